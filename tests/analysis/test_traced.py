@@ -94,7 +94,8 @@ def test_an_answer_is_to_the_latest_question() -> None:
     rows = (
         *(("runs", 5, 1, 0), ("begins", 6, 0, 7), ("begins", 9, 0, 7)),
         *(("runs", 10, 2, 7), ("answers", 12, 1, 3), ("answers", 13, 3, 3), ("answers", 14, 0, 3)),
+        ("answers", 15, 1, 3),
     )
     trace = Trace(metric="m", ticks=20, begin=5, end=20, processes=NAMES, frames=FRAMES, notes=rows)
-    # The third had asked before the trace; nobody read the last one.
-    assert traced(trace, "w", "c").answers == (Answer(7, 1, 0, 4), Answer(8, 1, 2, None))
+    # The second is to nobody who asked, nobody read the third, and the last has no question left.
+    assert traced(trace, "w", "c").answers == (Answer(7, 1, 0, 4),)

@@ -123,10 +123,9 @@ class _Cutting:
                 marks[wake.by].append((wake.when, ("wakes", wake.process, wake.when)))
         for number, one in enumerate(self.trace.answers):
             marks[one.by].append((one.when, ("answers", one.process, number)))
-            if one.asked is not None:
-                marks[one.process].append((one.asked, ("asks", one.by, number)))
-                begin = max(one.asked, answered.get(one.by, 0))
-                self._questions.setdefault(one.by, []).append((begin, number))
+            marks[one.process].append((one.asked, ("asks", one.by, number)))
+            begin = max(one.asked, answered.get(one.by, 0))
+            self._questions.setdefault(one.by, []).append((begin, number))
             answered[one.by] = one.when
         self._marks = {process: sorted(mine, reverse=True) for process, mine in marks.items()}
         for mine in self._questions.values():

@@ -83,15 +83,12 @@ class Wake:
 
 @dataclass(frozen=True)
 class Answer:
-    """A process, `by`, allowed or denied what another had `asked` for at that moment.
-
-    None: it had asked before the trace.
-    """
+    """A process, `by`, allowed or denied what another had `asked` for at that moment."""
 
     when: int
     by: int
     process: int
-    asked: int | None
+    asked: int
 
 
 @dataclass(frozen=True)
@@ -221,7 +218,7 @@ def _distinct(names: Sequence[str]) -> Iterator[str]:
 class _State:
     """What is known of a process: its call, what that does, who woke it since it stopped.
 
-    It `asked` last at that moment.
+    At the moment `asked` it asked what has not been answered yet.
     """
 
     call: str | None = None
@@ -263,8 +260,11 @@ class _Reader:
             if number != self._runs and woken.slept and woken.woken is None:
                 woken.woken = (by, when - self.trace.begin)
         elif kind == "answers" and process:
-            asked = self._state(number).asked
-            self.answers.append(Answer(when - self.trace.begin, self._runs, number, asked))
+            answered = self._state(number)
+            if answered.asked is not None:
+                answer = Answer(when - self.trace.begin, self._runs, number, answered.asked)
+                self.answers.append(answer)
+                answered.asked = None
         elif kind == "begins":
             self._begins(when, _stack(place, frames))
         elif kind == "leaves":

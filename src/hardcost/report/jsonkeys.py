@@ -146,12 +146,12 @@ class WakeEntry(Entry):
 
 
 class AnswerEntry(Entry):
-    """A process answers what another asked; null: before the trace."""
+    """A process answers what another `asked` for at that moment."""
 
     when: int
     by: int
     process: int
-    asked: int | None
+    asked: int
 
 
 class ModelledEntry(Entry):
