@@ -86,9 +86,10 @@ class FakeMachine:
 
     def identity(self, boot: Boot) -> dict[str, str]:
         """Return what tells its trials apart."""
-        profiled = {"profiled": "yes"} if boot.profiled else {}
-        profiled |= {"traced": "yes"} if boot.traced else {}
-        return {"machine": self.name, "boot": repr(boot), **profiled}
+        apart = {"profiled": "yes"} if boot.profiled else {}
+        apart |= {"traced": "yes"} if boot.traced else {}
+        apart |= {"shipped": boot.shipped} if boot.shipped is not None else {}
+        return {"machine": self.name, "boot": repr(boot), **apart}
 
     def kernel_identity(self) -> dict[str, str]:
         """Return what tells its kernel from all others."""

@@ -69,7 +69,7 @@ class Boot:
     fresh: bool = False
     tree: int = 0
     disk: int = 0
-    shipped: str | None = None
+    shipped: str | None = field(default=None, repr=False)  # identities are older than it
     profiled: bool = field(default=False, repr=False)  # no part of what boots
     traced: bool = field(default=False, repr=False)  # nor that
 
