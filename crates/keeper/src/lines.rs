@@ -1,0 +1,74 @@
+//! The lines of standard input, with a time limit; audit's records are taken meanwhile.
+
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use hardcost_linux::daemon::Daemon;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, read};
+use rustix::stdio::stdin;
+
+use crate::auditing;
+use crate::failure::{Failure, Result};
+
+/// The longest line that is taken, in bytes.
+const LONGEST: usize = 64 << 20;
+
+/// What was read, and is no whole line yet.
+#[derive(Default)]
+pub struct Lines {
+    read: Vec<u8>,
+}
+
+impl Lines {
+    /// The next line; `None`: the stream ended, or nothing came for so long.
+    pub fn next(
+        &mut self,
+        limit: Duration,
+        mut daemon: Option<&mut Daemon>,
+    ) -> Result<Option<Vec<u8>>> {
+        let until = Instant::now() + limit;
+        loop {
+            if let Some(at) = self.read.iter().position(|&byte| byte == b'\n') {
+                let mut line: Vec<u8> = self.read.drain(..=at).collect();
+                line.pop();
+                return Ok(Some(line));
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.read.len() > LONGEST {
+                return Ok(None);
+            }
+            if !wait(left, daemon.as_deref_mut())? {
+                continue;
+            }
+            let mut piece = [0; 1 << 16];
+            match read(stdin(), &mut piece) {
+                Ok(0) => return Ok(None),
+                Ok(length) => self.read.extend_from_slice(&piece[..length]),
+                Err(Errno::INTR | Errno::AGAIN) => {}
+                Err(_) => return Ok(None),
+            }
+        }
+    }
+}
+
+/// Waits for something to read, and discards audit's records meanwhile; whether there is something.
+fn wait(most: Duration, daemon: Option<&mut Daemon>) -> Result<bool> {
+    let most = Timespec::try_from(most)
+        .map_err(|error| Failure::Failed(format!("no time to wait: {error}")))?;
+    let input = stdin();
+    let mut sources = vec![PollFd::from_borrowed_fd(input, PollFlags::IN)];
+    if let Some(daemon) = &daemon {
+        sources.push(PollFd::from_borrowed_fd(daemon.as_fd(), PollFlags::IN));
+    }
+    match poll(&mut sources, Some(&most)) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(error) => return Err(Failure::Failed(format!("waiting: {error}"))),
+    }
+    let ready = !sources[0].revents().is_empty();
+    drop(sources);
+    if let Some(daemon) = daemon {
+        daemon.take(|_| ()).map_err(|error| auditing::explain(&error))?;
+    }
+    Ok(ready)
+}
