@@ -43,7 +43,7 @@ PACKAGES = (
 )
 SIZE = 2 << 30
 BOOT_SECONDS = 400.0  # of a guest under emulation, on a host that is busy
-ANSWER_SECONDS = 60.0
+ANSWER_SECONDS = 200.0
 RULES = """\
 -D
 -b 1024
@@ -138,3 +138,134 @@ def _fill(folder: Path) -> None:
         namespace.remove(tree)
     about = RootImage(image, ext4.content_digest(image), "a guest with sshd, for tests", SIZE)
     kept.keep(folder, about)
+
+
+@dataclass
+class SshGuest:
+    """A running guest; its disk lies in `folder`, and outlives its power."""
+
+    folder: Path
+    parts: Made
+    port: int
+    process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+
+    @property
+    def machine(self) -> str:
+        """Return the guest's name for `--machine`."""
+        return "ssh:root@guest"
+
+    @property
+    def disk(self) -> Path:
+        """Return the disk that the guest writes to."""
+        return self.folder / "disk"
+
+    @property
+    def console(self) -> str:
+        """Return what the guest's kernel and systemd printed."""
+        return (self.folder / "console").read_text(errors="replace")
+
+    def set_up(self) -> None:
+        """Make the disk, and a folder with a command `ssh` that reaches the guest."""
+        run(["cp", "--sparse=always", "--reflink=auto", "--", self.parts.disk, self.disk])
+        key = self.folder / "key"
+        shutil.copy(self.parts.user_key, key)
+        key.chmod(0o600)
+        public = self.parts.host_key.with_suffix(".pub").read_text()
+        (self.folder / "known").write_text(f"guest {public}")
+        (self.folder / "config").write_text(
+            f"Host guest\n  HostName 127.0.0.1\n  Port {self.port}\n  HostKeyAlias guest\n"
+            f"  IdentityFile {key}\n  IdentitiesOnly yes\n"
+            f"  UserKnownHostsFile {self.folder}/known\n  ConnectTimeout 20\n"
+        )
+        script = self.folder / "bin" / "ssh"
+        script.parent.mkdir()
+        script.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {self.folder}/config "$@"\n')
+        script.chmod(0o755)
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment in which `ssh` reaches the guest, with a state of its own."""
+        path = f"{self.folder}/bin:{os.environ['PATH']}"
+        return {**os.environ, "PATH": path, "XDG_STATE_HOME": str(self.folder / "state")}
+
+    def start(self) -> None:
+        """Boot it, and wait until it answers."""
+        network = f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:22"
+        words = ["setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64", "-accel", "tcg"]
+        words += ["-cpu", "max", "-m", "768", "-smp", "1", "-nodefaults", "-display", "none"]
+        words += ["-no-reboot", "-serial", f"file:{self.folder}/console"]
+        words += ["-drive", f"file={self.disk},if=virtio,format=raw,cache=writeback"]
+        words += ["-netdev", network, "-device", "virtio-net-pci,netdev=net"]
+        words += ["-device", "virtio-rng-pci"]
+        words += ["-kernel", str(self.parts.kernel), "-initrd", str(self.parts.initrd)]
+        words += ["-append", "root=/dev/vda rw console=ttyS0 quiet net.ifnames=0 mitigations=off"]
+        self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL)
+        until = time.monotonic() + BOOT_SECONDS
+        while True:
+            with contextlib.suppress(subprocess.SubprocessError):
+                self.said("systemctl is-active auditd", limit_seconds=30)
+                return
+            if time.monotonic() > until or self.process.poll() is not None:
+                raise TimeoutError(f"the guest does not answer:\n{self.console[-2000:]}")
+            time.sleep(1)
+
+    def power_off(self) -> None:
+        """Take the power away at once; nothing of what it had not yet written is kept."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def said(self, script: str, limit_seconds: float = ANSWER_SECONDS) -> str:
+        """Return what a script prints there, run by root; it has to succeed."""
+        words = ["ssh", "-T", "-o", "BatchMode=yes", "root@guest", script]
+        done = subprocess.run(
+            words,
+            capture_output=True,
+            check=True,
+            env=self.environment(),
+            stdin=subprocess.DEVNULL,
+            text=True,
+            timeout=limit_seconds,
+        )
+        return done.stdout
+
+    def state(self) -> str:
+        """Return all that is ever changed there, as the system itself shows it."""
+        return self.said(STATE)
+
+
+# What moves by itself is left out: counters, random numbers, what depends on the time.
+STATE = r"""
+echo "== rules"; auditctl -l
+echo "== audit"; auditctl -s | grep -v -E '^(pid|lost|backlog|backlog_wait_time_actual) '
+echo "== sysctls"
+cd /proc/sys; find . -type f -perm -400 ! -path './fs/*-state' ! -path './fs/*-nr' \
+    ! -path './kernel/random/*' ! -path './kernel/pty/nr' ! -path './kernel/ns_last_pid' \
+    ! -path './fs/binfmt_misc/*' ! -path './kernel/keys/*' ! -path './net/netfilter/*' \
+    ! -path './net/ipv*/route/*' ! -path './fs/quota/*' ! -path './fs/aio-nr' \
+    ! -path './kernel/perf_event_max_sample_rate' ! -path './vm/stat_refresh' \
+    ! -path './net/ipv6/conf/*/stable_secret' \
+    | LC_ALL=C sort | xargs -d '\n' grep -s -H '' || true
+echo "== units"
+for u in auditd rsyslog ssh; do printf '%s: ' "$u"; systemctl is-active "$u"; done
+echo "== mounts"; cut -d' ' -f5,6 /proc/self/mountinfo | LC_ALL=C sort
+echo "== files"
+cd /; find etc boot srv -xdev ! -name '.updated' ! -path 'etc/.pwd.lock' ! -path 'etc/ld.so.cache' \
+    -printf '%p %u %g %m %y %l\n' | LC_ALL=C sort
+find etc srv -xdev -type f | LC_ALL=C sort | xargs -d '\n' sha256sum
+"""
+
+
+@contextlib.contextmanager
+def ssh_guest(cache: Cache, folder: Path) -> Iterator[SshGuest]:
+    """Give a guest that has booted; all of it goes with the block."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = int(free.getsockname()[1])
+    guest = SshGuest(folder, made(cache), port)
+    guest.set_up()
+    try:
+        guest.start()
+        yield guest
+    finally:
+        guest.power_off()

@@ -3,7 +3,8 @@
 use std::io;
 
 use hardcost_linux::daemon::{audit_is_absent, refused};
-use hardcost_linux::netlink::{Netlink, RULE, Settings};
+use hardcost_linux::netlink::settings::Settings;
+use hardcost_linux::netlink::{Netlink, RULE};
 
 use crate::failure::{Failure, Result};
 
@@ -24,12 +25,17 @@ pub fn explain(error: &io::Error) -> Failure {
 
 /// Refuses to change anything where audit's state is locked.
 pub fn check_unlocked() -> Result<()> {
-    if open()?.settings().map_err(|error| explain(&error))?.enabled == LOCKED {
+    if settings()?.enabled == LOCKED {
         return Err(Failure::Refused(
             "audit's rules are locked (-e 2) until the next boot: none can be loaded".into(),
         ));
     }
     Ok(())
+}
+
+/// The settings as they are.
+pub fn settings() -> Result<Settings> {
+    Settings::read(&mut open()?).map_err(|error| explain(&error))
 }
 
 /// All rules, as the kernel lists them, one behind the other.
@@ -73,8 +79,7 @@ fn split(mut list: &[u8]) -> Result<Vec<&[u8]>> {
 
 /// Audit's state, a line for each setting.
 pub fn state() -> Result<Vec<u8>> {
-    let settings = open()?.settings().map_err(|error| explain(&error))?;
-    let Settings { enabled, failure, rate_limit, backlog_limit, backlog_wait_time } = settings;
+    let Settings { enabled, failure, rate_limit, backlog_limit, backlog_wait_time } = settings()?;
     let text = format!(
         "enabled {enabled}\nfailure {failure}\nrate_limit {rate_limit}\n\
          backlog_limit {backlog_limit}\nbacklog_wait_time {backlog_wait_time}\n"
@@ -86,7 +91,7 @@ pub fn state() -> Result<Vec<u8>> {
 pub fn put_state(wanted: &[u8]) -> Result<()> {
     let settings = parse(wanted)
         .ok_or_else(|| Failure::Failed("the journal has another state of audit".into()))?;
-    open()?.set_all(&settings).map_err(|error| explain(&error))
+    settings.put(&mut open()?).map_err(|error| explain(&error))
 }
 
 fn parse(text: &[u8]) -> Option<Settings> {

@@ -51,6 +51,11 @@ impl Desk {
         Ok(None)
     }
 
+    /// Whether anybody has worked there.
+    pub fn is_there() -> bool {
+        Path::new(FOLDER).exists()
+    }
+
     /// The journal's file.
     pub fn journal() -> PathBuf {
         Path::new(FOLDER).join("journal")
@@ -152,5 +157,5 @@ pub fn check_root() -> Result<()> {
     if rustix::process::geteuid().is_root() {
         return Ok(());
     }
-    Err(Failure::Refused("only root can change a machine, and put it back".into()))
+    Err(Failure::Unfit("only root can change a machine, and put it back".into()))
 }

@@ -7,6 +7,8 @@ use std::path::Path;
 /// Why something was not done.
 #[derive(Debug)]
 pub enum Failure {
+    /// The machine is not to be changed at all just now; nothing was.
+    Unfit(String),
     /// It is not to be done; nothing was changed.
     Refused(String),
     /// It was tried, and failed.
@@ -19,7 +21,7 @@ pub type Result<T> = std::result::Result<T, Failure>;
 impl Display for Failure {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused(why) | Self::Failed(why) => to.write_str(why),
+            Self::Unfit(why) | Self::Refused(why) | Self::Failed(why) => to.write_str(why),
         }
     }
 }

@@ -47,6 +47,8 @@ pub enum Said {
     Held,
     /// All is undone, but for the problems.
     Released { problems: Vec<String> },
+    /// The machine is not to be changed at all just now; nothing was.
+    Unfit { message: String },
     /// Nothing was changed.
     Refused { message: String },
     /// A change failed; it is undone with the others.
@@ -56,21 +58,22 @@ pub enum Said {
 /// Holds what is wanted until it is no longer; whether all was done, and undone.
 pub fn hold() -> bool {
     let mut lines = Lines::default();
-    match held(&mut lines) {
-        Ok(problems) => {
-            let done = problems.is_empty();
-            say(&Said::Released { problems });
-            done
+    let problems = match held(&mut lines) {
+        Ok(problems) => problems,
+        Err(failure) => {
+            let message = failure.to_string();
+            let changed = Desk::journal().exists();
+            say(&match failure {
+                Failure::Unfit(message) => Said::Unfit { message },
+                Failure::Refused(message) => Said::Refused { message },
+                Failure::Failed(message) => Said::Failed { message },
+            });
+            if changed { vec![message] } else { Vec::new() }
         }
-        Err(Failure::Refused(message)) => {
-            say(&Said::Refused { message });
-            false
-        }
-        Err(Failure::Failed(message)) => {
-            say(&Said::Failed { message });
-            false
-        }
-    }
+    };
+    let done = problems.is_empty();
+    say(&Said::Released { problems });
+    done
 }
 
 fn held(lines: &mut Lines) -> Result<Vec<String>> {
@@ -82,28 +85,31 @@ fn held(lines: &mut Lines) -> Result<Vec<String>> {
     let others = logged_in();
     if !order.people && !others.is_empty() {
         let names = others.into_iter().collect::<Vec<_>>().join(", ");
-        return Err(Failure::Refused(format!("users are logged in there: {names}")));
+        return Err(Failure::Unfit(format!("users are logged in there: {names}")));
     }
     let desk = Desk::take()?
-        .ok_or_else(|| Failure::Refused("another hardcost is changing that machine".into()))?;
+        .ok_or_else(|| Failure::Unfit("another hardcost is changing that machine".into()))?;
     if let Some(mut left) = desk.left()? {
         let changes = left.pending().len();
         let done = undo(&mut left, &desk::boot()?, false)?;
         if !done.problems.is_empty() {
-            return Err(Failure::Refused(done.problems.join("; ")));
+            return Err(Failure::Unfit(done.problems.join("; ")));
         }
         desk.clear()?;
         say(&Said::Restored { changes });
     }
     let Some(mut journal) = planned(&order, &desk, lines)? else { return Ok(Vec::new()) };
-    let guard = Guard::start()?;
-    let made = changed(&order, &mut journal, lines);
+    let guard = Guard::start();
+    let made = match &guard {
+        Ok(_) => changed(&order, &mut journal, lines),
+        Err(why) => Err(Failure::Failed(why.to_string())),
+    };
     let undone = undo(&mut journal, &desk::boot()?, false)?;
     undone.lines.into_iter().for_each(|line| say(&Said::Journal { line }));
     if undone.problems.is_empty() {
         desk.clear()?;
     }
-    guard.dismiss();
+    let _ = guard.map(Guard::dismiss);
     if let Err(failure) = made {
         say(&Said::Failed { message: failure.to_string() });
     }
@@ -232,6 +238,10 @@ pub fn restore(force: bool, people: bool, given: &[u8]) -> Vec<String> {
 }
 
 fn restored(force: bool, people: bool, given: &[u8]) -> Result<Vec<String>> {
+    if given.is_empty() && !Desk::is_there() {
+        say(&Said::Restored { changes: 0 });
+        return Ok(Vec::new());
+    }
     desk::check_root()?;
     let others = logged_in();
     let Some(desk) = Desk::take()? else {
@@ -246,7 +256,7 @@ fn restored(force: bool, people: bool, given: &[u8]) -> Result<Vec<String>> {
     };
     if !people && !others.is_empty() {
         let names = others.into_iter().collect::<Vec<_>>().join(", ");
-        return Err(Failure::Refused(format!("users are logged in there: {names}")));
+        return Err(Failure::Unfit(format!("users are logged in there: {names}")));
     }
     let changes = journal.pending().len();
     let done = undo(&mut journal, &desk::boot()?, force)?;

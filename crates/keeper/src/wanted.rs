@@ -156,9 +156,9 @@ fn load(rules: &str, backlog_limit: u32, daemon: &mut Option<Daemon>) -> Result<
     let failed = |error: std::io::Error| auditing::explain(&error);
     auditing::put_rules(&[])?;
     let mut audit = auditing::open()?;
-    let mut settings = audit.settings().map_err(failed)?;
+    let mut settings = auditing::settings()?;
     (settings.enabled, settings.backlog_limit) = (1, backlog_limit);
-    audit.set_all(&settings).map_err(failed)?;
+    settings.put(&mut audit).map_err(failed)?;
     if audit.status().map_err(failed)?.daemon == 0 {
         let own = daemon.insert(Daemon::open().map_err(failed)?);
         own.enable(backlog_limit).map_err(failed)?;

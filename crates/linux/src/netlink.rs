@@ -54,10 +54,7 @@ pub const IN_FRONT: u8 = 0x10;
 // Bits of a status message's mask: which of the fields to change.
 const MASK_ENABLED: u32 = 1;
 const MASK_PID: u32 = 4;
-const MASK_FAILURE: u32 = 2;
-const MASK_RATE_LIMIT: u32 = 8;
 const MASK_BACKLOG_LIMIT: u32 = 0x10;
-const MASK_BACKLOG_WAIT_TIME: u32 = 0x20;
 
 /// What to change when audit is switched on.
 pub struct Setting {
@@ -78,21 +75,6 @@ pub struct Status {
     pub lost: u32,
     /// Records queued.
     pub backlog: u32,
-}
-
-/// What can be set of the kernel's audit, and is to be as it was in the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// 0 off, 1 on, 2 on and locked.
-    pub enabled: u32,
-    /// What a lost record does: 0 nothing, 1 a message, 2 a panic.
-    pub failure: u32,
-    /// How many records a second the kernel makes at most; 0: any number.
-    pub rate_limit: u32,
-    /// How many records the kernel may queue.
-    pub backlog_limit: u32,
-    /// How long a process waits for room in the queue, in the kernel's ticks.
-    pub backlog_wait_time: u32,
 }
 
 /// A message from the kernel.
@@ -161,42 +143,18 @@ impl Netlink {
 
     /// The current state.
     pub fn status(&mut self) -> io::Result<Status> {
-        match self.words()?[..] {
+        let answers = self.request(GET, 0, &[])?;
+        let words: Vec<u32> = answers
+            .iter()
+            .flat_map(|answer| answer.chunks_exact(4))
+            .map(|word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]))
+            .collect();
+        match words[..] {
             [_mask, enabled, _failure, daemon, _rate, _limit, lost, backlog, ..] => {
                 Ok(Status { enabled, daemon, lost, backlog })
             }
             _ => Err(io::ErrorKind::UnexpectedEof.into()),
         }
-    }
-
-    /// The numbers of a status message.
-    fn words(&mut self) -> io::Result<Vec<u32>> {
-        let answers = self.request(GET, 0, &[])?;
-        let words = answers.iter().flat_map(|answer| answer.chunks_exact(4));
-        Ok(words.map(|word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]])).collect())
-    }
-
-    /// The settings as they are.
-    pub fn settings(&mut self) -> io::Result<Settings> {
-        match self.words()?[..] {
-            [_, enabled, failure, _, rate_limit, backlog_limit, _, _, _, backlog_wait_time, ..] => {
-                Ok(Settings { enabled, failure, rate_limit, backlog_limit, backlog_wait_time })
-            }
-            _ => Err(io::ErrorKind::UnexpectedEof.into()),
-        }
-    }
-
-    /// Makes the settings these.
-    pub fn set_all(&mut self, settings: &Settings) -> io::Result<()> {
-        let mut words = [0_u32; 10];
-        let limits = MASK_RATE_LIMIT | MASK_BACKLOG_LIMIT | MASK_BACKLOG_WAIT_TIME;
-        words[0] = MASK_ENABLED | MASK_FAILURE | limits;
-        words[1] = settings.enabled;
-        words[2] = settings.failure;
-        words[4] = settings.rate_limit;
-        words[5] = settings.backlog_limit;
-        words[9] = settings.backlog_wait_time;
-        self.set(words)
     }
 
     /// Adds a rule.
@@ -326,6 +284,8 @@ fn whole(bytes: &[u8]) -> &[u8] {
     let length = texts.map_or(0, u32::from_ne_bytes) as usize;
     &bytes[..bytes.len().min(RULE + length)]
 }
+
+pub mod settings;
 
 #[cfg(test)]
 mod tests {

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 PROGRAMS = ("hardcost-probe", "hardcost-measured", "hardcost-noop")
 """Our programs that measure: the probe, which finds the others beside it."""
 
+KEEPER = "hardcost-keeper"
+"""The program that changes a machine and undoes that; it has no part in what is measured."""
+
+COPIED = (*PROGRAMS, KEEPER)
+"""All that a machine over ssh is given."""
+
 # $1 is the folder of our programs, $2 a scratch folder, $3 a processor or "", $4 seconds, $5 the
 # length of the job in bytes. The job comes on standard input, which stays open as long as somebody
 # waits for answers. When it ends, `end` kills the probe with all that came of it, and removes the
@@ -59,19 +65,20 @@ def scratch() -> str:
 
 
 def hashes(folder: Path | None = None) -> dict[str, str]:
-    """Return the SHA-256 of each of our programs that measure: of a folder's, or of those built.
+    """Return the SHA-256 of each of our programs: of a folder's, or of those built.
 
     Raises:
         MachineError: They were not built.
     """
-    paths = {name: built(name) if folder is None else folder / name for name in PROGRAMS}
+    paths = {name: built(name) if folder is None else folder / name for name in COPIED}
     return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
 
 
 def programs_hash(folder: Path | None = None) -> str:
-    """Return one hash that stands for all of them.
+    """Return one hash that stands for those that measure.
 
     Raises:
         MachineError: They were not built.
     """
-    return hashlib.sha256("".join(hashes(folder).values()).encode()).hexdigest()
+    found = hashes(folder)
+    return hashlib.sha256("".join(found[name] for name in PROGRAMS).encode()).hexdigest()
