@@ -13,9 +13,9 @@ import shlex
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost.machines import host
@@ -27,6 +27,7 @@ from hardcost.machines.process import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 PACKAGES = (
     "auditd",
@@ -41,7 +42,9 @@ PACKAGES = (
     "systemd-sysv",
     "udev",
 )
+COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
 SIZE = 2 << 30
+_PLAIN = {"TMPDIR": "/tmp"}  # noqa: S108  (of the root that is made)
 BOOT_SECONDS = 400.0  # of a guest under emulation, on a host that is busy
 ANSWER_SECONDS = 200.0
 RULES = """\
@@ -110,8 +113,8 @@ def _fill(folder: Path) -> None:
     tree, image = folder / "tree", folder / "root.img"
     codename = host.release().codename
     for name in ("user", "host"):
-        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", folder / name]
-        run(words, remedy="apt-get install openssh-client")
+        key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", folder / name]
+        run(key, remedy="apt-get install openssh-client")
     (folder / "debian.sources").write_text(debian_sources(codename))
     (folder / "setup").write_text(SETUP)
     (folder / "own.rules").write_text(RULES)
@@ -121,13 +124,13 @@ def _fill(folder: Path) -> None:
     words += [f"--dpkgopt=path-exclude=/usr/share/{one}/*" for one in ("doc", "man", "locale")]
     words += [f"--include={','.join(PACKAGES)}"]
     words += [
-        f"--customize-hook=cp {shlex.quote(str(folder / name))} \"$1/{to}\""
+        f'--customize-hook=cp {shlex.quote(str(folder / name))} "$1/{to}"'
         for name, to in copies.items()
     ]
     inside = f'chroot "$1" sh -eu <{shlex.quote(str(folder / "setup"))}'
     words += [f"--customize-hook={inside}", codename, tree, folder / "debian.sources"]
     try:
-        run(namespace.as_root(words), limit_seconds=1800, environment={"TMPDIR": "/tmp"})
+        run(namespace.as_root(words), limit_seconds=1800, environment=_PLAIN)
         copy = f"cat {shlex.quote(str(tree))}/boot/"
         for name, to in (("vmlinuz-*", "vmlinuz"), ("initrd.img-*", "initrd")):
             run(["sh", "-c", f"{copy}{name} >{shlex.quote(str(folder / to))}"])
@@ -138,6 +141,10 @@ def _fill(folder: Path) -> None:
         namespace.remove(tree)
     about = RootImage(image, ext4.content_digest(image), "a guest with sshd, for tests", SIZE)
     kept.keep(folder, about)
+
+
+Running = subprocess.Popen[bytes]
+"""A running program."""
 
 
 @dataclass
@@ -215,13 +222,15 @@ class SshGuest:
             self.process.wait()
             self.process = None
 
-    def said(self, script: str, limit_seconds: float = ANSWER_SECONDS) -> str:
-        """Return what a script prints there, run by root; it has to succeed."""
+    def said(
+        self, script: str, limit_seconds: float = ANSWER_SECONDS, *, may_fail: bool = False
+    ) -> str:
+        """Return what a script prints there, run by root; it has to succeed unless it may fail."""
         words = ["ssh", "-T", "-o", "BatchMode=yes", "root@guest", script]
         done = subprocess.run(
             words,
             capture_output=True,
-            check=True,
+            check=not may_fail,
             env=self.environment(),
             stdin=subprocess.DEVNULL,
             text=True,
@@ -232,6 +241,47 @@ class SshGuest:
     def state(self) -> str:
         """Return all that is ever changed there, as the system itself shows it."""
         return self.said(STATE)
+
+    def reached_state(self) -> str:
+        """Return the same, once its sshd answers again."""
+        until = time.monotonic() + ANSWER_SECONDS
+        while True:
+            try:
+                return self.state()
+            except subprocess.SubprocessError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(1)
+
+    def journals(self) -> list[str]:
+        """Return the journals of changes that are kept here."""
+        texts = []
+        for path in (self.folder / "state").rglob("*.journal"):
+            with contextlib.suppress(FileNotFoundError):  # it goes when all is undone
+                texts.append(path.read_text())
+        return texts
+
+    def start_hardcost(self, *words: str) -> Running:
+        """Start hardcost; what it says goes to the file `said`."""
+        with (self.folder / "said").open("wb") as said:
+            return subprocess.Popen(
+                [*COMMAND, *words], env=self.environment(), stdout=said, stderr=said
+            )
+
+    def said_by_hardcost(self) -> str:
+        """Return what it said until now."""
+        return (self.folder / "said").read_text()
+
+    def restore(self, *words: str) -> str:
+        """Call `hardcost restore`, which has to succeed; return what it says."""
+        done = subprocess.run(
+            [*COMMAND, "restore", self.machine, *words],
+            capture_output=True,
+            check=True,
+            env=self.environment(),
+            text=True,
+        )
+        return done.stdout
 
 
 # What moves by itself is left out: counters, random numbers, what depends on the time.

@@ -13,18 +13,18 @@ import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from hardcost.errors import InputError, MachineError, TrialError
+from hardcost.errors import HardcostError, InputError, MachineError, TrialError
 from hardcost.machines.process import talking
 from hardcost.machines.real import keeping
 from hardcost.machines.real.bookkeeping import Book
 from hardcost.machines.real.conversation import exchange, text_of
-from hardcost.machines.real.journal import Change
 from hardcost.machines.restoration import Restored
 from hardcost.protocol.answers import AuditAnswer, MadeAnswer, WrittenAnswer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
+    from hardcost.machines.real.journal import Change
     from hardcost.machines.real.keeping import Done, Said
     from hardcost.protocol.requests import Request
 
@@ -50,7 +50,7 @@ class Keeps(Protocol):
         """Return the command that starts the keeper there."""
 
 
-class Unfit(MachineError):
+class UnfitError(MachineError):
     """A machine is not to be changed at all, for now."""
 
 
@@ -113,7 +113,7 @@ async def held(
 
     Raises:
         InputError: The machine is not to be changed so.
-        Unfit: It is not to be changed at all.
+        UnfitError: It is not to be changed at all.
         MachineError: A change failed, could not be undone, or was undone before the block ended.
     """
     book = Book(reach.name)
@@ -121,7 +121,7 @@ async def held(
         done = await restored(reach, force=False, people=asked.people)
         note(f"{done.changes} changes that an interrupted run left on {reach.name} were undone")
         if done.problems:
-            raise Unfit("; ".join(done.problems), hint=_remedy(reach))
+            raise UnfitError("; ".join(done.problems), hint=_remedy(reach))
     with tempfile.TemporaryFile() as errors:
         async with talking(reach.keeper("hold"), errors=errors, patience=_PATIENCE_SECONDS) as (
             reader,
@@ -205,19 +205,26 @@ class _Talk:
                     return Hold(tuple(answers), before or ())
                 case MadeAnswer() | WrittenAnswer() | AuditAnswer():
                     answers.append(said)
-                case keeping.UnfitSaid():
-                    raise Unfit(f"{self.reach.name} is not to be changed: {said.message}")
-                case keeping.RefusedSaid():
-                    raise InputError(f"{self.reach.name} is not to be changed so: {said.message}")
-                case keeping.FailedSaid():
-                    await self._undone(said.message)
-                    raise TrialError(f"the guest reports: {said.message}")
-                case keeping.ReleasedSaid() | None:
-                    said_last = (complaints().splitlines() or ["(it said nothing)"])[-1]
-                    raise MachineError(
-                        f"{self.reach.name}: the keeper ended before it had changed anything:"
-                        f" {said_last}"
-                    )
+                case _:
+                    raise await self._failed(said, complaints)
+
+    async def _failed(self, said: Said | None, complaints: Callable[[], str]) -> HardcostError:
+        """Return why changes are not made; all that was is undone then.
+
+        Raises:
+            MachineError: It is not.
+        """
+        match said:
+            case keeping.UnfitSaid():
+                return UnfitError(f"{self.reach.name} is not to be changed: {said.message}")
+            case keeping.RefusedSaid():
+                return InputError(f"{self.reach.name} is not to be changed so: {said.message}")
+            case keeping.FailedSaid():
+                await self._undone(said.message)
+                return TrialError(f"the guest reports: {said.message}")
+            case _:
+                last = (complaints().splitlines() or ["(it said nothing)"])[-1]
+                return MachineError(f"{self.reach.name}: the keeper ended too early: {last}")
 
     async def ended(self) -> None:
         """Have all undone.

@@ -81,7 +81,7 @@ class _State:
     """What is known of changes so far: why there are none, and what everything was before."""
 
     run: str = field(default_factory=lambda: secrets.token_hex(8))
-    unfit: changes.Unfit | None = None
+    unfit: changes.UnfitError | None = None
     before: dict[tuple[str, str], Change] = field(default_factory=dict)
 
 
@@ -99,7 +99,7 @@ class RealMachine:
     capabilities: Capabilities = CAPABILITIES
     people: bool = False
     _times: dict[str, int] = field(default_factory=dict)
-    _state: _State = field(default_factory=lambda: _State())
+    _state: _State = field(default_factory=_State)
 
     @property
     def name(self) -> str:
@@ -209,7 +209,7 @@ class RealMachine:
             async with changes.held(self.reach, asked) as hold:
                 self._check_before(hold.before)
                 done = await self._measured(rest, limit_seconds)
-        except changes.Unfit as error:
+        except changes.UnfitError as error:
             self._state.unfit = error
             raise
         return replace(done, answers=(*hold.answers, *done.answers))

@@ -24,9 +24,9 @@ from hardcost.machines.real.realmachine import reached
 
 if TYPE_CHECKING:
     from hardcost.machines.progress import Listener
-    from hardcost.machines.restoration import Restored
     from hardcost.machines.real.conversation import Exchange
     from hardcost.machines.real.realmachine import RealMachine
+    from hardcost.machines.restoration import Restored
     from hardcost.machines.wanted import Wanted
 
 _ADDRESS = re.compile(

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hardcost.machines.progress import Listener
-    from hardcost.machines.restoration import Restored
     from hardcost.machines.real.realmachine import RealMachine
+    from hardcost.machines.restoration import Restored
     from hardcost.machines.wanted import Wanted
 
 REMARK = (
