@@ -3,10 +3,10 @@
 use std::io;
 
 use hardcost_linux::daemon::{audit_is_absent, refused};
-use hardcost_linux::netlink::settings::Settings;
 use hardcost_linux::netlink::{Netlink, RULE};
 
 use crate::failure::{Failure, Result};
+use crate::status::Settings;
 
 /// The kernel-side buffer of the socket, in bytes; a list of thousands of rules fits.
 const BUFFER: usize = 64 << 20;

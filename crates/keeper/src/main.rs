@@ -14,6 +14,7 @@ mod journal;
 mod lines;
 mod mounts;
 mod people;
+mod status;
 mod thing;
 mod undo;
 mod units;

@@ -285,8 +285,6 @@ fn whole(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len().min(RULE + length)]
 }
 
-pub mod settings;
-
 #[cfg(test)]
 mod tests {
     use super::{RULE, check, whole};

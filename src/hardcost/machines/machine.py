@@ -167,10 +167,14 @@ class Builder(Protocol):
 
 
 class Machine(Protocol):
-    """Where trials run; `remarks` are what a reader has to know of all its numbers."""
+    """Where trials run."""
 
     name: str
-    remarks: tuple[str, ...]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader has to know of all its numbers, as far as it is known."""
+        ...
 
     @property
     def capabilities(self) -> Capabilities:

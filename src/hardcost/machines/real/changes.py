@@ -76,7 +76,7 @@ class _Stream:
     """What a keeper says, line by line; whatever it is, it is bounded in size and time."""
 
     reader: asyncio.StreamReader
-    read: bytes = b""
+    rest: bytearray = field(default_factory=bytearray)
     size: int = 0
     ended: bool = False
     lines: list[bytes] = field(default_factory=list)
@@ -101,7 +101,10 @@ class _Stream:
             self.ended, self.size = not piece, self.size + len(piece)
             if self.size > _MOST_BYTES:
                 raise TrialError("the keeper wrote without end")
-            *self.lines, self.read = (self.read + piece).split(b"\n")
+            self.rest += piece
+            if b"\n" in piece:
+                *self.lines, rest = bytes(self.rest).split(b"\n")
+                self.rest = bytearray(rest)
         return keeping.read(self.lines.pop(0))
 
 

@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 _REQUESTS = frozenset({"calls", "command", "install", "perturb", "read"})
 _FACTS_SECONDS = 60.0
 _MONOTONIC = 1e9  # ticks of that clock in a second
+_RULES = "audit rules"  # the name under which the keeper knows them
+_REPLACED = (
+    "the machine has audit rules of its own: configurations without audit rules have these, and"
+    " those with some have theirs in the place of these"
+)
 _KERNELS = "hardcost builds no kernels for a machine that it does not boot"
 
 CAPABILITIES = Capabilities(
@@ -89,13 +94,14 @@ class _State:
 class RealMachine:
     """A machine: how it is reached, what it says of itself, and the hash of our programs.
 
-    `people`: it is changed also where users are logged in.
+    `general` are remarks that hold for all its numbers; `people`: it is changed also where users
+    are logged in.
     """
 
     reach: Reach
     facts: HostFacts
     programs: str
-    remarks: tuple[str, ...] = ()
+    general: tuple[str, ...] = ()
     capabilities: Capabilities = CAPABILITIES
     people: bool = False
     _times: dict[str, int] = field(default_factory=dict)
@@ -105,6 +111,14 @@ class RealMachine:
     def name(self) -> str:
         """The name by which the user has named it."""
         return self.reach.name
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader has to know of its numbers, by what is known of it so far."""
+        rules = self._state.before.get(("audit-rules", _RULES))
+        if rules is None or not rules.before:
+            return self.general
+        return (*self.general, _REPLACED)
 
     def fetch(self, boots: Sequence[Boot], note: Callable[[str], None]) -> None:
         """Fetch nothing: the probe came with hardcost."""
