@@ -3,8 +3,10 @@
     .venv/bin/python bench/interrupted_changes.py --moments 100
 
 A Debian guest with sshd is the machine. A run changes its audit rules, audit's state and sysctls,
-makes files that rules watch, and is interrupted at a random moment: hardcost, the probe, the
-keeper or sshd are killed (SIGKILL), or the guest loses its power. Then `hardcost restore` is
+and makes files that rules watch; every other time another process changes files, services and
+mounts, too, by the same keeper. It is interrupted at a random moment: hardcost, the probe, the
+keeper or sshd are killed (SIGKILL), the guest loses its power, or hardcost falls silent
+(SIGSTOP) while its connection stays. Then `hardcost restore` is
 called, or nothing is done, so that the machine's own guard is alone. After that everything that
 could have changed is compared with what it was: settings and rules as the kernel lists them, files
 by their digests, units, mounts.
@@ -13,7 +15,9 @@ by their digests, units, mounts.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -25,6 +29,9 @@ from typing import TYPE_CHECKING
 from tests.vm.sshguest import ssh_guest
 
 from hardcost.machines.cache import Cache
+from hardcost.machines.real import changes, keeping
+from hardcost.machines.real.sshhost import SshReach
+from hardcost.protocol.requests import Audit, Write, install, mount
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,9 +64,21 @@ KILLED = {
 }
 """What is killed in the guest, and how."""
 
-KINDS = ("hardcost", *KILLED, "power")
-GUARD_SECONDS = 60.0
-"""How long the machine has to restore itself."""
+KINDS = ("hardcost", *KILLED, "power", "silence")
+HELD = (
+    install("/etc/rsyslog.conf", "*.* /var/log/all\n", 0o600),
+    install("/etc/rsyslog.d/made/here.conf", "# nothing\n"),
+    install("/etc/audit/auditd.conf", "log_file = /var/log/audit/audit.log\n", 0o640),
+    keeping.Unit(name="rsyslog.service", active=False),
+    keeping.Unit(name="auditd.service", active=True),
+    mount("/srv", ["noexec", "nosuid"]),
+    Audit(rules="-a always,exit -F arch=b64 -S chmod -k a\n", backlog_limit=512),
+    Write(path="/proc/sys/vm/dirty_bytes", value="100000000"),
+)
+"""What a process holds that is no run."""
+
+GUARD_SECONDS = 120.0
+"""How long the machine has to restore itself: it takes note of silence after 60 s."""
 
 _ENDS_SECONDS = 240.0
 
@@ -75,19 +94,28 @@ class Outcome:
     differences: tuple[str, ...]
 
 
-def interrupt(guest: SshGuest, kind: str, by: str, after: float | None) -> Outcome:
+def interrupt(
+    guest: SshGuest, kind: str, by: str, after: float | None, *, holding: bool = False
+) -> Outcome:
     """Interrupt a run, and return what became of the machine.
 
     It is interrupted so many seconds after its first trial began; None: while changes are held.
+    `holding`: it is no run, but a process that does what the keeper can do besides.
     """
     before = guest.state()
-    process = start(guest, rounds=40)
+    process = hold_in(guest) if holding else start(guest, rounds=40)
     try:
         wait_for(guest, "made" if after is None else "begin", process)
         time.sleep(after or 0.0)
         pending = any(guest.journals())
         if kind == "hardcost":
             process.kill()
+        elif kind == "silence":
+            process.send_signal(signal.SIGSTOP)
+            left = differences(before, settled(guest, before))  # before the connection ends, too
+            process.kill()
+            if left:
+                return Outcome(kind, by, pending, GUARD_SECONDS, tuple(left))
         elif kind == "power":
             guest.power_off()
             process.kill()
@@ -123,6 +151,24 @@ def start(guest: SshGuest, rounds: int, *more: str) -> Running:
         *(more or ("--progress", "none")),
     ]
     return guest.start_hardcost(*words)
+
+
+def hold_in(guest: SshGuest) -> Running:
+    """Start a process that changes files, services and mounts of the guest over and over."""
+    return guest.start_python(f"from {__name__} import hold; hold()")
+
+
+def hold() -> None:
+    """Change files, services and mounts of the guest, and put them back, over and over."""
+    reach = SshReach("root@guest")
+
+    async def once() -> None:
+        async with changes.held(reach, changes.Asked("bench", HELD)):
+            await asyncio.sleep(1.0)
+
+    asyncio.run(reach.prepare())
+    while True:
+        asyncio.run(once())
 
 
 def wait_for(guest: SshGuest, entry: str, process: Running) -> None:
@@ -170,10 +216,12 @@ def main() -> int:
     ):
         for number in range(chosen.moments):
             kind, by = kinds[number % len(kinds)], ("guard", "restore")[number // len(kinds) % 2]
-            outcome = interrupt(guest, kind, by, draw.uniform(0.0, 12.0))
+            holding = kind != "probe" and number // len(kinds) % 4 > 1
+            outcome = interrupt(guest, kind, by, draw.uniform(0.0, 12.0), holding=holding)
             outcomes.append(outcome)
             print(
-                f"{number + 1:3} {kind:9} {by:8} {'changed' if outcome.pending else 'as it was':10}"
+                f"{number + 1:3} {kind:9} {by:8} {'hold' if holding else 'run':5}"
+                f"{'changed' if outcome.pending else 'as it was':10}"
                 f"{outcome.seconds:6.1f} s  {'; '.join(outcome.differences) or 'the same'}",
                 flush=True,
             )

@@ -263,10 +263,15 @@ class SshGuest:
 
     def start_hardcost(self, *words: str) -> Running:
         """Start hardcost; what it says goes to the file `said`."""
+        return self._start([*COMMAND, *words])
+
+    def start_python(self, program: str) -> Running:
+        """Start a program; what it says goes to the same file."""
+        return self._start([sys.executable, "-c", program])
+
+    def _start(self, words: list[str]) -> Running:
         with (self.folder / "said").open("wb") as said:
-            return subprocess.Popen(
-                [*COMMAND, *words], env=self.environment(), stdout=said, stderr=said
-            )
+            return subprocess.Popen(words, env=self.environment(), stdout=said, stderr=said)
 
     def said_by_hardcost(self) -> str:
         """Return what it said until now."""

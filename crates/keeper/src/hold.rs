@@ -15,7 +15,7 @@ use crate::desk::{self, Desk};
 use crate::entry::{Begin, Entry};
 use crate::failure::{Failure, Result};
 use crate::journal::Journal;
-use crate::lines::Lines;
+use crate::lines::{self, Lines};
 use crate::people::logged_in;
 use crate::thing;
 use crate::undo::undo;
@@ -105,11 +105,11 @@ fn held(lines: &mut Lines) -> Result<Vec<String>> {
         Err(why) => Err(Failure::Failed(why.to_string())),
     };
     let undone = undo(&mut journal, &desk::boot()?, false)?;
-    undone.lines.into_iter().for_each(|line| say(&Said::Journal { line }));
     if undone.problems.is_empty() {
         desk.clear()?;
     }
     let _ = guard.map(Guard::dismiss);
+    undone.lines.into_iter().for_each(|line| say(&Said::Journal { line }));
     if let Err(failure) = made {
         say(&Said::Failed { message: failure.to_string() });
     }
@@ -183,8 +183,7 @@ fn limit(order: &Order) -> Duration {
 pub fn say(said: &impl Serialize) {
     let Ok(mut text) = serde_json::to_string(said) else { return };
     text.push('\n');
-    let mut out = std::io::stdout();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    lines::write(text.as_bytes());
 }
 
 /// A process that restores the machine if this one is killed.

@@ -1,12 +1,13 @@
-//! The lines of standard input, with a time limit; audit's records are taken meanwhile.
+//! The lines of standard input and output, with time limits; audit's records are taken meanwhile.
 
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hardcost_linux::daemon::Daemon;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read};
-use rustix::stdio::stdin;
+use rustix::stdio::{stdin, stdout};
 
 use crate::auditing;
 use crate::failure::{Failure, Result};
@@ -47,6 +48,34 @@ impl Lines {
                 Ok(length) => self.read.extend_from_slice(&piece[..length]),
                 Err(Errno::INTR | Errno::AGAIN) => {}
                 Err(_) => return Ok(None),
+            }
+        }
+    }
+}
+
+/// How long whoever listens may take for a piece, in seconds.
+const PATIENCE: i64 = 30;
+/// As much as a pipe takes without waiting, if it takes anything.
+const PIECE: usize = 4096;
+/// Whether nobody listens any more.
+static UNHEARD: AtomicBool = AtomicBool::new(false);
+
+/// Writes to standard output, unless nobody takes it: nothing is left changed for want of a reader.
+pub fn write(text: &[u8]) {
+    for piece in text.chunks(PIECE) {
+        let mut rest = piece;
+        while !rest.is_empty() && !UNHEARD.load(Ordering::Relaxed) {
+            let mut out = [PollFd::from_borrowed_fd(stdout(), PollFlags::OUT)];
+            let most = Timespec { tv_sec: PATIENCE, tv_nsec: 0 };
+            let written = match poll(&mut out, Some(&most)) {
+                Ok(0) => Err(Errno::TIMEDOUT),
+                Ok(_) => rustix::io::write(stdout(), rest),
+                Err(error) => Err(error),
+            };
+            match written {
+                Ok(length) => rest = &rest[length..],
+                Err(Errno::INTR | Errno::AGAIN) => {}
+                Err(_) => UNHEARD.store(true, Ordering::Relaxed),
             }
         }
     }

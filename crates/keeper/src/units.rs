@@ -26,32 +26,31 @@ pub fn state(unit: &str) -> Result<Vec<u8>> {
 /// Starts a unit anew, with the configuration that it has now, or stops it.
 pub fn put(unit: &str, wanted: &[u8]) -> Result<()> {
     let runs = wanted == ACTIVE.as_bytes();
-    let verb = if runs { "restart" } else { "stop" };
-    let done = Command::new("systemctl")
-        .args([verb, "--", unit])
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| Failure::Failed(format!("systemctl: {error}")))?;
-    if state(unit)? == wanted && (done.status.success() || !runs) {
-        return Ok(());
-    }
-    // auditd lets nobody stop it but by a signal.
-    if Command::new("systemctl")
-        .args(["kill", "--signal=TERM", "--", unit])
-        .status()
-        .is_ok_and(|status| status.success())
-    {
+    // It was started a number of times in a short while, and systemd would refuse the next.
+    let _ = systemctl(&["reset-failed", "--", unit]);
+    let (done, said) = systemctl(&[if runs { "restart" } else { "stop" }, "--", unit])?;
+    if !done {
+        // auditd lets nobody stop it but by a signal.
+        systemctl(&["kill", "--signal=TERM", "--", unit])?;
         wait_until_stopped(unit)?;
         if runs {
-            let started = Command::new("systemctl").args(["start", "--", unit]).status();
-            let _ = started; // what became of it is asked below
+            systemctl(&["start", "--", unit])?;
         }
     }
     if state(unit)? == wanted {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&done.stderr).trim().to_owned();
-    Err(Failure::Failed(format!("systemctl {verb} {unit}: {said}")))
+    Err(Failure::Failed(format!("{unit} is {}: {said}", if runs { "down" } else { "up" })))
+}
+
+/// Runs systemctl to its end; whether it did what it should, and what it complained of.
+fn systemctl(words: &[&str]) -> Result<(bool, String)> {
+    let done = Command::new("systemctl")
+        .args(words)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| Failure::Failed(format!("systemctl: {error}")))?;
+    Ok((done.status.success(), String::from_utf8_lossy(&done.stderr).trim().to_owned()))
 }
 
 fn wait_until_stopped(unit: &str) -> Result<()> {

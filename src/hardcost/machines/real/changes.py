@@ -19,14 +19,12 @@ from hardcost.machines.real import keeping
 from hardcost.machines.real.bookkeeping import Book
 from hardcost.machines.real.conversation import exchange, text_of
 from hardcost.machines.restoration import Restored
-from hardcost.protocol.answers import AuditAnswer, MadeAnswer, WrittenAnswer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from hardcost.machines.real.journal import Change
-    from hardcost.machines.real.keeping import Done, Said
-    from hardcost.protocol.requests import Request
+    from hardcost.machines.real.keeping import Done, Said, Wanted
 
 SILENCE_SECONDS = 60.0
 """How long the machine hears nothing of us until it undoes all changes by itself."""
@@ -59,7 +57,7 @@ class Asked:
     """What is wanted of a machine: for which run; `people`: also where users are logged in."""
 
     run: str
-    changes: Sequence[Request]
+    changes: Sequence[Wanted]
     people: bool = False
 
 
@@ -187,7 +185,7 @@ class _Talk:
             "run": asked.run,
             "limit": SILENCE_SECONDS,
             "people": asked.people,
-            "changes": [one.as_json() for one in asked.changes],
+            "changes": [one.model_dump(mode="json") for one in asked.changes],
         }
         await self._say(json.dumps(order))
         planned: list[str] = []
@@ -206,10 +204,10 @@ class _Talk:
                     self.note(f"{said.changes} changes that an interrupted run left were undone")
                 case keeping.HeldSaid():
                     return Hold(tuple(answers), before or ())
-                case MadeAnswer() | WrittenAnswer() | AuditAnswer():
-                    answers.append(said)
-                case _:
+                case keeping.Failure() | keeping.ReleasedSaid() | None:
                     raise await self._failed(said, complaints)
+                case _:
+                    answers.append(said)
 
     async def _failed(self, said: Said | None, complaints: Callable[[], str]) -> HardcostError:
         """Return why changes are not made; all that was is undone then.

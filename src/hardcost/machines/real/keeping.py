@@ -11,11 +11,33 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from hardcost.errors import TrialError
-from hardcost.protocol.answers import AuditAnswer, MadeAnswer, WrittenAnswer
-from hardcost.protocol.types import U64, Part
+from hardcost.protocol.answers import (
+    AuditAnswer,
+    InstalledAnswer,
+    MadeAnswer,
+    MountedAnswer,
+    WrittenAnswer,
+)
+from hardcost.protocol.requests import Audit, Install, Make, Mount, Write
+from hardcost.protocol.types import U64, Part, Sent
 
 CHANGES = frozenset({"make", "write", "audit"})
 """The probe's requests that the keeper carries out in its place, so that they can be undone."""
+
+
+class Unit(Sent):
+    """Have a unit of systemd run, with the configuration that it has then, or have it stopped.
+
+    The keeper alone knows it.
+    """
+
+    do: Literal["unit"] = "unit"
+    name: str
+    active: bool
+
+
+Wanted = Make | Write | Audit | Install | Mount | Unit
+"""What a keeper can do."""
 
 _SHOWN = 80  # characters of a line that can't be read
 
@@ -53,28 +75,39 @@ class ReleasedSaid(Part):
     problems: tuple[str, ...]
 
 
-class UnfitSaid(Part):
+class Failure(Part):
+    """Why the machine is not, or not wholly, changed."""
+
+    message: str
+
+
+class UnfitSaid(Failure):
     """The machine is not to be changed at all; nothing was."""
 
     event: Literal["unfit"]
-    message: str
 
 
-class RefusedSaid(Part):
+class RefusedSaid(Failure):
     """The change is not to be made; nothing was changed."""
 
     event: Literal["refused"]
-    message: str
 
 
-class FailedSaid(Part):
+class FailedSaid(Failure):
     """A change failed; those before it are undone."""
 
     event: Literal["failed"]
-    message: str
 
 
-Done = MadeAnswer | WrittenAnswer | AuditAnswer
+class UnitAnswer(Part):
+    """`Unit` is done."""
+
+    event: Literal["unit"] = "unit"
+    name: str
+    state: str
+
+
+Done = MadeAnswer | WrittenAnswer | AuditAnswer | InstalledAnswer | MountedAnswer | UnitAnswer
 """What was done, in the probe's words."""
 
 Said = (

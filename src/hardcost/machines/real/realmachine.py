@@ -19,7 +19,7 @@ from hardcost.machines.real import batches, changes, hostfacts, starting, surrou
 from hardcost.machines.real.conversation import converse
 from hardcost.machines.real.keeping import CHANGES
 from hardcost.protocol.answers import CallAnswer, all_of
-from hardcost.protocol.requests import Calls, Command, Install
+from hardcost.protocol.requests import Audit, Calls, Command, Install, Make, Write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -50,11 +50,12 @@ CAPABILITIES = Capabilities(
     layouts=False,
     fresh=False,
     requests=_REQUESTS,
+    with_yes=CHANGES,
     at_once=1,
 )
 """What can be done without changing anything: two trials at a time would disturb each other."""
 
-CHANGING = replace(CAPABILITIES, requests=_REQUESTS | CHANGES)
+CHANGING = replace(CAPABILITIES, requests=_REQUESTS | CHANGES, with_yes=frozenset())
 """What can be done where root lets the machine be changed."""
 
 
@@ -212,7 +213,7 @@ class RealMachine:
         refused = sorted({one.do for one in job} - (self.capabilities.requests or frozenset()))
         if refused:
             raise InputError(f"{self.name} is not to be changed: {', '.join(refused)}")
-        wanted = [one for one in job if one.do in CHANGES]
+        wanted = [one for one in job if isinstance(one, Make | Write | Audit)]
         rest = [one for one in job if one.do not in CHANGES]
         if not wanted:
             return await self._measured(rest, limit_seconds)
