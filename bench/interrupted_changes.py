@@ -6,7 +6,7 @@ A Debian guest with sshd is the machine. A run changes its audit rules, audit's 
 and makes files that rules watch; every other time another process changes files, services and
 mounts, too, by the same keeper. It is interrupted at a random moment: hardcost, the probe, the
 keeper or sshd are killed (SIGKILL), the guest loses its power, or hardcost falls silent
-(SIGSTOP) while its connection stays. Then `hardcost restore` is
+(SIGSTOP) while its connection stays, or Ctrl-C is pressed. Then `hardcost restore` is
 called, or nothing is done, so that the machine's own guard is alone. After that everything that
 could have changed is compared with what it was: settings and rules as the kernel lists them, files
 by their digests, units, mounts.
@@ -64,7 +64,7 @@ KILLED = {
 }
 """What is killed in the guest, and how."""
 
-KINDS = ("hardcost", *KILLED, "power", "silence")
+KINDS = ("hardcost", *KILLED, "power", "silence", "ctrl-c")
 HELD = (
     install("/etc/rsyslog.conf", "*.* /var/log/all\n", 0o600),
     install("/etc/rsyslog.d/made/here.conf", "# nothing\n"),
@@ -110,6 +110,9 @@ def interrupt(
         pending = any(guest.journals())
         if kind == "hardcost":
             process.kill()
+        elif kind == "ctrl-c":
+            process.send_signal(signal.SIGINT)
+            process.wait()
         elif kind == "silence":
             process.send_signal(signal.SIGSTOP)
             left = differences(before, settled(guest, before))  # before the connection ends, too

@@ -45,9 +45,13 @@ def test_settings_are_compared_in_blocks_and_all_is_as_it_was_after_it(guest: Ss
     assert "nothing was left" in guest.restore()
 
 
-@pytest.mark.parametrize("kind", ["hardcost", "keeper"])
-def test_a_machine_restores_itself_when_it_hears_no_more_of_us(guest: SshGuest, kind: str) -> None:
-    outcome = interrupt(guest, kind, "guard", None)
+@pytest.mark.parametrize(
+    ("kind", "holding"), [("hardcost", False), ("keeper", True), ("ctrl-c", False)]
+)
+def test_a_machine_is_as_it_was_when_it_hears_no_more_of_us(
+    guest: SshGuest, kind: str, *, holding: bool
+) -> None:
+    outcome = interrupt(guest, kind, "guard", None, holding=holding)
     assert outcome.pending
     assert not outcome.differences
 

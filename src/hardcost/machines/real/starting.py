@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hardcost.machines.ourprograms import built
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 PROGRAMS = ("hardcost-probe", "hardcost-measured", "hardcost-noop")
@@ -64,13 +65,13 @@ def scratch() -> str:
     return f"/tmp/hardcost-{secrets.token_hex(8)}"  # noqa: S108  (random)
 
 
-def hashes(folder: Path | None = None) -> dict[str, str]:
-    """Return the SHA-256 of each of our programs: of a folder's, or of those built.
+def hashes(folder: Path | None = None, names: Sequence[str] = COPIED) -> dict[str, str]:
+    """Return the SHA-256 of some of our programs: of a folder's, or of those built.
 
     Raises:
         MachineError: They were not built.
     """
-    paths = {name: built(name) if folder is None else folder / name for name in COPIED}
+    paths = {name: built(name) if folder is None else folder / name for name in names}
     return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
 
 
@@ -80,5 +81,4 @@ def programs_hash(folder: Path | None = None) -> str:
     Raises:
         MachineError: They were not built.
     """
-    found = hashes(folder)
-    return hashlib.sha256("".join(found[name] for name in PROGRAMS).encode()).hexdigest()
+    return hashlib.sha256("".join(hashes(folder, PROGRAMS).values()).encode()).hexdigest()
