@@ -60,7 +60,8 @@ def test_a_machine_that_lost_its_power_is_as_it_was(guest: SshGuest) -> None:
     outcome = interrupt(guest, "power", "guard", None)
     assert outcome.pending
     assert not outcome.differences
-    assert guest.said("ls /var/lib/hardcost /etc/systemd/system").count("hardcost") == 0
+    assert guest.said("ls /var/lib/hardcost").split() == ["last-journal", "lock"]
+    assert "hardcost" not in guest.said("ls -R /etc/systemd/system")
 
 
 def test_what_somebody_else_changed_meanwhile_is_left_and_named(guest: SshGuest) -> None:

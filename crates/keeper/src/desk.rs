@@ -18,7 +18,7 @@ const UNIT: &str = "hardcost-restore.service";
 const WANTED_BY: &str = "multi-user.target.wants";
 const PROGRAM: &str = "hardcost-keeper";
 /// How often to try for the lock, and how long to wait in between, in milliseconds.
-const TRIES: u32 = 100;
+const TRIES: u32 = 600;
 const PAUSE: u64 = 50;
 /// Hexadecimal digits of what stands for a machine.
 const DIGITS: usize = 32;

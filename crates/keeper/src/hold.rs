@@ -45,8 +45,8 @@ pub enum Said {
     Restored { changes: usize },
     /// All is changed.
     Held,
-    /// All is undone, but for the problems.
-    Released { problems: Vec<String> },
+    /// All is undone, but for the problems; whether somebody asked for that.
+    Released { problems: Vec<String>, asked: bool },
     /// The machine is not to be changed at all just now; nothing was.
     Unfit { message: String },
     /// Nothing was changed.
@@ -58,8 +58,8 @@ pub enum Said {
 /// Holds what is wanted until it is no longer; whether all was done, and undone.
 pub fn hold() -> bool {
     let mut lines = Lines::default();
-    let problems = match held(&mut lines) {
-        Ok(problems) => problems,
+    let (problems, asked) = match held(&mut lines) {
+        Ok(ended) => ended,
         Err(failure) => {
             let message = failure.to_string();
             let changed = Desk::journal().exists();
@@ -68,15 +68,16 @@ pub fn hold() -> bool {
                 Failure::Refused(message) => Said::Refused { message },
                 Failure::Failed(message) => Said::Failed { message },
             });
-            if changed { vec![message] } else { Vec::new() }
+            (if changed { vec![message] } else { Vec::new() }, false)
         }
     };
     let done = problems.is_empty();
-    say(&Said::Released { problems });
+    say(&Said::Released { problems, asked });
     done
 }
 
-fn held(lines: &mut Lines) -> Result<Vec<String>> {
+/// Holds it; returns why what is still changed is, and whether the end was asked for.
+fn held(lines: &mut Lines) -> Result<(Vec<String>, bool)> {
     let cut = || Failure::Failed("the stream ended before it was said what is wanted".into());
     let first = lines.next(Duration::from_secs(60), None)?.ok_or_else(cut)?;
     let order: Order = serde_json::from_slice(&first)
@@ -98,7 +99,7 @@ fn held(lines: &mut Lines) -> Result<Vec<String>> {
         desk.clear()?;
         say(&Said::Restored { changes });
     }
-    let Some(mut journal) = planned(&order, &desk, lines)? else { return Ok(Vec::new()) };
+    let Some(mut journal) = planned(&order, &desk, lines)? else { return Ok((Vec::new(), false)) };
     let guard = Guard::start();
     let made = match &guard {
         Ok(_) => changed(&order, &mut journal, lines),
@@ -110,10 +111,11 @@ fn held(lines: &mut Lines) -> Result<Vec<String>> {
     }
     let _ = guard.map(Guard::dismiss);
     undone.lines.into_iter().for_each(|line| say(&Said::Journal { line }));
-    if let Err(failure) = made {
+    let asked = made.unwrap_or_else(|failure| {
         say(&Said::Failed { message: failure.to_string() });
-    }
-    Ok(undone.problems)
+        false
+    });
+    Ok((undone.problems, asked))
 }
 
 /// Writes down what there is, and waits until the other side has it too; `None` if it never says so.
@@ -148,8 +150,8 @@ fn planned(order: &Order, desk: &Desk, lines: &mut Lines) -> Result<Option<Journ
     Ok(Some(journal))
 }
 
-/// Makes the changes, and returns when they are no longer wanted.
-fn changed(order: &Order, journal: &mut Journal, lines: &mut Lines) -> Result<()> {
+/// Makes the changes, and returns when they are no longer wanted: whether somebody said so.
+fn changed(order: &Order, journal: &mut Journal, lines: &mut Lines) -> Result<bool> {
     let mut daemon: Option<Daemon> = None;
     let made = order.changes.iter().try_for_each(|wanted| {
         let done = wanted.carry_out(&mut daemon)?;
@@ -168,11 +170,17 @@ fn changed(order: &Order, journal: &mut Journal, lines: &mut Lines) -> Result<()
     made?;
     say(&Said::Held);
     let limit = limit(order);
-    while lines.next(limit, daemon.as_mut())?.is_some_and(|line| line != b"undo") {}
+    let asked = loop {
+        match lines.next(limit, daemon.as_mut())? {
+            Some(line) if line == b"undo" => break true,
+            Some(_) => {}
+            None => break false,
+        }
+    };
     if let Some(daemon) = &mut daemon {
         let _ = daemon.control.set_daemon(0); // it is not the daemon any more when this ends, anyway
     }
-    Ok(())
+    Ok(asked)
 }
 
 fn limit(order: &Order) -> Duration {

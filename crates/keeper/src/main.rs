@@ -41,7 +41,7 @@ fn main() -> ExitCode {
             }
             let problems = hold::restore(has("--force"), has("--boot") || has("--people"), &given);
             let done = problems.is_empty();
-            hold::say(&hold::Said::Released { problems });
+            hold::say(&hold::Said::Released { problems, asked: true });
             done
         }
         _ => {

@@ -74,7 +74,7 @@ MADE = {"entry": "made", "number": 0, "after": "Mgo="}
 UNDONE = {"entry": "undone", "number": 0}
 HELD = echo(WRITTEN, *said(BEGIN, CHANGE, MADE, after=2), '{"event":"held"}')
 NO_ROOM = '{"event":"failed","message":"no room"}'
-NOTHING_LEFT = '{"event":"released","problems":[]}'
+NOTHING_LEFT = '{"event":"released","problems":[],"asked":true}'
 RELEASED = echo(*said(BEGIN, CHANGE, MADE, UNDONE, after=3), NOTHING_LEFT)
 UNTIL_UNDO = 'while read line; do [ "$line" = undo ] && break; done'
 
@@ -141,9 +141,17 @@ def test_a_keeper_that_dies_is_an_error_and_its_journal_stays_and_is_restored_fi
     assert not book.path.exists()
 
 
+def test_a_trial_whose_changes_were_undone_before_its_end_is_an_error(tmp_path: Path) -> None:
+    unasked = RELEASED.replace("true", "false")
+    script = "\n".join((*PLANNED, HELD, unasked, UNTIL_UNDO))
+    with pytest.raises(MachineError, match="undid its changes while the trial ran"):
+        asyncio.run(_hold(Scripted(tmp_path, script)))
+    assert not Book(Scripted.name).path.exists()
+
+
 def test_what_can_not_be_undone_is_named_and_its_journal_stays(tmp_path: Path) -> None:
     Book(Scripted.name).write(lines(BEGIN, CHANGE))
-    reach = Scripted(tmp_path, echo('{"event":"released","problems":["x is theirs"]}'))
+    reach = Scripted(tmp_path, echo('{"event":"released","problems":["x is theirs"],"asked":true}'))
     done = asyncio.run(restored(reach, force=False, people=False))
     assert (done.changes, done.problems) == (0, ("x is theirs",))
     assert Book(Scripted.name).left()

@@ -235,10 +235,14 @@ class _Talk:
         """
         with contextlib.suppress(ConnectionError):
             await self._say("undo")
-        await self._undone("the connection was lost")
+        if not await self._undone("the connection was lost"):
+            raise MachineError(
+                f"{self.reach.name} heard nothing for {SILENCE_SECONDS:.0f} s, and undid its"
+                " changes while the trial ran"
+            )
 
-    async def _undone(self, why: str) -> None:
-        """Wait until all is undone.
+    async def _undone(self, why: str) -> bool:
+        """Wait until all is undone; return whether that was since we asked for it.
 
         Raises:
             MachineError: It is not, or nobody says so.
@@ -249,7 +253,7 @@ class _Talk:
                     self.book.write([said.line])
                 case keeping.ReleasedSaid(problems=()):
                     self.book.close()
-                    return
+                    return said.asked
                 case keeping.ReleasedSaid():
                     raise MachineError("; ".join(said.problems), hint=_remedy(self.reach))
                 case keeping.FailedSaid():

@@ -69,9 +69,10 @@ class HeldSaid(Part):
 
 
 class ReleasedSaid(Part):
-    """All is undone, but for what the problems name."""
+    """All is undone, but for what the problems name; `asked`: since we have asked for it."""
 
     event: Literal["released"]
+    asked: bool
     problems: tuple[str, ...]
 
 
