@@ -104,6 +104,7 @@ mod content {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+    #[expect(clippy::ref_option, reason = "serde's interface")]
     pub fn serialize<S: Serializer>(bytes: &Option<Vec<u8>>, to: S) -> Result<S::Ok, S::Error> {
         bytes.as_ref().map(|bytes| BASE64_URL_SAFE.encode(bytes)).serialize(to)
     }

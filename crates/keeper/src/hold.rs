@@ -110,7 +110,7 @@ fn held(lines: &mut Lines) -> Result<(Vec<String>, bool)> {
         desk.clear()?;
     }
     let _ = guard.map(Guard::dismiss);
-    undone.lines.into_iter().for_each(|line| say(&Said::Journal { line }));
+    say_lines(undone.lines);
     let asked = made.unwrap_or_else(|failure| {
         say(&Said::Failed { message: failure.to_string() });
         false
@@ -141,7 +141,7 @@ fn planned(order: &Order, desk: &Desk, lines: &mut Lines) -> Result<Option<Journ
         written.push(journal.write(&Entry::Change(change))?);
     }
     journal.sync()?;
-    written.into_iter().for_each(|line| say(&Said::Journal { line }));
+    say_lines(written);
     say(&Said::Planned);
     if lines.next(limit(order), None)?.is_none() {
         desk.clear()?;
@@ -192,6 +192,13 @@ pub fn say(said: &impl Serialize) {
     let Ok(mut text) = serde_json::to_string(said) else { return };
     text.push('\n');
     lines::write(text.as_bytes());
+}
+
+/// Says what was added to the journal.
+fn say_lines(lines: Vec<String>) {
+    for line in lines {
+        say(&Said::Journal { line });
+    }
 }
 
 /// A process that restores the machine if this one is killed.
@@ -267,7 +274,7 @@ fn restored(force: bool, people: bool, given: &[u8]) -> Result<Vec<String>> {
     }
     let changes = journal.pending().len();
     let done = undo(&mut journal, &desk::boot()?, force)?;
-    done.lines.into_iter().for_each(|line| say(&Said::Journal { line }));
+    say_lines(done.lines);
     if done.problems.is_empty() {
         desk.clear()?;
         say(&Said::Restored { changes });

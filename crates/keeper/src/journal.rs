@@ -191,6 +191,7 @@ fn damaged(path: &Path, line: usize, why: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::fs;
     use std::path::PathBuf;
 
@@ -215,7 +216,7 @@ mod tests {
             owner: None,
             group: None,
             mode: None,
-            labels: Default::default(),
+            labels: BTreeMap::new(),
         })
     }
 

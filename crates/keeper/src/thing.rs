@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{XattrFlags, fsetxattr, lgetxattr, llistxattr};
 
@@ -119,7 +119,7 @@ fn put_file(was: &Change, content: &[u8]) -> Result<()> {
     if path.is_dir() {
         return Ok(()); // only its absence is ever put back
     }
-    let beside = path.with_added_name(".hardcost");
+    let beside = beside(&was.name);
     let failed = at(&beside);
     let mut file = File::create(&beside).map_err(&failed)?;
     file.write_all(content).map_err(&failed)?;
@@ -136,6 +136,18 @@ fn put_file(was: &Change, content: &[u8]) -> Result<()> {
     sync_folder(path)
 }
 
+/// Where a file is written before it takes its place.
+fn beside(name: &str) -> PathBuf {
+    PathBuf::from(format!("{name}.hardcost"))
+}
+
+/// Removes what a change that was interrupted has left beside a file.
+pub fn clean(change: &Change) {
+    if change.kind == Kind::File {
+        let _ = fs::remove_file(beside(&change.name)); // it is rarely there
+    }
+}
+
 /// Removes what was made: a file, or a folder with nothing in it.
 fn remove(name: &str) -> Result<()> {
     let path = Path::new(name);
@@ -144,18 +156,6 @@ fn remove(name: &str) -> Result<()> {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(at(path)(error)),
         _ if path.parent().is_some_and(Path::exists) => sync_folder(path),
         _ => Ok(()),
-    }
-}
-
-trait WithAddedName {
-    fn with_added_name(&self, more: &str) -> std::path::PathBuf;
-}
-
-impl WithAddedName for Path {
-    fn with_added_name(&self, more: &str) -> std::path::PathBuf {
-        let mut name = self.file_name().unwrap_or_default().to_owned();
-        name.push(more);
-        self.with_file_name(name)
     }
 }
 

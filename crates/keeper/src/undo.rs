@@ -1,6 +1,6 @@
 //! Undoing what a journal says was changed, the newest change first, and seeing that it is undone.
 
-use crate::entry::{Change, Entry};
+use crate::entry::{Change, Entry, Kind};
 use crate::failure::Result;
 use crate::journal::{Journal, Known};
 use crate::thing;
@@ -25,6 +25,7 @@ pub fn undo(journal: &mut Journal, boot: &str, force: bool) -> Result<Undone> {
     let mut put_back = Vec::new();
     for number in journal.pending() {
         let known = &journal.changes()[number];
+        thing::clean(&known.change);
         if rebooted && known.change.kind.ends_with_the_boot() {
             put_back.push(number); // the kernel that held it is gone
         } else if !force && let Some(problem) = foreign(known) {
@@ -43,7 +44,8 @@ pub fn undo(journal: &mut Journal, boot: &str, force: bool) -> Result<Undone> {
                 continue;
             }
             again = true;
-            reasons[number] = thing::put(&known.change).err().map_or(" ".into(), |e| e.to_string());
+            reasons[number] =
+                thing::put(&known.change).map_or_else(|why| why.to_string(), |()| " ".into());
         }
         if !again {
             break;
@@ -64,7 +66,7 @@ pub fn undo(journal: &mut Journal, boot: &str, force: bool) -> Result<Undone> {
 
 /// Whether a unit has to be started again once, though it runs: its configuration was changed.
 fn restarts(known: &Known, reason: &str) -> bool {
-    known.change.kind == crate::entry::Kind::Service
+    known.change.kind == Kind::Service
         && known.change.before.as_deref() == Some(b"active")
         && reason.is_empty()
 }
@@ -145,6 +147,17 @@ mod tests {
             assert!(undo(&mut journal, "this", false).unwrap().lines.is_empty());
             fs::remove_dir_all(folder).unwrap();
         }
+    }
+
+    #[test]
+    fn what_was_being_written_when_it_was_interrupted_goes() {
+        let folder = folder("beside");
+        let (mut journal, file) = changed(&folder, "this");
+        let beside = file.with_extension("hardcost");
+        fs::write(&beside, "ne").unwrap();
+        assert!(undo(&mut journal, "this", false).unwrap().problems.is_empty());
+        assert!(!beside.exists());
+        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What is wanted of a machine, and how it is done: in the probe's words for the same.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::fs::{self, DirBuilder, File};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -200,7 +200,9 @@ fn make(directories: &[String], files: &[String]) -> Result<Done> {
     for path in files {
         make_parents(path)?;
         if !Path::new(path).exists() {
-            desk::write(Path::new(path), b"", 0o644)?;
+            let mut new = File::options();
+            new.write(true).create_new(true).mode(0o644);
+            new.open(path).map_err(at(Path::new(path)))?;
             missing.1 += 1;
         }
     }
