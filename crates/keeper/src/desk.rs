@@ -26,6 +26,7 @@ const DIGITS: usize = 32;
 /// The keeper's folder, which one process at a time works in.
 pub struct Desk {
     _lock: File,
+    program: PathBuf,
 }
 
 impl Desk {
@@ -43,7 +44,7 @@ impl Desk {
             .map_err(at(&path))?;
         for _ in 0..TRIES {
             match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Some(Self { _lock: lock })),
+                Ok(()) => return Ok(Some(Self { _lock: lock, program: folder.join(PROGRAM) })),
                 Err(rustix::io::Errno::WOULDBLOCK) => sleep(Duration::from_millis(PAUSE)),
                 Err(error) => return Err(at(&path)(error.into())),
             }
@@ -73,9 +74,9 @@ impl Desk {
 
     /// Has the machine restore itself when it boots, until `clear`.
     pub fn set_up(&self) -> Result<()> {
-        let program = Path::new(FOLDER).join(PROGRAM);
+        let program = &self.program;
         let own = fs::read("/proc/self/exe").map_err(at(Path::new("/proc/self/exe")))?;
-        write(&program, &own, 0o700)?;
+        write(program, &own, 0o700)?;
         if !Path::new(UNITS).is_dir() {
             return Ok(()); // without systemd nobody starts it
         }
@@ -103,8 +104,8 @@ impl Desk {
         if journal.exists() {
             fs::rename(&journal, &last).map_err(at(&journal))?;
         }
-        let program = Path::new(FOLDER).join(PROGRAM);
-        for path in [wanted_link(), Path::new(UNITS).join(UNIT), program, Self::rules()] {
+        let unit = Path::new(UNITS).join(UNIT);
+        for path in [wanted_link(), unit, self.program.clone(), Self::rules()] {
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(at(&path)(error)),
                 _ => {}

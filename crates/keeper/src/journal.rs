@@ -29,13 +29,17 @@ pub struct Journal {
     changes: Vec<Known>,
 }
 
+/// What a thing was seen to be; nothing: it was not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen(pub Option<Vec<u8>>);
+
 /// A change, with what is known of it.
 #[derive(Clone, Debug)]
 pub struct Known {
     /// What was there before.
     pub change: Change,
-    /// Whether it was made, and what it made.
-    pub made: Option<Option<Vec<u8>>>,
+    /// What it made, if it was made.
+    pub made: Option<Seen>,
     /// Whether it is undone.
     pub undone: bool,
 }
@@ -177,7 +181,7 @@ fn note(changes: &mut Vec<Known>, entry: Entry) {
     match entry {
         Entry::Begin(_) => {}
         Entry::Change(change) => changes.push(Known { change, made: None, undone: false }),
-        Entry::Made { number, after } => changes[number].made = Some(after),
+        Entry::Made { number, after } => changes[number].made = Some(Seen(after)),
         Entry::Undone { number } => changes[number].undone = true,
     }
 }
@@ -195,7 +199,7 @@ mod tests {
     use std::fs;
     use std::path::PathBuf;
 
-    use super::Journal;
+    use super::{Journal, Seen};
     use crate::entry::{Begin, Change, Entry, Kind};
 
     fn place(name: &str) -> PathBuf {
@@ -235,7 +239,7 @@ mod tests {
         fs::write(&path, cut).unwrap();
         let journal = Journal::open(&path).unwrap().unwrap();
         assert_eq!(journal.pending(), [0]);
-        assert_eq!(journal.changes()[0].made, Some(None));
+        assert_eq!(journal.changes()[0].made, Some(Seen(None)));
         assert_eq!(journal.begun(), &begin());
         assert_eq!(fs::read(&path).unwrap(), whole);
         fs::remove_file(path).unwrap();

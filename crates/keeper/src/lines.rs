@@ -42,7 +42,7 @@ impl Lines {
             if !wait(left, daemon.as_deref_mut())? {
                 continue;
             }
-            let mut piece = [0; 1 << 16];
+            let mut piece = [0; PIECE];
             match read(stdin(), &mut piece) {
                 Ok(0) => return Ok(None),
                 Ok(length) => self.read.extend_from_slice(&piece[..length]),

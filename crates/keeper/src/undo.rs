@@ -79,7 +79,7 @@ fn is_back(known: &Known) -> bool {
 ///
 /// What was interrupted while it was being changed may be anything.
 fn foreign(known: &Known) -> Option<String> {
-    let made = known.made.as_ref()?;
+    let made = &known.made.as_ref()?.0;
     let (kind, name) = (known.change.kind, known.change.name.as_str());
     let now = thing::look(kind, name).ok()?;
     let expected = now.before == *made || now.before == known.change.before;

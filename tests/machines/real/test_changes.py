@@ -19,6 +19,7 @@ from hardcost.protocol.answers import WrittenAnswer, only
 from hardcost.protocol.requests import Write
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 ASKED = Asked("r", [Write(path="/proc/sys/kernel/x", value="2")])
@@ -27,7 +28,7 @@ BEGIN = {"entry": "begin", "version": 1, "machine": "m", "boot": "b", "run": "r"
 CHANGE = {"entry": "change", "kind": "setting", "name": "/proc/sys/kernel/x", "before": "MQo="}
 
 
-def lines(*entries: dict[str, object]) -> list[str]:
+def lines(*entries: Mapping[str, object]) -> list[str]:
     """Return a journal's lines."""
     found, last = list[str](), "0" * 64
     for entry in entries:
@@ -37,7 +38,7 @@ def lines(*entries: dict[str, object]) -> list[str]:
     return found
 
 
-def said(*entries: dict[str, object], after: int = 0) -> list[str]:
+def said(*entries: Mapping[str, object], after: int = 0) -> list[str]:
     """Return a keeper's answers that hold a journal's lines, from one of them on."""
     return [json.dumps({"event": "journal", "line": one}) for one in lines(*entries)[after:]]
 

@@ -17,7 +17,7 @@ from hardcost.machines.bootline import Account
 from hardcost.machines.machine import Capabilities, Earlier, Execution
 from hardcost.machines.real import batches, changes, hostfacts, starting, surroundings
 from hardcost.machines.real.conversation import converse
-from hardcost.machines.real.keeping import CHANGES
+from hardcost.machines.real.keeping import CHANGES, UnitAnswer
 from hardcost.protocol.answers import CallAnswer, all_of
 from hardcost.protocol.requests import Audit, Calls, Command, Install, Make, Write
 
@@ -227,7 +227,8 @@ class RealMachine:
         except changes.UnfitError as error:
             self._state.unfit = error
             raise
-        return replace(done, answers=(*hold.answers, *done.answers))
+        own = [one for one in hold.answers if not isinstance(one, UnitAnswer)]
+        return replace(done, answers=(*own, *done.answers))
 
     def _check_before(self, before: Sequence[Change]) -> None:
         """Check that all is as it was before the trials so far.
