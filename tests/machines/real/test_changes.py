@@ -15,7 +15,7 @@ import pytest
 from hardcost.errors import HardcostError, InputError, MachineError, TrialError
 from hardcost.machines.real.bookkeeping import Book
 from hardcost.machines.real.changes import Asked, UnfitError, held, restored
-from hardcost.protocol.answers import WrittenAnswer, only
+from hardcost.protocol.answers import WrittenAnswer
 from hardcost.protocol.requests import Write
 
 if TYPE_CHECKING:
@@ -94,7 +94,9 @@ def test_what_was_there_is_on_disk_here_before_it_is_changed_and_goes_when_it_is
     left, answers = asyncio.run(_hold(Scripted(tmp_path, script)))
     assert seen.read_text().splitlines() == lines(BEGIN, CHANGE)
     assert left.decode().splitlines() == lines(BEGIN, CHANGE, MADE)
-    assert only([one for one in answers if isinstance(one, WrittenAnswer)], WrittenAnswer)
+    (written,) = answers
+    assert isinstance(written, WrittenAnswer)
+    assert (written.before, written.after) == ("1", "2")
     assert not book.path.exists()
 
 
