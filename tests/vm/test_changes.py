@@ -56,6 +56,7 @@ def test_a_machine_is_as_it_was_when_it_hears_no_more_of_us(
     assert not outcome.differences
 
 
+@pytest.mark.slow
 def test_a_machine_that_lost_its_power_is_as_it_was(guest: SshGuest) -> None:
     outcome = interrupt(guest, "power", "guard", None)
     assert outcome.pending
