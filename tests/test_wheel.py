@@ -23,6 +23,7 @@ from hardcost.machines.kernels import patches
 
 PROGRAMS = (
     "hardcost-caller",
+    "hardcost-keeper",
     "hardcost-measured",
     "hardcost-noop",
     "hardcost-probe",

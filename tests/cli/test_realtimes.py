@@ -64,6 +64,17 @@ def test_trials_are_added_for_precision_until_time_is_up_and_a_note_says_so(
     assert any(re.search(r"time was up after \d+ rounds", note) for note in found["notes"])
 
 
+def test_this_host_is_not_changed_unless_root_says_so(study: str, tmp_path: Path) -> None:
+    changing = '[[configuration]]\nname = "b"\nsysctl = { "kernel.kptr_restrict" = "2" }\n'
+    (tmp_path / "study.toml").write_text(STUDY + changing)
+    with pytest.raises(InputError, match=r"host is not to be changed, and .* writing") as raised:
+        run(study, "--machine", "host")
+    assert raised.value.problems[0].hint == (
+        "--yes, said by root, has it changed for each trial and put back; or --machine vm measures"
+        " it in a guest"
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -104,6 +104,7 @@ def choices(words: dict[str, Any], usual: str | None = None) -> Choices:
         cpu=words["cpu"],
         emulated_time=words.get("force_emulated_time", True),
         unconfined=words["allow_unconfined_build"],
+        yes=words["yes"],
     )
     names.check(words["machine"], wanted)
     return Choices(

@@ -22,6 +22,7 @@ VERBS = {
     "list": "hardcost.cli.commands.listing:list_",
     "profile": "hardcost.cli.commands.profile:profile",
     "report": "hardcost.cli.commands.report:report",
+    "restore": "hardcost.cli.commands.restore:restore",
     "rules": "hardcost.cli.commands.rules:rules",
     "run": "hardcost.cli.commands.run:run",
     "trace": "hardcost.cli.commands.trace:trace",

@@ -23,6 +23,7 @@ from hardcost.machines.bootline import Account
 from hardcost.machines.cache import digest
 from hardcost.machines.hostcheck import Check
 from hardcost.machines.machine import Capabilities, Earlier, Execution, Relations
+from hardcost.machines.restoration import Restored
 from hardcost.machines.supplies import Order, Supply, supply_of
 
 if TYPE_CHECKING:
@@ -218,6 +219,11 @@ async def built(
 
 def _write(path: Path, text: str) -> None:
     path.write_text(text)
+
+
+async def restore(_address: str, *, force: bool, people: bool) -> Restored:  # noqa: ARG001  (any restorer's)
+    """Say that nothing is left: it is never changed."""
+    return Restored(0, ())
 
 
 def examine(cache: Cache) -> Sequence[Check]:  # noqa: ARG001  (any examiner's)

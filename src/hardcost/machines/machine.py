@@ -99,9 +99,10 @@ class Capabilities:
     `parameters`: it boots with words on its kernel's command line; `kernels`: it boots kernels
     other than its own, and builds them; `layouts`: it repeats a memory layout by its seed; `fresh`:
     it boots for each trial; `profiles`: it sees which functions execute how much. `requests` are
-    those of the probe that it carries out, by their names; None: all. `at_once` trials are carried
-    out at a time; None: as many as the user wants. `builds_at_once` kernels are built at a time;
-    None: it is given all, and holds back what it has no room for.
+    those of the probe that it carries out, by their names; None: all. Those in `with_yes` it would
+    carry out, too, if the user said so. `at_once` trials are carried out at a time; None: as many
+    as the user wants. `builds_at_once` kernels are built at a time; None: it is given all, and
+    holds back what it has no room for.
     """
 
     instruments: frozenset[str]
@@ -113,6 +114,7 @@ class Capabilities:
     fresh: bool = True
     profiles: bool = False
     requests: frozenset[str] | None = None
+    with_yes: frozenset[str] = frozenset()
     at_once: int | None = None
     builds_at_once: int | None = 1
 
@@ -167,10 +169,14 @@ class Builder(Protocol):
 
 
 class Machine(Protocol):
-    """Where trials run; `remarks` are what a reader has to know of all its numbers."""
+    """Where trials run."""
 
     name: str
-    remarks: tuple[str, ...]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader has to know of all its numbers, as far as it is known."""
+        ...
 
     @property
     def capabilities(self) -> Capabilities:

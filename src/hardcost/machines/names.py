@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from hardcost.machines.hostcheck import Check
     from hardcost.machines.machine import Machine
     from hardcost.machines.progress import Listener
+    from hardcost.machines.restoration import Restored
     from hardcost.machines.supplies import Order, Supply
     from hardcost.machines.wanted import Wanted
 
 TITLES = {
     "vm": "a guest under QEMU: emulated and exact, or KVM for time",
-    "host": "this machine itself, for time; nothing of it is changed",
-    "ssh:USER@HOST": "another machine over OpenSSH, for time; nothing of it is changed",
+    "host": "this machine itself, for time; it is changed only with --yes, by root",
+    "ssh:USER@HOST": "another machine over OpenSSH, for time; it is left as it was",
 }
 """The machines that a user is shown, each with what it is."""
 
@@ -46,6 +47,13 @@ _EXAMINERS = {
     "fake": "hardcost.machines.fake",
 }
 """Modules with `examine` and `try_out` as below, by the machine's name."""
+
+_RESTORERS = {
+    "host": "hardcost.machines.real.thishost",
+    "ssh": "hardcost.machines.real.sshhost",
+    "fake": "hardcost.machines.fake",
+}
+"""Modules with `restore`, by the names of machines that are there already."""
 
 _ALONE = frozenset({"host", "ssh"})
 """Machines whose numbers are their own: no worker can measure for them."""
@@ -159,6 +167,25 @@ async def try_out(name: str, cache: Cache) -> Sequence[Check]:
     kind, _, address = name.partition(":")
     tried = module.try_out_at(address) if kind in _ADDRESSED else module.try_out(cache)
     found: Sequence[Check] = await tried
+    return found
+
+
+async def restore(name: str, *, force: bool, people: bool) -> Restored:
+    """Undo what an interrupted run left changed on a machine that is there already.
+
+    `force`: also what somebody else has changed since; `people`: also where users are logged in.
+
+    Raises:
+        InputError: There is none of that name, or it is none that is ever changed.
+        MachineError: It can't be reached.
+    """
+    kind, _, address = name.partition(":")
+    if is_known(name) and kind not in _RESTORERS:
+        raise InputError(
+            f"the machine {name} has nothing to restore: its guests only write copies",
+            hint="restore is for host and ssh:USER@HOST",
+        )
+    found: Restored = await _module(name, _RESTORERS).restore(address, force=force, people=people)
     return found
 
 

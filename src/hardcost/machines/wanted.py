@@ -15,8 +15,9 @@ class Wanted:
 
     `kernel` is an image to boot, `source` the Linux that kernels are built from, `image` or
     `rootfs` a root for guests with services, `cpu` a processor model. Without `emulated_time` an
-    emulator's times are refused; `unconfined`: what is built may run outside a sandbox. `address`
-    is what follows a machine's name and a colon, such as the host of `ssh:HOST`.
+    emulator's times are refused; `unconfined`: what is built may run outside a sandbox; `yes`: a
+    machine that is there already may be changed also where users are logged in. `address` is what
+    follows a machine's name and a colon, such as the host of `ssh:HOST`.
     """
 
     instrument: str = "insn"
@@ -28,4 +29,5 @@ class Wanted:
     cpu: str = "max"
     emulated_time: bool = True
     unconfined: bool = False
+    yes: bool = False
     address: str = ""

@@ -43,6 +43,9 @@ _WORDS = {
 }
 """What a request does to a machine, by its name."""
 
+_GUEST = "--machine vm measures it in a guest"
+_YES = "--yes, said by root, has it changed for each trial and put back"
+
 FIXED_LAYOUT_SEED = 0
 """The seed that stands for no randomness: one memory layout, the same for every trial."""
 
@@ -209,7 +212,7 @@ def _check_requests(trials: Iterable[Prepared], machine: Machine) -> None:
         Problem(
             f"the machine {machine.name} is not to be changed, and {_first_of(names)} needs"
             f" {', '.join(dict.fromkeys(_WORDS.get(do, do) for do in asked))}",
-            hint="--machine vm measures it in a guest",
+            hint=_GUEST if set(asked) - machine.capabilities.with_yes else f"{_YES}; or {_GUEST}",
         )
         for asked, names in beyond.items()
     )

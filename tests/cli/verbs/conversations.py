@@ -395,6 +395,12 @@ CONVERSATIONS = {
         "rules optimize faulty.rules -o never.rules",
     ),
     "doctor": ("doctor", "doctor --format json"),
+    "restore": (
+        "restore fake",
+        "restore fake --format json",
+        "restore vm",
+        "restore nowhere",
+    ),
     "image": (
         "image list",
         "image list --format json",

@@ -33,7 +33,7 @@ def in_place_of_the_probe(folder: Path, script: str) -> RealMachine:
 def copied(folder: Path) -> Path:
     """Return a folder with copies of our programs."""
     folder.mkdir(parents=True)
-    for name in starting.PROGRAMS:
+    for name in starting.COPIED:
         shutil.copy(built(name), folder / name)
     return folder
 

@@ -69,7 +69,7 @@ def test_the_probe_is_copied_once_by_its_hash_and_measures_there(
     assert machine.name == "ssh:me@web1:2222"
     before = (tmp_path / "log").read_text()
     commands = [line for line in before.splitlines() if line.startswith("-T")]
-    assert len(commands) == 9  # a question, files, their place, a question, facts, a trial, calls
+    assert len(commands) == 10  # a question, files, their place, a question, facts, a trial, calls
     assert all("BatchMode=yes" in line and "-p 2222 -- me@web1" in line for line in commands)
     reach("me@web1:2222")
     assert "cat >" not in (tmp_path / "log").read_text().removeprefix(before)

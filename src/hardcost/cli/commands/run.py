@@ -37,9 +37,13 @@ def run() -> None:
     trial, and writes an HTML report. Trials that the store has are not measured again. A failed
     trial is reported with its reason; the run continues and exits with status 3.
 
+    On a machine that is there already (host, ssh:USER@HOST) audit rules and sysctls are applied for
+    each trial and put back after it; `hardcost restore` does so after an interruption.
+
     \b
     Examples:  hardcost run audit-rules
                hardcost run my-study.toml --machine host --instrument time --precision 1%
+               hardcost run my-rules.toml --machine ssh:root@web1 --instrument time
                hardcost run audit-rules --workload 'syscalls calls=null' --profile
                hardcost run my-study.toml --workload 'syscalls calls=null+open' --format json
     """

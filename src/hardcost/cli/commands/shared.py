@@ -238,6 +238,12 @@ def _carried_out(boot: _Option) -> tuple[_Option, ...]:
             help=f"Recorders to run beside the instrument: {', '.join(RECORDERS)}.",
         ),
         unconfined_option(),
+        click.option(
+            "--yes",
+            is_flag=True,
+            help="Change a machine that is there already (host, ssh) also while users are logged in"
+            " there; the machine host is changed only so, by root.",
+        ),
     )
 
 

@@ -102,7 +102,7 @@ async def exchange(
                 f"{argv[0]} was still running after {limit_seconds:.0f} s",
                 hint="`--timeout SECONDS` gives it longer",
             ) from None
-        return Exchange(written, status, _text(errors), time.monotonic() - begun)
+        return Exchange(written, status, text_of(errors), time.monotonic() - begun)
 
 
 async def _send(writer: asyncio.StreamWriter, sent: bytes, *, stays_open: bool) -> None:
@@ -130,7 +130,7 @@ async def _all_of(reader: asyncio.StreamReader) -> bytes:
     return b"".join(pieces)
 
 
-def _text(errors: IO[bytes]) -> str:
+def text_of(errors: IO[bytes]) -> str:
     """Return the end of what a program complained about, without what acts on a terminal."""
     size = errors.seek(0, os.SEEK_END)
     errors.seek(max(0, size - _SAID_BYTES))

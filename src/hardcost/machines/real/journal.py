@@ -5,7 +5,7 @@ the line before it and of its own text. So a line that was cut off while it was 
 one that somebody edited: the first is at the end, and what it was about has not been changed yet;
 the second is refused, since undoing by it could damage the machine.
 
-Nothing writes a journal yet: machines that are there already are not changed.
+The keeper (`crates/keeper`) writes it, on the machine; hardcost keeps the same lines here.
 """
 
 from __future__ import annotations
@@ -71,6 +71,14 @@ class Change(_Entry):
     labels: dict[_Name, bytes] = {}
 
 
+class Made(_Entry):
+    """A change was made: what the thing is then; None: it is not there."""
+
+    entry: Literal["made"] = "made"
+    number: Annotated[int, Field(ge=0)]
+    after: bytes | None
+
+
 class Undone(_Entry):
     """A change is undone, and was seen to be: `number` counts the journal's changes from 0."""
 
@@ -78,8 +86,8 @@ class Undone(_Entry):
     number: Annotated[int, Field(ge=0)]
 
 
-Entry = Annotated[Begin | Change | Undone, Field(discriminator="entry")]
-_ENTRY: TypeAdapter[Begin | Change | Undone] = TypeAdapter(Entry)
+Entry = Annotated[Begin | Change | Made | Undone, Field(discriminator="entry")]
+_ENTRY: TypeAdapter[Begin | Change | Made | Undone] = TypeAdapter(Entry)
 
 
 @dataclass(frozen=True)
@@ -89,7 +97,7 @@ class Journal:
     `size` is how many bytes are whole: what is appended next goes there.
     """
 
-    entries: tuple[Begin | Change | Undone, ...] = ()
+    entries: tuple[Begin | Change | Made | Undone, ...] = ()
     last: str = _FIRST
     size: int = 0
     torn: bool = False
@@ -106,7 +114,7 @@ class Journal:
         every = list(enumerate(self.changes))
         return tuple((number, one) for number, one in reversed(every) if number not in undone)
 
-    def line(self, entry: Begin | Change | Undone) -> bytes:
+    def line(self, entry: Begin | Change | Made | Undone) -> bytes:
         """Return the line to append for an entry.
 
         Raises:
@@ -123,11 +131,19 @@ def read(content: bytes, file: str) -> Journal:
     Raises:
         MachineError: It is too large, damaged, or none.
     """
-    if len(content) > MOST_BYTES:
+    return continued(Journal(), content, file)
+
+
+def continued(journal: Journal, content: bytes, file: str) -> Journal:
+    """Return a journal with what was appended to its file.
+
+    Raises:
+        MachineError: It is too large then, or what was appended does not continue it.
+    """
+    if journal.size + len(content) > MOST_BYTES:
         raise _damaged(file, None, f"is larger than {MOST_BYTES >> 20} MiB")
-    journal = Journal()
     *whole, rest = content.split(b"\n")
-    for number, line in enumerate(whole, 1):
+    for number, line in enumerate(whole, len(journal.entries) + 1):
         journal = _with(journal, line, file, number)
     return Journal(journal.entries, journal.last, journal.size, torn=bool(rest))
 
@@ -157,7 +173,7 @@ def _with(journal: Journal, line: bytes, file: str, number: int) -> Journal:
     return Journal((*journal.entries, entry), hashed, size)
 
 
-def _check(journal: Journal, entry: Begin | Change | Undone) -> None:
+def _check(journal: Journal, entry: Begin | Change | Made | Undone) -> None:
     """Check that an entry may follow.
 
     Raises:
@@ -165,8 +181,9 @@ def _check(journal: Journal, entry: Begin | Change | Undone) -> None:
     """
     if isinstance(entry, Begin) != (not journal.entries):
         raise ValueError("begins a journal in its midst, or does not begin one")
-    if isinstance(entry, Undone) and entry.number not in {at for at, _ in journal.pending}:
-        raise ValueError(f"says that change {entry.number} is undone, which is not pending")
+    if isinstance(entry, Undone | Made) and entry.number not in {at for at, _ in journal.pending}:
+        what = "undone" if isinstance(entry, Undone) else "made"
+        raise ValueError(f"says that change {entry.number} is {what}, which is not pending")
 
 
 def _chained(last: str, text: str) -> str:

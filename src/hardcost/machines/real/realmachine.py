@@ -1,28 +1,32 @@
-"""A machine that is there already: this host, or one over ssh. It is measured, and never changed.
+"""A machine that is there already: this host, or one over ssh.
 
-The probe runs there as a child and speaks over its standard streams. Everything that would change
-the machine is refused before anything starts.
+The probe runs there as a child and speaks over its standard streams. What changes the machine the
+keeper does, for as long as a trial takes (`changes.py`); on a machine that is not to be changed, it
+is refused before anything starts.
 """
 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
+import secrets
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from hardcost.errors import InputError, MachineError, TrialError
 from hardcost.machines.bootline import Account
 from hardcost.machines.machine import Capabilities, Earlier, Execution
-from hardcost.machines.real import batches, hostfacts, starting, surroundings
+from hardcost.machines.real import batches, changes, hostfacts, starting, surroundings
 from hardcost.machines.real.conversation import converse
+from hardcost.machines.real.keeping import CHANGES, UnitAnswer
 from hardcost.protocol.answers import CallAnswer, all_of
-from hardcost.protocol.requests import Calls, Command, Install
+from hardcost.protocol.requests import Audit, Calls, Command, Install, Make, Write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from hardcost.machines.machine import Boot, Builder, KernelRecipe, Relations
     from hardcost.machines.real.hostfacts import HostFacts
+    from hardcost.machines.real.journal import Change
     from hardcost.machines.supplies import Order
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
@@ -30,6 +34,11 @@ if TYPE_CHECKING:
 _REQUESTS = frozenset({"calls", "command", "install", "perturb", "read"})
 _FACTS_SECONDS = 60.0
 _MONOTONIC = 1e9  # ticks of that clock in a second
+_RULES = "audit rules"  # the name under which the keeper knows them
+_REPLACED = (
+    "the machine has audit rules of its own: configurations without audit rules have these, and"
+    " those with some have theirs in the place of these"
+)
 _KERNELS = "hardcost builds no kernels for a machine that it does not boot"
 
 CAPABILITIES = Capabilities(
@@ -41,17 +50,17 @@ CAPABILITIES = Capabilities(
     layouts=False,
     fresh=False,
     requests=_REQUESTS,
+    with_yes=CHANGES,
     at_once=1,
 )
 """What can be done without changing anything: two trials at a time would disturb each other."""
 
+CHANGING = replace(CAPABILITIES, requests=_REQUESTS | CHANGES, with_yes=frozenset())
+"""What can be done where root lets the machine be changed."""
 
-class Reach(Protocol):
+
+class Reach(changes.Keeps, Protocol):
     """How a machine is reached."""
-
-    @property
-    def name(self) -> str:
-        """The machine's name, such as `host` or `ssh:web1`."""
 
     @property
     def remedy(self) -> str | None:
@@ -73,21 +82,44 @@ class Reach(Protocol):
         """
 
 
+@dataclass
+class _State:
+    """What is known of changes so far: why there are none, and what everything was before."""
+
+    run: str = field(default_factory=lambda: secrets.token_hex(8))
+    unfit: changes.UnfitError | None = None
+    before: dict[tuple[str, str], Change] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class RealMachine:
-    """A machine: how it is reached, what it says of itself, and the hash of our programs."""
+    """A machine: how it is reached, what it says of itself, and the hash of our programs.
+
+    `general` are remarks that hold for all its numbers; `people`: it is changed also where users
+    are logged in.
+    """
 
     reach: Reach
     facts: HostFacts
     programs: str
-    remarks: tuple[str, ...] = ()
+    general: tuple[str, ...] = ()
     capabilities: Capabilities = CAPABILITIES
+    people: bool = False
     _times: dict[str, int] = field(default_factory=dict)
+    _state: _State = field(default_factory=_State)
 
     @property
     def name(self) -> str:
         """The name by which the user has named it."""
         return self.reach.name
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader has to know of its numbers, by what is known of it so far."""
+        rules = self._state.before.get(("audit-rules", _RULES))
+        if rules is None or not rules.before:
+            return self.general
+        return (*self.general, _REPLACED)
 
     def fetch(self, boots: Sequence[Boot], note: Callable[[str], None]) -> None:
         """Fetch nothing: the probe came with hardcost."""
@@ -171,16 +203,49 @@ class RealMachine:
         )
 
     async def execute(self, boot: Boot, job: Sequence[Request], limit_seconds: float) -> Execution:  # noqa: ARG002  (the interface's)
-        """Carry out a job beside whatever else the machine does.
+        """Carry out a job beside whatever else the machine does; changes end with it.
 
         Raises:
             InputError: The job would change the machine.
             MachineError: The machine can't be reached; a `TrialError`, the probe failed, or what it
                 answered is no answer.
         """
-        refused = sorted({one.do for one in job} - _REQUESTS)
+        refused = sorted({one.do for one in job} - (self.capabilities.requests or frozenset()))
         if refused:
             raise InputError(f"{self.name} is not to be changed: {', '.join(refused)}")
+        wanted = [one for one in job if isinstance(one, Make | Write | Audit)]
+        rest = [one for one in job if one.do not in CHANGES]
+        if not wanted:
+            return await self._measured(rest, limit_seconds)
+        if self._state.unfit is not None:
+            raise self._state.unfit
+        asked = changes.Asked(self._state.run, wanted, self.people)
+        try:
+            async with changes.held(self.reach, asked) as hold:
+                self._check_before(hold.before)
+                done = await self._measured(rest, limit_seconds)
+        except changes.UnfitError as error:
+            self._state.unfit = error
+            raise
+        own = [one for one in hold.answers if not isinstance(one, UnitAnswer)]
+        return replace(done, answers=(*own, *done.answers))
+
+    def _check_before(self, before: Sequence[Change]) -> None:
+        """Check that all is as it was before the trials so far.
+
+        Raises:
+            MachineError: Somebody changed it in between.
+        """
+        for one in before:
+            known = self._state.before.setdefault((one.kind, one.name), one)
+            if known != one:
+                raise MachineError(
+                    f"{self.name}: somebody else changed {one.name} between two trials",
+                    hint="measure when nobody works on the machine; --fresh measures all again",
+                )
+
+    async def _measured(self, job: Sequence[Request], limit_seconds: float) -> Execution:
+        """Carry out a job that changes nothing."""
         # A program of the user's may have several threads, and waits for others.
         whole = any(isinstance(one, Command) for one in job)
         cpu = None if whole else self.facts.cpu
@@ -218,8 +283,15 @@ class RealMachine:
         return batches.lengthened(calls, self._times)
 
 
-async def reached(reach: Reach, programs: str, remarks: tuple[str, ...] = ()) -> RealMachine:
-    """Return the machine behind `reach`, once it has said what it is.
+async def reached(
+    reach: Reach,
+    programs: str,
+    remarks: tuple[str, ...] = (),
+    *,
+    changing: bool = False,
+    people: bool = False,
+) -> RealMachine:
+    """Return the machine behind `reach`, once it has said what it is; it may be changed or not.
 
     Raises:
         MachineError: It can't be reached, or our programs do not run there.
@@ -227,7 +299,8 @@ async def reached(reach: Reach, programs: str, remarks: tuple[str, ...] = ()) ->
     await reach.prepare()
     words = functools.partial(reach.words, None, starting.scratch(), _FACTS_SECONDS)
     answers, _ = await converse(words, hostfacts.questions(), _FACTS_SECONDS, remedy=reach.remedy)
-    return RealMachine(reach, hostfacts.read(answers), programs, remarks)
+    able = CHANGING if changing else CAPABILITIES
+    return RealMachine(reach, hostfacts.read(answers), programs, remarks, able, people)
 
 
 def _relocated(job: Sequence[Request], scratch: str) -> tuple[Request, ...]:

@@ -18,6 +18,7 @@ from hardcost.machines.ourprograms import built
 from hardcost.machines.packagenames import install
 from hardcost.machines.process import found
 from hardcost.machines.real import starting, thishost
+from hardcost.machines.real.changes import restored
 from hardcost.machines.real.conversation import exchange
 from hardcost.machines.real.realmachine import reached
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from hardcost.machines.progress import Listener
     from hardcost.machines.real.conversation import Exchange
     from hardcost.machines.real.realmachine import RealMachine
+    from hardcost.machines.restoration import Restored
     from hardcost.machines.wanted import Wanted
 
 _ADDRESS = re.compile(
@@ -43,7 +45,7 @@ _SECONDS = 120.0  # for a question or a file, where the network is slow
 _FOLDER = '"${XDG_CACHE_HOME:-$HOME/.cache}/hardcost/probe-%s"'
 _MISSING = "missing"
 _HASHES = (
-    f'for n in {" ".join(starting.PROGRAMS)}; do sha256sum < "$d/$n" || echo {_MISSING}; done'
+    f'for n in {" ".join(starting.COPIED)}; do sha256sum < "$d/$n" || echo {_MISSING}; done'
     " 2>/dev/null"
 )
 
@@ -106,7 +108,7 @@ class SshReach:
         if await self._there() == wanted:
             return
         fresh = f".{secrets.token_hex(8)}"
-        for name in starting.PROGRAMS:
+        for name in starting.COPIED:
             await self._ask(
                 f'd={self._folder}; t="$d{fresh}"; umask 022; mkdir -p "$t" && cat > "$t/{name}"'
                 f' && chmod 755 "$t/{name}" || {{ rm -rf "$t"; exit 1; }}',
@@ -127,6 +129,10 @@ class SshReach:
         there = starting.words("$FOLDER", cpu, scratch, seconds, job_bytes)
         inner = " ".join(self._folder if word == "$FOLDER" else shlex.quote(word) for word in there)
         return self._command(f"exec {inner}")
+
+    def keeper(self, *arguments: str) -> list[str]:
+        """Return the command that starts the keeper there."""
+        return self._command(f"exec {self._folder}/{shlex.join((starting.KEEPER, *arguments))}")
 
     @property
     def _folder(self) -> str:
@@ -179,4 +185,18 @@ async def make(wanted: Wanted, listener: Listener) -> RealMachine:
     """
     reach = SshReach(wanted.address)
     listener.note(f"asking {reach.name} what it is …")
-    return await reached(reach, starting.programs_hash(), (thishost.REMARK,))
+    return await reached(
+        reach, starting.programs_hash(), (thishost.REMARK,), changing=True, people=wanted.yes
+    )
+
+
+async def restore(address: str, *, force: bool, people: bool) -> Restored:
+    """Undo what an interrupted run left changed on the host at an address.
+
+    Raises:
+        InputError: The address is none.
+        MachineError: The host can't be reached, or something can't be undone.
+    """
+    reach = SshReach(address)
+    await reach.prepare()
+    return await restored(reach, force=force, people=people)

@@ -10,10 +10,17 @@ from typing import TYPE_CHECKING
 from hardcost.machines.ourprograms import built
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 PROGRAMS = ("hardcost-probe", "hardcost-measured", "hardcost-noop")
 """Our programs that measure: the probe, which finds the others beside it."""
+
+KEEPER = "hardcost-keeper"
+"""The program that changes a machine and undoes that; it has no part in what is measured."""
+
+COPIED = (*PROGRAMS, KEEPER)
+"""All that a machine over ssh is given."""
 
 # $1 is the folder of our programs, $2 a scratch folder, $3 a processor or "", $4 seconds, $5 the
 # length of the job in bytes. The job comes on standard input, which stays open as long as somebody
@@ -58,20 +65,20 @@ def scratch() -> str:
     return f"/tmp/hardcost-{secrets.token_hex(8)}"  # noqa: S108  (random)
 
 
-def hashes(folder: Path | None = None) -> dict[str, str]:
-    """Return the SHA-256 of each of our programs that measure: of a folder's, or of those built.
+def hashes(folder: Path | None = None, names: Sequence[str] = COPIED) -> dict[str, str]:
+    """Return the SHA-256 of some of our programs: of a folder's, or of those built.
 
     Raises:
         MachineError: They were not built.
     """
-    paths = {name: built(name) if folder is None else folder / name for name in PROGRAMS}
+    paths = {name: built(name) if folder is None else folder / name for name in names}
     return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
 
 
 def programs_hash(folder: Path | None = None) -> str:
-    """Return one hash that stands for all of them.
+    """Return one hash that stands for those that measure.
 
     Raises:
         MachineError: They were not built.
     """
-    return hashlib.sha256("".join(hashes(folder).values()).encode()).hexdigest()
+    return hashlib.sha256("".join(hashes(folder, PROGRAMS).values()).encode()).hexdigest()

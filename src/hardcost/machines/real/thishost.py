@@ -1,12 +1,14 @@
-"""The machine `host`: the one that hardcost runs on. Nothing of it is changed."""
+"""The machine `host`: the one that hardcost runs on. It is changed only if root wants that."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError
 from hardcost.machines.ourprograms import built
 from hardcost.machines.real import starting
+from hardcost.machines.real.changes import restored
 from hardcost.machines.real.realmachine import reached
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
     from hardcost.machines.progress import Listener
     from hardcost.machines.real.realmachine import RealMachine
+    from hardcost.machines.restoration import Restored
     from hardcost.machines.wanted import Wanted
 
 REMARK = (
@@ -47,6 +50,10 @@ class HostReach:
         folder = self._folder or built(starting.PROGRAMS[0]).parent
         return starting.words(str(folder), cpu, scratch, seconds, job_bytes)
 
+    def keeper(self, *arguments: str) -> list[str]:
+        """Return the command that starts the keeper."""
+        return [str(built(starting.KEEPER)), *arguments]
+
 
 def check(wanted: Wanted) -> None:
     """Check that nothing is wanted that only a guest has.
@@ -78,4 +85,16 @@ async def make(wanted: Wanted, listener: Listener) -> RealMachine:
     """
     check(wanted)
     listener.note("asking this machine what it is …")
-    return await reached(HostReach(), starting.programs_hash(), (REMARK,))
+    changing = wanted.yes and os.geteuid() == 0
+    return await reached(
+        HostReach(), starting.programs_hash(), (REMARK,), changing=changing, people=wanted.yes
+    )
+
+
+async def restore(_address: str, *, force: bool, people: bool) -> Restored:
+    """Undo what an interrupted run left changed on this host.
+
+    Raises:
+        MachineError: It can't be undone.
+    """
+    return await restored(HostReach(), force=force, people=people)

@@ -1,0 +1,116 @@
+//! The entries of a journal: what was there before a change, what a change made of it, what is undone.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A file: its bytes, owner, mode and labels. A directory can only be made.
+    File,
+    /// A setting below `/proc/sys`.
+    Setting,
+    /// The kernel's audit rules, in their order.
+    AuditRules,
+    /// Audit's state: on or off, what it does on failure, limits.
+    AuditState,
+    /// `SELinux`'s mode.
+    SecurityModule,
+    /// Whether a unit of systemd runs.
+    Service,
+    /// The options of a mount.
+    Mount,
+}
+
+impl Kind {
+    /// Whether a reboot undoes the change, since the kernel alone holds it.
+    pub fn ends_with_the_boot(self) -> bool {
+        !matches!(self, Self::File | Self::Service)
+    }
+}
+
+/// On which machine, in which boot and for which run changes are made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Begin {
+    /// The version of the journal's format.
+    pub version: u32,
+    /// A hash of the machine's id.
+    pub machine: String,
+    /// The id of the boot.
+    pub boot: String,
+    /// The run.
+    pub run: String,
+}
+
+/// What something was before it is changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// What it is.
+    pub kind: Kind,
+    /// A path, or a unit.
+    pub name: String,
+    /// Its content; none: it was not there.
+    #[serde(with = "content")]
+    pub before: Option<Vec<u8>>,
+    /// A file's owner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<u32>,
+    /// Its group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
+    /// Its permission bits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<u32>,
+    /// Its extended attributes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, Bytes>,
+}
+
+/// Bytes, which JSON holds as base64.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Bytes(#[serde(with = "content")] pub Option<Vec<u8>>);
+
+/// An entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "lowercase")]
+pub enum Entry {
+    /// The first one.
+    Begin(Begin),
+    /// Something is about to be changed.
+    Change(Change),
+    /// A change was made; `number` counts changes from 0, `after` is what it made of the thing.
+    Made {
+        /// Which.
+        number: usize,
+        /// What is there now.
+        #[serde(with = "content")]
+        after: Option<Vec<u8>>,
+    },
+    /// A change is undone, and was seen to be.
+    Undone {
+        /// Which.
+        number: usize,
+    },
+}
+
+mod content {
+    use base64::Engine;
+    use base64::prelude::BASE64_URL_SAFE;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde's interface")]
+    pub fn serialize<S: Serializer>(bytes: &Option<Vec<u8>>, to: S) -> Result<S::Ok, S::Error> {
+        bytes.as_ref().map(|bytes| BASE64_URL_SAFE.encode(bytes)).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<u8>>, D::Error> {
+        let text = Option::<String>::deserialize(from)?;
+        text.map(|text| BASE64_URL_SAFE.decode(text).map_err(D::Error::custom)).transpose()
+    }
+}

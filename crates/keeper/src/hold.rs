@@ -1,0 +1,300 @@
+//! Holding changes for as long as somebody on the other side of a stream wants them.
+//!
+//! The first line says what is wanted. What was there is written down, here and by whoever listens,
+//! before anything is changed. From then on a line has to come each now and then. When none comes
+//! for too long, when the stream ends, or when it is said, everything is undone.
+
+use std::io::Write;
+use std::process::{ChildStdin, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use hardcost_linux::daemon::Daemon;
+use serde::{Deserialize, Serialize};
+
+use crate::desk::{self, Desk};
+use crate::entry::{Begin, Entry};
+use crate::failure::{Failure, Result};
+use crate::journal::Journal;
+use crate::lines::{self, Lines};
+use crate::people::logged_in;
+use crate::thing;
+use crate::undo::undo;
+use crate::wanted::Wanted;
+
+/// The first line: for which run, how many seconds without a line are too many, and what is wanted.
+/// `people`: also where users are logged in.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Order {
+    run: String,
+    limit: f64,
+    #[serde(default)]
+    people: bool,
+    changes: Vec<Wanted>,
+}
+
+/// What is said.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub enum Said {
+    /// A line of the journal, which is on disk here.
+    Journal { line: String },
+    /// All that is to be changed is written down: a line from the other side lets it be changed.
+    Planned,
+    /// What an interrupted run left was undone.
+    Restored { changes: usize },
+    /// All is changed.
+    Held,
+    /// All is undone, but for the problems; whether somebody asked for that.
+    Released { problems: Vec<String>, asked: bool },
+    /// The machine is not to be changed at all just now; nothing was.
+    Unfit { message: String },
+    /// Nothing was changed.
+    Refused { message: String },
+    /// A change failed; it is undone with the others.
+    Failed { message: String },
+}
+
+/// Holds what is wanted until it is no longer; whether all was done, and undone.
+pub fn hold() -> bool {
+    let mut lines = Lines::default();
+    let (problems, asked) = match held(&mut lines) {
+        Ok(ended) => ended,
+        Err(failure) => {
+            let message = failure.to_string();
+            let changed = Desk::journal().exists();
+            say(&match failure {
+                Failure::Unfit(message) => Said::Unfit { message },
+                Failure::Refused(message) => Said::Refused { message },
+                Failure::Failed(message) => Said::Failed { message },
+            });
+            (if changed { vec![message] } else { Vec::new() }, false)
+        }
+    };
+    let done = problems.is_empty();
+    say(&Said::Released { problems, asked });
+    done
+}
+
+/// Holds it; returns why what is still changed is, and whether the end was asked for.
+fn held(lines: &mut Lines) -> Result<(Vec<String>, bool)> {
+    let cut = || Failure::Failed("the stream ended before it was said what is wanted".into());
+    let first = lines.next(Duration::from_secs(60), None)?.ok_or_else(cut)?;
+    let order: Order = serde_json::from_slice(&first)
+        .map_err(|error| Failure::Refused(format!("what is wanted can't be read: {error}")))?;
+    desk::check_root()?;
+    let others = logged_in();
+    if !order.people && !others.is_empty() {
+        let names = others.into_iter().collect::<Vec<_>>().join(", ");
+        return Err(Failure::Unfit(format!("users are logged in there: {names}")));
+    }
+    let desk = Desk::take()?
+        .ok_or_else(|| Failure::Unfit("another hardcost is changing that machine".into()))?;
+    if let Some(mut left) = desk.left()? {
+        let changes = left.pending().len();
+        let done = undo(&mut left, &desk::boot()?, false)?;
+        if !done.problems.is_empty() {
+            return Err(Failure::Unfit(done.problems.join("; ")));
+        }
+        desk.clear()?;
+        say(&Said::Restored { changes });
+    }
+    let Some(mut journal) = planned(&order, &desk, lines)? else { return Ok((Vec::new(), false)) };
+    let guard = Guard::start();
+    let made = match &guard {
+        Ok(_) => changed(&order, &mut journal, lines),
+        Err(why) => Err(Failure::Failed(why.to_string())),
+    };
+    let undone = undo(&mut journal, &desk::boot()?, false)?;
+    if undone.problems.is_empty() {
+        desk.clear()?;
+    }
+    let _ = guard.map(Guard::dismiss);
+    say_lines(undone.lines);
+    let asked = made.unwrap_or_else(|failure| {
+        say(&Said::Failed { message: failure.to_string() });
+        false
+    });
+    Ok((undone.problems, asked))
+}
+
+/// Writes down what there is, and waits until the other side has it too; `None` if it never says so.
+fn planned(order: &Order, desk: &Desk, lines: &mut Lines) -> Result<Option<Journal>> {
+    let mut before = Vec::new();
+    // Units are undone last of all: they are started again with the files that they had.
+    let (units, others): (Vec<_>, Vec<_>) =
+        order.changes.iter().partition(|one| matches!(one, Wanted::Unit { .. }));
+    for wanted in units.into_iter().chain(others) {
+        for (kind, name) in wanted.touches()? {
+            let known = |one: &crate::entry::Change| one.kind == kind && one.name == name;
+            if !before.iter().any(known) {
+                before.push(thing::look(kind, &name)?);
+            }
+        }
+    }
+    let begin =
+        Begin { version: 1, machine: desk::machine(), boot: desk::boot()?, run: order.run.clone() };
+    desk.set_up()?;
+    let (mut journal, line) = Journal::begin(&Desk::journal(), begin)?;
+    let mut written = vec![line];
+    for change in before {
+        written.push(journal.write(&Entry::Change(change))?);
+    }
+    journal.sync()?;
+    say_lines(written);
+    say(&Said::Planned);
+    if lines.next(limit(order), None)?.is_none() {
+        desk.clear()?;
+        return Ok(None);
+    }
+    Ok(Some(journal))
+}
+
+/// Makes the changes, and returns when they are no longer wanted: whether somebody said so.
+fn changed(order: &Order, journal: &mut Journal, lines: &mut Lines) -> Result<bool> {
+    let mut daemon: Option<Daemon> = None;
+    let made = order.changes.iter().try_for_each(|wanted| {
+        let done = wanted.carry_out(&mut daemon)?;
+        say(&done);
+        Ok(())
+    });
+    for number in 0..journal.changes().len() {
+        let change = &journal.changes()[number].change;
+        // What can't be seen now is undone whatever it is then.
+        if let Ok(now) = thing::look(change.kind, &change.name) {
+            let line = journal.write(&Entry::Made { number, after: now.before })?;
+            say(&Said::Journal { line });
+        }
+    }
+    journal.sync()?;
+    made?;
+    say(&Said::Held);
+    let limit = limit(order);
+    let asked = loop {
+        match lines.next(limit, daemon.as_mut())? {
+            Some(line) if line == b"undo" => break true,
+            Some(_) => {}
+            None => break false,
+        }
+    };
+    if let Some(daemon) = &mut daemon {
+        let _ = daemon.control.set_daemon(0); // it is not the daemon any more when this ends, anyway
+    }
+    Ok(asked)
+}
+
+fn limit(order: &Order) -> Duration {
+    Duration::try_from_secs_f64(order.limit).unwrap_or(Duration::from_secs(60))
+}
+
+/// Says one thing; whether anybody listens is seen by what comes, or does not.
+pub fn say(said: &impl Serialize) {
+    let Ok(mut text) = serde_json::to_string(said) else { return };
+    text.push('\n');
+    lines::write(text.as_bytes());
+}
+
+/// Says what was added to the journal.
+fn say_lines(lines: Vec<String>) {
+    for line in lines {
+        say(&Said::Journal { line });
+    }
+}
+
+/// A process that restores the machine if this one is killed.
+struct Guard {
+    stream: ChildStdin,
+}
+
+impl Guard {
+    fn start() -> Result<Self> {
+        let failed = |error| Failure::Failed(format!("the guard does not start: {error}"));
+        let mut child = Command::new("/proc/self/exe")
+            .arg("guard")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .current_dir("/")
+            .spawn()
+            .map_err(failed)?;
+        let stream = child.stdin.take().ok_or_else(|| failed(std::io::ErrorKind::Other.into()))?;
+        Ok(Self { stream })
+    }
+
+    /// Lets it go: all is undone.
+    fn dismiss(mut self) {
+        let _ = self.stream.write_all(b"\n");
+    }
+}
+
+/// Waits until whoever holds changes has ended; if that was too early, undoes them.
+pub fn guard() -> bool {
+    let _ = rustix::process::setsid();
+    let mut lines = Lines::default();
+    let forever = Duration::from_secs(u64::from(u32::MAX));
+    let begun = Instant::now();
+    loop {
+        match lines.next(forever, None) {
+            Ok(Some(_)) => return true, // dismissed
+            Ok(None) if begun.elapsed() < forever => return restore(false, true, &[]).is_empty(),
+            _ => {}
+        }
+    }
+}
+
+/// Undoes what an interrupted run left; returns why what is still changed is. `given` is a journal
+/// that somebody else kept of this machine, for where there is none here.
+pub fn restore(force: bool, people: bool, given: &[u8]) -> Vec<String> {
+    match restored(force, people, given) {
+        Ok(problems) => problems,
+        Err(failure) => vec![failure.to_string()],
+    }
+}
+
+fn restored(force: bool, people: bool, given: &[u8]) -> Result<Vec<String>> {
+    if given.is_empty() && !Desk::is_there() {
+        say(&Said::Restored { changes: 0 });
+        return Ok(Vec::new());
+    }
+    desk::check_root()?;
+    let others = logged_in();
+    let Some(desk) = Desk::take()? else {
+        return Ok(vec!["another hardcost is changing that machine".into()]);
+    };
+    if !Desk::journal().exists() && !given.is_empty() {
+        adopt(given)?;
+    }
+    let Some(mut journal) = desk.left()? else {
+        say(&Said::Restored { changes: 0 });
+        return Ok(Vec::new());
+    };
+    if !people && !others.is_empty() {
+        let names = others.into_iter().collect::<Vec<_>>().join(", ");
+        return Err(Failure::Unfit(format!("users are logged in there: {names}")));
+    }
+    let changes = journal.pending().len();
+    let done = undo(&mut journal, &desk::boot()?, force)?;
+    say_lines(done.lines);
+    if done.problems.is_empty() {
+        desk.clear()?;
+        say(&Said::Restored { changes });
+    }
+    Ok(done.problems)
+}
+
+/// Takes over a journal that somebody else kept, unless it was finished here.
+fn adopt(given: &[u8]) -> Result<()> {
+    let finished = std::fs::read(Desk::last()).unwrap_or_default();
+    let first = given.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    if !first.is_empty() && finished.starts_with(first) {
+        return Ok(());
+    }
+    desk::write(&Desk::journal(), given, 0o600)?;
+    if let Some(journal) = Journal::open(&Desk::journal())?
+        && journal.begun().machine != desk::machine()
+    {
+        let _ = std::fs::remove_file(Desk::journal());
+        return Err(Failure::Refused("the journal is of another machine".into()));
+    }
+    Ok(())
+}

@@ -1,0 +1,31 @@
+"""Arguments and options of `hardcost restore`."""
+
+from __future__ import annotations
+
+import click
+
+from hardcost.cli.commands import completion
+from hardcost.cli.commands.shared import format_option
+from hardcost.cli.lazy import carried_out_by
+
+
+@click.command()
+@click.argument("machine", default="host", shell_complete=completion.machines)
+@click.option("--yes", is_flag=True, help="Restore it also while users are logged in there.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Undo also what somebody else has changed since: their change is lost.",
+)
+@format_option()
+@carried_out_by("hardcost.cli.restore:restore")
+def restore() -> None:
+    """Undo whatever an interrupted run left changed on MACHINE (default: host).
+
+    Every change of a machine is in a journal before it is made, there and here. A machine also
+    restores itself: as soon as its connection to hardcost ends, a minute after it went silent, and
+    when it boots. So there is rarely anything left. Exit status 3 if something can't be undone.
+
+    \b
+    Example:  hardcost restore ssh:root@web1
+    """

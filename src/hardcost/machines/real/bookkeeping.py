@@ -1,0 +1,93 @@
+"""The journal of changes that is kept here, a file for each machine, beside the machine's own."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardcost.errors import MachineError
+from hardcost.machines.real import journal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.machines.real.journal import Journal
+
+
+def place(machine: str) -> Path:
+    """Return the file of a machine's journal."""
+    base = os.environ.get("XDG_STATE_HOME")
+    folder = (Path(base) if base else Path.home() / ".local/state") / "hardcost" / "changes"
+    plain = "".join(one if one.isalnum() else "-" for one in machine)[:60]
+    return folder / f"{plain}-{hashlib.sha256(machine.encode()).hexdigest()[:16]}.journal"
+
+
+class Book:
+    """The journal of one machine, as far as it is here."""
+
+    def __init__(self, machine: str) -> None:
+        """Hold where it is; nothing is made yet."""
+        self.path = place(machine)
+        self._journal = journal.Journal()
+
+    def left(self) -> bytes:
+        """Return what an interrupted run left here; nothing if all of it is undone.
+
+        Raises:
+            MachineError: It can't be read, or was edited.
+        """
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            return b""
+        except OSError as error:
+            raise _failed(self.path, error) from error
+        read = journal.read(content, str(self.path))
+        return content[: read.size] if read.pending else b""
+
+    def write(self, lines: Sequence[str]) -> Journal:
+        """Append lines, the first of which begins a journal; return once they are on disk.
+
+        Raises:
+            MachineError: They are none of a journal's that goes on here, or can't be written.
+        """
+        new = not self._journal.size
+        text = "".join(f"{line}\n" for line in lines).encode()
+        self._journal = journal.continued(self._journal, text, f"the journal of {self.path.stem}")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with self.path.open("wb" if new else "ab") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            if new:
+                _sync_folder(self.path.parent)
+        except OSError as error:
+            raise _failed(self.path, error) from error
+        return self._journal
+
+    def close(self) -> None:
+        """Remove the journal: all of it is undone, and was seen to be.
+
+        Raises:
+            MachineError: It can't be removed.
+        """
+        self._journal = journal.Journal()
+        try:
+            self.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise _failed(self.path, error) from error
+
+
+def _sync_folder(folder: Path) -> None:
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def _failed(path: Path, error: OSError) -> MachineError:
+    return MachineError(f"the journal of changes {path}: {error.strerror}")

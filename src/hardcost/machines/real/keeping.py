@@ -1,0 +1,137 @@
+"""What the keeper says while it changes a machine and undoes that: a type for each thing.
+
+The keeper (`crates/keeper`) does its work in the probe's words, so that a control is verified in
+the same answers wherever it was applied.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from hardcost.errors import TrialError
+from hardcost.protocol.answers import (
+    AuditAnswer,
+    InstalledAnswer,
+    MadeAnswer,
+    MountedAnswer,
+    WrittenAnswer,
+)
+from hardcost.protocol.requests import Audit, Install, Make, Mount, Write
+from hardcost.protocol.types import U64, Part, Sent
+
+CHANGES = frozenset({"make", "write", "audit"})
+"""The probe's requests that the keeper carries out in its place, so that they can be undone."""
+
+
+class Unit(Sent):
+    """Have a unit of systemd run, with the configuration that it has then, or have it stopped.
+
+    The keeper alone knows it.
+    """
+
+    do: Literal["unit"] = "unit"
+    name: str
+    active: bool
+
+
+Wanted = Make | Write | Audit | Install | Mount | Unit
+"""What a keeper can do."""
+
+_SHOWN = 80  # characters of a line that can't be read
+
+
+class JournalSaid(Part):
+    """A line of the journal: it is on the machine's disk."""
+
+    event: Literal["journal"]
+    line: str
+
+
+class PlannedSaid(Part):
+    """All that is going to be changed is in the journal; it goes on when it hears of us."""
+
+    event: Literal["planned"]
+
+
+class RestoredSaid(Part):
+    """What an interrupted run left was undone."""
+
+    event: Literal["restored"]
+    changes: U64
+
+
+class HeldSaid(Part):
+    """All is changed."""
+
+    event: Literal["held"]
+
+
+class ReleasedSaid(Part):
+    """All is undone, but for what the problems name; `asked`: since we have asked for it."""
+
+    event: Literal["released"]
+    asked: bool
+    problems: tuple[str, ...]
+
+
+class Failure(Part):
+    """Why the machine is not, or not wholly, changed."""
+
+    message: str
+
+
+class UnfitSaid(Failure):
+    """The machine is not to be changed at all; nothing was."""
+
+    event: Literal["unfit"]
+
+
+class RefusedSaid(Failure):
+    """The change is not to be made; nothing was changed."""
+
+    event: Literal["refused"]
+
+
+class FailedSaid(Failure):
+    """A change failed; those before it are undone."""
+
+    event: Literal["failed"]
+
+
+class UnitAnswer(Part):
+    """`Unit` is done."""
+
+    event: Literal["unit"] = "unit"
+    name: str
+    state: str
+
+
+Done = MadeAnswer | WrittenAnswer | AuditAnswer | InstalledAnswer | MountedAnswer | UnitAnswer
+"""What was done, in the probe's words."""
+
+Said = (
+    JournalSaid
+    | PlannedSaid
+    | RestoredSaid
+    | HeldSaid
+    | ReleasedSaid
+    | UnfitSaid
+    | RefusedSaid
+    | FailedSaid
+    | Done
+)
+_SAID: TypeAdapter[Said] = TypeAdapter(Annotated[Said, Field(discriminator="event")])
+
+
+def read(line: bytes) -> Said:
+    """Return what a line says.
+
+    Raises:
+        TrialError: It says nothing that a keeper does.
+    """
+    try:
+        return _SAID.validate_json(line)
+    except ValidationError:
+        raise TrialError(f"the keeper wrote what is no answer: {line[:_SHOWN]!r}") from None

@@ -1,0 +1,13 @@
+"""What came of undoing what an interrupted run left on a machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Restored:
+    """How many changes were undone; what is still changed, and why."""
+
+    changes: int
+    problems: tuple[str, ...] = ()

@@ -1,0 +1,165 @@
+"""Changes of a machine: written down here before they are made, and what a keeper may answer.
+
+A script stands in for the keeper; what a real one does is tested in a guest (`tests/vm`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.errors import HardcostError, InputError, MachineError, TrialError
+from hardcost.machines.real.bookkeeping import Book
+from hardcost.machines.real.changes import Asked, UnfitError, held, restored
+from hardcost.protocol.answers import WrittenAnswer
+from hardcost.protocol.requests import Write
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+ASKED = Asked("r", [Write(path="/proc/sys/kernel/x", value="2")])
+WRITTEN = '{"event":"written","path":"/proc/sys/kernel/x","before":"1","after":"2"}'
+BEGIN = {"entry": "begin", "version": 1, "machine": "m", "boot": "b", "run": "r"}
+CHANGE = {"entry": "change", "kind": "setting", "name": "/proc/sys/kernel/x", "before": "MQo="}
+
+
+def lines(*entries: Mapping[str, object]) -> list[str]:
+    """Return a journal's lines."""
+    found, last = list[str](), "0" * 64
+    for entry in entries:
+        text = json.dumps(entry)
+        last = hashlib.sha256(f"{last} {text}".encode()).hexdigest()
+        found.append(f"{last} {text}")
+    return found
+
+
+def said(*entries: Mapping[str, object], after: int = 0) -> list[str]:
+    """Return a keeper's answers that hold a journal's lines, from one of them on."""
+    return [json.dumps({"event": "journal", "line": one}) for one in lines(*entries)[after:]]
+
+
+class Scripted:
+    """A machine whose keeper is a script."""
+
+    name = "ssh:scripted"
+
+    def __init__(self, folder: Path, script: str) -> None:
+        """Put the script there."""
+        self.place = folder / "keeper"
+        self.place.write_text(f"#!/bin/bash\n{script}\n")
+        self.place.chmod(0o755)
+
+    def keeper(self, *arguments: str) -> list[str]:
+        """Return the command that starts it."""
+        return [str(self.place), *arguments]
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def echo(*answers: str) -> str:
+    """Return a script that says that."""
+    return "".join(f"echo '{one}'\n" for one in answers)
+
+
+PLAN = '{"event":"planned"}'
+PLANNED = ("read order", echo(*said(BEGIN, CHANGE), PLAN), "read go")
+MADE = {"entry": "made", "number": 0, "after": "Mgo="}
+UNDONE = {"entry": "undone", "number": 0}
+HELD = echo(WRITTEN, *said(BEGIN, CHANGE, MADE, after=2), '{"event":"held"}')
+NO_ROOM = '{"event":"failed","message":"no room"}'
+NOTHING_LEFT = '{"event":"released","problems":[],"asked":true}'
+RELEASED = echo(*said(BEGIN, CHANGE, MADE, UNDONE, after=3), NOTHING_LEFT)
+UNTIL_UNDO = 'while read line; do [ "$line" = undo ] && break; done'
+
+
+async def _hold(reach: Scripted) -> tuple[bytes, tuple[object, ...]]:
+    async with held(reach, ASKED) as hold:
+        return Book(reach.name).left(), hold.answers
+
+
+def test_what_was_there_is_on_disk_here_before_it_is_changed_and_goes_when_it_is_undone(
+    tmp_path: Path,
+) -> None:
+    book = Book(Scripted.name)
+    seen = tmp_path / "seen"
+    script = "\n".join((*PLANNED, f"cp {book.path} {seen}", HELD, UNTIL_UNDO, RELEASED))
+    left, answers = asyncio.run(_hold(Scripted(tmp_path, script)))
+    assert seen.read_text().splitlines() == lines(BEGIN, CHANGE)
+    assert left.decode().splitlines() == lines(BEGIN, CHANGE, MADE)
+    (written,) = answers
+    assert isinstance(written, WrittenAnswer)
+    assert (written.before, written.after) == ("1", "2")
+    assert not book.path.exists()
+
+
+@pytest.mark.parametrize(
+    ("script", "error", "message"),
+    [
+        (echo('{"event":"unfit","message":"users are logged in"}'), UnfitError, "users are logged"),
+        (echo('{"event":"refused","message":"no such"}'), InputError, "not to be changed so: no"),
+        ("echo 'no\033[2J' >&2; exit 9", MachineError, r"the keeper ended too early: no\?\[2J"),
+        (echo("hello"), TrialError, "what is no answer: b'hello'"),
+        (
+            echo('{"event":"journal","line":"x"}', '{"event":"planned"}'),
+            MachineError,
+            "was changed",
+        ),
+        (echo(NO_ROOM), MachineError, "does not say that its"),
+        (echo(NO_ROOM, NOTHING_LEFT), TrialError, "the guest reports: no room"),
+        ("cat /dev/zero", TrialError, "wrote without end"),
+    ],
+)
+def test_whatever_a_keeper_says_is_an_answer_or_an_error(
+    tmp_path: Path, script: str, error: type[HardcostError], message: str
+) -> None:
+    with pytest.raises(error, match=message.replace("'", ".")):
+        asyncio.run(_hold(Scripted(tmp_path, f"read order\n{script}")))
+
+
+def test_a_keeper_that_dies_is_an_error_and_its_journal_stays_and_is_restored_first(
+    tmp_path: Path,
+) -> None:
+    script = "\n".join((*PLANNED, HELD, "exit 9"))
+    with pytest.raises(MachineError, match="does not say that its changes were undone") as raised:
+        asyncio.run(_hold(Scripted(tmp_path, script)))
+    assert raised.value.problems[0].hint == (
+        "`hardcost restore ssh:scripted` undoes what is left, and says what it can't undo"
+    )
+    book = Book(Scripted.name)
+    assert book.left().decode().splitlines() == lines(BEGIN, CHANGE, MADE)
+    given = tmp_path / "given"
+    done = echo('{"event":"restored","changes":1}', NOTHING_LEFT)
+    restore = f'if [ "$1" = restore ]; then cat >{given}\n{done}exit; fi'
+    script = "\n".join((restore, *PLANNED, HELD, UNTIL_UNDO, RELEASED))
+    asyncio.run(_hold(Scripted(tmp_path, script)))
+    assert given.read_text().splitlines() == lines(BEGIN, CHANGE, MADE)
+    assert not book.path.exists()
+
+
+def test_a_trial_whose_changes_were_undone_before_its_end_is_an_error(tmp_path: Path) -> None:
+    unasked = RELEASED.replace("true", "false")
+    script = "\n".join((*PLANNED, HELD, unasked, UNTIL_UNDO))
+    with pytest.raises(MachineError, match="undid its changes while the trial ran"):
+        asyncio.run(_hold(Scripted(tmp_path, script)))
+    assert not Book(Scripted.name).path.exists()
+
+
+def test_what_can_not_be_undone_is_named_and_its_journal_stays(tmp_path: Path) -> None:
+    Book(Scripted.name).write(lines(BEGIN, CHANGE))
+    reach = Scripted(tmp_path, echo('{"event":"released","problems":["x is theirs"],"asked":true}'))
+    done = asyncio.run(restored(reach, force=False, people=False))
+    assert (done.changes, done.problems) == (0, ("x is theirs",))
+    assert Book(Scripted.name).left()
+
+
+def test_a_host_that_can_not_be_reached_is_an_error_of_restore(tmp_path: Path) -> None:
+    with pytest.raises(MachineError, match="ssh:scripted was not restored: no route"):
+        asyncio.run(restored(Scripted(tmp_path, "echo no route >&2"), force=False, people=False))

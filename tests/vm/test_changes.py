@@ -1,0 +1,90 @@
+"""A machine over ssh that is changed for a measurement is as it was after it, whatever happens.
+
+The machine is a Debian guest with sshd. `bench/interrupted_changes.py` interrupts many more runs.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from bench.interrupted_changes import differences, interrupt, start
+from tests.vm.sshguest import ssh_guest
+
+from hardcost.machines.cache import Cache
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.vm.sshguest import SshGuest
+
+pytestmark = pytest.mark.vm
+
+
+@pytest.fixture(scope="module")
+def guest(cache_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshGuest]:
+    with ssh_guest(Cache(cache_root), tmp_path_factory.mktemp("guest")) as found:
+        yield found
+
+
+def test_settings_are_compared_in_blocks_and_all_is_as_it_was_after_it(guest: SshGuest) -> None:
+    before = guest.state()
+    assert "-w /etc/ssh -p wa -k with blank" in before
+    process = start(guest, 2, "--format", "json", "--progress", "none")
+    assert process.wait() == 0, guest.said_by_hardcost()
+    found = json.loads(guest.said_by_hardcost())
+    names = {cell["configuration"] for cell in found["cells"]}
+    assert names == {"as it is", "rules", "settings"}
+    assert all(cell["trials"] == 2 and cell["value"] > 0 for cell in found["cells"])
+    assert not differences(before, guest.state())
+    assert not guest.journals()
+    assert "nothing was left" in guest.restore()
+
+
+@pytest.mark.parametrize(
+    ("kind", "holding"), [("hardcost", False), ("keeper", True), ("ctrl-c", False)]
+)
+def test_a_machine_is_as_it_was_when_it_hears_no_more_of_us(
+    guest: SshGuest, kind: str, *, holding: bool
+) -> None:
+    outcome = interrupt(guest, kind, "guard", None, holding=holding)
+    assert outcome.pending
+    assert not outcome.differences
+
+
+@pytest.mark.slow
+def test_a_machine_that_lost_its_power_is_as_it_was(guest: SshGuest) -> None:
+    outcome = interrupt(guest, "power", "guard", None)
+    assert outcome.pending
+    assert not outcome.differences
+    assert guest.said("ls /var/lib/hardcost").split() == ["last-journal", "lock"]
+    assert "hardcost" not in guest.said("ls -R /etc/systemd/system")
+
+
+def test_what_somebody_else_changed_meanwhile_is_left_and_named(guest: SshGuest) -> None:
+    process = start(guest, 40)
+    until = time.monotonic() + 120
+    while "2" not in guest.said("cat /proc/sys/kernel/kptr_restrict"):
+        assert time.monotonic() < until
+    guest.said("echo 0 >/proc/sys/kernel/kptr_restrict")
+    assert process.wait() == 3
+    assert "somebody else changed /proc/sys/kernel/kptr_restrict" in guest.said_by_hardcost()
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        guest.restore()
+    assert refused.value.returncode == 3
+    assert "it is left as it is" in refused.value.stderr
+    assert "undone" in guest.restore("--force")
+    assert guest.said("cat /proc/sys/kernel/kptr_restrict") == "1\n"
+
+
+def test_locked_rules_are_refused_and_nothing_is_changed(guest: SshGuest) -> None:
+    guest.said("auditctl -e 2")
+    before = guest.state()
+    process = start(guest, 1)
+    assert process.wait() == 3
+    assert "audit's rules are locked (-e 2)" in guest.said_by_hardcost()
+    assert not differences(before, guest.state())
