@@ -1,6 +1,7 @@
 """A machine over ssh that is changed for a measurement is as it was after it, whatever happens.
 
-The machine is a Debian guest with sshd. `bench/interrupted_changes.py` interrupts many more runs.
+The machine is a Debian guest with sshd, whose image takes minutes to make; so these are slow tests.
+`bench/interrupted_changes.py` interrupts many more runs.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from tests.vm.sshguest import SshGuest
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,6 @@ def test_a_machine_is_as_it_was_when_it_hears_no_more_of_us(
     assert not outcome.differences
 
 
-@pytest.mark.slow
 def test_a_machine_that_lost_its_power_is_as_it_was(guest: SshGuest) -> None:
     outcome = interrupt(guest, "power", "guard", None)
     assert outcome.pending
