@@ -68,8 +68,8 @@ STREAM: dict[str, dict[str, tuple[int, set[str], set[str]]]] = {
         "ospp": (96, OSPP, set()),
     },
     "0.1.76-": {
-        "stig": (65, {"-e 2"}, set()),
-        "cis": (55, {"-e 2"}, OF_THE_MACHINE),
+        "stig": (66, {"-e 2"}, set()),
+        "cis": (56, {"-e 2"}, OF_THE_MACHINE),
         "ospp": (126, OSPP, set()),
     },
 }

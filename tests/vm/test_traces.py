@@ -27,8 +27,9 @@ def test_a_recorded_chmod_goes_from_the_program_to_kauditd_to_the_daemon(hardcos
     assert all(before["end"] == after["begin"] for before, after in pairwise(pieces))
     around = trace["before"] + trace["after"] + trace["idle"]
     assert trace["length"] + around == trace["ticks"]
+    # Later kernels let the daemon interrupt kauditd, which then goes on without being woken.
     by = {piece["woken_by"] for piece, name in zip(pieces, names, strict=True) if name == "kauditd"}
-    assert {trace["processes"][number] for number in by} == {"hardcost-caller"}
+    assert {trace["processes"][one] for one in by if one is not None} == {"hardcost-caller"}
     taken = [deed["what"] for piece in pieces for deed in piece["deeds"]]
     assert taken == ["takes a record"] * 5  # SYSCALL, CWD, PATH, PROCTITLE, EOE
     one, two = trace["modelled"]
