@@ -206,3 +206,11 @@ def test_tests_may_look_at_anything(tmp_path: Path) -> None:
     test = "pub fn g() {}\n#[cfg(test)]\nmod tests {\n    use crate::two::f;\n}"
     two = "use crate::one::g;\npub fn f() { g() }"
     assert not circle(_crate(tmp_path, lib="mod one;\nmod two;", one=test, two=two))
+
+
+def test_conditions_hold_no_let_as_the_oldest_rust_that_is_supported_has_none() -> None:
+    # Debian 13's Rust is 1.85; `if a && let Some(b) = c` compiles since 1.88.
+    chained = re.compile(r"(?:&&|\|\|)\s*let\b|\b(?:if|while) let\b[^;{]*\n\s*&&")
+    for path in CRATES.rglob("*.rs"):
+        code = _NO_CODE.sub('""', path.read_text(encoding="utf-8"))
+        assert not chained.search(code), path

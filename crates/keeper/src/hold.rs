@@ -290,9 +290,8 @@ fn adopt(given: &[u8]) -> Result<()> {
         return Ok(());
     }
     desk::write(&Desk::journal(), given, 0o600)?;
-    if let Some(journal) = Journal::open(&Desk::journal())?
-        && journal.begun().machine != desk::machine()
-    {
+    let journal = Journal::open(&Desk::journal())?;
+    if journal.is_some_and(|it| it.begun().machine != desk::machine()) {
         let _ = std::fs::remove_file(Desk::journal());
         return Err(Failure::Refused("the journal is of another machine".into()));
     }

@@ -26,12 +26,10 @@ pub fn undo(journal: &mut Journal, boot: &str, force: bool) -> Result<Undone> {
     for number in journal.pending() {
         let known = &journal.changes()[number];
         thing::clean(&known.change);
-        if rebooted && known.change.kind.ends_with_the_boot() {
-            put_back.push(number); // the kernel that held it is gone
-        } else if !force && let Some(problem) = foreign(known) {
-            done.problems.push(problem);
-        } else {
-            put_back.push(number);
+        let gone = rebooted && known.change.kind.ends_with_the_boot(); // with its kernel
+        match foreign(known) {
+            Some(problem) if !gone && !force => done.problems.push(problem),
+            _ => put_back.push(number),
         }
     }
     let is_gone = |change: &Change| rebooted && change.kind.ends_with_the_boot();
