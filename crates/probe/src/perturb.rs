@@ -61,7 +61,7 @@ impl Perturbation {
 
     /// A number below a bound: 0 for no change, else any, each number's own for each purpose.
     fn draw(self, which: Which, below: u64) -> u64 {
-        if self.0 == 0 { 0 } else { mixed(u64::from(self.0) << 8 | which as u64) % below }
+        if self.0 == 0 { 0 } else { mixed((u64::from(self.0) << 8) | which as u64) % below }
     }
 }
 
