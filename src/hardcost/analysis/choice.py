@@ -69,6 +69,14 @@ class Problem:
             found -= lost
         return frozenset(found)
 
+    def without(self, one: int) -> Kept:
+        """Return all controls but one, and but those that need it."""
+        return self.open(self.controls - {one})
+
+    def alone(self, one: int) -> Kept:
+        """Return a control with those that it needs."""
+        return self.closed({one})
+
     def value(self, kept: Iterable[int]) -> float:
         """Return what keeping some controls is worth; those that have to be kept count nothing."""
         return math.fsum(self.values[one] for one in kept if math.isfinite(self.values[one]))

@@ -243,12 +243,10 @@ class _Search:
         best = self.best
         if best is None or self.problem.value(chosen) >= self._more_than(best):
             return True
-        known = {
-            metric: best.costs[metric] - self.problem.chance.get(metric, 0.0)
-            for metric in self.problem.limits
-        }
+        known = self.problem.limited(best).costs
+        lower = {one: cost - self.problem.chance.get(one, 0.0) for one, cost in known.items()}
         predicted = Point(chosen, self.model.costs(chosen))
-        return self.problem.better(predicted, Point(best.kept, known))
+        return self.problem.better(predicted, Point(best.kept, lower))
 
     def _excesses(self) -> list[Over]:
         """Return by how much each choice that is over a limit exceeds it."""
@@ -275,7 +273,7 @@ class _Search:
 def _saved(problem: Problem, known: Mapping[Kept, Point], one: int) -> float:
     """Return what leaving out a control saves on its dearest metric, relative to the baseline."""
     whole = known[problem.controls]
-    without = known.get(problem.open(problem.controls - {one}))
+    without = known.get(problem.without(one))
     if without is None:
         return 0.0
     return max(
@@ -297,10 +295,10 @@ def _switched(
     what it shares with them is part of what it costs alone. No choice saves more than both.
     """
     off, on = dict[int, float](), dict[int, float]()
-    whole, everything = known[problem.controls], problem.controls
-    for one in everything:
-        without = known.get(problem.open(everything - {one}))
-        alone = known.get(problem.closed({one}))
+    whole = known[problem.controls]
+    for one in problem.controls:
+        without = known.get(problem.without(one))
+        alone = known.get(problem.alone(one))
         if without is None or alone is None:
             off[one] = on[one] = max(abs(point.costs[metric]) for point in known.values())
         else:
@@ -314,8 +312,8 @@ def _as_bill(problem: Problem, known: Mapping[Kept, Point]) -> tuple[Bill, Budge
     """Return what is known as a bill, with numbers for names, and the limits as a budget."""
     whole, items = known[problem.controls], list[Item]()
     for one in sorted(problem.controls - problem.bound):
-        without = known.get(problem.open(problem.controls - {one}))
-        alone = known.get(problem.closed({one}))
+        without = known.get(problem.without(one))
+        alone = known.get(problem.alone(one))
         for metric in problem.limits:
             cost = 0.0 if without is None else whole.costs[metric] - without.costs[metric]
             by_itself = cost if alone is None else alone.costs[metric]

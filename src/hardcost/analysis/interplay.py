@@ -149,8 +149,8 @@ def _differences(
     everything, found = problem.controls, {}
     whole = known.get(everything)
     for one in sorted(everything):
-        without = known.get(problem.open(everything - {one}))
-        alone = known.get(problem.closed({one}))
+        without = known.get(problem.without(one))
+        alone = known.get(problem.alone(one))
         if whole is None or without is None or alone is None:
             found[one] = 0.0
         elif abs(whole - without - alone) > 2 * tolerance:
