@@ -7,6 +7,7 @@
 
 use alloc::collections::BTreeSet;
 
+use crate::api::LONGEST;
 use crate::decode::{Block, End, Leads};
 use crate::symbols::Symbols;
 
@@ -34,14 +35,15 @@ impl Landings {
         is_followed && is_local && ends_well && block.is_plain && block.leads == Leads::On
     }
 
-    /// Notes where a block leads; whether that is its own function, and in a program its own page.
+    /// Notes where a block leads; whether that is its own function, and in a program its own page,
+    /// not so near the page's end that an instruction there may reach into the next one.
     fn note(&mut self, block: &Block, symbols: &Symbols) -> bool {
         let mut is_local = true;
         let places = [block.next, block.target];
         for place in places.into_iter().filter(|&place| place != 0) {
             if block.end == End::On
                 && symbols.is_of_one(block.start, place)
-                && (block.is_kernel() || block.start / PAGE == place / PAGE)
+                && (block.is_kernel() || is_there(block, place))
             {
                 self.followed.insert(place);
             } else {
@@ -51,6 +53,11 @@ impl Landings {
         }
         is_local
     }
+}
+
+/// Whether a program's instruction there is in memory because the block's own code is.
+fn is_there(block: &Block, place: u64) -> bool {
+    block.start / PAGE == (place + LONGEST as u64 - 1) / PAGE
 }
 
 #[cfg(test)]
@@ -73,6 +80,8 @@ mod tests {
         assert!(!pass(0x2003, &[NOP, LOAD])); // may fail, or what comes behind it
         assert!(!pass(0x2003, &[FAR])); // leads to another page
         assert!(!pass(0x2003, &[RETURN]));
+        assert!(!pass(0x2ff0, &[NOP, BACK]));
+        assert!(!pass(0x2ff3, &[NOP, BACK])); // what comes behind it may end in another page
         assert!(!pass(KERNEL + 0x108, &[NOP, LOAD]));
         assert!(pass(KERNEL + 0x10b, &[NOP, LOAD])); // the kernel's own code is always there
         assert!(!pass(KERNEL + 0x10e, &[CALL]));

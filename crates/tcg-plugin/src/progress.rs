@@ -84,9 +84,11 @@ pub fn executed(block: &Block, progress: Progress, next: &Block) -> Executed {
     let begun = progress.begun();
     if begun < u64::from(block.count) {
         let is_there = |point: &&Point| u64::from(point.before) + 1 == begun;
-        // It failed, or QEMU carried it out in a block of its own, of which nobody hears.
+        // It failed, which begins an exception; or it accesses a device: QEMU then carries it out in
+        // a block of its own, of which nobody hears, and may be interrupted only after that.
         return part(block.points.iter().find(is_there).map_or(0, |point| {
-            if next.start == point.next { point.before + 1 } else { point.before }
+            let is_carried_out = next.start == point.next || next.role == Role::Interrupt;
+            point.before + u16::from(is_carried_out)
         }));
     }
     // What QEMU fetches next may fail, too: a program's last instruction is then carried out, and
@@ -154,6 +156,8 @@ pub mod tests {
         assert_eq!(counts(user, 5, 0, after), (5, true));
         assert_eq!(counts(user, 2, 0, fault), (1, false)); // the load failed
         assert_eq!(counts(user, 2, 0, after), (2, false)); // QEMU carried it out by itself
+        let timer = block(KERNEL + 0x200, &[NOP]);
+        assert_eq!(counts(user, 2, 0, timer), (2, false)); // and was interrupted
         let kernel = block(KERNEL + 0x100, &[NOP, LOAD]);
         assert_eq!(counts(kernel, 2, 0, fault), (1, false));
         assert_eq!(counts(kernel, 2, 0, after), (2, true));
