@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 _PACKAGES = (
     *("rpm", "rpm-common", "librpm10 | librpm9", "librpmbuild10 | librpmbuild9"),
     *("librpmio10 | librpmio9", "librpmsign10 | librpmsign9", "libfsverity0"),
-    "liblua5.3-0",
+    *("liblua5.3-0", "libpopt0", "libgomp1", "libmagic1t64 | libmagic1"),
+    *("libdw1t64 | libdw1", "libelf1t64 | libelf1"),
 )
 _SPEC = """\
 Name: kernel-core
