@@ -46,6 +46,28 @@ def test_settings_are_compared_in_blocks_and_all_is_as_it_was_after_it(guest: Ss
     assert "nothing was left" in guest.restore()
 
 
+def test_a_bill_boots_nothing_and_leaves_all_as_it_was(guest: SshGuest) -> None:
+    before = guest.state()
+    rules = guest.folder / "my.rules"
+    rules.write_text("-a always,exit -F arch=b64 -S chmod -k modes\n")
+    words = ["--workload", "syscalls calls=null", "--repetitions", "2", "--format", "json"]
+    store = ["--store", str(guest.folder / "store.sqlite"), "--progress", "none"]
+    process = guest.start_hardcost("bill", str(rules), "--machine", guest.machine, *words, *store)
+    assert process.wait() == 0, guest.said_by_hardcost()
+    found = json.loads(guest.said_by_hardcost())
+    assert {cell["configuration"] for cell in found["cells"]} == {
+        "baseline",
+        "profile",
+        "audit-off",
+    }
+    (total,) = found["totals"]
+    assert total["unit"] == "ns/op"
+    assert total["low"] < total["cost"] < total["high"]
+    assert any("audit on, no rules, without a reboot" in note for note in found["notes"])
+    assert not differences(before, guest.state())
+    assert not guest.journals()
+
+
 @pytest.mark.parametrize(
     ("kind", "holding"), [("hardcost", False), ("keeper", True), ("ctrl-c", False)]
 )

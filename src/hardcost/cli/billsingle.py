@@ -13,11 +13,12 @@ from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding
 from hardcost.analysis.predicted import annotated
 from hardcost.analysis.resolved import resolved
-from hardcost.cli import budgets, expected, measuring
+from hardcost.cli import budgets, expected, measuring, precisely
 from hardcost.cli.present import notes_of
 from hardcost.controls.control import AuditRule
 from hardcost.design import leave_one_out, placebos
 from hardcost.design.compared import compared_with
+from hardcost.design.factorial import BLOCK_ROUNDS
 from hardcost.instruments.insn import INSN
 from hardcost.profiles.pieces import pieces
 from hardcost.run.session import environment_of
@@ -29,14 +30,21 @@ if TYPE_CHECKING:
     from hardcost.cli.options import Choices
     from hardcost.controls.control import Profile
     from hardcost.design.plan import Plan, Workload
+    from hardcost.run.precise import Aim
     from hardcost.run.session import Run
     from hardcost.store.record import Record
 
+_FIRST_ROUNDS = 2 * BLOCK_ROUNDS  # of a bill with --precision, whose rounds may take long
+_BY_STATE = "disabled by its state (auditctl -e 0)"
 _SHOWN = (leave_one_out.BASELINE, leave_one_out.PROFILE, leave_one_out.AUDIT_OFF)
 
 
 def bill(
-    profile: Profile, workloads: Sequence[Workload], chosen: Choices, limit: Budget | None
+    profile: Profile,
+    workloads: Sequence[Workload],
+    chosen: Choices,
+    limit: Budget | None,
+    aim: Aim | None = None,
 ) -> None:
     """Measure each control left out and alone; print, save and report the bill.
 
@@ -44,14 +52,22 @@ def bill(
         HardcostError: Something is wrong with the input, the machine, a trial or the store.
         Exit: The profile is over its budget.
     """
-    plan = plan_of(profile, workloads, chosen).set_up(chosen.setup)
+    precisely.check_inexact(aim, chosen.measured_by)
+    if aim is not None:
+        chosen = replace(chosen, repetitions=max(chosen.repetitions or 0, _FIRST_ROUNDS))
+
+    def rounds(number: int | None) -> Plan:
+        return plan_of(profile, workloads, replace(chosen, repetitions=number)).set_up(chosen.setup)
+
+    plan = rounds(chosen.repetitions)
     with measuring.run_of(plan, chosen) as run:
         if run is None:
             return
-        records = run.measure().records
-        found = finding(profile, plan, run, records, chosen)
+        done = precisely.measured(plan, run, aim, rounds, run.measure())
+        found = finding(profile, done.plan, run, done.records, chosen)
+        found = replace(found, notes=(*found.notes, *done.notes))
         if limit is not None:
-            advice = budgets.advice(profile, plan, run, records, limit)
+            advice = budgets.advice(profile, done.plan, run, done.records, limit)
             found = replace(found, advice=advice)
         found = measuring.finished(run, found)
     measuring.shown(found, chosen)
@@ -69,7 +85,10 @@ def finding(
     shown = [cell for cell in cells(plan, records) if cell.configuration in _SHOWN]
     whole = [record for record in records if record.configuration == leave_one_out.PROFILE]
     bill = resolved(itemise.itemise(profile, records), records)
-    bill = replace(bill, compared_with=compared_with(profile), pieces=pieces(profile))
+    against = compared_with(profile, running=chosen.running)
+    bill = replace(bill, compared_with=against, pieces=pieces(profile))
+    if chosen.running:
+        bill = replace(bill, audit_off=_BY_STATE)
     bill = with_accounting(bill, profile, plan.instrument)
     notes: tuple[str, ...] = ()
     if plan.instrument == INSN.name and any(isinstance(c, AuditRule) for c in profile.controls):
@@ -81,7 +100,7 @@ def finding(
         title=plan.title,
         instrument=plan.instrument,
         cells=tuple(shown),
-        notes=(baseline_note(profile), *plan.notes, *notes_of(whole), *notes),
+        notes=(_baseline_note(against), *plan.notes, *notes_of(whole), *notes),
         bill=bill,
     )
 
@@ -91,13 +110,18 @@ def plan_of(profile: Profile, workloads: Sequence[Workload], chosen: Choices) ->
     return leave_one_out.bill_plan(
         profile,
         workloads,
-        instrument=chosen.instrument or INSN.name,
+        instrument=chosen.measured_by,
         seeds=chosen.seeds,
         repetitions=chosen.repetitions,
         placebos=placebos.affordable(profile.controls, workloads),
+        running=chosen.running,
     )
 
 
 def baseline_note(profile: Profile) -> str:
     """Return the note that says what a profile's bill is compared with."""
-    return f"compared with: {compared_with(profile)} (the configuration `baseline`)"
+    return _baseline_note(compared_with(profile))
+
+
+def _baseline_note(against: str) -> str:
+    return f"compared with: {against} (the configuration `baseline`)"

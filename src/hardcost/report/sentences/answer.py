@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hardcost.report.ledger import Account, Entry, Ledger
 
 AUDIT_OFF = "audit-off"
-"""The configuration of a bill in which the kernel was booted with audit=0."""
+"""The configuration of a bill in which audit is off, if need be by a boot parameter."""
 
 _PROFILE = "profile"
 

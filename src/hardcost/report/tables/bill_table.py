@@ -235,11 +235,12 @@ def _totals_grid(
 def _compared(finding: Finding) -> str:
     """Return what `without` and `audit off` mean."""
     without = f"without: {baseline_words(finding)}"
-    return f"{without}; audit off: audit=0" if by_metric(finding, AUDIT_OFF) else without
+    off = visible(bill_of(finding).audit_off)
+    return f"{without}; audit off: {off}" if by_metric(finding, AUDIT_OFF) else without
 
 
 def _audit_off(accounts: Sequence[Account], off: Mapping[str, Cell]) -> Column:
-    """Return each metric's value under a kernel booted with audit=0."""
+    """Return each metric's value where audit is off."""
     values = (off.get(account.metric) for account in accounts)
     shown = (
         ABSENT if cell is None else number(cell.value, account.digits)
