@@ -64,6 +64,10 @@ def test_a_bill_boots_nothing_and_leaves_all_as_it_was(guest: SshGuest) -> None:
     assert total["unit"] == "ns/op"
     assert total["low"] < total["cost"] < total["high"]
     assert any("audit on, no rules, without a reboot" in note for note in found["notes"])
+    whole, rule = found["both"]
+    assert (whole["control"], rule["insn"]) == (None, whole["insn"])
+    assert whole["insn"] > 0
+    assert found["counted_on"]["machine"] == "vm"
     assert not differences(before, guest.state())
     assert not guest.journals()
 

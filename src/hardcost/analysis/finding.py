@@ -347,7 +347,8 @@ class Finding:
     was given; the study's name then ends in it. `command` is the command line, word by word, and
     `folder` its working directory, if a word of it is a path relative to that. `choice` is what to
     give up for a budget, of the profile that `bill` is of. `successive` names the axis whose levels
-    are shown one after the other, such as versions of a kernel.
+    are shown one after the other, such as versions of a kernel. `counted` is the same bill of times
+    in instructions, counted in the emulator.
     """
 
     run: str
@@ -375,3 +376,4 @@ class Finding:
     folder: str = ""
     choice: Choice | None = None
     successive: str | None = None
+    counted: Finding | None = None

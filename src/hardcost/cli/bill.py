@@ -43,6 +43,7 @@ def bill(  # noqa: PLR0913  (click's options)
     lsm: LsmMode | None,
     precision: str | None,
     time_limit: float | None,
+    count: bool,
     **words: Any,  # noqa: ANN401  (click's options)
 ) -> None:
     """Itemise what PROFILEs cost, control by control."""
@@ -67,7 +68,8 @@ def bill(  # noqa: PLR0913  (click's options)
         precisely.check_none(aim, "a bill of several profiles")
         billseveral.bill(loaded, workloads, chosen, limit)
     else:
-        billsingle.bill(loaded[0], workloads, chosen, limit, aim)
+        asked = billsingle.Asked(limit, aim, count)
+        billsingle.bill(loaded[0], workloads, chosen, asked)
 
 
 def _is_searched(

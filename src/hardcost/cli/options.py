@@ -77,6 +77,19 @@ class Choices:
         return Setup(self.fresh_boot or False, self.init or "probe", self.record or ())
 
 
+def counting(chosen: Choices) -> Choices:
+    """Return how instructions are counted, in guests, beside a running machine's times."""
+    return replace(
+        chosen,
+        machine=names.counter(chosen.machine),
+        instrument=INSN.name,
+        seeds=None,
+        repetitions=None,
+        wanted=Wanted(),
+        lab=None,
+    )
+
+
 def usual_instrument(machine: str) -> str:
     """Return the instrument that bills where nobody has chosen one."""
     return TIME.name if names.is_running(machine) else INSN.name

@@ -63,6 +63,12 @@ from hardcost.cli.lazy import carried_out_by
     is_flag=True,
     help="Itemise times without KVM, too; they are an emulator's, and mostly noise.",
 )
+@click.option(
+    "--count/--no-count",
+    default=True,
+    help="Of a machine that is there already: count instructions of the same controls in guests,"
+    " too, for both numbers (default), or not.",
+)
 @precision
 @time_limit
 @measuring_settings
