@@ -23,6 +23,7 @@ from hardcost.controls.control import (
     Profile,
     Rsyslog,
     Scanner,
+    Service,
     Sysctl,
     needed,
 )
@@ -55,6 +56,8 @@ CHOSEN: tuple[Control, ...] = (
     Scanner(("/srv",), prevention=False, signatures=7),
     MountOptions("/tmp", ("noexec", "nosuid")),  # noqa: S108  (a mount point, not a file)
     MountOptions("/dev/shm", ("nodev",)),  # noqa: S108  (as above)
+    Service("rsyslog.service", running=False),
+    Service("a@b.service", files=(("/etc/a-b.conf", 'x = "1"\n'),)),
     Lsm("enforcing"),
     KernelOption("SLUB_DEBUG_ON", "y"),
     KernelOption("MODULES", "n"),

@@ -36,8 +36,8 @@ pub enum Wanted {
     Write { path: String, value: Option<String> },
     /// Audit on, with these rules in the place of all others.
     Audit { rules: String, backlog_limit: Option<u32> },
-    /// A file's content; what is there keeps its owner.
-    Install { path: String, mode: u32, base64: String },
+    /// A file's content; what is there keeps its owner, and its mode unless there is another.
+    Install { path: String, mode: Option<u32>, base64: String },
     /// Options on top of those that a mount has.
     Mount { path: String, options: Vec<String> },
     /// A unit of systemd that runs, with the configuration that it has then, or does not.
@@ -116,7 +116,7 @@ impl Wanted {
                 thing::put(&crate::entry::Change {
                     owner: was.owner.or(Some(0)),
                     group: was.group.or(Some(0)),
-                    mode: Some(*mode),
+                    mode: mode.or(was.mode).or(Some(0o644)),
                     before: Some(content.clone()),
                     ..was
                 })?;

@@ -178,7 +178,7 @@ def _written(state: _State, request: Mapping[str, Any]) -> list[_Json]:
     path = request["path"]
     name = path.removeprefix("/proc/sys/")
     if _UNKNOWN in name:
-        raise TrialError(f"the guest reports: {path}: No such file or directory (os error 2)")
+        raise TrialError(f"the machine reports: {path}: No such file or directory (os error 2)")
     before = state.settings.get(name, "0")
     after = request.get("value", before)
     state.settings[name] = after

@@ -24,6 +24,7 @@ from hardcost.controls.control import (
     Placebo,
     Rsyslog,
     Scanner,
+    Service,
     Sysctl,
 )
 from hardcost.profiles import exporters
@@ -40,6 +41,7 @@ _NEVER: Mapping[type[Control], str] = {
     KernelOption: "a kernel is built with it, which a role does not do",
     Placebo: "it changes nothing",
     Scanner: "the scanner and its signatures are your choice",
+    Service: "which services run, and with which files, is your site's",
 }
 
 
