@@ -65,12 +65,12 @@ def test_a_rest_that_is_noise_is_not_apportioned(rest: float, half: float) -> No
     [
         (0.1, True, 90, 110, ""),
         (0.1, True, 201, 240, "more"),
-        (0.1, True, 190, 240, ""),  # reaches into what agrees
+        (0.1, True, 190, 240, "unknown"),  # reaches into what agrees
         (0.1, True, 10, 49, "less"),
-        (0.1, True, 10, 51, ""),
+        (0.1, True, 10, 51, "unknown"),
         (0.1, True, -40, -10, "direction"),
         (0.1, False, -40, 40, "less"),
-        (0.1, False, -60, 60, ""),
+        (0.1, False, -60, 60, "unknown"),
         (0.0, True, 10, 40, "more"),
         (0.0, False, -10, 40, ""),
         (-0.1, True, -110, -90, ""),

@@ -23,9 +23,9 @@ MANY_RULES = 50
 """From about so many audit rules on, each further one took several times as long as the first ones
 on the processors that were looked at."""
 
-Differ = Literal["", "less", "more", "direction"]
+Differ = Literal["", "unknown", "less", "more", "direction"]
 """How time disagrees with instructions: it grows by less or more than they by `FACTOR`, or the one
-grows where the other shrinks; "" if they agree as far as is known."""
+grows where the other shrinks; "" if they agree, unknown if the time's interval says neither."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,11 @@ class Both:
     fired: int | None = None
     differ: Differ = ""
     why: str = ""
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether the two disagree for certain."""
+        return self.differ not in {"", "unknown"}
 
 
 def wholes(timed: Bill, counted: Bill) -> tuple[Both, ...]:
@@ -104,8 +109,8 @@ def disagreement(
 ) -> Differ:
     """Return how a time's interval [low, high], of `total`'s metric, disagrees with a count.
 
-    `counted` is the growth of instructions. An interval that reaches into what would agree says
-    nothing.
+    `counted` is the growth of instructions. They agree or disagree only where the whole interval
+    does; or where neither is distinguishable from 0.
     """
     sign = -1.0 if counted < 0 else 1.0
     ends = sorted(sign * one / total.baseline for one in (low, high))
@@ -116,7 +121,10 @@ def disagreement(
         return "more"
     if growth and max(map(abs, ends)) < growth / FACTOR:
         return "less"
-    return ""
+    if not growth:
+        return "" if not measured else "unknown"
+    agrees = ends[0] >= growth / FACTOR and ends[1] <= growth * FACTOR
+    return "" if agrees else "unknown"
 
 
 def _of_metric(timed: Bill, counted: Bill, total: Total, whole: Total) -> Iterator[Both]:
@@ -185,7 +193,7 @@ def _rules(counted: Bill) -> int:
 
 def _why(differ: Differ, *, recorded: bool, rules: int) -> str:
     """Return a likely reason; nobody has measured it."""
-    if not differ:
+    if differ in {"", "unknown"}:
         return ""
     if differ == "direction":
         return "another path through the code, or where memory lies: --fresh measures again"

@@ -28,9 +28,16 @@ def both_sentences(finding: Finding) -> Iterator[str]:
     wholes = () if bills is None else bothways.wholes(*bills)
     if not wholes:
         return
-    differing = [one for one in wholes if one.differ]
+    differing = [one for one in wholes if one.disagrees]
     if not differing:
-        yield "Time and counted instructions agree within a factor of two, as far as is known."
+        agreeing = sum(not one.differ for one in wholes)
+        open_ones = (
+            "" if agreeing == len(wholes) else "; on the others time is too uncertain to tell"
+        )
+        yield (
+            f"Time and counted instructions agree within a factor of two on {agreeing} of"
+            f" {count(len(wholes), 'metric')}{open_ones}."
+        )
         return
     first = differing[0]
     time = ratio(first.ns_ratio) if first.measured else "not distinguishable from 0"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _CHANCE = "(~0)"
 _WORDS = {
     "": "",
+    "unknown": "time is too uncertain to tell",
     "less": "time grows by less than half as much",
     "more": "time grows by more than twice as much",
     "direction": "the one grows, the other shrinks",
@@ -145,7 +146,7 @@ def _fired(each: Iterable[Both], control: str) -> str:
 
 def _notes(some: Sequence[Both]) -> Iterator[str]:
     """Yield where the two disagree, and why that may be."""
-    differing = [one for one in some if one.differ]
+    differing = [one for one in some if one.disagrees]
     for one in differing[:_TOLD]:
         what = visible(one.metric)
         if one.control is not None:
