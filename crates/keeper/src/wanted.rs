@@ -96,7 +96,12 @@ impl Wanted {
                 parents.chain([path.clone()]).map(|path| (Kind::File, path)).collect()
             }
             Self::Mount { path, .. } => vec![(Kind::Mount, path.clone())],
-            Self::Unit { name, .. } => vec![(Kind::Service, name.clone())],
+            // What starts a unit again is started before it, and so stands behind it.
+            Self::Unit { name, active } => {
+                let starters = if *active { Vec::new() } else { units::starters(name)? };
+                let all = [name.clone()].into_iter().chain(starters);
+                all.map(|name| (Kind::Service, name)).collect()
+            }
         })
     }
 
@@ -129,6 +134,11 @@ impl Wanted {
                 Ok(Done::Mounted { path: path.clone(), options })
             }
             Self::Unit { name, active } => {
+                if !active {
+                    for starter in units::starters(name)? {
+                        units::put(&starter, b"inactive")?;
+                    }
+                }
                 units::put(name, if *active { b"active" } else { b"inactive" })?;
                 let state = String::from_utf8_lossy(&units::state(name)?).into_owned();
                 Ok(Done::Unit { name: name.clone(), state })
