@@ -23,10 +23,10 @@ from hardcost.controls.control import (
     Profile,
     Rsyslog,
     Scanner,
-    Service,
     Sysctl,
     needed,
 )
+from hardcost.controls.unitstate import Service
 from hardcost.design.leave_one_out import steady
 from hardcost.profiles import catalogue
 from hardcost.profiles.pieces import joined, pieces

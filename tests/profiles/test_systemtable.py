@@ -16,11 +16,11 @@ from hardcost.controls.control import (
     MountOptions,
     Profile,
     Rsyslog,
-    Service,
     Sysctl,
     comparable,
     needed,
 )
+from hardcost.controls.unitstate import Service
 from hardcost.errors import InputError, Problem
 from hardcost.profiles.bykind import of_profile, together
 from hardcost.profiles.tomlfile import parse, validated

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from hardcost.controls.unitstate import Service
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -429,34 +431,6 @@ class Scanner:
         words += ["without prevention"] * (not self.prevention)
         words += [f"signatures={self.signatures}"] * (self.signatures != plain.signatures)
         return " ".join(words)
-
-
-@dataclass(frozen=True)
-class Service:
-    """A unit of systemd on a machine that runs already: it runs there, or is stopped.
-
-    `files` are (path, text) that are in the place of the machine's own while it runs.
-    """
-
-    unit: str
-    running: bool = True
-    files: tuple[tuple[str, str], ...] = ()
-    ids: tuple[str, ...] = field(default=(), compare=False)
-    severity: str = field(default="", compare=False)
-
-    packages: ClassVar[tuple[str, ...]] = ()
-    mechanism: ClassVar[str] = "service"
-
-    @property
-    def slot(self) -> str:
-        """Return the slot, which at most one control may have."""
-        return f"service {self.unit}"
-
-    @property
-    def name(self) -> str:
-        """Return the unit with its state, and the files that it has."""
-        state = "running" if self.running else "stopped"
-        return f"{self.unit} {state}{''.join(f' {path}' for path, _ in self.files)}"
 
 
 SystemControl = Lsm | MountOptions | Auditd | AuditPlugin | Rsyslog | Fapolicyd | Scanner | Service

@@ -19,9 +19,9 @@ from hardcost.controls.control import (
     MountOptions,
     Rsyslog,
     Scanner,
-    Service,
     Sysctl,
 )
+from hardcost.controls.unitstate import Service
 from hardcost.errors import InputError
 from hardcost.profiles.kernelname import is_bare, is_elsewhere
 

@@ -24,9 +24,9 @@ from hardcost.controls.control import (
     Placebo,
     Rsyslog,
     Scanner,
-    Service,
     Sysctl,
 )
+from hardcost.controls.unitstate import Service
 from hardcost.profiles import exporters
 
 if TYPE_CHECKING:

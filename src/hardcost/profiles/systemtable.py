@@ -19,8 +19,8 @@ from hardcost.controls.control import (
     MountOptions,
     Rsyslog,
     Scanner,
-    Service,
 )
+from hardcost.controls.unitstate import Service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -461,8 +461,7 @@ class BothEntry(Entry):
     """A cost in instructions and in ns; `control` null: the whole profile's.
 
     `measured` says whether the time can be told from noise; if not, `apportioned` is a part of the
-    rest by count, null if there is none. `differ` is "", unknown, less, more or direction; (why) is
-    a likely reason.
+    rest by count, or null. `differ` is "", unknown, less, more or direction; (why) is likely.
     """
 
     control: str | None

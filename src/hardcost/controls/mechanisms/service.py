@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.controls.control import Service
+from hardcost.controls.unitstate import Service
 from hardcost.protocol import requests as ask
 
 if TYPE_CHECKING:

@@ -29,13 +29,8 @@ from hardcost.report.sentences.choicewords import choice_notes, choice_sentences
 from hardcost.report.sentences.failures import reasons
 from hardcost.report.sentences.search_steps import search_lines
 from hardcost.report.tables.accounting_table import accounting_line, kinds_grid, rules_grids
-from hardcost.report.tables.bill_table import (
-    bill_grids,
-    bill_size,
-    matrix_grid,
-    reading_guide,
-    shown_accounts,
-)
+from hardcost.report.tables.bill_table import bill_grids, bill_size, matrix_grid, reading_guide
+from hardcost.report.tables.bill_table import shown_accounts as accounts_of
 from hardcost.report.tables.both_table import BOTH_TERMS, both_grids
 from hardcost.report.tables.choice_table import frontier_grid, given_up_grid
 from hardcost.report.tables.families import summary_grids
@@ -316,8 +311,8 @@ def _billed(finding: Finding) -> Iterable[Section]:
 
 
 def _both(finding: Finding) -> Iterable[Section]:
-    grids = both_grids(finding, _LISTED, shown_accounts(finding)) if finding.counted else []
-    if grids:
+    if finding.counted is not None:
+        grids = both_grids(finding, _LISTED, accounts_of(finding))
         yield Section("both", "Both numbers", grids=tuple(grids))
 
 
