@@ -13,6 +13,7 @@ from hardcost.controls.control import (
     AuditRule,
     BootParameter,
     Lsm,
+    Placebo,
     Profile,
     Rsyslog,
     Sysctl,
@@ -59,6 +60,26 @@ def test_each_control_is_left_out_once_and_alone_once() -> None:
     for index in range(1, 6):
         assert found[leave_one_out.without(index)] == rules[:index] + rules[index + 1 :]
         assert found[leave_one_out.alone(index)] == ["auditd", rules[index]]
+
+
+def test_a_machine_that_runs_already_is_not_booted_for_its_bill() -> None:
+    controls = tuple(one for one in PROFILE.controls if one is not QUIET)
+    profile = Profile("p", "", "", controls)
+    plan = bill_plan(profile, SYSCALLS, instrument="time", placebos=8, running=True)
+    found = {one.name: one.controls for one in plan.configurations}
+    (off,) = found["audit-off"]
+    assert isinstance(off, AuditDaemon)
+    assert (off.options, off.files) == (("-e 0",), ("/etc/x",))
+    assert "fired" not in found
+    kinds = {one.kind for some in found.values() for one in some if isinstance(one, Placebo)}
+    assert kinds == {"sysctl", "rule"}
+    services = bill_plan(Profile("p", "", "", (Rsyslog(),)), SYSCALLS, placebos=2, running=True)
+    assert {
+        one.kind
+        for some in services.configurations
+        for one in some.controls
+        if isinstance(one, Placebo)
+    } == {"sysctl"}
 
 
 def test_a_plug_in_is_never_without_its_daemon() -> None:

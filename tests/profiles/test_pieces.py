@@ -26,6 +26,7 @@ from hardcost.controls.control import (
     Sysctl,
     needed,
 )
+from hardcost.controls.unitstate import Service
 from hardcost.design.leave_one_out import steady
 from hardcost.profiles import catalogue
 from hardcost.profiles.pieces import joined, pieces
@@ -55,6 +56,8 @@ CHOSEN: tuple[Control, ...] = (
     Scanner(("/srv",), prevention=False, signatures=7),
     MountOptions("/tmp", ("noexec", "nosuid")),  # noqa: S108  (a mount point, not a file)
     MountOptions("/dev/shm", ("nodev",)),  # noqa: S108  (as above)
+    Service("rsyslog.service", running=False),
+    Service("a@b.service", files=(("/etc/a-b.conf", 'x = "1"\n'),)),
     Lsm("enforcing"),
     KernelOption("SLUB_DEBUG_ON", "y"),
     KernelOption("MODULES", "n"),

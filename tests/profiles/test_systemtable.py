@@ -20,6 +20,7 @@ from hardcost.controls.control import (
     comparable,
     needed,
 )
+from hardcost.controls.unitstate import Service
 from hardcost.errors import InputError, Problem
 from hardcost.profiles.bykind import of_profile, together
 from hardcost.profiles.tomlfile import parse, validated
@@ -50,6 +51,41 @@ def test_a_service_is_on_or_off_or_has_settings() -> None:
     assert names("rsyslog = { forward = true, rate-limit = true }") == [
         "rsyslog.service forward rate-limit=20000/600s"
     ]
+
+
+def test_a_unit_of_a_running_machine_is_stopped_or_runs_with_files_of_its_own() -> None:
+    text = """
+    service."rsyslog.service" = "stopped"
+    service."auditd.service" = "running"
+    service."fapolicyd.service" = { files = { "/etc/fapolicyd/fapolicyd.conf" = "permissive = 1" } }
+    """
+    own = (("/etc/fapolicyd/fapolicyd.conf", "permissive = 1"),)
+    assert resolved(text)[0] == (
+        Service("rsyslog.service", running=False),
+        Service("auditd.service"),
+        Service("fapolicyd.service", files=own),
+    )
+    sent = as_sent(apply.requests(resolved(text)[0]))
+    assert [(one["do"], one["name"], one["active"]) for one in sent] == [
+        ("unit", "rsyslog.service", False),
+        ("unit", "auditd.service", True),
+        ("unit", "fapolicyd.service", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('service."rsyslog.service" = "off"', '"running", "stopped" or a table'),
+        ("service.rsyslog.service = true", "service.rsyslog"),
+        ('service."-a b" = "stopped"', "is not a valid name"),
+        ('service."a.service".files."etc/x" = ""', "is not a valid name"),
+    ],
+)
+def test_what_is_no_state_of_a_unit_is_refused(text: str, message: str) -> None:
+    problems: list[Problem] = []
+    validated(parse(text.encode(), "f.toml"), ControlsTable, problems)
+    assert any(message in one.message for one in problems), problems
 
 
 def test_auditd_switches_audit_on_and_each_of_its_plug_ins_is_a_control() -> None:

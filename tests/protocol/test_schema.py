@@ -14,7 +14,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from hardcost.protocol.answers import Answer
-from hardcost.protocol.requests import Request
+from hardcost.protocol.requests import ProbeRequest
 
 PROBES = Path(__file__).parents[2] / "crates/probe/src/protocol/schema.json"
 _BITS = {"uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64, "uint": 64}
@@ -123,8 +123,8 @@ def left_out(kind: Any) -> frozenset[str]:  # noqa: ANN401  (a type of request)
 def ours(tag: str) -> Schema:
     if tag == "event":
         return Schema(TypeAdapter(Answer).json_schema())
-    schema = TypeAdapter(Request).json_schema()
-    for kind in Request.__origin__.__args__:  # type: ignore[attr-defined]
+    schema = TypeAdapter(ProbeRequest).json_schema()
+    for kind in ProbeRequest.__origin__.__args__:  # type: ignore[attr-defined]
         # All that a request has is sent, but what it leaves out.
         fields = kind.model_fields.keys() - left_out(kind)
         schema["$defs"][kind.__name__]["required"] = sorted(fields)

@@ -146,7 +146,7 @@ def test_answers_to_something_else_fail_the_trial_and_not_the_run() -> None:
         return [one for one in answers(boot, job) if not isinstance(one, CallAnswer)]
 
     machine = FakeMachine(strange)
-    with pytest.raises(TrialError, match=r"^a, syscalls calls=null: the guest did not measure"):
+    with pytest.raises(TrialError, match=r"^a, syscalls calls=null: the machine did not measure"):
         asyncio.run(execute(prepare(TRIAL, machine), machine, 5))
 
 
@@ -162,7 +162,9 @@ def test_a_mistake_of_ours_is_not_called_the_guests(monkeypatch: pytest.MonkeyPa
 
 def test_a_refused_control_is_the_users_error_and_not_the_machines() -> None:
     def refuse(_boot: Boot, _job: Sequence[Request]) -> list[Answer]:
-        raise TrialError("the guest reports: /proc/sys/kernel/nonsense: No such file (os error 2)")
+        raise TrialError(
+            "the machine reports: /proc/sys/kernel/nonsense: No such file (os error 2)"
+        )
 
     trial = with_controls(Sysctl("kernel.nonsense", "1"))
     machine = FakeMachine(refuse)

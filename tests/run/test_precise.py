@@ -55,10 +55,9 @@ def measured(plan: Plan, seen: Callable[[Trial], dict[str, float]] = calm) -> tu
     return tuple(found)
 
 
-def settle(precision: float, seconds: float = 1000) -> Settled:
+def settle(precision: float, seconds: float = 1000, first: int = FEWEST_ROUNDS) -> Settled:
     aim = Aim(precision, seconds, time.monotonic() - 1)
-    records = measured(planned(FEWEST_ROUNDS))
-    return settled(records, FEWEST_ROUNDS, Rounds(planned, measured), aim)
+    return settled(measured(planned(first)), first, Rounds(planned, measured), aim)
 
 
 @pytest.mark.parametrize("precision", [0.05, 0.01, 0.005])
@@ -73,6 +72,13 @@ def test_the_narrower_the_more_rounds_and_always_whole_blocks() -> None:
     assert counts == sorted(counts)
     assert counts[0] < counts[-1]
     assert all(count % 2 == 0 for count in counts)
+
+
+def test_few_rounds_are_never_taken_for_precise_and_end_when_time_is_up() -> None:
+    assert len(settle(0.9, first=4).plan.trials) // 2 == FEWEST_ROUNDS
+    done = settle(0.9, seconds=1, first=4)
+    assert len(done.plan.trials) // 2 == 4
+    assert "time was up after 4 rounds" in done.notes[-1]
 
 
 def test_when_time_is_up_it_says_how_wide_the_widest_interval_is() -> None:

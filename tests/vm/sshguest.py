@@ -302,7 +302,7 @@ cd /proc/sys; find . -type f -perm -400 ! -path './fs/*-state' ! -path './fs/*-n
     ! -path './net/ipv6/conf/*/stable_secret' \
     | LC_ALL=C sort | xargs -d '\n' grep -s -H '' || true
 echo "== units"
-for u in auditd rsyslog ssh; do printf '%s: ' "$u"; systemctl is-active "$u"; done
+for u in auditd rsyslog ssh syslog.socket; do printf '%s: ' "$u"; systemctl is-active "$u"; done
 echo "== mounts"; cut -d' ' -f5,6 /proc/self/mountinfo | LC_ALL=C sort
 echo "== files"
 cd /; find etc boot srv -xdev ! -name '.updated' ! -path 'etc/.pwd.lock' ! -path 'etc/ld.so.cache' \

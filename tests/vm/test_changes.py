@@ -46,6 +46,80 @@ def test_settings_are_compared_in_blocks_and_all_is_as_it_was_after_it(guest: Ss
     assert "nothing was left" in guest.restore()
 
 
+SERVICES = """\
+title = "services and mounts"
+baseline = "as it is"
+workloads = ["syscalls calls=null"]
+instrument = "time"
+[[configuration]]
+name = "as it is"
+[[configuration]]
+name = "no syslog"
+service = { "rsyslog.service" = "stopped" }
+[[configuration]]
+name = "own"
+mount = { "/srv" = ["noexec", "nosuid"] }
+[configuration.service."rsyslog.service"]
+files = { "/etc/rsyslog.conf" = "*.* /var/log/own\\n", "/etc/rsyslog.d/new/a.conf" = "# a\\n" }
+"""
+
+
+def test_services_and_mounts_are_changed_for_a_trial_and_are_as_they_were_after_it(
+    guest: SshGuest,
+) -> None:
+    before = guest.state()
+    study = guest.folder / "services.toml"
+    study.write_text(SERVICES)
+    words = ["--repetitions", "2", "--store", str(guest.folder / "store.sqlite")]
+    process = guest.start_hardcost("run", str(study), "--machine", guest.machine, *words)
+    assert process.wait() == 0, guest.said_by_hardcost()
+    assert guest.said("ls /var/log/own")  # rsyslog ran with its file
+    assert not differences(before, guest.state())
+    assert not guest.journals()
+    guest.said("rm /var/log/own")
+
+
+def test_a_unit_and_a_mount_that_are_not_there_are_refused_and_nothing_is_changed(
+    guest: SshGuest,
+) -> None:
+    before = guest.state()
+    study = guest.folder / "missing.toml"
+    lines = ('service = { "no-such.service" = "stopped" }', 'mount = { "/etc" = ["noexec"] }')
+    for line, said in zip(lines, ("there is no unit no-such.service", "not mounted"), strict=True):
+        study.write_text(f"{SERVICES}[[configuration]]\nname = 'wrong'\n{line}\n")
+        words = ["--repetitions", "1", "--store", str(guest.folder / "store.sqlite")]
+        process = guest.start_hardcost("run", str(study), "--machine", guest.machine, *words)
+        assert process.wait() == 3
+        assert said in guest.said_by_hardcost()
+    assert not differences(before, guest.state())
+
+
+def test_a_bill_boots_nothing_and_leaves_all_as_it_was(guest: SshGuest) -> None:
+    before = guest.state()
+    rules = guest.folder / "my.rules"
+    rules.write_text("-a always,exit -F arch=b64 -S chmod -k modes\n")
+    words = ["--workload", "syscalls calls=null", "--repetitions", "2", "--format", "json"]
+    store = ["--store", str(guest.folder / "store.sqlite"), "--progress", "none"]
+    process = guest.start_hardcost("bill", str(rules), "--machine", guest.machine, *words, *store)
+    assert process.wait() == 0, guest.said_by_hardcost()
+    found = json.loads(guest.said_by_hardcost())
+    assert {cell["configuration"] for cell in found["cells"]} == {
+        "baseline",
+        "profile",
+        "audit-off",
+    }
+    (total,) = found["totals"]
+    assert total["unit"] == "ns/op"
+    assert total["low"] < total["cost"] < total["high"]
+    assert any("audit on, no rules, without a reboot" in note for note in found["notes"])
+    whole, rule = found["both"]
+    assert (whole["control"], rule["insn"]) == (None, whole["insn"])
+    assert whole["insn"] > 0
+    assert found["counted_on"]["machine"] == "vm"
+    assert not differences(before, guest.state())
+    assert not guest.journals()
+
+
 @pytest.mark.parametrize(
     ("kind", "holding"), [("hardcost", False), ("keeper", True), ("ctrl-c", False)]
 )

@@ -125,11 +125,11 @@ def test_a_program_that_fails_is_never_a_number(
         ),
         (
             "small",
-            "the guest reports: /usr/local/bin/command: No such file or directory (os error 2)",
+            "the machine reports: /usr/local/bin/command: No such file or directory (os error 2)",
             ["loaded by", 'lsm = "none"'],
         ),
-        ("small", "p ended with status 127 in the guest: ''", ["starts", 'lsm = "none"']),
-        ("debian", "p ended with status 127 in the guest: ''", ["-static", "--image"]),
+        ("small", "p ended with status 127: ''", ["starts", 'lsm = "none"']),
+        ("debian", "p ended with status 127: ''", ["-static", "--image"]),
     ],
 )
 def test_what_a_guest_lacks_has_a_remedy(guest: str, reason: str, words: list[str]) -> None:
@@ -141,10 +141,7 @@ def test_what_a_guest_lacks_has_a_remedy(guest: str, reason: str, words: list[st
 
 def test_a_program_that_fails_by_itself_has_no_remedy_of_ours() -> None:
     assert (
-        command.remedy(
-            asked(command, {"file": "p"}), "small", "p ended with status 1 in the guest: ''"
-        )
-        is None
+        command.remedy(asked(command, {"file": "p"}), "small", "p ended with status 1: ''") is None
     )
     assert (
         command.remedy(

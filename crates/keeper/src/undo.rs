@@ -3,7 +3,7 @@
 use crate::entry::{Change, Entry, Kind};
 use crate::failure::Result;
 use crate::journal::{Journal, Known};
-use crate::thing;
+use crate::{thing, units};
 
 /// Settings depend on each other: what can't be put back at first may be, once others are.
 const ROUNDS: usize = 3;
@@ -65,6 +65,7 @@ pub fn undo(journal: &mut Journal, boot: &str, force: bool) -> Result<Undone> {
 /// Whether a unit has to be started again once, though it runs: its configuration was changed.
 fn restarts(known: &Known, reason: &str) -> bool {
     known.change.kind == Kind::Service
+        && units::is_service(&known.change.name)
         && known.change.before.as_deref() == Some(b"active")
         && reason.is_empty()
 }

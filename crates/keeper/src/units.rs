@@ -8,12 +8,7 @@ const ACTIVE: &str = "active";
 
 /// Whether a unit runs: `active` or `inactive`.
 pub fn state(unit: &str) -> Result<Vec<u8>> {
-    let said = Command::new("systemctl")
-        .args(["show", "--property=ActiveState,LoadState", "--", unit])
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| Failure::Refused(format!("systemctl: {error}")))?;
-    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+    let text = shown(unit, "ActiveState,LoadState")?;
     if !text.lines().any(|line| line == "LoadState=loaded") {
         return Err(Failure::Refused(format!("there is no unit {unit}")));
     }
@@ -23,9 +18,19 @@ pub fn state(unit: &str) -> Result<Vec<u8>> {
     Ok(if runs { ACTIVE.into() } else { b"inactive".to_vec() })
 }
 
+/// The active units, such as sockets, that start a unit which is stopped.
+pub fn starters(unit: &str) -> Result<Vec<String>> {
+    let mut found = listed(&shown(unit, "TriggeredBy")?, "TriggeredBy=");
+    found.retain(|name| state(name).is_ok_and(|now| now == ACTIVE.as_bytes()));
+    Ok(found)
+}
+
 /// Starts a unit anew, with the configuration that it has now, or stops it.
 pub fn put(unit: &str, wanted: &[u8]) -> Result<()> {
     let runs = wanted == ACTIVE.as_bytes();
+    if runs && !is_service(unit) {
+        return start(unit);
+    }
     // It was started a number of times in a short while, and systemd would refuse the next.
     let _ = systemctl(&["reset-failed", "--", unit]);
     let (done, said) = systemctl(&[if runs { "restart" } else { "stop" }, "--", unit])?;
@@ -41,6 +46,41 @@ pub fn put(unit: &str, wanted: &[u8]) -> Result<()> {
         return Ok(());
     }
     Err(Failure::Failed(format!("{unit} is {}: {said}", if runs { "down" } else { "up" })))
+}
+
+/// Whether a unit runs programs of its own, and is not only what starts another.
+pub fn is_service(unit: &str) -> bool {
+    unit.ends_with(".service")
+}
+
+/// Starts what starts others. A socket can't be listened to while its service has it.
+fn start(unit: &str) -> Result<()> {
+    if state(unit)? == ACTIVE.as_bytes() {
+        return Ok(());
+    }
+    for service in listed(&shown(unit, "Triggers")?, "Triggers=") {
+        systemctl(&["stop", "--", &service])?;
+    }
+    match systemctl(&["start", "--", unit])? {
+        (true, _) => Ok(()),
+        (false, said) => Err(Failure::Failed(format!("{unit} is down: {said}"))),
+    }
+}
+
+/// Some properties of a unit, a line for each.
+fn shown(unit: &str, properties: &str) -> Result<String> {
+    let said = Command::new("systemctl")
+        .args(["show", &format!("--property={properties}"), "--", unit])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| Failure::Refused(format!("systemctl: {error}")))?;
+    Ok(String::from_utf8_lossy(&said.stdout).into_owned())
+}
+
+/// The words of a property that lists units.
+fn listed(text: &str, property: &str) -> Vec<String> {
+    let words = text.lines().find_map(|line| line.strip_prefix(property)).unwrap_or_default();
+    words.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Runs systemctl to its end; whether it did what it should, and what it complained of.
@@ -61,4 +101,17 @@ fn wait_until_stopped(unit: &str) -> Result<()> {
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_service, listed};
+
+    #[test]
+    fn units_are_listed_by_the_property_that_names_them() {
+        let text = "TriggeredBy=syslog.socket a.path\nTriggers=\n";
+        assert_eq!(listed(text, "TriggeredBy="), ["syslog.socket", "a.path"]);
+        assert!(listed(text, "Triggers=").is_empty());
+        assert!(is_service("rsyslog.service") && !is_service("syslog.socket"));
+    }
 }

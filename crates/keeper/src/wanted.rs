@@ -36,8 +36,8 @@ pub enum Wanted {
     Write { path: String, value: Option<String> },
     /// Audit on, with these rules in the place of all others.
     Audit { rules: String, backlog_limit: Option<u32> },
-    /// A file's content; what is there keeps its owner.
-    Install { path: String, mode: u32, base64: String },
+    /// A file's content; what is there keeps its owner, and its mode unless there is another.
+    Install { path: String, mode: Option<u32>, base64: String },
     /// Options on top of those that a mount has.
     Mount { path: String, options: Vec<String> },
     /// A unit of systemd that runs, with the configuration that it has then, or does not.
@@ -96,7 +96,12 @@ impl Wanted {
                 parents.chain([path.clone()]).map(|path| (Kind::File, path)).collect()
             }
             Self::Mount { path, .. } => vec![(Kind::Mount, path.clone())],
-            Self::Unit { name, .. } => vec![(Kind::Service, name.clone())],
+            // What starts a unit again is started before it, and so stands behind it.
+            Self::Unit { name, active } => {
+                let starters = if *active { Vec::new() } else { units::starters(name)? };
+                let all = [name.clone()].into_iter().chain(starters);
+                all.map(|name| (Kind::Service, name)).collect()
+            }
         })
     }
 
@@ -116,7 +121,7 @@ impl Wanted {
                 thing::put(&crate::entry::Change {
                     owner: was.owner.or(Some(0)),
                     group: was.group.or(Some(0)),
-                    mode: Some(*mode),
+                    mode: mode.or(was.mode).or(Some(0o644)),
                     before: Some(content.clone()),
                     ..was
                 })?;
@@ -129,6 +134,11 @@ impl Wanted {
                 Ok(Done::Mounted { path: path.clone(), options })
             }
             Self::Unit { name, active } => {
+                if !active {
+                    for starter in units::starters(name)? {
+                        units::put(&starter, b"inactive")?;
+                    }
+                }
                 units::put(name, if *active { b"active" } else { b"inactive" })?;
                 let state = String::from_utf8_lossy(&units::state(name)?).into_owned();
                 Ok(Done::Unit { name: name.clone(), state })

@@ -141,7 +141,8 @@ class Bill:
     chance alone could produce. `controls` names all measured controls, those without an item too,
     in the profile's order; a search leaves it empty, since it has no number for most. `unshown`
     names those whose cost the numbers do not show. `compared_with` describes the baseline, such as
-    "audit on, no rules". `accounting` has each rule of the benchmark's profile, if it is one's.
+    "audit on, no rules", and `audit_off` how audit is off where it is. `accounting` has each rule
+    of the benchmark's profile, if it is one's.
 
     `small` has the items that are in the rest, so that with `items` there is one for each control
     and metric; a search leaves it empty. `needs` maps a control to those that it requires, without
@@ -163,6 +164,7 @@ class Bill:
     needs: dict[str, tuple[str, ...]] = field(default_factory=dict)
     pieces: tuple[tuple[str, tuple[str, ...]], ...] = ()
     accounting: tuple[Accounted, ...] = ()
+    audit_off: str = "audit=0"
 
 
 @dataclass(frozen=True)
@@ -345,7 +347,8 @@ class Finding:
     was given; the study's name then ends in it. `command` is the command line, word by word, and
     `folder` its working directory, if a word of it is a path relative to that. `choice` is what to
     give up for a budget, of the profile that `bill` is of. `successive` names the axis whose levels
-    are shown one after the other, such as versions of a kernel.
+    are shown one after the other, such as versions of a kernel. `counted` is the same bill of times
+    in instructions, counted in the emulator.
     """
 
     run: str
@@ -373,3 +376,4 @@ class Finding:
     folder: str = ""
     choice: Choice | None = None
     successive: str | None = None
+    counted: Finding | None = None

@@ -95,7 +95,7 @@ def _item(
     index: int,
     known: Mapping[str, Series],
     of: Total,
-    fired: Mapping[tuple[str, int], int],
+    fired: Mapping[tuple[str, int], int] | None,
 ) -> Item:
     control = profile.controls[index]
     saved = shift(known[names.PROFILE], known[names.without(index)])
@@ -109,7 +109,7 @@ def _item(
         high=saved.high,
         share=saved.value / of.cost if of.distinguishable else 0.0,
         alone=alone.value,
-        fired=fired.get((of.metric, index), 0) if isinstance(control, AuditRule) else None,
+        fired=_count(fired, of.metric, index) if isinstance(control, AuditRule) else None,
         place=place(control),
         ids=control.ids,
         alone_low=alone.low,
@@ -118,8 +118,18 @@ def _item(
     )
 
 
-def _fired(records: Sequence[Record]) -> dict[tuple[str, int], int]:
-    """Return how often each control fired for each metric, from the trial with a key for each."""
+def _count(fired: Mapping[tuple[str, int], int] | None, metric: str, index: int) -> int | None:
+    """Return how often a control fired; None where nobody has counted."""
+    return None if fired is None else fired.get((metric, index), 0)
+
+
+def _fired(records: Sequence[Record]) -> dict[tuple[str, int], int] | None:
+    """Return how often each control fired for each metric, from the trial with a key for each.
+
+    None: there is no such trial.
+    """
+    if not any(record.configuration == names.FIRED for record in records):
+        return None
     several = len({record.workload for record in records}) > 1
     counts: dict[tuple[str, int], int] = {}
     for record in records:

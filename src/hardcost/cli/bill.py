@@ -11,13 +11,13 @@ from hardcost.cli import (
     budgets,
     options,
     percentages,
+    precisely,
     refused,
 )
 from hardcost.cli.namedprofiles import named_profiles
 from hardcost.design.culprits import worth_searching
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
-from hardcost.instruments.insn import INSN
 from hardcost.profiles.commandline import Settings
 from hardcost.profiles.kernel.preferred import booted
 
@@ -41,11 +41,15 @@ def bill(  # noqa: PLR0913  (click's options)
     tailoring: Path | None,
     sysctl: tuple[str, ...],
     lsm: LsmMode | None,
+    precision: str | None,
+    time_limit: float | None,
+    count: bool,
     **words: Any,  # noqa: ANN401  (click's options)
 ) -> None:
     """Itemise what PROFILEs cost, control by control."""
     settings = Settings(sysctl, options.started(words), lsm)
-    chosen = options.choices(words, INSN.name)
+    chosen = options.choices(words, options.usual_instrument(words["machine"]))
+    aim = precisely.aim(precision, time_limit)
     limit = None if budget is None else percentages.budget(budget)
     wanted = billsearch.Wanted(percentages.above_zero("--resolution", resolution), most)
     workloads = chosen.workloads or (Workload("syscalls"),)
@@ -58,11 +62,14 @@ def bill(  # noqa: PLR0913  (click's options)
     for one in loaded:
         refused.check(one)
     if _is_searched(loaded, workloads, method, limit):
+        precisely.check_none(aim, "a search for culprits")
         billsearch.bill(loaded[0], workloads, chosen, wanted)
     elif len(loaded) > 1:
+        precisely.check_none(aim, "a bill of several profiles")
         billseveral.bill(loaded, workloads, chosen, limit)
     else:
-        billsingle.bill(loaded[0], workloads, chosen, limit)
+        asked = billsingle.Asked(limit, aim, count)
+        billsingle.bill(loaded[0], workloads, chosen, asked)
 
 
 def _is_searched(

@@ -20,7 +20,6 @@ from hardcost.design.compared import compared_with
 from hardcost.design.group_testing import Settings, bound, statement
 from hardcost.design.leave_one_out import PROFILE
 from hardcost.errors import InputError
-from hardcost.instruments.insn import INSN
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
 from hardcost.profiles.kernel import kerneloptions
@@ -149,7 +148,7 @@ def _first_plan(
 
 
 def _instrument(chosen: Choices) -> Instrument:
-    return instrument_named(chosen.instrument or INSN.name)
+    return instrument_named(chosen.measured_by)
 
 
 def most_configurations(found: Suspects, settings: Settings) -> int:

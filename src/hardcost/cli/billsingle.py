@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import time
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -13,13 +14,16 @@ from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding
 from hardcost.analysis.predicted import annotated
 from hardcost.analysis.resolved import resolved
-from hardcost.cli import budgets, expected, measuring
+from hardcost.cli import budgets, console, expected, measuring, options, precisely
 from hardcost.cli.present import notes_of
 from hardcost.controls.control import AuditRule
 from hardcost.design import leave_one_out, placebos
 from hardcost.design.compared import compared_with
+from hardcost.design.factorial import BLOCK_ROUNDS
+from hardcost.errors import HardcostError
 from hardcost.instruments.insn import INSN
 from hardcost.profiles.pieces import pieces
+from hardcost.run.prepare import prepare_all
 from hardcost.run.session import environment_of
 
 if TYPE_CHECKING:
@@ -29,34 +33,85 @@ if TYPE_CHECKING:
     from hardcost.cli.options import Choices
     from hardcost.controls.control import Profile
     from hardcost.design.plan import Plan, Workload
+    from hardcost.run.precise import Aim
     from hardcost.run.session import Run
     from hardcost.store.record import Record
 
+_FIRST_ROUNDS = 2 * BLOCK_ROUNDS  # of a bill with --precision, whose rounds may take long
+_BY_STATE = "disabled by its state (auditctl -e 0)"
 _SHOWN = (leave_one_out.BASELINE, leave_one_out.PROFILE, leave_one_out.AUDIT_OFF)
 
 
-def bill(
-    profile: Profile, workloads: Sequence[Workload], chosen: Choices, limit: Budget | None
-) -> None:
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a bill: a budget to keep, how precise times are; whether to count, too."""
+
+    limit: Budget | None = None
+    aim: Aim | None = None
+    count: bool = True
+
+
+def bill(profile: Profile, workloads: Sequence[Workload], chosen: Choices, asked: Asked) -> None:
     """Measure each control left out and alone; print, save and report the bill.
 
     Raises:
         HardcostError: Something is wrong with the input, the machine, a trial or the store.
         Exit: The profile is over its budget.
     """
-    plan = plan_of(profile, workloads, chosen).set_up(chosen.setup)
-    with measuring.run_of(plan, chosen) as run:
+    aim = asked.aim
+    precisely.check_inexact(aim, chosen.measured_by)
+    if aim is not None:
+        chosen = replace(chosen, repetitions=max(chosen.repetitions or 0, _FIRST_ROUNDS))
+
+    def rounds(number: int | None) -> Plan:
+        return plan_of(profile, workloads, replace(chosen, repetitions=number)).set_up(chosen.setup)
+
+    plan = rounds(chosen.repetitions)
+    on, counted = measuring.monitored(plan, chosen), _Counted()
+    if asked.count and chosen.running and not chosen.dry_run:
+        prepare_all(plan, on.machine, on.monitor)  # refuses what the machine can't do
+        counted = _counted(profile, workloads, chosen)
+    if aim is not None:
+        aim = replace(aim, began=time.monotonic())
+    with measuring.run_of(plan, chosen, on=on) as run:
         if run is None:
             return
-        records = run.measure().records
-        found = finding(profile, plan, run, records, chosen)
-        if limit is not None:
-            advice = budgets.advice(profile, plan, run, records, limit)
+        done = precisely.measured(plan, run, aim, rounds, run.measure())
+        found = finding(profile, done.plan, run, done.records, chosen)
+        notes = (*found.notes, *done.notes, *counted.notes)
+        found = replace(found, notes=notes, counted=counted.finding)
+        if asked.limit is not None:
+            advice = budgets.advice(profile, done.plan, run, done.records, asked.limit)
             found = replace(found, advice=advice)
         found = measuring.finished(run, found)
     measuring.shown(found, chosen)
     if found.advice is not None and found.advice.leave_out:
         raise click.exceptions.Exit(1)
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """A bill in instructions beside one of times, or a note why there is none."""
+
+    finding: Finding | None = None
+    notes: tuple[str, ...] = ()
+
+
+def _counted(profile: Profile, workloads: Sequence[Workload], chosen: Choices) -> _Counted:
+    """Return the same bill in instructions, as a run of its own."""
+    by = options.counting(chosen)
+    console.note(f"counting instructions of the same controls on the machine {by.machine} …")
+    try:
+        plan = plan_of(profile, workloads, by).set_up(by.setup)
+        with measuring.run_of(plan, by) as run:
+            if run is None:
+                return _Counted()
+            found = finding(profile, plan, run, run.measure().records, by)
+            return _Counted(measuring.finished(run, found))
+    except HardcostError as error:
+        said = f"instructions were not counted beside the times: {error}"
+        console.note(said)
+        return _Counted(notes=(said,))
 
 
 def finding(
@@ -69,7 +124,10 @@ def finding(
     shown = [cell for cell in cells(plan, records) if cell.configuration in _SHOWN]
     whole = [record for record in records if record.configuration == leave_one_out.PROFILE]
     bill = resolved(itemise.itemise(profile, records), records)
-    bill = replace(bill, compared_with=compared_with(profile), pieces=pieces(profile))
+    against = compared_with(profile, running=chosen.running)
+    bill = replace(bill, compared_with=against, pieces=pieces(profile))
+    if chosen.running:
+        bill = replace(bill, audit_off=_BY_STATE)
     bill = with_accounting(bill, profile, plan.instrument)
     notes: tuple[str, ...] = ()
     if plan.instrument == INSN.name and any(isinstance(c, AuditRule) for c in profile.controls):
@@ -81,7 +139,7 @@ def finding(
         title=plan.title,
         instrument=plan.instrument,
         cells=tuple(shown),
-        notes=(baseline_note(profile), *plan.notes, *notes_of(whole), *notes),
+        notes=(_baseline_note(against), *plan.notes, *notes_of(whole), *notes),
         bill=bill,
     )
 
@@ -91,13 +149,18 @@ def plan_of(profile: Profile, workloads: Sequence[Workload], chosen: Choices) ->
     return leave_one_out.bill_plan(
         profile,
         workloads,
-        instrument=chosen.instrument or INSN.name,
+        instrument=chosen.measured_by,
         seeds=chosen.seeds,
         repetitions=chosen.repetitions,
         placebos=placebos.affordable(profile.controls, workloads),
+        running=chosen.running,
     )
 
 
 def baseline_note(profile: Profile) -> str:
     """Return the note that says what a profile's bill is compared with."""
-    return f"compared with: {compared_with(profile)} (the configuration `baseline`)"
+    return _baseline_note(compared_with(profile))
+
+
+def _baseline_note(against: str) -> str:
+    return f"compared with: {against} (the configuration `baseline`)"

@@ -13,7 +13,9 @@ from hardcost.cli.lazy import imported
 from hardcost.cli.waiting import until_done
 from hardcost.design.plan import Setup
 from hardcost.errors import InputError, Problem
+from hardcost.instruments.insn import INSN
 from hardcost.instruments.names import INSTRUMENTS, RECORDERS
+from hardcost.instruments.time import TIME
 from hardcost.machines import debianpackages, names
 from hardcost.machines.cache import Cache
 from hardcost.machines.cacheplace import default_root
@@ -60,9 +62,37 @@ class Choices:
     lab: Lab | None = None
 
     @property
+    def running(self) -> bool:
+        """Whether the machine runs already, so that hardcost does not boot it."""
+        return names.is_running(self.machine)
+
+    @property
+    def measured_by(self) -> str:
+        """The instrument of a bill: the one chosen, or what the machine is for."""
+        return self.instrument or usual_instrument(self.machine)
+
+    @property
     def setup(self) -> Setup:
         """Return how guests come to their work where no study says."""
         return Setup(self.fresh_boot or False, self.init or "probe", self.record or ())
+
+
+def counting(chosen: Choices) -> Choices:
+    """Return how instructions are counted, in guests, beside a running machine's times."""
+    return replace(
+        chosen,
+        machine=names.counter(chosen.machine),
+        instrument=INSN.name,
+        seeds=None,
+        repetitions=None,
+        wanted=Wanted(),
+        lab=None,
+    )
+
+
+def usual_instrument(machine: str) -> str:
+    """Return the instrument that bills where nobody has chosen one."""
+    return TIME.name if names.is_running(machine) else INSN.name
 
 
 def started(words: dict[str, Any]) -> tuple[str, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,26 +10,21 @@ import click
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding, ObservedIn
 from hardcost.analysis.profiled import profiled
-from hardcost.cli import measuring, options, percentages, profilable
+from hardcost.cli import measuring, options, precisely, profilable
 from hardcost.cli.present import notes_of
 from hardcost.design import factorial
-from hardcost.errors import InputError, MachineError
-from hardcost.instruments.names import instrument as instrument_named
+from hardcost.errors import MachineError
 from hardcost.report.published import published
 from hardcost.run import precise
 from hardcost.study.read import instrument_of, read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from hardcost.analysis.finding import Profiled
     from hardcost.cli.options import Choices
     from hardcost.design.plan import Plan
-    from hardcost.run.session import Run
     from hardcost.store.record import Record
-
-
-_TIME_LIMIT = 600.0  # seconds, of --precision
 
 
 def run(
@@ -45,16 +38,12 @@ def run(
 ) -> None:
     """Run STUDY: the name of a ready-made one, or a TOML file."""
     chosen = options.choices(words, instrument_of(study))
-    aim = _aim(precision, time_limit)
+    aim = precisely.aim(precision, time_limit)
     if aim is not None:
         rounds = max(chosen.repetitions or 0, precise.FEWEST_ROUNDS)
         chosen = replace(chosen, repetitions=rounds)
     plan = _plan(study, scale, chosen)
-    if aim is not None and instrument_named(plan.instrument).exact:
-        raise InputError(
-            f"--precision: {plan.instrument} is exact and needs no repeated trials",
-            hint="it is for --instrument time",
-        )
+    precisely.check_inexact(aim, plan.instrument)
     if profiling:
         workloads = tuple(dict.fromkeys(trial.workload for trial in plan.trials))
         profilable.check(plan.instrument, plan.setup.record, workloads)
@@ -64,43 +53,15 @@ def run(
     with measuring.run_of(plan, chosen) as begun:
         if begun is None:
             return
-        plan, records, notes = _measured(
-            plan, begun, aim, lambda n: _rounds(study, scale, chosen, n)
+        first = begun.measure(keep_going=True)
+        done = precisely.measured(
+            plan, begun, aim, lambda n: _rounds(study, scale, chosen, n), first
         )
-        found = _finding(plan, begun.name, records, scale)
-        finding = measuring.finished(begun, replace(found, notes=(*found.notes, *notes)))
+        found = _finding(done.plan, begun.name, done.records, scale)
+        finding = measuring.finished(begun, replace(found, notes=(*found.notes, *done.notes)))
     measuring.shown(finding, chosen)
     if finding.failures:
         raise click.exceptions.Exit(MachineError.exit_status)
-
-
-def _aim(precision: str | None, time_limit: float | None) -> precise.Aim | None:
-    """Return what `--precision` and `--time-limit` ask for; None: nothing.
-
-    Raises:
-        InputError: One is no share, or there is nothing that the other limits.
-    """
-    if precision is None:
-        if time_limit is not None:
-            raise InputError("--time-limit limits --precision, which is missing")
-        return None
-    if time_limit is not None and math.isnan(time_limit):
-        raise InputError("--time-limit: nan is no number of seconds")  # no range refuses it
-    share = percentages.above_zero("--precision", precision)
-    return precise.Aim(share, time_limit or _TIME_LIMIT, time.monotonic())
-
-
-def _measured(
-    plan: Plan, begun: Run, aim: precise.Aim | None, rounds: Callable[[int], Plan]
-) -> tuple[Plan, Sequence[Record], tuple[str, ...]]:
-    """Return the plan that was measured in the end, its records, and notes on their number."""
-    measured = begun.measure(keep_going=True)
-    if instrument_named(plan.instrument).exact or measured.failures:
-        return plan, measured.records, ()
-    number = 1 + max(trial.repetition for trial in plan.trials)
-    more = precise.Rounds(rounds, begun.measure_more)
-    done = precise.settled(measured.records, number, more, aim)
-    return done.plan, done.records, done.notes
 
 
 def _rounds(study: str, scale: str | None, chosen: Choices, number: int) -> Plan:

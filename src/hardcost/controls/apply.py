@@ -20,6 +20,7 @@ from hardcost.controls.mechanisms import (
     placebo,
     rsyslog,
     scanner,
+    service,
     sysctl,
 )
 from hardcost.controls.mechanisms import logged as log
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 # Services take up what those before them hand on: auditd needs a syslog daemon to speak to, and
 # what hooks into every opened file comes last. They are stopped in the opposite order.
-_LIVE = (lsm, mount, sysctl, placebo, rsyslog, auditd, auditctl, scanner, fapolicyd)
+_LIVE = (lsm, mount, sysctl, placebo, service, rsyslog, auditd, auditctl, scanner, fapolicyd)
 _STOPPED = (fapolicyd, scanner, auditd, rsyslog, lsm)
 _COUNTED = (auditd, rsyslog)
 

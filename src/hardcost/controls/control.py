@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from hardcost.controls.unitstate import Service
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -431,7 +433,7 @@ class Scanner:
         return " ".join(words)
 
 
-SystemControl = Lsm | MountOptions | Auditd | AuditPlugin | Rsyslog | Fapolicyd | Scanner
+SystemControl = Lsm | MountOptions | Auditd | AuditPlugin | Rsyslog | Fapolicyd | Scanner | Service
 """Controls that need a whole Debian system; each `slot` has at most one."""
 
 Control = (

@@ -12,8 +12,16 @@ if TYPE_CHECKING:
 _OF_THE_BASELINE = (AuditDaemon, AuditRule, Kernel, KernelOption, Lsm)
 
 
-def compared_with(profile: Profile) -> str:
-    """Return what a profile is compared with, such as `audit on, no rules`."""
+def compared_with(profile: Profile, *, running: bool = False) -> str:
+    """Return what a profile is compared with, such as `audit on, no rules`.
+
+    `running`: the machine runs already, and is what it is but for the controls.
+    """
+    said = _said(profile)
+    return f"{said}, without a reboot" if running else said
+
+
+def _said(profile: Profile) -> str:
     parts = []
     if any(isinstance(one, AuditDaemon) for one in profile.controls):
         parts.append("audit on, no rules")

@@ -46,9 +46,13 @@ _BUCKETS = (
     "a rule on a file is also tried on calls for other files whose inode number has the same"
     " remainder by 32: where it fired 0 times, its cost here may be due to that"
 )
+_AS_IT_IS = (
+    "the machine is compared with itself as it is: a setting that it has already costs nothing here"
+)
 LONGEST = 60
 """Most characters of a profile's name in a study's name, which is part of a file's name."""
 
+_DISABLED = "-e 0"  # as auditctl takes it
 _KEY = "hardcost-{}"
 _KEY_FORM = re.compile(r"hardcost-(\d+)")
 
@@ -82,6 +86,7 @@ def bill_plan(  # noqa: PLR0913  (each is a choice of its own)
     seeds: Sequence[int] | None = None,
     repetitions: int | None = None,
     placebos: int = 0,
+    running: bool = False,
 ) -> Plan:
     """Return the trials that itemise a profile.
 
@@ -93,6 +98,9 @@ def bill_plan(  # noqa: PLR0913  (each is a choice of its own)
     is measured once for each workload, for counting only, never for cost. The `placebos` further
     configurations change nothing (see `design.placebos`).
 
+    A machine that is `running` already is not booted for it: in `audit-off` audit is disabled by
+    its state, and there is no `fired`, since the machine's own daemon takes the records.
+
     Raises:
         InputError: There is no such instrument, or there are more controls than `MOST_CONTROLS`.
     """
@@ -102,7 +110,10 @@ def bill_plan(  # noqa: PLR0913  (each is a choice of its own)
     _check_number(profile, len(seeds) * sum(often))
     controls = steady(profile.controls)
     grid = trials(
-        (*_configurations(controls), *placebo.configurations(controls, placebos)),
+        (
+            *_configurations(controls, running=running),
+            *placebo.configurations(controls, placebos, running=running),
+        ),
         workloads,
         instrument=measured.name,
         seeds=seeds,
@@ -112,7 +123,7 @@ def bill_plan(  # noqa: PLR0913  (each is a choice of its own)
     counted = tuple(
         Trial(fired, workload, measured.name, seeds[0])
         for workload in workloads
-        if any(isinstance(control, AuditRule) for control in controls)
+        if not running and any(isinstance(control, AuditRule) for control in controls)
     )
     return Plan(
         study=study_of(profile),
@@ -120,7 +131,7 @@ def bill_plan(  # noqa: PLR0913  (each is a choice of its own)
         instrument=measured.name,
         baseline=BASELINE,
         trials=(*grid, *counted),
-        notes=(*profile.notes, *_notes(controls), *note(grid)),
+        notes=(*profile.notes, *_notes(controls, running=running), *note(grid)),
     )
 
 
@@ -169,7 +180,7 @@ def only(plan: Plan, configurations: Sequence[str]) -> Plan:
     return dataclasses.replace(plan, trials=trials)
 
 
-def _notes(controls: Sequence[Control]) -> tuple[str, ...]:
+def _notes(controls: Sequence[Control], *, running: bool) -> tuple[str, ...]:
     """Return what a reader of the bill must know beside the profile's own notes."""
     rules = [control.rule for control in controls if isinstance(control, AuditRule)]
     _, files = watchedpaths.paths(rules)
@@ -178,19 +189,22 @@ def _notes(controls: Sequence[Control]) -> tuple[str, ...]:
         for control in controls
         for need in needed(control, controls)
     )
-    return (*((_BUCKETS,) if files else ()), *together)
+    known = (_AS_IT_IS,) if running else (_BUCKETS,) if files else ()
+    return (*known, *together)
 
 
-def _configurations(controls: Sequence[Control]) -> tuple[Configuration, ...]:
+def _configurations(controls: Sequence[Control], *, running: bool) -> tuple[Configuration, ...]:
     """Return all configurations but `fired`, in the order in which they are measured."""
     fixed = tuple(one for one in controls if isinstance(one, AuditDaemon | Kernel))
     found = [
         Configuration(BASELINE, comparable(fixed, controls)),
         Configuration(PROFILE, tuple(controls)),
     ]
-    if any(isinstance(one, AuditDaemon) for one in fixed):
+    daemon = next((one for one in fixed if isinstance(one, AuditDaemon)), None)
+    if daemon is not None:
         kernel = (one for one in fixed if isinstance(one, Kernel))
-        off: tuple[Control, ...] = (BootParameter("audit=0"), *kernel)
+        by_state = dataclasses.replace(daemon, options=(_DISABLED,))
+        off: tuple[Control, ...] = (by_state if running else BootParameter("audit=0"), *kernel)
         found.append(Configuration(AUDIT_OFF, comparable(off, controls)))
     for index, control in enumerate(controls):
         if control in fixed:

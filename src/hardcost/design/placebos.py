@@ -44,10 +44,17 @@ def affordable(controls: Sequence[Control], workloads: Sequence[Workload]) -> in
     return _FEW if whole or any(one.name not in _CHEAP for one in workloads) else USUAL
 
 
-def configurations(controls: Sequence[Control], count: int) -> tuple[Configuration, ...]:
-    """Return `count` placebos for a profile's `controls`, alternating baseline and profile."""
+def configurations(
+    controls: Sequence[Control], count: int, *, running: bool = False
+) -> tuple[Configuration, ...]:
+    """Return `count` placebos for a profile's `controls`, alternating baseline and profile.
+
+    On a machine that is `running` already none of them is a word of the kernel's command line.
+    """
     fixed = tuple(one for one in controls if isinstance(one, AuditDaemon | Kernel))
     kinds = _kinds(controls)
+    if running:
+        kinds = tuple(kind for kind in kinds if kind != "boot") or ("sysctl",)
     found = []
     for at in range(count):
         on, beside = ((_BASELINE, fixed), (_PROFILE, tuple(controls)))[at % 2]

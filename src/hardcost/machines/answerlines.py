@@ -41,12 +41,12 @@ def of(written: bytes) -> tuple[Answer, ...]:
             case ReadyAnswer():
                 continue
             case ErrorAnswer():
-                raise TrialError(f"the guest reports: {answer.message}", console=_logs(answer))
+                raise TrialError(f"the machine reports: {answer.message}", console=_logs(answer))
             case EndAnswer():
                 return _checked(answers)
             case _:
                 answers.append(answer)
-    raise TrialError("the guest ended before its job was done")
+    raise TrialError("the machine ended before its job was done")
 
 
 def _logs(error: ErrorAnswer) -> str:
@@ -57,7 +57,7 @@ def _logs(error: ErrorAnswer) -> str:
 def _checked(answers: list[Answer]) -> tuple[Answer, ...]:
     hello = answers[0] if answers else None
     if not isinstance(hello, HelloAnswer):
-        raise TrialError("the guest did not say hello")
+        raise TrialError("the machine did not say hello")
     if hello.protocol != PROTOCOL:
         raise TrialError(
             f"the probe speaks protocol {hello.protocol}, hardcost {PROTOCOL}",

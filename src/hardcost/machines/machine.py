@@ -99,8 +99,8 @@ class Capabilities:
     `parameters`: it boots with words on its kernel's command line; `kernels`: it boots kernels
     other than its own, and builds them; `layouts`: it repeats a memory layout by its seed; `fresh`:
     it boots for each trial; `profiles`: it sees which functions execute how much. `requests` are
-    those of the probe that it carries out, by their names; None: all. Those in `with_yes` it would
-    carry out, too, if the user said so. `at_once` trials are carried out at a time; None: as many
+    those that it carries out, by their names; None: all of the probe's. It would carry out those in
+    `with_yes`, too, if the user said so. `at_once` trials are carried out at a time; None: as many
     as the user wants. `builds_at_once` kernels are built at a time; None: it is given all, and
     holds back what it has no room for.
     """

@@ -33,11 +33,12 @@ _MAKERS = {
     "host": "hardcost.machines.real.thishost",
     "ssh": "hardcost.machines.real.sshhost",
     "fake": "hardcost.machines.fake",
+    "fakehost": "hardcost.machines.fakehost",
 }
 """Modules with `check` and `make`, by name.
 
-A machine that is not in `_ALONE` has `facts`, `supplied`, and three for builds as below, too.
-`fake` computes its answers, and is for tests: no list shows it.
+A machine that is not in `_COUNTERS` has `facts`, `supplied`, and three for builds as below, too.
+`fake` and `fakehost` compute their answers, and are for tests: no list shows them.
 """
 
 _EXAMINERS = {
@@ -55,8 +56,11 @@ _RESTORERS = {
 }
 """Modules with `restore`, by the names of machines that are there already."""
 
-_ALONE = frozenset({"host", "ssh"})
-"""Machines whose numbers are their own: no worker can measure for them."""
+_COUNTERS = {"host": "vm", "ssh": "vm", "fakehost": "fake"}
+"""Machines that run already, each with the one that counts instructions of the same controls.
+
+Their numbers are their own: no worker can measure for them.
+"""
 
 _ADDRESSED = frozenset({"ssh"})
 """Machines whose name goes on behind a colon, with where they are."""
@@ -66,6 +70,16 @@ def is_known(name: str) -> bool:
     """Say whether there is a machine of that name."""
     kind, colon, address = name.partition(":")
     return kind in _MAKERS and (kind in _ADDRESSED) == bool(colon and address)
+
+
+def is_running(name: str) -> bool:
+    """Say whether a machine of that name runs already, so that hardcost does not boot it."""
+    return name.partition(":")[0] in _COUNTERS
+
+
+def counter(name: str) -> str:
+    """Return the machine that counts instructions, of what one that runs already takes time for."""
+    return _COUNTERS[name.partition(":")[0]]
 
 
 def check(name: str, wanted: Wanted) -> None:
@@ -202,7 +216,7 @@ def _for_others(name: str) -> ModuleType:
         MachineError: Its numbers are its own.
     """
     module = _module(name, _MAKERS)
-    if name.partition(":")[0] in _ALONE:
+    if is_running(name):
         raise MachineError(
             f"no worker can measure for the machine {name}: its times are its own",
             hint="leave --workers out",

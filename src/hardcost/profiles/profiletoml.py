@@ -21,6 +21,7 @@ from hardcost.controls.control import (
     Scanner,
     Sysctl,
 )
+from hardcost.controls.unitstate import Service
 from hardcost.errors import InputError
 from hardcost.profiles.kernelname import is_bare, is_elsewhere
 
@@ -45,7 +46,7 @@ def tables(profile: Profile) -> _Table:
     for part in (_audit, _settings, _system, _ids):
         found |= part(profile.controls)
     known = AuditDaemon | AuditRule | Sysctl | BootParameter | Kernel | KernelOption
-    system = Lsm | MountOptions | Auditd | AuditPlugin | Rsyslog | Fapolicyd | Scanner
+    system = Lsm | MountOptions | Auditd | AuditPlugin | Rsyslog | Fapolicyd | Scanner | Service
     for control in profile.controls:
         if not isinstance(control, known | system):
             raise InputError(f"'{control.name}' can't be written into a profile")
@@ -116,6 +117,8 @@ def _system(controls: Sequence[Control]) -> _Table:
             found["auditd"] = {"flush": one.flush, "freq": one.freq, "plugins": plugins}
             if one.settings:
                 found["auditd"]["settings"] = dict(one.settings)
+        elif isinstance(one, Service):
+            found.setdefault("service", {}).update(service(one)["service"])
         else:
             found |= service(one)
     return found
@@ -132,6 +135,9 @@ def service(control: Control) -> _Table:
         case Scanner(paths, prevention, signatures):
             own = {"paths": list(paths), "prevention": prevention, "signatures": signatures}
             return {"scanner": own}
+        case Service(unit, running, files):
+            named = {"files": dict(files)} if files else {}
+            return {"service": {unit: {"running": running, **named}}}
     return {}
 
 

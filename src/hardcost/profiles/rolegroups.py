@@ -26,6 +26,7 @@ from hardcost.controls.control import (
     Scanner,
     Sysctl,
 )
+from hardcost.controls.unitstate import Service
 from hardcost.profiles import exporters
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ _NEVER: Mapping[type[Control], str] = {
     KernelOption: "a kernel is built with it, which a role does not do",
     Placebo: "it changes nothing",
     Scanner: "the scanner and its signatures are your choice",
+    Service: "which services run, and with which files, is your site's",
 }
 
 

@@ -20,6 +20,7 @@ from hardcost.controls.control import (
     Rsyslog,
     Scanner,
 )
+from hardcost.controls.unitstate import Service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +42,7 @@ _Setting = Annotated[str, Field(pattern=r"^[^\n=]*$")]
 _Positive = Annotated[StrictInt, Field(ge=1, le=2**31 - 1)]
 _Path = Annotated[str, Field(pattern=r"^/([^/\s]+(/[^/\s]+)*)?$")]
 _Below = Annotated[str, Field(pattern=r"^(/[^/\s]+)+$")]
+_Unit = Annotated[str, Field(pattern=r"^[A-Za-z0-9:_.\\@-]+\.(service|socket|timer|path)$")]
 _MountOption = Literal["noexec", "nosuid", "nodev", "noatime", "relatime", "nodiratime"]
 
 
@@ -110,11 +112,34 @@ class ScannerTable(ServiceTable):
     signatures: Annotated[StrictInt, Field(ge=0, le=1_000_000)] = Scanner.signatures
 
 
+class UnitTable(BaseModel):
+    """A unit of systemd: `"running"`, `"stopped"`, or a table.
+
+    `files` maps paths to texts that the unit has in the place of the machine's own.
+    """
+
+    model_config = TABLE
+
+    running: StrictBool = True
+    files: dict[_Below, str] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _state(cls, value: object) -> object:
+        if isinstance(value, str) and value in {"running", "stopped"}:
+            return {"running": value == "running"}
+        if not isinstance(value, dict | UnitTable):
+            message = 'should be "running", "stopped" or a table'
+            raise PydanticCustomError("unit", message)
+        return value
+
+
 class SystemTable(BaseModel):
     """The keys of controls that need a whole Debian system.
 
-    `lsm` is the major security module and its mode; `mount` maps directories to mount options; the
-    others are services.
+    `lsm` is the major security module and its mode; `mount` maps directories to mount options;
+    `service` maps units of systemd, of a machine that runs already, to what they are to be; the
+    others are services of guests.
     """
 
     model_config = TABLE
@@ -125,6 +150,7 @@ class SystemTable(BaseModel):
     rsyslog: RsyslogTable | None = None
     fapolicyd: FapolicydTable | None = None
     scanner: ScannerTable | None = None
+    service: dict[_Unit, UnitTable] = {}
 
     def system(self) -> Iterator[SystemControl]:
         """Yield the controls of the keys."""
@@ -148,3 +174,5 @@ class SystemTable(BaseModel):
         if scanner is not None and scanner.enabled:
             paths = tuple(dict.fromkeys(scanner.paths))
             yield Scanner(paths, scanner.prevention, scanner.signatures, _SCANNER)
+        for unit, wanted in self.service.items():
+            yield Service(unit, wanted.running, tuple(wanted.files.items()))

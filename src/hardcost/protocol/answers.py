@@ -259,7 +259,7 @@ class AvcSeen(Part):
 class WatchedAnswer(Part):
     """What a watch saw. `times` are the ends of its rows, in ticks; `own` is in nanoseconds.
 
-    A part is None where it was not asked for, or the guest has no such thing.
+    A part is None where it was not asked for, or the machine has no such thing.
     """
 
     event: Literal["watched"] = "watched"
@@ -340,13 +340,15 @@ def read(line: bytes) -> Answer:
         first = error.errors(include_url=False)[0]
         where = first["loc"]
     if not where:
-        raise TrialError(f"the guest answered what is no answer: {line[:_SHOWN]!r}")
+        raise TrialError(f"the machine answered what is no answer: {line[:_SHOWN]!r}")
     event, *field = where
     if not field:
-        raise TrialError(f"the guest's answer '{event}' is no JSON object of ours: {first['msg']}")
+        raise TrialError(
+            f"the machine's answer '{event}' is no JSON object of ours: {first['msg']}"
+        )
     place = ".".join(map(str, field))[:_SHOWN]
     raise TrialError(
-        f"the guest's answer '{event}' has a wrong field, {place}: {first['msg']}",
+        f"the machine's answer '{event}' has a wrong field, {place}: {first['msg']}",
         hint="`make setup` builds the probe that fits, if this one is older than hardcost",
     )
 
@@ -365,7 +367,7 @@ def only(answers: Iterable[Answer], kind: type[_A]) -> _A:
     found = all_of(answers, kind)
     if len(found) != 1:
         event = kind.model_fields["event"].default
-        raise TrialError(f"the guest answered '{event}' {len(found)} times instead of once")
+        raise TrialError(f"the machine answered '{event}' {len(found)} times instead of once")
     return found[0]
 
 
@@ -382,5 +384,5 @@ def named(answers: Iterable[Answer], kind: type[_N], name: str) -> _N:
     """
     found = find(answers, kind, name)
     if found is None:
-        raise TrialError(f"the guest did not answer to '{name}'")
+        raise TrialError(f"the machine did not answer to '{name}'")
     return found

@@ -7,7 +7,7 @@ a trial's identity: a field that is added has to be left out where it says nothi
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field
 
@@ -234,7 +234,19 @@ class Unwatch(_Request):
     do: Literal["unwatch"] = "unwatch"
 
 
-Request = Annotated[
+class Unit(_Request):
+    """Have a unit of systemd run, with `files` (base64 by path) as its own, or have it stopped.
+
+    The probe does not know it: the keeper of a machine that runs already does it.
+    """
+
+    do: Literal["unit"] = "unit"
+    name: str
+    active: bool
+    files: dict[str, str]
+
+
+_OfProbe = (
     Make
     | Install
     | Write
@@ -249,10 +261,17 @@ Request = Annotated[
     | DropCaches
     | Perturb
     | Watch
-    | Unwatch,
-    Field(discriminator="do"),
-]
-"""Any of them."""
+    | Unwatch
+)
+
+ProbeRequest = Annotated[_OfProbe, Field(discriminator="do")]
+"""Any that a probe carries out."""
+
+PROBE_REQUESTS = frozenset(str(one.model_fields["do"].default) for one in get_args(_OfProbe))
+"""Their names."""
+
+Request = Annotated[_OfProbe | Unit, Field(discriminator="do")]
+"""Any of all."""
 
 
 def make(directories: Sequence[str] = (), files: Sequence[str] = ()) -> Make:
@@ -359,6 +378,12 @@ def mount(path: str, options: Sequence[str]) -> Mount:
     `MountedAnswer` has the options that the kernel then shows.
     """
     return Mount(path=path, options=tuple(options))
+
+
+def unit(name: str, *, running: bool, files: Mapping[str, str]) -> Unit:
+    """Return the request for a unit that runs, with texts as `files`, or is stopped."""
+    coded = {path: base64.b64encode(text.encode()).decode() for path, text in files.items()}
+    return Unit(name=name, active=running, files=coded)
 
 
 def read(name: str, path: str, tail: int = 4096) -> Read:

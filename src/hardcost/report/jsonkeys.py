@@ -457,6 +457,29 @@ class AccountedEntry(Entry):
     controls: tuple[str, ...] = Field((), exclude_if=_says_nothing)
 
 
+class BothEntry(Entry):
+    """A cost in instructions and in ns; `control` null: the whole profile's.
+
+    `measured` says whether the time can be told from noise; if not, `apportioned` is a part of the
+    rest by count, or null. `differ` is "", unknown, less, more or direction; (why) is likely.
+    """
+
+    control: str | None
+    metric: str
+    insn: Number
+    insn_ratio: Number
+    ns: Number
+    ns_low: Number
+    ns_high: Number
+    ns_ratio: Number
+    measured: bool
+    apportioned: Number | None
+    share: Number | None
+    fired: int | None
+    differ: str
+    why: str = Field("", exclude_if=_says_nothing)
+
+
 class BillKeys(Entry):
     """What a bill adds; (accounting) if its profile is a benchmark's."""
 

@@ -10,6 +10,7 @@ import json
 import math
 from typing import TYPE_CHECKING
 
+from hardcost.analysis import bothways
 from hardcost.analysis.means import mean_penalties
 from hardcost.report.beside import figures
 from hardcost.report.comparison import Comparison, Pair, compared
@@ -19,6 +20,7 @@ from hardcost.report.jsonkeys import (
     BeforeEntry,
     BesideKeys,
     BillKeys,
+    BothEntry,
     ByControlEntry,
     CellEntry,
     ChangeEntry,
@@ -43,6 +45,7 @@ from hardcost.report.jsonkeys import (
 )
 from hardcost.report.ledger import control_order
 from hardcost.report.published import published
+from hardcost.report.sentences import bothwords
 from hardcost.report.successive import Change, changes
 from hardcost.report.tables.several_table import bills_of
 
@@ -81,7 +84,7 @@ def _document(finding: Finding) -> _Object:
     document["cells"] = [CellEntry.model_validate(cell).model_dump() for cell in finding.cells]
     document["notes"] = list(finding.notes)
     if finding.bill is not None:
-        document.update(_bill(finding.bill).model_dump())
+        document.update(_bill(finding.bill).model_dump() | _both(finding))
     if finding.advice is not None:
         document["advice"] = AdviceEntry.model_validate(finding.advice).model_dump()
     if finding.choice is not None:
@@ -237,6 +240,18 @@ def _bill(bill: Bill) -> BillKeys:
         least=tuple(LeastEntry.model_validate(one) for one in bill.least),
         accounting=tuple(AccountedEntry.model_validate(one) for one in bill.accounting),
     )
+
+
+def _both(finding: Finding) -> _Object:
+    """Return both numbers of each cost, and where instructions were counted, if they were."""
+    bills, counted = bothwords.bills_of(finding), finding.counted
+    if counted is None:
+        return {}
+    found = () if bills is None else (*bothways.wholes(*bills), *bothways.controls(*bills))
+    return {
+        "both": [BothEntry.model_validate(one).model_dump() for one in found],
+        "counted_on": {"machine": counted.machine, **counted.environment},
+    }
 
 
 def _dumped(document: Mapping[str, object]) -> str:

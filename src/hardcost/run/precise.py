@@ -73,7 +73,7 @@ def settled(
     """Return the records of so many rounds, and of those that are added to them.
 
     Without an aim, disturbed blocks are measured again, once; with one, blocks are added until it
-    is reached or time is up.
+    is reached, which `FEWEST_ROUNDS` alone can tell, or time is up.
     """
     plan = more.planned(rounds)
     kept, notes = set_aside(records)
@@ -84,7 +84,7 @@ def settled(
             plan, measured = more.of(rounds + again)
             kept, notes = set_aside(measured)
         return Settled(plan, kept, notes)
-    while (width := widest(cells(plan, kept))) > aim.precision:
+    while (width := widest(cells(plan, kept))) > aim.precision or rounds < FEWEST_ROUNDS:
         passed = time.monotonic() - aim.began
         following = _following(rounds, width, aim, passed)
         if following <= rounds:
@@ -108,7 +108,7 @@ def widest(found: Sequence[Cell]) -> float:
 def _following(rounds: int, width: float, aim: Aim, passed: float) -> int:
     """Return how many rounds to have next; no more than there are if time is up."""
     times = min(width / aim.precision, MOST_ROUNDS)
-    needed = math.ceil(rounds * times**2 * _MORE_THAN_NEEDED)
+    needed = max(math.ceil(rounds * times**2 * _MORE_THAN_NEEDED), FEWEST_ROUNDS)
     each = passed / rounds
     affordable = rounds + math.floor((aim.seconds - passed) / each) if each > 0 else needed
     following = min(needed, _GROWTH * rounds, affordable, MOST_ROUNDS)

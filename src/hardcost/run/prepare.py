@@ -14,7 +14,7 @@ from hardcost.errors import InputError, Problem
 from hardcost.instruments import recorders
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
-from hardcost.protocol.requests import Perturb
+from hardcost.protocol.requests import PROBE_REQUESTS, Perturb
 from hardcost.units import count
 from hardcost.workloads.names import MeasuresPerturbed, NeedsDisk, NeedsTree, asked
 from hardcost.workloads.names import check as check_workload
@@ -37,6 +37,7 @@ _WORDS = {
     "start": "starting services",
     "stop": "stopping services",
     "mount": "mounting",
+    "unit": "units of systemd",
     "dropcaches": "dropping caches",
     "watch": "recorders",
     "unwatch": "recorders",
@@ -44,6 +45,7 @@ _WORDS = {
 """What a request does to a machine, by its name."""
 
 _GUEST = "--machine vm measures it in a guest"
+_RUNNING = "--machine ssh:root@HOST does that on a machine that runs already"
 _YES = "--yes, said by root, has it changed for each trial and put back"
 
 FIXED_LAYOUT_SEED = 0
@@ -100,13 +102,13 @@ def prepare_all(plan: Plan, machine: Machine, monitor: Monitor) -> tuple[Prepare
     trials = [(trial, boot_of(trial)) for trial in start_order(plan)]
     boots = tuple(dict.fromkeys(boot for _, boot in trials))
     check_able(boots, plan.instrument, machine)
+    _check_requests([trial for trial, _ in trials], machine)
     machine.fetch(boots, monitor.note)
     prepared: list[Prepared] = []
     with monitor.stage("trials worked out", len(trials)) as advance:
         for trial, boot in trials:
             prepared.append(_prepared(trial, boot, machine))
             advance()
-    _check_requests(prepared, machine)
     return tuple(prepared)
 
 
@@ -120,15 +122,8 @@ def prepare(trial: Trial, machine: Machine) -> Prepared:
 
 
 def _prepared(trial: Trial, boot: Boot, machine: Machine) -> Prepared:
-    controls, setup = trial.configuration.controls, trial.setup
     notes = machine.notes(boot)
-    job = (
-        *apply.requests(controls),
-        *recorders.requests_before(setup.record),
-        *_load(trial),
-        *recorders.requests_after(setup.record),
-        *apply.finish(controls),
-    )
+    job = _job(trial)
     parts = {
         "machine": machine.identity(boot),
         "job": [request.as_json() for request in job],
@@ -137,6 +132,22 @@ def _prepared(trial: Trial, boot: Boot, machine: Machine) -> Prepared:
         "repetition": trial.repetition,
     }
     return Prepared(trial, boot, job, _hash(parts), notes)
+
+
+def _job(trial: Trial) -> tuple[Request, ...]:
+    """Return what is asked for a trial, from its controls to their end.
+
+    Raises:
+        InputError: A control can't be applied.
+    """
+    controls, setup = trial.configuration.controls, trial.setup
+    return (
+        *apply.requests(controls),
+        *recorders.requests_before(setup.record),
+        *_load(trial),
+        *recorders.requests_after(setup.record),
+        *apply.finish(controls),
+    )
 
 
 def _load(trial: Trial) -> list[Request]:
@@ -194,30 +205,37 @@ def _guest(trial: Trial, workload: WorkloadModule[Any]) -> Guest:
     )
 
 
-def _check_requests(trials: Iterable[Prepared], machine: Machine) -> None:
-    """Check that a machine carries out all that the probe is asked to do there.
+def _check_requests(trials: Iterable[Trial], machine: Machine) -> None:
+    """Check that a machine carries out all that it is asked to do, before anything is fetched.
 
     Raises:
         InputError: It does not: it is not to be changed so.
     """
-    able = machine.capabilities.requests
-    if able is None:
-        return
+    of_guest = machine.capabilities.requests is None
+    able = machine.capabilities.requests or PROBE_REQUESTS
     beyond: dict[tuple[str, ...], list[str]] = {}
-    for one in trials:
-        asked = tuple(sorted({request.do for request in one.job} - able))
-        beyond.setdefault(asked, []).append(one.trial.configuration.name)
+    for one in {(it.configuration, it.workload): it for it in trials}.values():
+        asked = tuple(sorted({request.do for request in _job(one)} - able))
+        beyond.setdefault(asked, []).append(one.configuration.name)
     beyond.pop((), None)
+    refusal = "has none to change" if of_guest else "is not to be changed"
     problems = tuple(
         Problem(
-            f"the machine {machine.name} is not to be changed, and {_first_of(names)} needs"
+            f"the machine {machine.name} {refusal}, and {_first_of(names)} needs"
             f" {', '.join(dict.fromkeys(_WORDS.get(do, do) for do in asked))}",
-            hint=_GUEST if set(asked) - machine.capabilities.with_yes else f"{_YES}; or {_GUEST}",
+            hint=_remedy(asked, machine),
         )
         for asked, names in beyond.items()
     )
     if problems:
         raise InputError.of(problems)
+
+
+def _remedy(asked: Iterable[str], machine: Machine) -> str:
+    """Return what to do where a machine is not to be changed so."""
+    elsewhere = _RUNNING if set(asked) - PROBE_REQUESTS else _GUEST
+    may = not set(asked) - machine.capabilities.with_yes
+    return f"{_YES}; or {elsewhere}" if may else elsewhere
 
 
 def _first_of(names: Sequence[str]) -> str:

@@ -116,11 +116,11 @@ def measured(
     """
     runs = all_of(answers, CommandAnswer)
     if not runs:
-        raise TrialError("the guest did not run the program")
+        raise TrialError("the machine did not run the program")
     for done in runs:
         if done.status != 0:
             raise TrialError(
-                f"{parameters.file} ended with {done.how} in the guest: {done.stderr[:200]!r}",
+                f"{parameters.file} ended with {done.how}: {done.stderr[:200]!r}",
                 hint="runs=1 if it can't be run twice" if done is not runs[0] else None,
             )
     kept = runs[1:] or runs
@@ -197,7 +197,7 @@ def _program(file: str) -> bytes:
     content = files.content(path, "the program", _LIMIT, hint)
     if not content.startswith(b"\x7fELF"):
         raise InputError(
-            f"{path} is not a program that the guest can run: it is no ELF file",
+            f"{path} is not a program that the machine can run: it is no ELF file",
             hint="a script is an argument of its interpreter, whose file is the program",
         )
     return content

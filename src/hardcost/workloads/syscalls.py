@@ -213,11 +213,11 @@ def _metric(
 ) -> Measured:
     answer = find(answers, CallAnswer, call.name)
     if answer is None:
-        raise TrialError(f"the guest did not measure {call.name}")
+        raise TrialError(f"the machine did not measure {call.name}")
     ticks = answer.samples
     if len(ticks) != expected:
         raise TrialError(
-            f"the guest gave {len(ticks)} samples of {call.name} instead of {expected}"
+            f"the machine gave {len(ticks)} samples of {call.name} instead of {expected}"
         )
     audit = answer.audit
     audited = audit is not None and (answer.uid, answer.loginuid) != (USER, USER)
@@ -230,7 +230,7 @@ def _metric(
     # A machine whose clock is slow to read makes windows some times as long.
     if not answer.batch or answer.batch % call.batch[instrument.name]:
         raise TrialError(
-            f"the guest measured {call.name} {answer.batch} at a time, as nobody asked"
+            f"the machine measured {call.name} {answer.batch} at a time, as nobody asked"
         )
     operations = answer.batch * call.operations
     return Measured(

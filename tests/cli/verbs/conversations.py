@@ -167,6 +167,7 @@ FILES = {
 }
 ON = "--machine fake --jobs 1"
 CALLS = f"{ON} --workload 'syscalls calls=null+chmod'"
+RUNNING = "--machine fakehost --workload 'syscalls calls=null+chmod'"
 
 CONVERSATIONS = {
     "run": (
@@ -200,6 +201,15 @@ CONVERSATIONS = {
         f"bill my.rules {CALLS}",
         f"bill my.rules {CALLS} --format json --fresh",
         f"bill --sysctl vm.overcommit_memory=2 --boot init_on_alloc=1 {CALLS}",
+    ),
+    "bill-running": (
+        f"bill few.rules {RUNNING} --dry-run",
+        f"bill few.rules {RUNNING} --precision 0.5%",
+        f"bill --sysctl vm.overcommit_memory=2 {RUNNING} --repetitions 4 --format json",
+        f"bill few.rules my.rules {RUNNING} --precision 1%",
+        f"bill few.rules {RUNNING} --method search --precision 1%",
+        f"bill few.rules {CALLS} --precision 1%",
+        f"bill --boot init_on_alloc=1 {RUNNING}",
     ),
     "bill-scap": (
         f"bill ds.xml --scap-profile p {CALLS}",

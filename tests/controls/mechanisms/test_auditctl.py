@@ -77,12 +77,12 @@ class TestExplain:
 
     @pytest.mark.parametrize("path", ["/etc/passwd", "/etc/passwd/x"])
     def test_a_path_that_the_guest_cannot_have_is_the_users_error(self, path: str) -> None:
-        message = f"the guest reports: {path}: Not a directory (os error 20)"
+        message = f"the machine reports: {path}: Not a directory (os error 20)"
         error = auditctl.explain((AuditDaemon(), self.RULE), message)
         assert error is not None
         (problem,) = error.problems
         assert problem.message == (
-            "the guest can't have /etc/passwd/x, which the rule watches: Not a directory"
+            "the machine can't have /etc/passwd/x, which the rule watches: Not a directory"
         )
         assert str(problem.place) == "f:3"
 

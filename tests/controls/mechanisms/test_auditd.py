@@ -103,10 +103,10 @@ def test_a_daemon_that_did_not_take_fails_the_trial(
 
 def test_a_configuration_that_it_refuses_is_the_users_error() -> None:
     controls = (Auditd(settings=(("q_depth", "many"),)),)
-    refused = apply.explain(controls, "the guest reports: the service auditd died: status 6")
+    refused = apply.explain(controls, "the machine reports: the service auditd died: status 6")
     assert refused is not None
     assert "flush = incremental_async, freq = 50, q_depth = many" in str(refused)
-    assert apply.explain(controls, "the guest reports: the service auditd died: signal 9") is None
+    assert apply.explain(controls, "the machine reports: the service auditd died: signal 9") is None
 
 
 def test_a_rule_that_auditctl_refuses_is_the_users_error_at_its_line() -> None:
@@ -119,5 +119,5 @@ def test_a_rule_that_auditctl_refuses_is_the_users_error_at_its_line() -> None:
     (problem,) = caught.value.problems
     assert (str(problem.place), problem.hint) == (
         "r:3",
-        "the guest has no such account: write the number",
+        "the machine has no such account: write the number",
     )

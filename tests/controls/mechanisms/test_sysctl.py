@@ -63,11 +63,11 @@ def test_a_setting_written_twice_is_checked_twice() -> None:
     ("message", "explained"),
     [
         (
-            f"the guest reports: {PATH}: No such file or directory (os error 2)",
+            f"the machine reports: {PATH}: No such file or directory (os error 2)",
             "the kernel has no setting kernel.kptr_restrict",
         ),
         (
-            f"the guest reports: {PATH}: Invalid argument (os error 22)",
+            f"the machine reports: {PATH}: Invalid argument (os error 22)",
             "the kernel refuses kernel.kptr_restrict=2: Invalid argument",
         ),
     ],
@@ -79,4 +79,4 @@ def test_a_refused_setting_is_the_users_error(message: str, explained: str) -> N
 
 
 def test_another_failure_is_not_explained() -> None:
-    assert sysctl.explain((RESTRICT,), "the guest reports: null: EPERM") is None
+    assert sysctl.explain((RESTRICT,), "the machine reports: null: EPERM") is None

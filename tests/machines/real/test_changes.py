@@ -113,7 +113,7 @@ def test_what_was_there_is_on_disk_here_before_it_is_changed_and_goes_when_it_is
             "was changed",
         ),
         (echo(NO_ROOM), MachineError, "does not say that its"),
-        (echo(NO_ROOM, NOTHING_LEFT), TrialError, "the guest reports: no room"),
+        (echo(NO_ROOM, NOTHING_LEFT), TrialError, "the machine reports: no room"),
         ("cat /dev/zero", TrialError, "wrote without end"),
     ],
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import measuring_settings
+from hardcost.cli.commands.shared import measuring_settings, precision, time_limit
 from hardcost.cli.lazy import carried_out_by
 
 
@@ -63,6 +63,14 @@ from hardcost.cli.lazy import carried_out_by
     is_flag=True,
     help="Itemise times without KVM, too; they are an emulator's, and mostly noise.",
 )
+@click.option(
+    "--count/--no-count",
+    default=True,
+    help="Of a machine that is there already: count instructions of the same controls in guests,"
+    " too, for both numbers (default), or not.",
+)
+@precision
+@time_limit
 @measuring_settings
 @carried_out_by("hardcost.cli.bill:bill")
 def bill() -> None:
@@ -86,6 +94,9 @@ def bill() -> None:
     With --scap-profile, the bill accounts for every rule of the profile: priced, measured and not
     distinguishable from 0, without a run-time cost, or not priced and why.
 
+    On a machine that is there already (host, ssh:USER@HOST) a bill is of times. Nothing is booted:
+    audit is off by its state, and all that is changed for a trial is put back after it.
+
     A search is faster where each control needs a kernel of its own. It halves the profile until it
     has found what costs more than --resolution, confirms each find alone and by leaving it out, and
     prints its steps.
@@ -98,4 +109,5 @@ def bill() -> None:
                hardcost bill old.rules new.rules
                hardcost bill ssg-rhel9-ds.xml --scap-profile stig --tailoring ours.xml
                hardcost bill kspp --workload build,syscalls
+               hardcost bill stig-reduced --machine ssh:root@web1 --precision 1%
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import measuring
+from hardcost.cli.commands.shared import measuring, precision, time_limit
 from hardcost.cli.lazy import carried_out_by
 
 
@@ -18,16 +18,8 @@ from hardcost.cli.lazy import carried_out_by
     is_flag=True,
     help="Say in which functions the cost of each configuration arises (see `hardcost profile`).",
 )
-@click.option(
-    "--precision",
-    metavar="SHARE",
-    help="Under time, add trials until each ratio's interval is +/- this share, such as 1%.",
-)
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(1, 604800),
-    help="Seconds after which --precision adds no more trials (default: 600).",
-)
+@precision
+@time_limit
 @measuring
 @carried_out_by("hardcost.cli.run:run")
 def run() -> None:

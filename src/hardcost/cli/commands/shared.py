@@ -72,6 +72,20 @@ output_file = click.option(
 )
 """The file that a profile or a trace goes to."""
 
+precision = click.option(
+    "--precision",
+    metavar="SHARE",
+    help="Under time, add trials until each ratio's interval is +/- this share, such as 1%.",
+)
+"""How precise times have to be."""
+
+time_limit = click.option(
+    "--time-limit",
+    type=click.FloatRange(1, 604800),
+    help="Seconds after which --precision adds no more trials (default: 600).",
+)
+"""How long that may take."""
+
 scap_profile = click.option(
     "--scap-profile",
     metavar="ID",

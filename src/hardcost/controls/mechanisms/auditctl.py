@@ -42,8 +42,8 @@ _REMEDIES = (
     ("arch elf mapping not found", "write arch=b64 or arch=b32"),
     ("must be before -S", "write -F arch= in front of -S"),
     ("Syscall name unknown", "`ausyscall --dump` lists the names; 32-bit and 64-bit ones differ"),
-    ("Unknown user", "the guest has no such account: write the number"),
-    ("Unknown group", "the guest has no such group: write the number"),
+    ("Unknown user", "the machine has no such account: write the number"),
+    ("Unknown group", "the machine has no such group: write the number"),
     ("Rule exists", "an earlier line says the same: leave this one out"),
     ("No such file or directory", "check the path that the rule names"),
     ("Invalid argument", "the kernel does not take these fields, or these values, together"),
@@ -150,9 +150,9 @@ def explain(controls: Sequence[Control], message: str) -> InputError | None:
             if path == found[1] or path.startswith(f"{found[1]}/"):
                 place = Place(rule.place.file, rule.place.line) if rule.place else None
                 return InputError(
-                    f"the guest can't have {path}, which the rule watches: {found[2]}",
+                    f"the machine can't have {path}, which the rule watches: {found[2]}",
                     place=place,
-                    hint="is a part of the path a file in the guest, or too long?",
+                    hint="is a part of the path a file there, or too long?",
                 )
     return None
 
@@ -177,7 +177,7 @@ def _auditctl(answers: Sequence[Answer]) -> AuditAnswer:
     """Return what loading rules beside auditd came to, as the probe would answer."""
     said = answered.output(answers, "audit-list").strip() or "0"
     if not answered.is_number(said):
-        raise TrialError(f"the guest does not say how many rules are loaded: {said[:_SHOWN]!r}")
+        raise TrialError(f"the machine does not say how many rules are loaded: {said[:_SHOWN]!r}")
     ran = find(answers, RanAnswer, "audit-rules")
     if ran is None:
         return AuditAnswer(exit=0, stdout="", stderr="", loaded=int(said))

@@ -32,7 +32,7 @@ def verify(controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str,
     found = {one.path: set(one.options) for one in all_of(answers, MountedAnswer)}
     for one in _mounts(controls):
         if one.path not in found:
-            raise TrialError(f"{one.name} did not take: the guest did not mount it")
+            raise TrialError(f"{one.name} did not take: the machine did not mount it")
         missing = [option for option in one.options if option not in found[one.path]]
         if missing:
             shown = ",".join(sorted(found[one.path]))

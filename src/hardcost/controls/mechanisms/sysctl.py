@@ -46,7 +46,7 @@ def verify(controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str,
             continue
         found = next((answer for answer in written if answer.path == _path(control)), None)
         if found is None:
-            raise TrialError(f"the guest did not set {control.name}")
+            raise TrialError(f"the machine did not set {control.name}")
         # A key set twice is answered twice, in order.
         written.remove(found)
         if found.after is None:

@@ -222,7 +222,7 @@ class _Talk:
                 return InputError(f"{self.reach.name} is not to be changed so: {said.message}")
             case keeping.FailedSaid():
                 await self._undone(said.message)
-                return TrialError(f"the guest reports: {said.message}")
+                return TrialError(f"the machine reports: {said.message}")
             case _:
                 last = (complaints().splitlines() or ["(it said nothing)"])[-1]
                 return MachineError(f"{self.reach.name}: the keeper ended too early: {last}")

@@ -6,11 +6,12 @@ the same answers wherever it was applied.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from hardcost.errors import TrialError
+from hardcost.protocol import requests
 from hardcost.protocol.answers import (
     AuditAnswer,
     InstalledAnswer,
@@ -21,8 +22,13 @@ from hardcost.protocol.answers import (
 from hardcost.protocol.requests import Audit, Install, Make, Mount, Write
 from hardcost.protocol.types import U64, Part, Sent
 
-CHANGES = frozenset({"make", "write", "audit"})
-"""The probe's requests that the keeper carries out in its place, so that they can be undone."""
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.protocol.requests import Request
+
+CHANGES = frozenset({"make", "write", "audit", "mount", "unit"})
+"""Requests that the keeper carries out, so that they can be undone."""
 
 
 class Unit(Sent):
@@ -36,8 +42,33 @@ class Unit(Sent):
     active: bool
 
 
-Wanted = Make | Write | Audit | Install | Mount | Unit
+class Replace(Sent):
+    """Write a file; owner, group and mode stay, or of a new one are root's and 0644."""
+
+    do: Literal["install"] = "install"
+    path: str
+    base64: str
+
+
+Wanted = Make | Write | Audit | Install | Replace | Mount | Unit
 """What a keeper can do."""
+
+
+def wanted(job: Sequence[Request]) -> tuple[Wanted, ...]:
+    """Return what a keeper has to do of a job, in its order."""
+    return tuple(each for one in job for each in _each(one))
+
+
+def _each(request: Request) -> tuple[Wanted, ...]:
+    match request:
+        case Make() | Write() | Audit() | Mount():
+            return (request,)
+        case requests.Unit():
+            files = (Replace(path=path, base64=text) for path, text in request.files.items())
+            return (*files, Unit(name=request.name, active=request.active))
+        case _:
+            return ()
+
 
 _SHOWN = 80  # characters of a line that can't be read
 

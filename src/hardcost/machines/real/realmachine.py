@@ -17,9 +17,9 @@ from hardcost.machines.bootline import Account
 from hardcost.machines.machine import Capabilities, Earlier, Execution
 from hardcost.machines.real import batches, changes, hostfacts, starting, surroundings
 from hardcost.machines.real.conversation import converse
-from hardcost.machines.real.keeping import CHANGES, UnitAnswer
-from hardcost.protocol.answers import CallAnswer, all_of
-from hardcost.protocol.requests import Audit, Calls, Command, Install, Make, Write
+from hardcost.machines.real.keeping import CHANGES, UnitAnswer, wanted
+from hardcost.protocol.answers import CallAnswer, InstalledAnswer, all_of
+from hardcost.protocol.requests import Calls, Command, Install
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -43,7 +43,7 @@ _KERNELS = "hardcost builds no kernels for a machine that it does not boot"
 
 CAPABILITIES = Capabilities(
     instruments=frozenset({"time"}),
-    guests=frozenset({"small"}),
+    guests=frozenset({"small", "debian"}),
     inits=frozenset({"probe"}),
     parameters=False,
     kernels=False,
@@ -213,13 +213,13 @@ class RealMachine:
         refused = sorted({one.do for one in job} - (self.capabilities.requests or frozenset()))
         if refused:
             raise InputError(f"{self.name} is not to be changed: {', '.join(refused)}")
-        wanted = [one for one in job if isinstance(one, Make | Write | Audit)]
+        asked_for = wanted(job)
         rest = [one for one in job if one.do not in CHANGES]
-        if not wanted:
+        if not asked_for:
             return await self._measured(rest, limit_seconds)
         if self._state.unfit is not None:
             raise self._state.unfit
-        asked = changes.Asked(self._state.run, wanted, self.people)
+        asked = changes.Asked(self._state.run, asked_for, self.people)
         try:
             async with changes.held(self.reach, asked) as hold:
                 self._check_before(hold.before)
@@ -227,7 +227,7 @@ class RealMachine:
         except changes.UnfitError as error:
             self._state.unfit = error
             raise
-        own = [one for one in hold.answers if not isinstance(one, UnitAnswer)]
+        own = [one for one in hold.answers if not isinstance(one, UnitAnswer | InstalledAnswer)]
         return replace(done, answers=(*own, *done.answers))
 
     def _check_before(self, before: Sequence[Change]) -> None:

@@ -30,6 +30,8 @@ from hardcost.report.sentences.failures import reasons
 from hardcost.report.sentences.search_steps import search_lines
 from hardcost.report.tables.accounting_table import accounting_line, kinds_grid, rules_grids
 from hardcost.report.tables.bill_table import bill_grids, bill_size, matrix_grid, reading_guide
+from hardcost.report.tables.bill_table import shown_accounts as accounts_of
+from hardcost.report.tables.both_table import BOTH_TERMS, both_grids
 from hardcost.report.tables.choice_table import frontier_grid, given_up_grid
 from hardcost.report.tables.families import summary_grids
 from hardcost.report.tables.layout import split, without_optional
@@ -250,7 +252,7 @@ def _guide(finding: Finding) -> str:
 
 def _terms(finding: Finding) -> Sequence[tuple[str, str]]:
     if finding.bill is not None:
-        return reading_guide(finding.bill)
+        return (*reading_guide(finding.bill), *(BOTH_TERMS if finding.counted else ()))
     if finding.traces:
         return trace_terms(finding)
     return PROFILE_TERMS if finding.profiles else ()
@@ -264,6 +266,7 @@ def _sections(finding: Finding) -> list[Section]:
         *_chosen(finding),
         *_advised(finding),
         *_billed(finding),
+        *_both(finding),
         *_accounted(finding),
         *_searched(finding),
         *_profiled(finding),
@@ -305,6 +308,12 @@ def _billed(finding: Finding) -> Iterable[Section]:
     yield Section("bill", "The bill", grids=tables[:1])
     matrix = tuple(_matrix(finding))
     yield Section("controls", "Control by control", grids=tables[1:], folded=matrix)
+
+
+def _both(finding: Finding) -> Iterable[Section]:
+    if finding.counted is not None:
+        grids = both_grids(finding, _LISTED, accounts_of(finding))
+        yield Section("both", "Both numbers", grids=tuple(grids))
 
 
 def _accounted(finding: Finding) -> Iterable[Section]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from hardcost.report.ledger import ledger
 from hardcost.report.sentences.advice import advice_lines
 from hardcost.report.sentences.amounts import amount, change, joined, quoted, unit_words
+from hardcost.report.sentences.bothwords import both_sentences
 from hardcost.report.sentences.choicewords import choice_sentences
 from hardcost.report.sentences.profile_answer import profile_answer
 from hardcost.report.sentences.run_answer import run_answer
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from hardcost.report.ledger import Account, Entry, Ledger
 
 AUDIT_OFF = "audit-off"
-"""The configuration of a bill in which the kernel was booted with audit=0."""
+"""The configuration of a bill in which audit is off, if need be by a boot parameter."""
 
 _PROFILE = "profile"
 
@@ -52,6 +53,7 @@ def answer(finding: Finding) -> Answer:
     book = ledger(finding.bill)
     chosen = [] if finding.choice is None else choice_sentences(finding.choice)[:1]
     sentences = [*chosen, *_advised(finding), *_whole(finding, finding.bill)]
+    sentences += both_sentences(finding)
     if finding.search is not None:
         sentences += _searched(finding.bill, book)
     else:

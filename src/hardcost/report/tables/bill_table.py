@@ -19,6 +19,7 @@ from hardcost.report.sentences.caveats import (
 )
 from hardcost.report.sentences.search_steps import search_lines
 from hardcost.report.tables.accounting_table import accounting_line
+from hardcost.report.tables.both_table import BOTH_TERMS, both_grids
 from hardcost.report.tables.first_screen import first_screen
 from hardcost.report.tables.layout import (
     Column,
@@ -83,12 +84,19 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
             *([Lines(left_out)] if left_out else []),
             Lines((bill_heading(finding), *measured_on(finding))),
             *(GridText(grid) for grid in grids),
+            *(GridText(one) for one in both_grids(finding, top, shown_accounts(finding, metrics))),
             *([Lines((accounting_line(bill.accounting),))] if bill.accounting else []),
             *([Lines(tuple(search_lines(finding.search)))] if finding.search else []),
             *([Lines(tuple(note_lines(finding)))] if finding.notes else []),
-            Terms(reading_guide(bill)),
+            Terms((*reading_guide(bill), *(BOTH_TERMS if finding.counted else ()))),
         )
     )
+
+
+def shown_accounts(finding: Finding, metrics: Sequence[str] = ()) -> list[Account]:
+    """Return the metrics that have columns in the itemised tables; none of an empty bill."""
+    book = ledger(bill_of(finding))
+    return _chosen(book, metrics) if book.accounts else []
 
 
 def bill_heading(finding: Finding) -> str:
@@ -235,11 +243,12 @@ def _totals_grid(
 def _compared(finding: Finding) -> str:
     """Return what `without` and `audit off` mean."""
     without = f"without: {baseline_words(finding)}"
-    return f"{without}; audit off: audit=0" if by_metric(finding, AUDIT_OFF) else without
+    off = visible(bill_of(finding).audit_off)
+    return f"{without}; audit off: {off}" if by_metric(finding, AUDIT_OFF) else without
 
 
 def _audit_off(accounts: Sequence[Account], off: Mapping[str, Cell]) -> Column:
-    """Return each metric's value under a kernel booted with audit=0."""
+    """Return each metric's value where audit is off."""
     values = (off.get(account.metric) for account in accounts)
     shown = (
         ABSENT if cell is None else number(cell.value, account.digits)
