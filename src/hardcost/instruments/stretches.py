@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.errors import TrialError
 from hardcost.instruments.windows import WAITING, Frame, Profile, Profiled, Together
-from hardcost.machines.lines import split
+from hardcost.machines.codelines import split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,8 +21,8 @@ from hardcost.errors import MachineError, TrialError
 from hardcost.machines import fakeguest
 from hardcost.machines.bootline import Account
 from hardcost.machines.cache import digest
+from hardcost.machines.codelines import named
 from hardcost.machines.hostcheck import Check
-from hardcost.machines.lines import named
 from hardcost.machines.machine import Capabilities, Earlier, Execution, Relations
 from hardcost.machines.restoration import Restored
 from hardcost.machines.supplies import Order, Supply, supply_of

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from hardcost.errors import TrialError
 from hardcost.machines import fakeschedule
 from hardcost.machines.bootline import Account, Verdict
-from hardcost.machines.lines import Lines
+from hardcost.machines.codelines import Lines
 from hardcost.machines.stacks import Place, Stacks, Stretch
 from hardcost.protocol.answers import CallAnswer, ClockAnswer, CommandAnswer, RanAnswer, read
 from hardcost.protocol.requests import Calls

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines.lines import Lines, piece
+from hardcost.machines.codelines import Lines, piece
 from hardcost.machines.qemu import linetable
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from weakref import WeakKeyDictionary
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines import builtkernel, took
 from hardcost.machines.cache import Cache, digest, file_digest
+from hardcost.machines.codelines import named
 from hardcost.machines.images.grown import grown
 from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.kernels.relations import relations
-from hardcost.machines.lines import named
 from hardcost.machines.machine import Boot, Capabilities, Earlier
 from hardcost.machines.packagenames import install
 from hardcost.machines.process import run

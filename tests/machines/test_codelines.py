@@ -1,6 +1,6 @@
 """Lines travel in the names of pieces of code, to the plugin and back."""
 
-from hardcost.machines.lines import Lines, named, piece, split
+from hardcost.machines.codelines import Lines, named, piece, split
 from hardcost.machines.stacks import Place, Stacks
 
 
