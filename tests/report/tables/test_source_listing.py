@@ -11,7 +11,7 @@ def test_each_line_has_its_counts_beside_its_text() -> None:
     assert one.lines == (
         "own  before  after  total  line  source",
         "kernel/auditsc.c:",
-        "                               7  \\tif (found)",
+        "                              7  \\tif (found)",
         "+30       0     30    +40     8      return f;",
         "                              …",
         "+20       0     20    +20    90  <b>bold</b>",
