@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.vm.conftest import BUILD_LIMIT_SECONDS
 
 if TYPE_CHECKING:
     from tests.vm.conftest import Command
@@ -131,3 +133,35 @@ def test_every_instruction_of_a_known_program_is_found(hardcost: Command, tmp_pa
         del counted["_start;threader"]  # it waits as often as it has to
         assert dict(counted) == KNOWN
     assert _moved(wall["stacks"]) == pytest.approx(wall["cost"], abs=ROUNDED)
+
+
+def test_lines_are_refused_where_the_kernel_has_none(hardcost: Command) -> None:
+    rules = hardcost.write("two.rules", RULES)
+    words = (rules, "--workload", WORKLOAD, "--lines", "audit_filter_syscall")
+    said = hardcost("profile", *words, status=2)
+    assert 'kernel = "lean"' in said.err
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("lean")
+def test_lines_add_up_to_their_function_which_stays_what_it_was(hardcost: Command) -> None:
+    patient = replace(hardcost, limit_seconds=BUILD_LIMIT_SECONDS)
+    hardcost.write("two.rules", RULES)
+    text = 'title = "lines"\nkernel = "lean"\n[audit]\nfiles = ["two.rules"]\n'
+    profile = hardcost.write("lean.toml", text)
+    words = ("profile", profile, "--workload", "syscalls calls=null+chmod", "--format", "json")
+    plain = hardcost(*words).data()["profiles"]
+    lined = patient(*words, "--lines", "audit_filter_syscall").data()["profiles"]
+    for one in lined:
+        (function,) = (
+            each for each in one["functions"] if each["function"] == one["source"]["function"]
+        )
+        for side in ("before", "after"):
+            assert (
+                sum(line[f"own_{side}"] for line in one["source"]["lines"])
+                == function[f"own_{side}"]
+            )
+        assert any("list_for_each_entry_rcu" in line["text"] for line in one["source"]["lines"])
+        assert _moved(one["subsystems"]) == one["cost"]
+        del one["source"]
+    assert lined == plain

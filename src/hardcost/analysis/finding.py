@@ -237,6 +237,9 @@ class ObservedIn:
     observed: Observed
 
 
+KERNEL = "kernel"
+"""What a profile's places begin with that are in the kernel."""
+
 CLOCK = "[clock]"
 """In a profile, what a sample is less than its window: what reading the clock takes and, of a
 program's run, more or fewer of the kernel's ticks than such a run has on average."""
@@ -269,7 +272,7 @@ class Moved:
 
 @dataclass(frozen=True)
 class Process:
-    """What processes of a name executed for one operation, in programs and in the kernel."""
+    """What processes of a name, or a subsystem, executed for one operation."""
 
     name: str
     before: float
@@ -286,12 +289,39 @@ class Stack:
 
 
 @dataclass(frozen=True)
+class Line:
+    """A line of a function's source: what it executes for one operation.
+
+    `own` are its own instructions, `total` those with all that it calls. `text` is the line, which
+    lies in `file`; number 0 is code that comes of no line.
+    """
+
+    file: str
+    number: int
+    text: str
+    own_before: float = 0.0
+    own_after: float = 0.0
+    total_before: float = 0.0
+    total_after: float = 0.0
+
+
+@dataclass(frozen=True)
+class Source:
+    """A function's lines, in the order of files and numbers; small gaps are lines without code."""
+
+    function: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
 class Profiled:
     """Where the cost of the configuration `after` over `before` arises, on one metric.
 
     `value` is what the metric is under `before`. The differences of the functions' own instructions
     add up to `cost`, and so do those of the processes and of the stacks. Functions and processes
-    come by the size of that difference.
+    come by the size of that difference. `source` has the lines of a function, where those were
+    counted one by one: their own instructions add up to the function's. `places` are functions
+    below the kernel's subsystem and file that they are in, and add up to the cost as well.
     """
 
     workload: str
@@ -304,6 +334,20 @@ class Profiled:
     functions: tuple[Moved, ...]
     processes: tuple[Process, ...]
     stacks: tuple[Stack, ...]
+    source: Source | None = None
+    places: tuple[Stack, ...] = ()
+
+    @property
+    def subsystems(self) -> tuple[Process, ...]:
+        """The subsystems of the kernel, and programs, that with the largest difference first."""
+        sums: dict[str, list[float]] = {}
+        for one in self.places:
+            kernel, *below = one.functions
+            both = sums.setdefault(below[0] if kernel == KERNEL else kernel, [0.0, 0.0])
+            both[0] += one.before
+            both[1] += one.after
+        found = (Process(name, *both) for name, both in sums.items())
+        return tuple(sorted(found, key=lambda one: (-abs(one.after - one.before), one.name)))
 
 
 @dataclass(frozen=True)

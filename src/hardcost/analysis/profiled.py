@@ -12,13 +12,14 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hardcost.analysis import sourcelines, subsystems
 from hardcost.analysis.estimates import series as series_of
 from hardcost.analysis.estimates import shift, value
-from hardcost.analysis.finding import CLOCK, Moved, Process, Profiled, Stack
+from hardcost.analysis.finding import CLOCK, Moved, Process, Profiled, Source, Stack
 from hardcost.errors import TrialError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from hardcost.instruments.windows import Profile
     from hardcost.instruments.windows import Profiled as Seen
@@ -34,15 +35,35 @@ class Names:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._known: dict[int, tuple[Profile, list[Path]]] = {}
+        self._known: dict[int, tuple[Profile, Named]] = {}
 
-    def of(self, profile: Profile) -> list[Path]:
-        """Return the names from the process to the function, by the number of the frame."""
+    def of(self, profile: Profile) -> Named:
+        """Return the names of a trial's frames."""
         known = self._known.get(id(profile))
         if known is None:
             # The profile is kept, too, so that no other one gets its address.
-            known = self._known[id(profile)] = profile, _paths(profile)
+            named = Named(
+                _paths(profile),
+                sourcelines.own(profile),
+                sourcelines.callers(profile),
+                subsystems.places(profile),
+            )
+            known = self._known[id(profile)] = profile, named
         return known[1]
+
+
+@dataclass(frozen=True)
+class Named:
+    """Names by the number of the frame: of a path from the process to the function, and of lines.
+
+    `own` is the line that a frame itself is, `calling` that which it is or is called from; a line
+    is a path of `FILE:LINE` alone, none is an empty path. `places` are where their code is.
+    """
+
+    paths: list[Path]
+    own: list[Path]
+    calling: list[Path]
+    places: list[Path]
 
 
 def profiled(
@@ -64,7 +85,7 @@ def profiled(
             continue
         of, against = known[after, workload, metric], known[before, workload, metric]
         trials = [_draws(records, name, workload, metric, names) for name in (before, after)]
-        sides = _sides(trials, drawn=of.drawn)
+        sides = _sides(trials, lambda named: named.paths, drawn=of.drawn)
         found.append(
             Profiled(
                 workload=workload,
@@ -77,9 +98,25 @@ def profiled(
                 functions=_functions(*sides),
                 processes=_processes(*sides),
                 stacks=_stacks(*sides),
+                places=_stacks(*_sides(trials, lambda named: named.places, drawn=of.drawn)),
+                source=_source(records, trials, drawn=of.drawn),
             )
         )
     return tuple(found)
+
+
+def _source(
+    records: Sequence[Record],
+    trials: Sequence[Mapping[tuple[int, int], _Draw]],
+    *,
+    drawn: bool,
+) -> Source | None:
+    """Return the lines of the function that was looked into; None if there was none."""
+    if not any(any(draw.named.own) for trial in trials for draw in trial.values()):
+        return None
+    own = _sides(trials, lambda named: named.own, drawn=drawn)
+    calling = _sides(trials, lambda named: named.calling, drawn=drawn)
+    return sourcelines.source(records, own, calling)
 
 
 def _has(records: Sequence[Record], workload: str, metric: str) -> bool:
@@ -91,9 +128,12 @@ def _has(records: Sequence[Record], workload: str, metric: str) -> bool:
 
 
 def _sides(
-    trials: Sequence[Mapping[tuple[int, int], _Draw]], *, drawn: bool
+    trials: Sequence[Mapping[tuple[int, int], _Draw]],
+    which: Callable[[Named], list[Path]],
+    *,
+    drawn: bool,
 ) -> tuple[Counts, Counts]:
-    """Return the two configurations' instructions by stack, for one operation."""
+    """Return the two configurations' instructions by stack or line, for one operation."""
     keys = [key for key in trials[0] if key in trials[1]]
     sides: tuple[Counts, Counts] = (defaultdict(float), defaultdict(float))
     for key in keys:
@@ -102,7 +142,7 @@ def _sides(
         weight = 1 / (len(keys) * len(chosen))
         for side, draw in zip(sides, pair, strict=True):
             for sample in chosen:
-                for path, count in _window(draw, sample).items():
+                for path, count in _window(draw, which(draw.named), sample).items():
                     side[path] += count * weight
     return sides
 
@@ -112,7 +152,7 @@ class _Draw:
     """A metric's samples in one draw, the names of each frame of the profile, and what was seen."""
 
     samples: tuple[float, ...]
-    paths: list[Path]
+    named: Named
     seen: Seen
 
 
@@ -132,11 +172,11 @@ def _draws(
         profile = record.profile
         if profile is None:
             raise TrialError(f"{configuration}, {workload}: it was not profiled")
-        paths = names.of(profile)
+        named = names.of(profile)
         seen = {one.number: one for one in profile.metrics if one.metric == metric}
-        found[record.seed, record.repetition] = _Draw(measured.samples, paths, seen[0])
+        found[record.seed, record.repetition] = _Draw(measured.samples, named, seen[0])
         for number, samples in measured.perturbed.items():
-            found[record.seed, number] = _Draw(samples, paths, seen[number])
+            found[record.seed, number] = _Draw(samples, named, seen[number])
     return found
 
 
@@ -149,13 +189,13 @@ def _chosen(before: Sequence[float], after: Sequence[float], *, drawn: bool) -> 
     return order[outside : count - outside]
 
 
-def _window(draw: _Draw, sample: int) -> Counts:
-    """Return a sample's instructions by stack, which add up to the sample."""
+def _window(draw: _Draw, paths: Sequence[Path], sample: int) -> Counts:
+    """Return a sample's instructions by stack, which add up to the sample, or by line."""
     seen = draw.seen
-    counts: Counts = {
-        draw.paths[number]: count / seen.operations
-        for number, count in seen.windows[seen.samples[sample]].items()
-    }
+    whole: dict[Path, int] = defaultdict(int)  # lines of one function are one stack
+    for number, count in seen.windows[seen.samples[sample]].items():
+        whole[paths[number]] += count
+    counts: Counts = {path: count / seen.operations for path, count in whole.items()}
     rest = draw.samples[sample] - seen.ticks[sample] / seen.operations
     if rest:
         counts[CLOCK,] = rest

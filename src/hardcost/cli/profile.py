@@ -43,6 +43,7 @@ def profile(  # noqa: PLR0913  (click's options)
     *,
     metric: tuple[str, ...],
     by_control: bool,
+    lines: str | None,
     output: Path | None,
     scap_profile: str | None,
     sysctl: tuple[str, ...],
@@ -62,6 +63,7 @@ def profile(  # noqa: PLR0913  (click's options)
     (loaded,) = named_profiles(names, scap_profile, settings)
     refused.check(loaded)
     plan = plan_of(loaded, workloads, chosen, by_control=by_control)
+    plan = plan.set_up(replace(chosen.setup, profiled=True, lines=lines or ""))
     with measuring.run_of(plan, chosen) as run:
         if run is None:
             return

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.errors import TrialError
 from hardcost.instruments.windows import WAITING, Frame, Profile, Profiled, Together
+from hardcost.machines.codelines import split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +80,8 @@ class Tree:
         if known is None:
             one = self._places[place - 1]
             above = self.number(one.parent) if one.parent else 0
-            known = self._numbered(Frame(above=above, kind=one.kind, name=one.name))
+            name, at = split(one.name) if one.kind == "kernel" else (one.name, "")
+            known = self._numbered(Frame(above=above, kind=one.kind, name=name, at=at))
             self._known[place] = known
         return known
 

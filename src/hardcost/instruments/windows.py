@@ -64,7 +64,8 @@ class Profiled(BaseModel):
 class Frame(BaseModel):
     """A function below another: `above` is that one's number, counted from 1; 0: there is none.
 
-    `kind` is `process`, `kernel` or `user`.
+    `kind` is `process`, `kernel` or `user`. `at` is the line, as `FILE:LINE`, where a function's
+    lines were counted one by one.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -72,6 +73,7 @@ class Frame(BaseModel):
     above: int
     kind: str
     name: str
+    at: str = ""
 
 
 class Profile(BaseModel):

@@ -21,6 +21,7 @@ from hardcost.errors import MachineError, TrialError
 from hardcost.machines import fakeguest
 from hardcost.machines.bootline import Account
 from hardcost.machines.cache import digest
+from hardcost.machines.codelines import named
 from hardcost.machines.hostcheck import Check
 from hardcost.machines.machine import Capabilities, Earlier, Execution, Relations
 from hardcost.machines.restoration import Restored
@@ -89,6 +90,7 @@ class FakeMachine:
         """Return what tells its trials apart."""
         apart = {"profiled": "yes"} if boot.profiled else {}
         apart |= {"traced": "yes"} if boot.traced else {}
+        apart |= {"lines": boot.lines} if boot.lines else {}
         apart |= {"shipped": boot.shipped} if boot.shipped is not None else {}
         return {"machine": self.name, "boot": repr(boot), **apart}
 
@@ -164,7 +166,8 @@ class FakeMachine:
                 await _misbehave(_behaviour(boot), limit_seconds)
                 answers = tuple(self._answer(boot, job))
                 seen = fakeguest.stacks(job, answers) if boot.profiled else None
-                return Execution(answers, "", 0.0, 0.0, seen)
+                found = fakeguest.lines(boot)
+                return Execution(answers, "", 0.0, 0.0, named(seen, found), source=found.source)
         finally:
             self._running -= 1
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from hardcost.errors import TrialError
 from hardcost.machines import fakeschedule
 from hardcost.machines.bootline import Account, Verdict
+from hardcost.machines.codelines import Lines
 from hardcost.machines.stacks import Place, Stacks, Stretch
 from hardcost.protocol.answers import CallAnswer, ClockAnswer, CommandAnswer, RanAnswer, read
 from hardcost.protocol.requests import Calls
@@ -82,6 +83,13 @@ def answers(boot: Boot, job: Sequence[Request]) -> list[Answer]:
             raise TrialError(f"the fake guest does not know the request '{request.do}'")
         found += answer(state, request.as_json())
     return [read(json.dumps(one).encode()) for one in found]
+
+
+def lines(boot: Boot) -> Lines:
+    """Return the one line that each of its functions has, if a boot names one."""
+    line = f"fake.c:{len(boot.lines)}"
+    source = {line: f"    {boot.lines}(); /* all of it */"}
+    return Lines(boot.lines, line, source=source) if boot.lines else Lines()
 
 
 def stacks(job: Sequence[Request], found: Sequence[Answer]) -> Stacks:

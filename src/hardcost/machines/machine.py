@@ -58,7 +58,8 @@ class Boot:
     snapshot otherwise. `init`, `tree` and `disk` are a Debian guest's: `tree` is the number of
     files of Linux's source that it has, read-only, under `/srv/tree` (0: none), `disk` the least
     GiB of its root (0: as it is). `profiled`: it is watched which functions execute how much,
-    `traced`: and which process runs when.
+    `traced`: and which process runs when; `lines` names a function whose lines are counted one by
+    one.
     """
 
     parameters: tuple[str, ...] = ()
@@ -72,6 +73,7 @@ class Boot:
     shipped: str | None = field(default=None, repr=False)  # identities are older than it
     profiled: bool = field(default=False, repr=False)  # no part of what boots
     traced: bool = field(default=False, repr=False)  # nor that
+    lines: str = field(default="", repr=False)  # nor that
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ class Execution:
 
     `start_seconds` of host time passed until the guest ran the job's first instruction,
     `host_seconds` in all. `console` is the end of the console log, as text. `stacks` is what was
-    seen of a boot that is profiled. `surroundings` is what went on beside the job on a machine that
+    seen of a boot that is profiled, `source` the text of lines that are counted, by `FILE:LINE`.
+    `surroundings` is what went on beside the job on a machine that
     others use too, by name.
     """
 
@@ -90,6 +93,7 @@ class Execution:
     host_seconds: float
     stacks: Stacks | None = None
     surroundings: Mapping[str, float] = field(default_factory=dict)
+    source: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -92,15 +92,34 @@ class StackEntry(Entry):
 
 
 class ProcessEntry(Entry):
-    """What processes of a name executed for one operation."""
+    """What processes of a name, or a subsystem, executed for one operation."""
 
     name: str
     before: Number
     after: Number
 
 
+class LineEntry(Entry):
+    """A line of a function's source, with instructions as a function has them."""
+
+    file: str
+    number: int
+    text: str
+    own_before: Number
+    own_after: Number
+    total_before: Number
+    total_after: Number
+
+
+class SourceEntry(Entry):
+    """The lines of a function, counted one by one."""
+
+    function: str
+    lines: tuple[LineEntry, ...]
+
+
 class ProfileEntry(Entry):
-    """A metric of `profiles`: differences of `functions`, `processes` or `stacks` make `cost`."""
+    """A metric of `profiles`: differences of `functions` or any other parts make `cost`."""
 
     workload: str
     metric: str
@@ -112,6 +131,8 @@ class ProfileEntry(Entry):
     functions: tuple[MovedEntry, ...]
     processes: tuple[ProcessEntry, ...]
     stacks: tuple[StackEntry, ...]
+    subsystems: tuple[ProcessEntry, ...]
+    source: SourceEntry | None = Field(None, exclude_if=_says_nothing)
 
 
 class DeedEntry(Entry):

@@ -74,6 +74,7 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         profile=profiled,
         traces=traced,
         surroundings=dict(execution.surroundings),
+        source=dict(execution.source),
     )
 
 

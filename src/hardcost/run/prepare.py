@@ -185,6 +185,7 @@ def boot_of(trial: Trial) -> Boot:
         disk=workload.disk(parameters) if isinstance(workload, NeedsDisk) else 0,
         profiled=setup.profiled,
         traced=setup.traced,
+        lines=setup.lines,
     )
 
 

@@ -19,7 +19,7 @@ class Record(BaseModel):
     `start_seconds` is the host time before the guest's first instruction, `host_seconds` the total.
     `observed` is what the recorders saw, `profile` which functions executed how much and `traces`
     which process ran when, where that was watched. `surroundings` is what went on beside it on a
-    machine that others use too.
+    machine that others use too, `source` the text of lines that were counted, by `FILE:LINE`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -39,6 +39,7 @@ class Record(BaseModel):
     profile: Profile | None = None
     traces: tuple[Trace, ...] = ()
     surroundings: dict[str, float] = {}
+    source: dict[str, str] = {}
 
 
 _LARGEST = 1e18

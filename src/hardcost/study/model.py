@@ -174,7 +174,7 @@ class Setup:
     `fresh`: a cold boot for each trial. `init` starts a Debian guest's services. `record` names
     the recorders, in order. `whole`: the guest is a whole Debian system, whatever the workload
     needs. `profiled`: it is watched which functions execute how much, `traced`: and which process
-    runs when.
+    runs when; `lines` names a function whose lines are counted one by one.
     """
 
     fresh: bool = False
@@ -183,6 +183,7 @@ class Setup:
     whole: bool = False
     profiled: bool = False
     traced: bool = False
+    lines: str = ""
 
 
 AS_USUAL = Setup()

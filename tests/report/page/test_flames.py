@@ -3,11 +3,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 from tests.report.conftest import HOSTILE
 
-from hardcost.analysis.finding import Finding, Moved, Process, Profiled, Stack
+from hardcost.analysis.finding import Finding, Line, Moved, Process, Profiled, Source, Stack
 from hardcost.report.page.flames import flame_script, graphs
 from hardcost.report.page.page import to_html
 
@@ -68,6 +69,24 @@ def flamed(name: str = "audit_filter_syscall") -> Finding:
     )
 
 
+def placed(name: str = "audit_filter_syscall") -> Finding:
+    """Return the same with places and with the lines of a function."""
+    places = (
+        Stack(("programs", "program", "enter"), 100.0, 100.0),
+        Stack(("kernel", "audit", "kernel/auditsc.c", name), 0.0, 50.0),
+        Stack(("kernel", "mm", "mm/slub.c", "old"), 20.0, 0.0),
+    )
+    lines = (
+        Line("kernel/auditsc.c", 7, "\tif (found)"),
+        Line("kernel/auditsc.c", 8, f"    return {name};", 0.0, 30.0, 0.0, 40.0),
+        Line("kernel/auditsc.c", 90, "<b>bold</b>", 0.0, 20.0, 0.0, 20.0),
+    )
+    (one,) = flamed(name).profiles
+    return replace(
+        flamed(name), profiles=(replace(one, places=places, source=Source(name, lines)),)
+    )
+
+
 def test_each_frame_says_its_numbers_and_what_became_of_it() -> None:
     seen = _Seen(to_html(flamed()))
     words = [frame["aria-label"] for frame in seen.frames]
@@ -114,3 +133,20 @@ def test_a_hostile_function_stays_text() -> None:
     assert len(seen.frames) == 5
     assert not seen.actions
     assert not re.search(r"<(img|iframe|a href=\"javascript)", html)
+
+
+def test_a_second_graph_has_the_same_instructions_by_subsystem() -> None:
+    by_caller, by_place = graphs(placed())
+    assert by_place.name != by_caller.name
+    assert (by_place.root.before, by_place.root.after) == (120, 150)
+    programs, kernel = by_place.root.below
+    assert [one.name for one in kernel.below] == ["audit", "mm"]
+    assert kernel.below[0].below[0].name == "kernel/auditsc.c"
+    assert programs.moved == ""
+
+
+def test_a_listing_stays_text() -> None:
+    html = to_html(placed(HOSTILE))
+    assert "&lt;b&gt;bold&lt;/b&gt;" in html
+    assert "<b>bold" not in html
+    assert not _Seen(html).actions

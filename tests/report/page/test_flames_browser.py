@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from tests.report.conftest import HOSTILE
-from tests.report.page.test_flames import flamed
+from tests.report.page.test_flames import flamed, placed
 
 from hardcost.report.page.page import to_html
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from playwright.sync_api import Browser, Page
+
+    from hardcost.analysis.finding import Finding
 
     Opened = Callable[..., Page]
 
@@ -29,9 +31,13 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
     faults: list[str] = []
     contexts = []
 
-    def show(name: str = "audit_filter_syscall", **how: Any) -> Page:  # noqa: ANN401  (Playwright's)
+    def show(
+        name: str = "audit_filter_syscall",
+        make: Callable[[str], Finding] = flamed,
+        **how: Any,  # noqa: ANN401  (Playwright's)
+    ) -> Page:
         file = tmp_path / "profile.html"
-        file.write_text(to_html(flamed(name)), encoding="utf-8")
+        file.write_text(to_html(make(name)), encoding="utf-8")
         contexts.append(browser.new_context(**how))
         page = contexts[-1].new_page()
         page.on("pageerror", lambda error: faults.append(str(error)))
@@ -93,16 +99,30 @@ def test_a_search_marks_functions_and_sums_them(opened: Opened) -> None:
     assert page.locator(".searched").count() == 0
 
 
+@pytest.mark.parametrize("make", [flamed, placed])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", WINDOWS)
 def test_nothing_grave_for_people_who_see_or_hear_it_otherwise(
-    opened: Opened, width: int, scheme: Literal["light", "dark"]
+    opened: Opened,
+    width: int,
+    scheme: Literal["light", "dark"],
+    make: Callable[[str], Finding],
 ) -> None:
     window = {"width": width, "height": WINDOWS[width]}
-    page = opened(viewport=window, color_scheme=scheme, bypass_csp=True)
+    page = opened(make=make, viewport=window, color_scheme=scheme, bypass_csp=True)
     found = Axe().run(page).response["violations"]
     assert not [one["help"] for one in found if one["impact"] in GRAVE]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_subsystem_is_enlarged_in_its_own_graph(opened: Opened) -> None:
+    page = opened(make=placed)
+    graph = page.locator("#subsystems-1")
+    graph.get_by_text("mm", exact=True).click()
+    assert graph.get_by_text("audit", exact=True).is_hidden()
+    assert page.locator("#flames-1").get_by_text("old", exact=True).is_visible()
+    page.keyboard.press("Escape")
+    assert graph.get_by_text("audit", exact=True).is_visible()
 
 
 def test_without_the_script_the_graph_stands(opened: Opened) -> None:

@@ -22,6 +22,12 @@ from hardcost.cli.lazy import carried_out_by
     is_flag=True,
     help="Say for each control, too, in which functions its cost arises; two trials each.",
 )
+@click.option(
+    "--lines",
+    metavar="FUNCTION",
+    help="Print this function's source, too, with counts beside each line. The kernel has to be one"
+    " that hardcost builds; it is built once more, with debug data.",
+)
 @output_file
 @scap_profile
 @profiling_settings
@@ -49,5 +55,6 @@ def profile() -> None:
                hardcost profile rules.d --metric open --by-control
                hardcost profile stig-full --workload filecopy --repetitions 1 --metric wall
                hardcost profile --boot init_on_alloc=1 --workload 'command file=./program'
+               hardcost profile rules.toml --metric open --lines audit_filter_rules
                hardcost profile audit-samples --format pprof -o audit.pb.gz
     """

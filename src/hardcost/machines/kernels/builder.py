@@ -475,6 +475,14 @@ class Kernels:
             output.seal(entry)
             return completed
 
+    def text(self, recipe: KernelRecipe, name: str) -> str | None:
+        """Return a file of a recipe's source, with its patches; None if there is none."""
+        changed = self._patches(recipe).overlay.files
+        path = self.source.folder / name
+        is_inside = path.resolve().is_relative_to(self.source.folder.resolve())
+        found = changed[name] if name in changed else File.at(path) if is_inside else None
+        return None if found is None else found.content.decode(errors="replace")
+
     def family(self, recipe: KernelRecipe) -> str:
         """Return what kernels of one source and base have in common, for a reader."""
         return f"{self.source.version} (built on {recipe.base})"

@@ -14,7 +14,8 @@ from hardcost.machines.machine import Boot
 from hardcost.machines.packagenames import install
 from hardcost.machines.qemu import initramfs
 from hardcost.machines.qemu.argv import QEMU, Hardware
-from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
+from hardcost.machines.qemu.kvmtrial import kvm_works
+from hardcost.machines.qemu.vm import VirtualMachine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,9 +11,10 @@ from hardcost.machines.images.own import image_file, rootfs_dir
 from hardcost.machines.kernelbuilding import build_facts, built, check_builder, kernels
 from hardcost.machines.qemu import processors
 from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.kvmtrial import kvm_works
 from hardcost.machines.qemu.roots import DebianRoots, OwnRoots
 from hardcost.machines.qemu.supplied import SuppliedMachine
-from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
+from hardcost.machines.qemu.vm import VirtualMachine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

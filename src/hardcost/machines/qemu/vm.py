@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import platform
 import re
 import time
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines import builtkernel, took
 from hardcost.machines.cache import Cache, digest, file_digest
+from hardcost.machines.codelines import named
 from hardcost.machines.images.grown import grown
 from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.kernels.relations import relations
@@ -30,6 +29,7 @@ from hardcost.machines.qemu import (
     initramfs,
     inquiry,
     kernelfiles,
+    kernellines,
     profiler,
     snapshot,
 )
@@ -41,6 +41,7 @@ from hardcost.machines.supplies import Order, supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from hardcost.machines.bootline import Account
     from hardcost.machines.images.rootimage import RootImage
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
 _QEMU_VERSION = re.compile(r"version (\S+(?: \([^)]*\))?)")
 _SNAPSHOTS_BYTES = 10 << 30  # of all that are kept; those that no run uses any more go first
 _DISK = "does something else write to the cache, or does its disk fail?"
-_KVM_DEVICE = Path("/dev/kvm")
 _ACCOUNT = "account.json"
 _SYMBOLS, _SYMBOLS_SECONDS = "kernel", 600.0  # a file, and what it may take to make it
 _GUESTS: tuple[Guest, ...] = ("small", "compiler", "debian")
@@ -164,6 +164,7 @@ class VirtualMachine:
         images = {"images": " ".join(disk.digest for disk in disks)} if disks else {}
         plugin = {"plugin": file_digest(profiler.plugin())} if boot.profiled else {}
         plugin |= {"traced": "yes"} if boot.traced else {}
+        plugin |= {"lines": boot.lines} if boot.lines else {}
         return {
             "machine": self.name,
             "qemu": self.qemu_version,
@@ -197,6 +198,7 @@ class VirtualMachine:
 
         Options that don't come out are refused, unless the recipe is tolerant.
         """
+        kernellines.check(boot)
         if boot.kernel is None:
             return ()
         remarks = self.kernels.remarks(boot.kernel)
@@ -316,15 +318,23 @@ class VirtualMachine:
             return await twice_at_most(lambda: self._once(recipe, job, limit_seconds))
 
         if boot.profiled:
-            watched = replace(recipe, symbols=await self._symbols(recipe))
+            symbols = await self._symbols(recipe)
+            watched = replace(recipe, symbols=symbols)
+            lines = await kernellines.lines_of(recipe, symbols, self.kernels)
 
             async def once(asked: Sequence[Request], programs: str | None) -> Execution:
-                one = recipe if programs is None else replace(watched, programs=programs)
+                one = (
+                    recipe
+                    if programs is None
+                    else replace(watched, programs=lines.pieces + programs)
+                )
                 return await twice_at_most(lambda: self._once(one, asked, limit_seconds))
 
             if boot.guest == "debian":
-                return await codemaps.profiled(once, job)
-            return await profiled(each, lambda: once(job, ""), idles=may_idle(job))
+                seen = await codemaps.profiled(once, job)
+            else:
+                seen = await profiled(each, lambda: once(job, ""), idles=may_idle(job))
+            return replace(seen, stacks=named(seen.stacks, lines), source=lines.source)
         if self.hardware.acceleration != "icount" or boot.guest == "debian":
             return await each()
         return await (agreed(each) if may_idle(job) else self._checks.execute(each))
@@ -420,7 +430,7 @@ class VirtualMachine:
 
     def _name(self, boot: Boot) -> str:
         """Return the name of a snapshot in the cache."""
-        return digest(self.identity(replace(boot, profiled=False, traced=False)))
+        return digest(self.identity(replace(boot, profiled=False, traced=False, lines="")))
 
     def _title(self, boot: Boot) -> str:
         seed = "fixed layout" if boot.layout_seed is None else f"layout {boot.layout_seed}"
@@ -476,23 +486,3 @@ def _located(error: MachineError, boot: Boot) -> MachineError:
         return error
     message = f"{error}; its boot parameters: {' '.join(boot.parameters)}"
     return MachineError(message, hint=error.problems[0].hint, console=error.console)
-
-
-async def kvm_works(cache: Cache, image: Path | None, limit_seconds: float = 10) -> str | None:
-    """Return None if a guest boots under KVM, else why it does not.
-
-    The device file says nothing: some hosts offer a kind of KVM that hangs a stock kernel. So a
-    guest is booted, with a time limit.
-    """
-    if not os.access(_KVM_DEVICE, os.R_OK | os.W_OK):
-        return f"{_KVM_DEVICE} is missing, or not for this user to open (group kvm)"
-    machine = VirtualMachine(cache, argv.Hardware("kvm"), image)
-    machine.identity(Boot())  # fetches what is missing, which has no part in the time limit
-    try:
-        async with asyncio.timeout(limit_seconds):
-            await machine.make_ready(Boot())
-    except TimeoutError:
-        return f"a guest under KVM did not boot within {limit_seconds:.0f} s"
-    except MachineError as error:
-        return f"a guest under KVM did not boot: {error}".splitlines()[0]
-    return None

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 FLAMES_GUIDE = (
     "Each frame is a function, below the one that calls it, and as wide as the instructions that "
-    "it executes with all that it calls. What is added is coloured, and so is what is taken away; "
-    "both have their share of the width. Select a frame to enlarge it, with the mouse "
-    "or with the arrow keys and Enter; Escape shows all."
+    "it executes with all that it calls. The second graph of a metric has the same instructions by "
+    "place: subsystem of the kernel, file of its source, function. What is added is coloured, and "
+    "so is what is taken away; both have their share of the width. Select a frame to enlarge it, "
+    "with the mouse or with the arrow keys and Enter; Escape shows all."
 )
 """How to read a flame graph."""
 
@@ -59,10 +60,14 @@ class Frame:
 
 @dataclass(frozen=True)
 class Graph:
-    """A flame graph with its title; `before` and `after` are the names of the two sides."""
+    """A flame graph, or one of subsystems; `before` and `after` are the names of the two sides.
+
+    `below` says what stands below what.
+    """
 
     name: str
     title: str
+    below: str
     root: Frame
     before: str
     after: str
@@ -75,17 +80,28 @@ def flame_script() -> Script:
 
 
 def graphs(finding: Finding) -> Iterator[Graph]:
-    """Yield a differential flame graph for each metric that was profiled."""
+    """Yield a differential flame graph for each metric that was profiled, and one by subsystem."""
     for nth, one in enumerate(finding.profiles, 1):
-        whole = flame(one.stacks, one.metric, least=_LEAST)
-        if whole.width > 0:
-            yield Graph(
-                name=f"flames-{nth}",
-                title=_title(one) if not finding.levels else f"{visible(one.after)}, {_title(one)}",
-                root=_Drawn(one, whole.width).frame(whole, whole.width),
-                before=visible(one.before),
-                after=visible(one.after),
-            )
+        for name, what, below, stacks in (
+            ("flames", "", "functions, each below the one that calls it", one.stacks),
+            (
+                "subsystems",
+                "by subsystem, ",
+                "functions below their file and subsystem",
+                one.places,
+            ),
+        ):
+            whole = flame(stacks, one.metric, least=_LEAST)
+            if whole.width > 0:
+                of = f"{visible(one.after)}, " if finding.levels else ""
+                yield Graph(
+                    name=f"{name}-{nth}",
+                    title=f"{of}{what}{_title(one)}",
+                    below=below,
+                    root=_Drawn(one).frame(whole, whole.width),
+                    before=visible(one.before),
+                    after=visible(one.after),
+                )
 
 
 def _title(one: Profiled) -> str:
@@ -98,9 +114,8 @@ def _title(one: Profiled) -> str:
 class _Drawn:
     """What all frames of a graph have in common."""
 
-    def __init__(self, one: Profiled, width: float) -> None:
+    def __init__(self, one: Profiled) -> None:
         self._one = one
-        self._width = width
         self._digits = digits_of(one)
 
     def frame(self, it: Flame, above: float) -> Frame:

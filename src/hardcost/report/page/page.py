@@ -53,6 +53,7 @@ from hardcost.report.tables.several_table import (
     several_heading,
     totals_grid,
 )
+from hardcost.report.tables.source_listing import listings
 from hardcost.report.tables.successive_table import successive_grids
 from hardcost.report.tables.trace_table import model_grids, order_grid, share_grid, sum_line
 from hardcost.report.tables.trace_table import shown as shown_traces
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from hardcost.report.page.lanes import Lanes
     from hardcost.report.sentences.failures import Reason
     from hardcost.report.tables.layout import Grid
+    from hardcost.report.tables.source_listing import Listing
 
 _FREE = 8
 """Most names of free controls on the first screen."""
@@ -142,6 +144,7 @@ class Section:
     failures: tuple[Reason, ...] = ()
     charts: tuple[Chart, ...] = ()
     flames: tuple[Graph, ...] = ()
+    listings: tuple[Listing, ...] = ()
     lanes: tuple[Lanes, ...] = ()
     grids: tuple[Grid, ...] = ()
     folded: tuple[Grid, ...] = ()
@@ -341,6 +344,7 @@ def _profiled(finding: Finding) -> Iterable[Section]:
             "Where the cost arises",
             (FLAMES_GUIDE,),
             flames=tuple(graphs(finding)),
+            listings=tuple(listings(finding)),
             grids=tuple(
                 grid
                 for one in finding.profiles

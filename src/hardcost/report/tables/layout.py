@@ -155,6 +155,18 @@ class Lines(ConsoleRenderable):
 
 
 @dataclass(frozen=True)
+class Verbatim(ConsoleRenderable):
+    """Lines that stay as they are, however long."""
+
+    lines: tuple[str, ...]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the lines."""
+        for line in self.lines:
+            yield Text(_for(line, console, options), no_wrap=True, overflow="ignore")
+
+
+@dataclass(frozen=True)
 class Terms(ConsoleRenderable):
     """Words and their meanings, in two columns."""
 

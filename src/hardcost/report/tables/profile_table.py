@@ -21,17 +21,19 @@ from hardcost.report.tables.layout import (
     Lines,
     RowText,
     Terms,
+    Verbatim,
 )
 from hardcost.report.tables.run_table import measured_on, note_lines, where
+from hardcost.report.tables.source_listing import listing_of
 from hardcost.report.text import number, percent, shorten, signed, visible
 from hardcost.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rich.console import ConsoleRenderable
 
-    from hardcost.analysis.finding import ControlProfiled, Finding, Profiled, Stack
+    from hardcost.analysis.finding import ControlProfiled, Finding, Process, Profiled, Stack
 
 _TOP = 20
 _TRACED = 3
@@ -51,6 +53,9 @@ def profile_table(finding: Finding, top: int = _TOP) -> ConsoleRenderable:
     for one in finding.profiles:
         parts += map(GridText, profile_grids(one, top))
         parts += map(GridText, control_grids(finding, one.metric))
+        if one.source is not None:
+            listing = listing_of(one, one.source)
+            parts.append(Verbatim((listing.title, *listing.lines)))
         callers = tuple(caller_lines(one))
         if callers:
             parts.append(Lines(callers))
@@ -63,24 +68,26 @@ def profile_table(finding: Finding, top: int = _TOP) -> ConsoleRenderable:
 def profile_grids(one: Profiled, top: int = _TOP) -> Iterator[Grid]:
     """Yield who executes a metric, if these are several processes, and in which functions."""
     if len([process for process in one.processes if process.name != CLOCK]) > 1:
-        yield _process_grid(one, top)
+        yield _parts_grid(one, "process", "other processes", one.processes, top)
+    if one.places:
+        yield _parts_grid(one, "subsystem", "other subsystems", one.subsystems, top)
     yield _function_grid(one, top)
 
 
-def _process_grid(one: Profiled, top: int) -> Grid:
-    """Return the processes whose cost changed most; their sum is the metric's cost."""
-    shown, rest = one.processes[:top], one.processes[top:]
+def _parts_grid(one: Profiled, what: str, others: str, parts: Sequence[Process], top: int) -> Grid:
+    """Return the parts whose cost changed most; the sum of all is the metric's cost."""
+    shown, rest = parts[:top], parts[top:]
     rows = [(named(process.name), process.before, process.after) for process in shown]
     if rest:
         sides = (math.fsum(process.before for process in rest), math.fsum(p.after for p in rest))
-        rows.append((count(len(rest), "other process", "other processes"), *sides))
+        rows.append((count(len(rest), f"other {what}", others), *sides))
     rows.append(("all", one.value, one.value + one.cost))
     names, before, after = zip(*rows, strict=True)
     moved = [b - a for a, b in zip(before, after, strict=True)]
     share = [percent(part / one.cost) if one.cost else "" for part in moved]
     return Grid(
-        title=f"{_title(one)}, by process",
-        labels=(Column("process", names, left=True),),
+        title=f"{_title(one)}, by {what}",
+        labels=(Column(what, names, left=True),),
         groups=(
             Group("", (Column("cost", tuple(_moved(part, one) for part in moved)),)),
             Group("", (Column("share", tuple(share)),)),

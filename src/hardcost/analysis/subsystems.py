@@ -1,0 +1,59 @@
+"""Cost by subsystem: a function's instructions, under the file and the folder that it is in.
+
+A tree by place, where stacks are one by callers. Its parts add up to the same cost. What is not
+known stays a part with a number, `[unknown]`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.analysis.finding import KERNEL
+from hardcost.instruments.kernelsource import file_of, module_of
+
+if TYPE_CHECKING:
+    from hardcost.instruments.windows import Frame, Profile
+
+Path = tuple[str, ...]
+
+PROGRAMS, UNKNOWN = "programs", "[unknown]"
+_FOLDERS = 2  # of a file's path, that name a subsystem
+_AUDIT = "audit"
+_AUDITS = (["kernel"], ["arch"], ["lib"])
+"""The folders whose files of that name are audit's; those of `security/` are the modules' own."""
+
+
+def places(profile: Profile) -> list[Path]:
+    """Return where each frame's code is, by its number: from the kernel or programs down."""
+    found: list[Path] = [()]
+    processes = [""]
+    for frame in profile.frames:
+        process = frame.name if frame.kind == "process" else processes[frame.above]
+        processes.append(process)
+        found.append(_place(frame, process))
+    return found
+
+
+def _place(frame: Frame, process: str) -> Path:
+    if frame.kind == "process":
+        return (frame.name,)
+    if frame.kind == "user":
+        return PROGRAMS, process, frame.name
+    file, module = file_of(frame.name), module_of(frame.name)
+    if file is not None:
+        return KERNEL, subsystem(file), file, frame.name
+    return KERNEL, UNKNOWN if module is None else f"module {module}", frame.name
+
+
+def subsystem(file: str) -> str:
+    """Return the subsystem of a file or folder of Linux's source.
+
+    It is the first two folders, such as `fs/ext4`, or the only one. Files of audit lie in several
+    folders, by the name; they are one subsystem.
+    """
+    *folders, name = file.split("/")
+    if name.startswith(_AUDIT) and folders[:1] in _AUDITS:
+        return _AUDIT
+    if "." not in name:
+        folders.append(name)  # it is a folder
+    return "/".join(folders[:_FOLDERS]) or UNKNOWN

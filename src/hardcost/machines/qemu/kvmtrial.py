@@ -1,0 +1,38 @@
+"""Whether KVM works on this host, found out by booting a guest under it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardcost.errors import MachineError
+from hardcost.machines.machine import Boot
+from hardcost.machines.qemu import argv
+from hardcost.machines.qemu.vm import VirtualMachine
+
+if TYPE_CHECKING:
+    from hardcost.machines.cache import Cache
+
+_KVM_DEVICE = Path("/dev/kvm")
+
+
+async def kvm_works(cache: Cache, image: Path | None, limit_seconds: float = 10) -> str | None:
+    """Return None if a guest boots under KVM, else why it does not.
+
+    The device file says nothing: some hosts offer a kind of KVM that hangs a stock kernel. So a
+    guest is booted, with a time limit.
+    """
+    if not os.access(_KVM_DEVICE, os.R_OK | os.W_OK):
+        return f"{_KVM_DEVICE} is missing, or not for this user to open (group kvm)"
+    machine = VirtualMachine(cache, argv.Hardware("kvm"), image)
+    machine.identity(Boot())  # fetches what is missing, which has no part in the time limit
+    try:
+        async with asyncio.timeout(limit_seconds):
+            await machine.make_ready(Boot())
+    except TimeoutError:
+        return f"a guest under KVM did not boot within {limit_seconds:.0f} s"
+    except MachineError as error:
+        return f"a guest under KVM did not boot: {error}".splitlines()[0]
+    return None

@@ -1,0 +1,85 @@
+"""A function's source with counts beside each line, as lines of text."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.report.sentences.profile_answer import digits_of, named
+from hardcost.report.text import number, signed, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hardcost.analysis.finding import Finding, Line, Profiled, Source
+
+_HEADS = ("own", "before", "after", "total", "line")
+_NO_LINE = "(of no line)"
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A function's source with counts, and what it is of."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
+def listings(finding: Finding) -> Iterator[Listing]:
+    """Yield the listing of each metric for which lines were counted."""
+    for one in finding.profiles:
+        if one.source is not None:
+            yield listing_of(one, one.source)
+
+
+def listing_of(one: Profiled, source: Source) -> Listing:
+    """Return a function's source with what its lines execute for one operation of a metric."""
+    title = f"{named(source.function)}, {visible(one.metric)}, {visible(one.unit)}, line by line"
+    return Listing(title, tuple(_listing(one, source)))
+
+
+def _listing(one: Profiled, source: Source) -> Iterator[str]:
+    """Yield a function's lines: differences and both sides, then number and text.
+
+    What the lines execute themselves adds up to what the function does.
+    """
+    digits = digits_of(one)
+    rows = [_row(line, digits) for line in source.lines]
+    before = math.fsum(line.own_before for line in source.lines)
+    after = math.fsum(line.own_after for line in source.lines)
+    sums = (signed(after - before, digits), number(before, digits), number(after, digits), "", "")
+    widths = [
+        max(map(len, column))
+        for column in zip(_HEADS, sums, *(row[:-1] for row in rows), strict=True)
+    ]
+    yield f"{_joined(_HEADS, widths)}  source"
+    file, last = "", 0
+    for line, row in zip(source.lines, rows, strict=True):
+        if line.file != file:
+            yield f"{visible(line.file)}:"
+        elif line.number > last + 1:
+            yield f"{_joined(('', '', '', '', '…'), widths)}"
+        file, last = line.file, line.number
+        yield f"{_joined(row[:-1], widths)}  {row[-1]}".rstrip()
+    yield f"{_joined(sums, widths)}  in all"
+
+
+def _row(line: Line, digits: int) -> tuple[str, ...]:
+    own = line.own_after - line.own_before
+    total = line.total_after - line.total_before
+    counted = line.own_before or line.own_after or line.total_before or line.total_after
+    sides = (
+        (number(line.own_before, digits), number(line.own_after, digits)) if counted else ("", "")
+    )
+    return (
+        signed(own, digits) if own else "",
+        *sides,
+        signed(total, digits) if total else "",
+        str(line.number) if line.number else "",
+        visible(line.text) if line.number else _NO_LINE,
+    )
+
+
+def _joined(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))

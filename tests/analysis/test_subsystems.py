@@ -1,0 +1,65 @@
+"""A function counts for its file's subsystem; what is not known stays, with a number."""
+
+import pytest
+from tests.analysis.test_profiled import record
+
+from hardcost.analysis.profiled import profiled
+from hardcost.analysis.subsystems import places, subsystem
+from hardcost.instruments.windows import Frame, Profile
+
+FRAMES = tuple(
+    Frame(above=above, kind=kind, name=name)
+    for above, kind, name in [
+        (0, "process", "p"),
+        (1, "user", "main"),
+        (1, "kernel", "audit_filter_rules.constprop.0"),
+        (3, "kernel", "no_such_function"),
+        (3, "kernel", "made_up [thing]"),
+        (3, "kernel", "kmem_cache_alloc"),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("kernel/auditsc.c", "audit"),
+        ("arch/x86/kernel/audit_64.c", "audit"),
+        ("security/apparmor/audit.c", "security/apparmor"),
+        ("kernel/sched/core.c", "kernel/sched"),
+        ("mm/slub.c", "mm"),
+        ("fs/ext4", "fs/ext4"),
+        ("net/ipv4/netfilter/x.c", "net/ipv4"),
+    ],
+)
+def test_a_file_belongs_to_a_subsystem(file: str, name: str) -> None:
+    assert subsystem(file) == name
+
+
+def test_code_stands_below_its_file_and_subsystem() -> None:
+    assert places(Profile(frames=FRAMES, metrics=())) == [
+        (),
+        ("p",),
+        ("programs", "p", "main"),
+        ("kernel", "audit", "kernel/auditsc.c", "audit_filter_rules.constprop.0"),
+        ("kernel", "[unknown]", "no_such_function"),
+        ("kernel", "module thing", "made_up [thing]"),
+        ("kernel", "mm", "mm/slub.c", "kmem_cache_alloc"),
+    ]
+
+
+def test_subsystems_add_up_to_the_cost() -> None:
+    before, after = record("without", [{2: 10, 4: 5}]), record("with", [{2: 11, 3: 70, 4: 5, 6: 9}])
+    both = [
+        one.model_copy(update={"profile": Profile(frames=FRAMES, metrics=one.profile.metrics)})
+        for one in (before, after)
+        if one.profile is not None
+    ]
+    (one,) = profiled(both, "without", "with")
+    assert sum(each.after - each.before for each in one.subsystems) == one.cost == 80
+    assert [(each.name, each.after - each.before) for each in one.subsystems][:3] == [
+        ("audit", 70),
+        ("mm", 9),
+        ("programs", 1),
+    ]
+    assert ("[unknown]", 5, 5) in [(e.name, e.before, e.after) for e in one.subsystems]
