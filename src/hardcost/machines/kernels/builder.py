@@ -94,9 +94,9 @@ class Kernels:
             InputError: make can't work in the cache or the source's folder.
         """
         source.fit_for_cache(self._cache)
-        if self._debians is not None:
-            return source.debian_source(self._cache, self._debians)
-        return source.from_folder(self._folder)
+        if self._folder is not None:
+            return source.from_folder(self._folder)
+        return source.debian_source(self._cache, self._debians or source.DebianSource())
 
     def announce(self, note: Callable[[str], None]) -> None:
         """Have `note` hear that Debian's source is fetched, where that is still to come."""
