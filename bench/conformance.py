@@ -2,13 +2,14 @@
 
     .venv/bin/python bench/conformance.py --cases 100000 --seed 1
     .venv/bin/python bench/conformance.py --both --cases 100000
+    .venv/bin/python bench/conformance.py --both --source debian:7.3 --cases 20000
 
 A kernel is `debian` (the machine's own), `stock` (the lean kernel that hardcost builds), `flat`
 (the same with the patches of that name), or what `--kernel` takes: `debian:7.3`, a package, a
-vmlinux or bzImage file. `--beside` names a second
-kernel that gets the same sets and calls: its records are then compared with those of the first,
-record by record and key by key, and so are the rules that both list. `--both` is short for stock
-beside flat.
+vmlinux or bzImage file. `--source` is the Linux of which stock and flat are built. `--beside` names
+a second kernel that gets the same sets and calls: its records are then compared with those of the
+first, record by record and key by key, and so are the rules that both list. `--both` is short for
+stock beside flat.
 
 Prints each disagreement completely, as it is found; then cases, disagreements and seconds, and how
 often each oddity was exercised. Exits with 1 if there is any disagreement or difference, or if
@@ -31,6 +32,7 @@ from conformance import cases
 from conformance.repertoire import CALLS
 from conformance.twokernels import Beside, beside
 from hardcost.machines.cache import Cache
+from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.machine import Boot, KernelRecipe, Machine
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
@@ -42,7 +44,7 @@ def main() -> int:
     """Run the requested cases, and return the exit status."""
     chosen = _arguments()
     names = [chosen.kernel, *([chosen.beside] if chosen.beside else [])]
-    guests = [guest(name) for name in names]
+    guests = [guest(name, chosen.source) for name in names]
     for machine, boot in guests:
         asyncio.run(machine.make_ready(boot))
     started = time.monotonic()
@@ -81,21 +83,23 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--kernel", default="debian", help="debian, stock, flat, debian:7.3, FILE")
     parser.add_argument("--beside", default="", help="a second kernel, compared with the first")
     parser.add_argument("--both", action="store_true", help="--kernel stock --beside flat")
+    parser.add_argument("--source", type=Path, help="a folder, or debian:7.3")
     chosen = parser.parse_args()
     if chosen.both:
         chosen.kernel, chosen.beside = "stock", "flat"
     return chosen
 
 
-def guest(name: str) -> tuple[Machine, Boot]:
-    """Return the machine and its boot for a kernel's name or file."""
+def guest(name: str, source: Path | None = None) -> tuple[Machine, Boot]:
+    """Return the machine and its boot for a kernel's name or file; `source` is what is built."""
     hardware = Hardware("tcg")
     if name == "debian":
         return VirtualMachine(Cache(), hardware), Boot()
     labels = ("security=apparmor",)  # which is on in Debian: some rules ask for labels
     if name in {"stock", "flat"}:
         recipe = KernelRecipe("lean", patches=("flat",) if name == "flat" else ())
-        return VirtualMachine(Cache(), hardware), Boot(labels, kernel=recipe)
+        built = Kernels(Cache(), source)
+        return VirtualMachine(Cache(), hardware, kernels=built), Boot(labels, kernel=recipe)
     return VirtualMachine(Cache(), hardware, Path(name)), Boot(labels, fresh=True)
 
 

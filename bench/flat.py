@@ -2,6 +2,7 @@
 
     .venv/bin/python bench/flat.py
     .venv/bin/python bench/flat.py --only calls --only loading --json flat.json
+    .venv/bin/python bench/flat.py --source debian:7.3
 
 Builds the lean kernel and the same with the patches `flat`, unless they are in the cache, and
 measures both in guests whose clock counts instructions. Prints Markdown: the tables, and for each
@@ -9,8 +10,8 @@ line of the acceptance list whether it holds. Exits with 1 if one does not.
 
 The parts: `calls` (under about thirty rule sets), `layouts` (operations that vary with the memory
 layout, in several layouts), `stig` (published sets, all calls), `loading` (480 rules of several
-kinds, loaded and deleted), `memory`. `--stock` and `--flat` select other kernels by file, a vmlinux
-or bzImage each.
+kinds, loaded and deleted), `memory`. `--source` is the Linux that both are built from; `--stock`
+and `--flat` select other kernels by file, a vmlinux or bzImage each.
 """
 
 from __future__ import annotations
@@ -62,9 +63,11 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="a file for all figures")
     parser.add_argument("--stock", type=Path, help="another kernel instead of stock")
     parser.add_argument("--flat", type=Path, help="another kernel instead of flat")
+    parser.add_argument("--source", type=Path, help="a folder, or debian:7.3")
     chosen = parser.parse_args()
     kernels = Pair(
-        flat_kernels.kernel("stock", chosen.stock), flat_kernels.kernel("flat", chosen.flat)
+        flat_kernels.kernel("stock", chosen.stock, chosen.source),
+        flat_kernels.kernel("flat", chosen.flat, chosen.source),
     )
     environment = kernels.flat.machine.environment(kernels.flat.boot)
     print(f"{environment['kernel']}, QEMU {environment['qemu']}, cpu {environment['cpu_model']}\n")

@@ -54,11 +54,11 @@ class Kernel:
         return self.machine.recipe(self.boot).kernel
 
 
-def kernel(name: str, image: Path | None = None) -> Kernel:
-    """Return the kernel `stock` or `flat`, built if necessary, or the one in `image`."""
+def kernel(name: str, image: Path | None = None, source: Path | None = None) -> Kernel:
+    """Return the kernel `stock` or `flat`, built of `source` if need be, or the one in `image`."""
     if image is None:
         recipe = KernelRecipe("lean", patches=("flat",) if name == "flat" else ())
-        image = asyncio.run(Kernels(Cache()).build(recipe)).image
+        image = asyncio.run(Kernels(Cache(), source).build(recipe)).image
     return Kernel(name, VirtualMachine(Cache(), Hardware("icount"), image), Boot(fresh=True))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines import debianpackages
+from hardcost.machines import debianpackages, host
 from hardcost.machines.cache import Cache, digest
 
 if TYPE_CHECKING:
@@ -129,3 +129,42 @@ def test_the_newest_ordinary_kernel_of_a_version_is_taken(
 def test_what_is_no_version_is_refused_before_apt_sees_it(version: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="names no version of Linux"):
         debianpackages.kernel_of(Cache(tmp_path), version)
+
+
+SEARCHED = (
+    "linux-source - Linux kernel source (meta-package)",
+    "linux-source-6.1 - Linux kernel source for version 6.1 with Debian patches",
+    "linux-source-6.12 - Linux kernel source for version 6.12 with Debian patches",
+)
+
+
+def apt_that_finds(folder: Path, lines: tuple[str, ...]) -> str:
+    """Return a PATH with an apt that finds these packages, and counts how often it is asked."""
+    folder.mkdir()
+    listed = "".join(f"echo '{line}'\n" for line in lines)
+    program = folder / "apt-cache"
+    program.write_text(f"#!/bin/sh\necho asked >>{folder}/log\n{listed}")
+    program.chmod(0o755)
+    (folder / "apt-get").symlink_to("/bin/false")
+    return f"{folder}:/usr/bin:/bin"
+
+
+def test_a_source_is_found_by_its_version_and_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", apt_that_finds(tmp_path / "apt", SEARCHED))
+    cache = Cache(tmp_path / "cache")
+    found = debianpackages.source_of(cache, "6.12")
+    assert found == ("linux-source-6.12", host.release().codename)
+    asked = (tmp_path / "apt/log").read_text()
+    assert debianpackages.source_of(cache, "6.12") == found
+    assert (tmp_path / "apt/log").read_text() == asked
+
+
+def test_a_source_that_debian_lacks_is_refused_with_those_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", apt_that_finds(tmp_path / "apt", SEARCHED))
+    with pytest.raises(InputError, match=r"has no source of Linux 5\.10") as raised:
+        debianpackages.source_of(Cache(tmp_path / "cache"), "5.10")
+    assert raised.value.problems[0].hint == "it has 6.1, 6.12"

@@ -1,5 +1,7 @@
 """The kernel with the series of patches `flat`: what calls cost there, and that it decides alike.
 
+On Linux 6.1, and in the slow tests on 7.3, for which the series has patches of its own.
+
 `bench/flat.py` measures far more, and `bench/conformance.py --both` compares any number of cases.
 """
 
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,13 +22,12 @@ from conformance.twokernels import beside
 from conformance.witness import Witness, run_witnesses
 from hardcost.auditrules.tables import lookup
 from hardcost.machines.cache import Cache
+from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.vm.conftest import Outcome
 
 pytestmark = pytest.mark.vm
@@ -66,13 +68,21 @@ name = "rules"
 """
 
 
+@pytest.fixture(
+    scope="module", params=["debian:6.1", pytest.param("debian:7.3", marks=pytest.mark.slow)]
+)
+def source(request: pytest.FixtureRequest) -> str:
+    """Return the Linux of which both kernels are built."""
+    return str(request.param)
+
+
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory, cache_root: Path) -> Outcome:
+def measured(source: str, tmp_path_factory: pytest.TempPathFactory, cache_root: Path) -> Outcome:
     """Return a run of both kernels under each set of rules, both built if need be."""
     command = Command(tmp_path_factory.mktemp("flat"), cache_root, limit_seconds=3000)
     levels = (f"levels.{name}.audit.rules = {json.dumps(rules)}" for name, rules in LEVELS.items())
     command.write("study.toml", STUDY + "\n".join(levels))
-    return command("run", "study.toml", "--format", "json")
+    return command("run", "study.toml", "--source", source, "--format", "json")
 
 
 @pytest.mark.parametrize("call", ["null", "open"])
@@ -102,16 +112,21 @@ def test_without_rules_or_with_one_no_call_is_dearer(
 
 
 @pytest.fixture(scope="module")
-def both(measured: Outcome, cache_root: Path) -> tuple[cases.Boot, cases.Boot]:
+def both(measured: Outcome, source: str, cache_root: Path) -> tuple[cases.Boot, cases.Boot]:
     """Return what the stock kernel and `flat` recorded of the same cases."""
     assert measured.status == 0  # both are built
-    machine = VirtualMachine(Cache(cache_root), Hardware("tcg"))
+    machine = _machine(cache_root, source)
     kernels = [KernelRecipe("lean"), KernelRecipe("lean", patches=("flat",))]
     guests = [(machine, Boot(("security=apparmor",), kernel=kernel)) for kernel in kernels]
     for _, boot in guests:
         asyncio.run(machine.make_ready(boot))
     ((stock, flat),) = cases.on_each(guests, CASES, SEED, listed=True)
     return stock, flat
+
+
+def _machine(cache_root: Path, source: str) -> VirtualMachine:
+    cache = Cache(cache_root)
+    return VirtualMachine(cache, Hardware("tcg"), kernels=Kernels(cache, Path(source)))
 
 
 @pytest.mark.usefixtures("read_for")
@@ -130,7 +145,7 @@ def test_it_records_what_the_stock_kernel_records(both: tuple[cases.Boot, cases.
     assert not compared.counts["unsteady"]
 
 
-def test_a_rule_with_path_and_exe_outlives_its_file(cache_root: Path) -> None:
+def test_a_rule_with_path_and_exe_outlives_its_file(source: str, cache_root: Path) -> None:
     """The stock kernel takes the new file for the program, and the rule matches no more."""
     root, worker, watched = "/case0", "/case0/worker", "/case0/watched"
     # Without an architecture, auditctl 4.0.2 complains that `perm` is slow.
@@ -146,7 +161,7 @@ def test_a_rule_with_path_and_exe_outlives_its_file(cache_root: Path) -> None:
     )
     fixture = (mount(root), program(worker), file(watched))
     asked = Witness(fixture, Worker(700, worker), call, (rule, ""), ("both", None), None)
-    machine = VirtualMachine(Cache(cache_root), Hardware("tcg"))
+    machine = _machine(cache_root, source)
     found = {}
     for patches in ((), ("flat",)):
         boot = Boot(kernel=KernelRecipe("lean", patches=patches))

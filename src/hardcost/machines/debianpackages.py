@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError
@@ -16,21 +17,33 @@ from hardcost.machines.packagenames import install
 from hardcost.machines.process import run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from hardcost.machines.cache import Cache
 
 _CONCRETE_KERNEL = re.compile(r"^\s*Depends:\s+(linux-image-\d\S*)", re.MULTILINE)
-_KERNELS = r"^linux-image-[0-9].*-amd64$"
 _ORDINARY = re.compile(r"linux-image-(\d+\.\d+\.\d+(?:[+.-][0-9a-z+.]+)?)-amd64")
-_SERIES = re.compile(r"linux-image-(\d+\.\d+)\.\d")
 _KERNEL_VERSION = re.compile(r"\d{1,3}\.\d{1,3}(?:[.+-][0-9a-z]+)*")
 _RELEASES = ("bookworm", "trixie", f"trixie{BACKPORTS}", UNSTABLE)
 _NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 _VERSION = "version"  # the file beside a package's files that holds its version
 _VERSION_NUMBER = re.compile(r"[0-9][A-Za-z0-9.+:~-]*")
 _SAMPLES = "usr/share/doc/auditd/examples/*rules"  # rules in Debian 12, audit-rules in 13
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Packages of which Debian has one for each version of Linux.
+
+    `pattern` is apt's for their names, `series` the version in a name; `chosen` is the package of a
+    version among those that a release has.
+    """
+
+    title: str
+    pattern: str
+    series: re.Pattern[str]
+    chosen: Callable[[Sequence[str], str], str | None]
 
 
 def unpacked(
@@ -109,6 +122,28 @@ def kernel_of(cache: Cache, version: str) -> tuple[str, str]:
         InputError: It is no version, or Debian has no such kernel; the hint names those it has.
         MachineError: Its lists can't be fetched.
     """
+    return _found(cache, _KERNELS, version)
+
+
+def source_of(cache: Cache, version: str) -> tuple[str, str]:
+    """Return the package of Linux's source of a version, and the release that has it.
+
+    `version` is as Debian names its sources, such as `6.12`; the rest is as in `kernel_of`.
+
+    Raises:
+        InputError: It is no version, or Debian has no such source; the hint names those it has.
+        MachineError: Its lists can't be fetched.
+    """
+    return _found(cache, _SOURCES, version)
+
+
+def knows_kernel(cache: Cache, version: str) -> bool:
+    """Say whether Debian's kernel of a version was looked up before."""
+    return _kind_place(cache, _KERNELS, version).is_dir()
+
+
+def _found(cache: Cache, kind: _Kind, version: str) -> tuple[str, str]:
+    """Return the package of a kind and version, and the release that has it."""
     if _KERNEL_VERSION.fullmatch(version) is None:
         raise InputError(
             f"debian:{version} names no version of Linux", hint="such as debian:6.12 or debian:6.1"
@@ -119,37 +154,33 @@ def kernel_of(cache: Cache, version: str) -> tuple[str, str]:
         others = [one for one in _RELEASES if one != own.codename]
         seen: set[str] = set()
         for codename in (None, *others):
-            offered = _kernels_of(cache, own, codename)
+            offered = _offered(cache, own, codename, kind)
             seen.update(offered)
-            found = newest_kernel(offered, version)
+            found = kind.chosen(offered, version)
             if found is not None:
                 (folder / "package").write_text(_checked(found))
                 (folder / "release").write_text(codename or own.codename)
                 return
-        has = sorted({match[1] for one in seen if (match := _SERIES.match(one))}, key=_numbers)
+        has = sorted({match[1] for one in seen if (match := kind.series.match(one))}, key=_numbers)
         raise InputError(
-            f"Debian has no kernel {version} for this machine",
+            f"Debian has no {kind.title} {version} for this machine",
             hint=f"it has {', '.join(has)}" if has else "apt-get update, then try again",
         )
 
-    name = _kernel_place(cache, version).name
-    place = cache.make("packages", name, f"which of Debian's kernels is {version}", fill)
+    name = _kind_place(cache, kind, version).name
+    title = f"which of Debian's {kind.title}s is {version}"
+    place = cache.make("packages", name, title, fill)
     return (place / "package").read_text(), (place / "release").read_text()
 
 
-def knows_kernel(cache: Cache, version: str) -> bool:
-    """Say whether Debian's kernel of a version was looked up before."""
-    return _kernel_place(cache, version).is_dir()
+def _kind_place(cache: Cache, kind: _Kind, version: str) -> Path:
+    return _place(cache, f"the {kind.title} {version}")
 
 
-def _kernel_place(cache: Cache, version: str) -> Path:
-    return _place(cache, f"the kernel {version}")
-
-
-def _kernels_of(cache: Cache, own: host.Release, codename: str | None) -> tuple[str, ...]:
-    """Return the kernels that a release offers; none of another release whose lists don't come."""
+def _offered(cache: Cache, own: host.Release, codename: str | None, kind: _Kind) -> tuple[str, ...]:
+    """Return what a release offers; nothing of another release whose lists don't come."""
     try:
-        return Apt(cache, own, codename).matching(_KERNELS)
+        return Apt(cache, own, codename).matching(kind.pattern)
     except MachineError:
         if codename is None:
             raise
@@ -170,8 +201,25 @@ def newest_kernel(packages: Sequence[str], version: str) -> str | None:
     return max(found, key=_numbers, default=None)
 
 
+def _source(packages: Sequence[str], version: str) -> str | None:
+    """Return the package of the source of a version, None if it is not there."""
+    name = f"linux-source-{version}"
+    return name if name in packages else None
+
+
 def _numbers(text: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", text)))
+
+
+_KERNELS = _Kind(
+    "kernel",
+    r"^linux-image-[0-9].*-amd64$",
+    re.compile(r"linux-image-(\d+\.\d+)\.\d"),
+    newest_kernel,
+)
+_SOURCES = _Kind(
+    "source of Linux", r"^linux-source-[0-9]", re.compile(r"linux-source-(\d+\.\d+)$"), _source
+)
 
 
 def sample_rules(cache: Cache) -> Path:

@@ -70,6 +70,16 @@ def test_the_series_that_comes_with_hardcost_is_found_by_its_name() -> None:
 
 
 @pytest.mark.parametrize(
+    ("version", "folder"),
+    [("", "flat"), ("6.1.192", "flat"), ("7.2.99", "flat"), ("7.3.4", "7.3"), ("7.10", "7.3")],
+)
+def test_a_series_has_the_patches_for_the_release_of_the_source(version: str, folder: str) -> None:
+    found = patches.read(["flat"], version)
+    assert {Path(patch.file).parent.name for patch in found} == {folder}
+    assert len(found) == len(patches.read(["flat"]))
+
+
+@pytest.mark.parametrize(
     ("text", "line", "message"),
     [
         ("hello\n", None, "no diff"),

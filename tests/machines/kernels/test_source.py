@@ -1,15 +1,14 @@
 from __future__ import annotations
 
 import platform
-from typing import TYPE_CHECKING
+import tarfile
+from pathlib import Path
 
 import pytest
 
 from hardcost.errors import InputError, MachineError
+from hardcost.machines.cache import Cache, digest
 from hardcost.machines.kernels import source
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -68,7 +67,53 @@ def test_a_later_debian_without_the_source_says_so_and_what_helps(
         raise MachineError("apt offers no package linux-source-6.1 of Debian's bookworm")
 
     with pytest.raises(MachineError, match=r"13 \(trixie\) has no source of Linux 6\.1") as raised:
-        source._of_debian(take)
+        source._of_debian(take, source.DebianSource())
     hint = raised.value.problems[0].hint
     assert hint is not None
     assert "--source FOLDER" in hint
+
+
+def debians(cache: Cache, version: str, makefile: str) -> None:
+    """Put one of Debian's packages of a source into the cache, and that it was looked up."""
+    package = f"linux-source-{version}"
+
+    def fill(folder: Path) -> None:
+        (folder / "version").write_text(f"{version}.4-1")
+        place = folder / "files/usr/src"
+        place.mkdir(parents=True)
+        (folder / package).mkdir()
+        (folder / package / "Makefile").write_text(makefile)
+        with tarfile.open(place / f"{package}.tar.xz", "w:xz") as archive:
+            archive.add(folder / package, package)
+
+    def found(folder: Path) -> None:
+        (folder / "package").write_text(package)
+        (folder / "release").write_text("trixie-backports")
+
+    for title, filled in ((package, fill), (f"the source of Linux {version}", found)):
+        key = digest({"package": title, "architecture": platform.machine()})
+        cache.make("packages", key, title, filled)
+
+
+def test_a_source_of_debian_s_is_named_by_its_version(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    debians(cache, "7.3", "VERSION = 7\nPATCHLEVEL = 3\nSUBLEVEL = 4\n")
+    which = source.named(cache, Path("debian:7.3"))
+    assert which == source.DebianSource("linux-source-7.3", "trixie-backports")
+    assert not source.is_unpacked(cache, which)
+    found = source.debian_source(cache, which)
+    assert (found.title, found.version) == ("linux-source-7.3 7.3.4-1", "7.3.4")
+    assert source.is_unpacked(cache, which)
+    assert not source.is_unpacked(cache, source.DebianSource())
+
+
+def test_a_path_names_no_source_of_debian_s_and_6_1_is_the_usual_one(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    assert source.named(cache, tmp_path) is None
+    assert source.named(cache, None) == source.named(cache, Path("debian:6.1"))
+    assert source.named(cache, None) == source.DebianSource("linux-source-6.1", "bookworm")
+
+
+def test_a_source_without_a_version_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="names no version of Linux"):
+        source.named(Cache(tmp_path), Path("debian:newest"))

@@ -31,7 +31,8 @@ def kernel() -> None:
 @click.option(
     "--source",
     type=click.Path(path_type=Path),
-    help="A folder with the Linux source (default: Debian 12's package linux-source-6.1).",
+    help="The Linux source: a folder, or debian:VERSION such as debian:7.3 (default: Debian 12's"
+    " package linux-source-6.1).",
 )
 @click.option(
     "--option",
@@ -88,6 +89,7 @@ def build() -> None:
     Examples:  hardcost kernel build --option INIT_ON_ALLOC_DEFAULT_ON=y
                hardcost kernel build --base /boot/config-6.1.0-26-amd64 --fragment my.config
                hardcost kernel build --patch flat --patch my-fix.patch
+               hardcost kernel build --source debian:7.3 --patch flat
     """
 
 

@@ -188,8 +188,9 @@ def _guests() -> tuple[_Option, ...]:
         click.option(
             "--source",
             type=click.Path(path_type=Path),
-            help="The Linux source from which kernels with options are built (default: Debian"
-            " 12's package linux-source-6.1).",
+            help="The Linux source from which kernels with options are built: a folder, or"
+            " debian:VERSION such as debian:7.3 (default: Debian 12's package"
+            " linux-source-6.1).",
         ),
         click.option(
             "--image",

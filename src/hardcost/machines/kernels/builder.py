@@ -72,17 +72,19 @@ class Kernels:
         report: Callable[[BuildProgress | None], None] | None = None,
         trust: Trust = Trust(),  # noqa: B008  (frozen)
     ) -> None:
-        """Build from the source in `folder`, else from Debian's, with `jobs` parallel compilers.
+        """Build from the source in `folder`, with `jobs` parallel compilers.
 
-        `trust` says what to do about code of the user's that runs on this machine.
+        Instead of a folder it may be the name of one of Debian's sources (`source.named`). `trust`
+        says what to do about code of the user's that runs on this machine.
         """
         self._cache = cache
-        self._folder = folder
+        self._debians = source.named(cache, folder)
+        self._folder = folder if self._debians is None else None
         self._jobs = jobs or len(os.sched_getaffinity(0))
         self._report = report or (lambda _: None)
         self._patched: dict[tuple[str, ...], Patched] = {}
         self._depends: dict[Path, kconfigtool.Kconfig] = {}
-        self._maker = Make(cache, folder, trust)
+        self._maker = Make(cache, self._folder, trust)
 
     @cached_property
     def source(self) -> Source:
@@ -92,14 +94,15 @@ class Kernels:
             InputError: make can't work in the cache or the source's folder.
         """
         source.fit_for_cache(self._cache)
-        if self._folder is None:
-            return source.debian_source(self._cache)
-        return source.from_folder(self._folder)
+        if self._folder is not None:
+            return source.from_folder(self._folder)
+        return source.debian_source(self._cache, self._debians or source.DebianSource())
 
     def announce(self, note: Callable[[str], None]) -> None:
         """Have `note` hear that Debian's source is fetched, where that is still to come."""
-        if self._folder is None and not any((self._cache.root / "sources").glob("*/Makefile")):
-            note("fetching and unpacking Linux's source, 140 MB; this happens once …")
+        if self._debians is not None and not source.is_unpacked(self._cache, self._debians):
+            series = self._debians.series
+            note(f"fetching and unpacking the source of Linux {series}; this happens once …")
 
     def depends(self, recipe: KernelRecipe) -> kconfigtool.Kconfig:
         """Return what the options of a recipe's source depend on."""
@@ -121,7 +124,7 @@ class Kernels:
         return self._patched[recipe.patches]
 
     def _read_patches(self, recipe: KernelRecipe) -> Patched:
-        read = patches.read(recipe.patches)
+        read = patches.read(recipe.patches, self.source.version)
         files = overlay.of(read, self.source.folder)
         remarks = self._maker.remarks(read)
         names = tuple(patch.name for patch in read)
@@ -242,8 +245,8 @@ class Kernels:
             overlay=patched.overlay,
             foreign=patched.foreign,
         )
-        if self._folder is None:
-            archive = source.debian_package(self._cache).archive
+        if self._debians is not None:
+            archive = source.debian_package(self._cache, self._debians).archive
         else:
             archive = source.archived(self._cache, of)
         supply = supply_of(archive, f"the source {of.title}", self._cache.root)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _SERIES = Path(str(resources.files("hardcost.machines.kernels"))) / "series"
 _SUFFIXES = (".patch", ".diff")
+_RELEASE = re.compile(r"\d+\.\d+")
 _COVER_LETTER = "0000-"  # as `git format-patch` names it
 _LARGEST = 16 << 20  # bytes of a patch
 _NAME = re.compile(r"[\w./+,@%=~-]+", re.ASCII)
@@ -80,17 +81,18 @@ def series() -> tuple[str, ...]:
     return tuple(sorted(one.name for one in _SERIES.iterdir() if one.is_dir()))
 
 
-def read(words: Sequence[str]) -> tuple[Patch, ...]:
+def read(words: Sequence[str], version: str = "") -> tuple[Patch, ...]:
     """Return the patches that `words` name, in order of application.
 
     A word is the name of a series that comes with hardcost, a file, or a folder. From a folder, the
     files *.patch and *.diff are used in the order of their names, without cover letters (0000-*)
-    and files without a diff.
+    and files without a diff. A series may have a folder for each release of Linux from which its
+    patches are others; `version` is the source's, such as 7.3.4.
 
     Raises:
         InputError: One does not exist, can't be read, or is not an acceptable patch.
     """
-    return tuple(patch for word in words for patch in _named(word))
+    return tuple(patch for word in words for patch in _named(word, version))
 
 
 def shown(words: Sequence[str]) -> str:
@@ -98,8 +100,8 @@ def shown(words: Sequence[str]) -> str:
     return ", ".join(Path(word).name or word for word in words)
 
 
-def _named(word: str) -> Iterator[Patch]:
-    path = _SERIES / word if word in series() else Path(word)
+def _named(word: str, version: str) -> Iterator[Patch]:
+    path = _of_release(_SERIES / word, version) if word in series() else Path(word)
     try:
         if path.is_dir():
             yield from _of_folder(path, word)
@@ -116,6 +118,22 @@ def _named(word: str) -> Iterator[Patch]:
             )
     except (OSError, ValueError) as error:
         raise InputError(f"the patch {word!r} can't be read: {error}") from None
+
+
+def _of_release(folder: Path, version: str) -> Path:
+    """Return the folder of a series' patches for a version of Linux.
+
+    Of the folders that are named by a release it is the newest one up to the version, else the
+    series' own.
+    """
+    wanted = [int(number) for number in re.findall(r"\d+", version)]
+    found = [
+        (numbers, one)
+        for one in folder.iterdir()
+        if _RELEASE.fullmatch(one.name)
+        and (numbers := [int(number) for number in one.name.split(".")]) <= wanted
+    ]
+    return max(found, default=([], folder))[1]
 
 
 def _of_folder(folder: Path, word: str) -> Iterator[Patch]:

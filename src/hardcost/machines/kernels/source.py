@@ -26,8 +26,12 @@ if TYPE_CHECKING:
     from hardcost.machines.kernels.overlay import Overlay
     from hardcost.machines.kernels.parts import SourceParts
 
-PACKAGE = "linux-source-6.1"
-"""The Linux source of kernel builds: options, patches and figures are for 6.1."""
+DEBIAN = "debian:"
+"""What stands before the version of one of Debian's sources."""
+
+_PACKAGES = "linux-source-"
+PACKAGE = f"{_PACKAGES}6.1"
+"""The Linux source of kernel builds, unless another is named: figures are for 6.1."""
 
 _RELEASE = "bookworm"  # the Debian release with this kernel; others have another source
 _VERSION = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL) *= *(\d+)$", re.MULTILINE)
@@ -100,18 +104,56 @@ class Package:
     version: str
 
 
-def debian_package(cache: Cache) -> Package:
+@dataclass(frozen=True)
+class DebianSource:
+    """One of Debian's sources: its package, and the release that has it if the host's has not."""
+
+    package: str = PACKAGE
+    release: str = _RELEASE
+
+    @property
+    def series(self) -> str:
+        """The version of Linux, as in the package's name."""
+        return self.package.removeprefix(_PACKAGES)
+
+
+def named(cache: Cache, source: Path | None) -> DebianSource | None:
+    """Return which of Debian's sources is named: `debian:7.3`; None: it is a folder.
+
+    Raises:
+        InputError: Debian has no source of that version.
+        MachineError: Its lists can't be fetched.
+    """
+    if source is None:
+        return DebianSource()
+    if not str(source).startswith(DEBIAN):
+        return None
+    version = str(source).removeprefix(DEBIAN)
+    if version == DebianSource().series:
+        return DebianSource()
+    return DebianSource(*debianpackages.source_of(cache, version))
+
+
+def debian_package(cache: Cache, which: DebianSource = DebianSource()) -> Package:
     """Return Debian's package of the source, fetched on first use.
 
-    Debian 12 has it. Later releases use that of Debian 12 too, from the mirror of the host's apt
-    and checked by Debian's keys, so that all hosts build from one source.
+    Debian 12 has that of Linux 6.1. Later releases use that of Debian 12 too, from the mirror of
+    the host's apt and checked by Debian's keys, so that all hosts build from one source.
 
     Raises:
         MachineError: It is unavailable; the remedy names other sources.
     """
-    files = _of_debian(lambda: debianpackages.unpacked(cache, PACKAGE, elsewhere=_RELEASE))
-    archive = files / "usr/src" / f"{PACKAGE}.tar.xz"
-    return Package(archive, debianpackages.version(cache, PACKAGE, elsewhere=_RELEASE))
+    files = _of_debian(
+        lambda: debianpackages.unpacked(cache, which.package, elsewhere=which.release), which
+    )
+    archive = files / "usr/src" / f"{which.package}.tar.xz"
+    return Package(archive, _debian_version(cache, which))
+
+
+def _debian_version(cache: Cache, which: DebianSource) -> str:
+    return _of_debian(
+        lambda: debianpackages.version(cache, which.package, elsewhere=which.release), which
+    )
 
 
 def debian_offer(cache: Cache) -> str:
@@ -120,20 +162,29 @@ def debian_offer(cache: Cache) -> str:
     Raises:
         MachineError: None is available.
     """
-    return _of_debian(lambda: debianpackages.offer(cache, PACKAGE, elsewhere=_RELEASE))
+    return _of_debian(
+        lambda: debianpackages.offer(cache, PACKAGE, elsewhere=_RELEASE), DebianSource()
+    )
 
 
-def debian_source(cache: Cache) -> Source:
-    """Return the source that Debian 12 builds its kernel from, unpacked on first use."""
-    version = _of_debian(lambda: debianpackages.version(cache, PACKAGE, elsewhere=_RELEASE))
-    name = digest({"source": PACKAGE, "version": version, "architecture": platform.machine()})
+def debian_source(cache: Cache, which: DebianSource = DebianSource()) -> Source:
+    """Return a source that Debian builds a kernel from, unpacked on first use."""
+    version = _debian_version(cache, which)
+    name = digest({"source": which.package, "version": version, "architecture": platform.machine()})
 
     def fill(folder: Path) -> None:
-        _unpack(debian_package(cache).archive, folder, "--strip-components=1")
+        _unpack(debian_package(cache, which).archive, folder, "--strip-components=1")
 
-    title = f"{PACKAGE} {version}, unpacked"
+    title = f"{which.package} {version}, unpacked"
     folder = cache.make("sources", name, title, fill, parts=_LOOKED_AT)
-    return Source(folder, name, f"{PACKAGE} {version}", _version(folder))
+    return Source(folder, name, f"{which.package} {version}", _version(folder))
+
+
+def is_unpacked(cache: Cache, which: DebianSource) -> bool:
+    """Say whether one of Debian's sources lies in the cache."""
+    wanted = f"{which.series}."
+    found = (cache.root / "sources").glob("*/Makefile")
+    return any(f"{_version(makefile.parent)}.".startswith(wanted) for makefile in found)
 
 
 def from_folder(folder: Path) -> Source:
@@ -240,19 +291,19 @@ def patched(cache: Cache, source: Source, overlay: Overlay) -> Source:
     return Source(folder, name, title, _version(folder))
 
 
-def _of_debian(take: Callable[[], Taken]) -> Taken:
+def _of_debian(take: Callable[[], Taken], which: DebianSource) -> Taken:
     """Return what is taken from Debian's package; an error explains the use of another release."""
     try:
         return take()
     except MachineError as error:
         release = host.release()
-        if release.codename == _RELEASE:
+        if release.codename == which.release:
             raise
         raise MachineError(
-            f"{release.title} has no source of Linux 6.1, and that of Debian 12 is unavailable:"
-            f" {error.problems[0].message}",
-            hint="give apt a mirror that has Debian 12 (bookworm) too, or name the folder of a"
-            " source of Linux 6.1: --source FOLDER",
+            f"{release.title} has no source of Linux {which.series}, and that of Debian's"
+            f" {which.release} is unavailable: {error.problems[0].message}",
+            hint=f"give apt a mirror that has Debian's {which.release} too, or name the folder of a"
+            f" source of Linux {which.series}: --source FOLDER",
         ) from error
 
 
