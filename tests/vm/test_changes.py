@@ -60,7 +60,7 @@ service = { "rsyslog.service" = "stopped" }
 name = "own"
 mount = { "/srv" = ["noexec", "nosuid"] }
 [configuration.service."rsyslog.service"]
-files = { "/etc/rsyslog.conf" = "*.* /var/log/own\\n", "/etc/rsyslog.d/new/a.conf" = "# a\\n" }
+files = { "/etc/rsyslog.conf" = "$ModLoad imuxsock\\n*.* /var/log/own\\n", "/etc/rsyslog.d/new/a.conf" = "# a\\n" }
 """
 
 
