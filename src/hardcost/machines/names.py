@@ -46,6 +46,7 @@ _EXAMINERS = {
     "host": "hardcost.machines.real.hostexamination",
     "ssh": "hardcost.machines.real.hostexamination",
     "fake": "hardcost.machines.fake",
+    "fakehost": "hardcost.machines.fake",
 }
 """Modules with `examine` and `try_out` as below, by the machine's name."""
 
