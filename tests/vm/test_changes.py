@@ -59,8 +59,9 @@ service = { "rsyslog.service" = "stopped" }
 [[configuration]]
 name = "own"
 mount = { "/srv" = ["noexec", "nosuid"] }
-[configuration.service."rsyslog.service"]
-files = { "/etc/rsyslog.conf" = "$ModLoad imuxsock\\n*.* /var/log/own\\n", "/etc/rsyslog.d/new/a.conf" = "# a\\n" }
+[configuration.service."rsyslog.service".files]
+"/etc/rsyslog.conf" = "$ModLoad imuxsock\\n*.* /var/log/own\\n"
+"/etc/rsyslog.d/new/a.conf" = "# a\\n"
 """
 
 

@@ -21,7 +21,8 @@ def _is_unknown(value: object) -> bool:
     return value is None
 
 
-def _says_nothing(value: object) -> bool:
+def says_nothing(value: object) -> bool:
+    """Say whether an entry leaves a key out that has this value."""
     return not value
 
 
@@ -57,7 +58,7 @@ class CellEntry(Entry):
     minimum: Number
     difference: Number
     each: tuple[Number, ...] = Field((), exclude_if=_is_one)
-    resolution: float = Field(0.0, exclude_if=_says_nothing)
+    resolution: float = Field(0.0, exclude_if=says_nothing)
 
 
 class ChangeEntry(Entry):
@@ -71,158 +72,6 @@ class ChangeEntry(Entry):
     after: str
     difference: Number
     ratio: Number
-
-
-class MovedEntry(Entry):
-    """A function of a profile's metric: its own instructions, and those with what it calls."""
-
-    function: str
-    own_before: Number
-    own_after: Number
-    total_before: Number
-    total_after: Number
-
-
-class StackEntry(Entry):
-    """A stack of a profile's metric: the process, then functions, each called by the one before."""
-
-    functions: tuple[str, ...]
-    before: Number
-    after: Number
-
-
-class ProcessEntry(Entry):
-    """What processes of a name, or a subsystem, executed for one operation."""
-
-    name: str
-    before: Number
-    after: Number
-
-
-class LineEntry(Entry):
-    """A line of a function's source, with instructions as a function has them."""
-
-    file: str
-    number: int
-    text: str
-    own_before: Number
-    own_after: Number
-    total_before: Number
-    total_after: Number
-
-
-class SourceEntry(Entry):
-    """The lines of a function, counted one by one."""
-
-    function: str
-    lines: tuple[LineEntry, ...]
-
-
-class ProfileEntry(Entry):
-    """A metric of `profiles`: differences of `functions` or any other parts make `cost`."""
-
-    workload: str
-    metric: str
-    unit: str
-    before: str
-    after: str
-    value: Number
-    cost: Number
-    functions: tuple[MovedEntry, ...]
-    processes: tuple[ProcessEntry, ...]
-    stacks: tuple[StackEntry, ...]
-    subsystems: tuple[ProcessEntry, ...]
-    source: SourceEntry | None = Field(None, exclude_if=_says_nothing)
-
-
-class DeedEntry(Entry):
-    """What a process had done with a record at the moment `when`."""
-
-    when: int
-    what: str
-
-
-class PieceEntry(Entry):
-    """A process runs; `process` and `woken_by` are places in the trace's `processes`, from 0.
-
-    `woken_by` is null where nobody woke it, or an interrupt did: then there is a moment, `woken`.
-    """
-
-    process: int
-    begin: int
-    end: int
-    doing: str
-    woken_by: int | None
-    woken: int | None
-    stopped: str | None
-    deeds: tuple[DeedEntry, ...]
-
-
-class WakeEntry(Entry):
-    """A process makes another run; null: an interrupt does."""
-
-    when: int
-    by: int | None
-    process: int
-
-
-class AnswerEntry(Entry):
-    """A process answers what another `asked` for at that moment."""
-
-    when: int
-    by: int
-    process: int
-    asked: int
-
-
-class ModelledEntry(Entry):
-    """A trace on so many processors, by a model: `path` is whose the longest chain is."""
-
-    processors: int
-    length: int
-    drained: int
-    work: int
-    limit: int
-    path: tuple[tuple[str, int], ...]
-    busiest: tuple[str, int]
-
-
-class TraceEntry(Entry):
-    """A trace: `pieces` add up to `length`; with what is around it, to `ticks`; (modelled)."""
-
-    workload: str
-    configuration: str
-    metric: str
-    length: int
-    ticks: int
-    before: int
-    after: int
-    idle: int
-    caller: int | None
-    returned: int | None
-    arrived: int | None
-    processes: tuple[str, ...]
-    pieces: tuple[PieceEntry, ...]
-    wakes: tuple[WakeEntry, ...]
-    answers: tuple[AnswerEntry, ...] = Field((), exclude_if=_says_nothing)
-    modelled: tuple[ModelledEntry, ...] = Field((), exclude_if=_says_nothing)
-
-
-class OwnEntry(Entry):
-    """By how many instructions a function itself executes more for one operation."""
-
-    function: str
-    own: Number
-
-
-class ByControlEntry(Entry):
-    """A control and a metric of `by_control`: the differences of `functions` add up to `cost`."""
-
-    control: str
-    place: str
-    metric: str
-    cost: Number
-    functions: tuple[OwnEntry, ...]
 
 
 class BeforeEntry(Entry):
@@ -266,10 +115,10 @@ class ItemEntry(Entry):
     fired: int | None
     place: str
     predicted: Number | None = Field(None, exclude_if=_is_unknown)
-    findings: tuple[str, ...] = Field((), exclude_if=_says_nothing)
-    ids: tuple[str, ...] = Field((), exclude_if=_says_nothing)
-    severity: str = Field("", exclude_if=_says_nothing)
-    caveat: str = Field("", exclude_if=_says_nothing)
+    findings: tuple[str, ...] = Field((), exclude_if=says_nothing)
+    ids: tuple[str, ...] = Field((), exclude_if=says_nothing)
+    severity: str = Field("", exclude_if=says_nothing)
+    caveat: str = Field("", exclude_if=says_nothing)
 
 
 class SumEntry(Entry):
@@ -291,7 +140,7 @@ class AdviceEntry(Entry):
     """What to leave out to keep a budget: (budgets) where metrics have one of their own."""
 
     budget: float | None
-    budgets: dict[str, float] = Field({}, exclude_if=_says_nothing)
+    budgets: dict[str, float] = Field({}, exclude_if=says_nothing)
     within: bool
     kept: int
     leave_out: tuple[str, ...]
@@ -323,7 +172,7 @@ class AbandonedEntry(Entry):
     low: Number
     high: Number
     place: str
-    stands_for: tuple[str, ...] = Field((), exclude_if=_says_nothing)
+    stands_for: tuple[str, ...] = Field((), exclude_if=says_nothing)
 
 
 class LevelEntry(Entry):
@@ -354,8 +203,8 @@ class ChoiceEntry(Entry):
     put_back: int
     error: Number
     frontier: tuple[LevelEntry, ...]
-    rewritten: tuple[str, ...] = Field((), exclude_if=_says_nothing)
-    equivalent: tuple[CostsEntry, ...] = Field((), exclude_if=_says_nothing)
+    rewritten: tuple[str, ...] = Field((), exclude_if=says_nothing)
+    equivalent: tuple[CostsEntry, ...] = Field((), exclude_if=says_nothing)
 
 
 class SearchEntry(Entry):
@@ -474,8 +323,8 @@ class AccountedEntry(Entry):
     ids: tuple[str, ...]
     outcome: str
     kind: str
-    why: str = Field("", exclude_if=_says_nothing)
-    controls: tuple[str, ...] = Field((), exclude_if=_says_nothing)
+    why: str = Field("", exclude_if=says_nothing)
+    controls: tuple[str, ...] = Field((), exclude_if=says_nothing)
 
 
 class BothEntry(Entry):
@@ -498,7 +347,7 @@ class BothEntry(Entry):
     share: Number | None
     fired: int | None
     differ: str
-    why: str = Field("", exclude_if=_says_nothing)
+    why: str = Field("", exclude_if=says_nothing)
 
 
 class BillKeys(Entry):
@@ -509,13 +358,13 @@ class BillKeys(Entry):
     rest: tuple[SumEntry, ...]
     interaction: tuple[SumEntry, ...]
     least: tuple[LeastEntry, ...]
-    accounting: tuple[AccountedEntry, ...] = Field((), exclude_if=_says_nothing)
+    accounting: tuple[AccountedEntry, ...] = Field((), exclude_if=says_nothing)
 
 
 class BesideKeys(Entry):
     """What stands beside cells, each left out where it is empty."""
 
-    failures: tuple[FailureEntry, ...] = Field((), exclude_if=_says_nothing)
-    observed: tuple[ObservedEntry, ...] = Field((), exclude_if=_says_nothing)
-    published: tuple[FigureEntry, ...] = Field((), exclude_if=_says_nothing)
-    means: tuple[MeanEntry, ...] = Field((), exclude_if=_says_nothing)
+    failures: tuple[FailureEntry, ...] = Field((), exclude_if=says_nothing)
+    observed: tuple[ObservedEntry, ...] = Field((), exclude_if=says_nothing)
+    published: tuple[FigureEntry, ...] = Field((), exclude_if=says_nothing)
+    means: tuple[MeanEntry, ...] = Field((), exclude_if=says_nothing)

@@ -21,7 +21,6 @@ from hardcost.report.jsonkeys import (
     BesideKeys,
     BillKeys,
     BothEntry,
-    ByControlEntry,
     CellEntry,
     ChangeEntry,
     ChoiceEntry,
@@ -33,17 +32,20 @@ from hardcost.report.jsonkeys import (
     LeastEntry,
     MeanEntry,
     ObservedEntry,
-    OwnEntry,
     PairEntry,
-    ProfileEntry,
     ScoreEntry,
     SearchEntry,
     StepEntry,
     SumEntry,
     TotalEntry,
-    TraceEntry,
 )
 from hardcost.report.ledger import control_order
+from hardcost.report.profilekeys import (
+    ByControlEntry,
+    OwnEntry,
+    ProfileEntry,
+    TraceEntry,
+)
 from hardcost.report.published import published
 from hardcost.report.sentences import bothwords
 from hardcost.report.successive import Change, changes

@@ -31,7 +31,10 @@ def test_options_that_the_kernel_shows_are_fine() -> None:
 @pytest.mark.parametrize(
     ("answers", "message"),
     [
-        ([mounted("/var", "nodev")], "mount /var/log nodev,noexec did not take: the machine did not"),
+        (
+            [mounted("/var", "nodev")],
+            "mount /var/log nodev,noexec did not take: the machine did not",
+        ),
         (
             [mounted("/var", "nodev"), mounted("/var/log", "rw", "noexec")],
             "mount /var/log nodev,noexec did not take: it is mounted with noexec,rw",

@@ -464,12 +464,9 @@ def _fitted(grid: Grid) -> Grid:
 
 
 def _environment(finding: Finding) -> list[tuple[str, str]]:
-    known = [
-        (label, finding.environment[key])
-        for key, label in _FACTS.items()
-        if key in finding.environment
-    ]
-    others = sorted(item for item in finding.environment.items() if item[0] not in _FACTS)
+    facts = finding.environment
+    known = [(label, facts[key]) for key, label in _FACTS.items() if key in facts]
+    others = sorted(item for item in facts.items() if item[0] not in _FACTS)
     return [(visible(name), visible(value)) for name, value in (*known, *others)]
 
 
@@ -489,13 +486,12 @@ def _again(finding: Finding) -> list[str]:
     chosen = [*named, "--machine", finding.machine, "--instrument", finding.instrument]
     if finding.bill is not None:
         verb = "bill" if finding.choice is None else "advise"
-        again = ["hardcost", verb, finding.bill.profile, *chosen]
-    elif finding.scale is not None:
-        study = finding.study.removesuffix(f"-{finding.scale}")
-        again = ["hardcost", "run", study, "--scale", finding.scale, *chosen]
-    else:
-        again = ["hardcost", "run", finding.study, *chosen]
-    return [_shell(again)]
+        return [_shell(["hardcost", verb, finding.bill.profile, *chosen])]
+    study = finding.study
+    if finding.scale is not None:
+        study = study.removesuffix(f"-{finding.scale}")
+        chosen = ["--scale", finding.scale, *chosen]
+    return [_shell(["hardcost", "run", study, *chosen])]
 
 
 def _shell(words: Sequence[str]) -> str:
