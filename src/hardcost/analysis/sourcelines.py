@@ -43,14 +43,13 @@ def source(records: Sequence[Record], counted: Sides, calling: Sides) -> Source:
         for frame in record.profile.frames
         if frame.at
     }
-    places = {path[0] for side in (*counted, *calling) for path in side if _is_line(path)} | {
-        *texts
-    }
+    sides = (*counted, *calling)
+    places = {path[0] for side in sides for path in side if _is_line(path)} | texts.keys()
     lines = [
         Line(
             *_place(place),
             texts.get(place, ""),
-            *(side.get((place,), 0.0) for side in (*counted, *calling)),
+            *(side.get((place,), 0.0) for side in sides),
         )
         for place in places
     ]

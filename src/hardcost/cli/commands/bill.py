@@ -95,7 +95,8 @@ def bill() -> None:
     distinguishable from 0, without a run-time cost, or not priced and why.
 
     On a machine that is there already (host, ssh:USER@HOST) a bill is of times. Nothing is booted:
-    audit is off by its state, and all that is changed for a trial is put back after it.
+    the column "audit off" is audit disabled by its state. All that is changed for a trial is put
+    back after it.
 
     A search is faster where each control needs a kernel of its own. It halves the profile until it
     has found what costs more than --resolution, confirms each find alone and by leaving it out, and
