@@ -27,9 +27,10 @@ pub fn undo(journal: &mut Journal, boot: &str, force: bool) -> Result<Undone> {
         let known = &journal.changes()[number];
         thing::clean(&known.change);
         let gone = rebooted && known.change.kind.ends_with_the_boot(); // with its kernel
-        match foreign(known) {
-            Some(problem) if !gone && !force => done.problems.push(problem),
-            _ => put_back.push(number),
+        let problem = if gone || force { None } else { foreign(known) };
+        match problem {
+            Some(problem) => done.problems.push(problem),
+            None => put_back.push(number),
         }
     }
     let is_gone = |change: &Change| rebooted && change.kind.ends_with_the_boot();
