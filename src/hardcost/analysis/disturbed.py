@@ -13,7 +13,7 @@ from hardcost.design.factorial import block_of
 from hardcost.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hardcost.store.record import Record
 
@@ -29,7 +29,12 @@ MOST_SET_ASIDE = 1 / 3
 
 def reasons(record: Record) -> tuple[str, ...]:
     """Return by what a trial was disturbed; () if it wasn't, or nobody watched."""
-    return tuple(_reasons(record))
+    return disturbances(record.surroundings, record.host_seconds)
+
+
+def disturbances(surroundings: Mapping[str, float], host_seconds: float) -> tuple[str, ...]:
+    """Return by what a trial of so many seconds was disturbed, by what went on beside it."""
+    return tuple(_reasons(surroundings, host_seconds))
 
 
 def set_aside(records: Sequence[Record]) -> tuple[tuple[Record, ...], tuple[str, ...]]:
@@ -50,9 +55,8 @@ def set_aside(records: Sequence[Record]) -> tuple[tuple[Record, ...], tuple[str,
     return kept, (f"{blocks_said} were disturbed ({why}), and are set aside",)
 
 
-def _reasons(record: Record) -> Iterator[str]:
-    seen = record.surroundings
-    if seen.get("steal_seconds", 0.0) > MOST_STOLEN * record.host_seconds:
+def _reasons(seen: Mapping[str, float], host_seconds: float) -> Iterator[str]:
+    if seen.get("steal_seconds", 0.0) > MOST_STOLEN * host_seconds:
         yield "the hypervisor gave the processor to others"
     before, after = seen.get("megahertz_before"), seen.get("megahertz")
     if before and after and abs(after - before) > MOST_DRIFT * before:

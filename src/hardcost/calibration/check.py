@@ -88,7 +88,7 @@ async def compare(
         MachineError: The guest failed.
     """
     wanted = {name: one for name, one in often().items() if name in baseline}
-    sets = (Wanted(tuple(map(_text, rules)), wanted),)
+    sets = (Wanted(tuple(map(line_of, rules)), wanted),)
     watched = Watched(*paths([rule.source for rule in rules if rule.source is not None]))
     measured = await guestlevels.measure(machine, sets, watched, limit_seconds)
     loaded = semantics.load(rules, measured.files)
@@ -105,7 +105,7 @@ async def compare(
     )
 
 
-def _text(rule: KernelRule) -> str:
+def line_of(rule: KernelRule) -> str:
     """Return the line that loads a rule as it was priced: its kind and its users known."""
     try:
         line = text_of(rule)

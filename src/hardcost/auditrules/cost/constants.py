@@ -1,6 +1,6 @@
 """The cost of each step of one kernel's audit filter, measured and stored as TOML.
 
-The unit is instructions.
+The unit is instructions; of constants that were fitted for a real machine, nanoseconds.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _DEBIAN = "debian-6.1-amd64.toml"
 _TABLES = ("walk", "field", "each", "operator", "permission", "base", "idle", "record")
 _WITHOUT = "without"  # fitted since later: what was kept before lacks it
+_CROWDING = "crowding"
+NANOSECONDS = "ns"
+"""The unit of constants that were fitted for a real machine."""
 
 
 class ConstantsError(ValueError):
@@ -26,7 +29,7 @@ class ConstantsError(ValueError):
 
 @dataclass(frozen=True)
 class Constants:
-    """Instructions for each step, and where they were measured (`about`: kernel, qemu, …).
+    """The cost of each step, and where it was measured (`about`: unit, kernel, qemu, …).
 
     walk: the filter's own steps.
         `call` any call, where there is any rule; `name` each file it visits (an estimate's);
@@ -52,6 +55,8 @@ class Constants:
     record: by call of b64, writing its record without a key.
     without: by operation of `syscalls`, all of it with audit on and no rules: what a cost is a part
         of. Empty in constants that were kept before it was fitted.
+    crowding: of times alone: what walking so many rules takes beyond that number of `unnamed`, by
+        the number of rules. A processor's first cache holds so many; the walk of more takes longer.
     """
 
     walk: Mapping[str, float]
@@ -64,6 +69,24 @@ class Constants:
     record: Mapping[str, float]
     about: Mapping[str, str]
     without: Mapping[str, float] = field_of(default_factory=lambda: MappingProxyType({}))
+    crowding: Mapping[int, float] = field_of(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def timed(self) -> bool:
+        """Whether these are nanoseconds of a machine; else they are instructions."""
+        return self.about.get("unit") == NANOSECONDS
+
+    def crowded(self, rules: int) -> float:
+        """Return what walking so many rules of one list takes beyond their own constants.
+
+        Between two lengths that were measured it is a straight line, and so beyond the last two.
+        """
+        known = sorted(self.crowding.items())
+        if not known or rules <= known[0][0]:
+            return 0.0
+        ends = next((at for at, (length, _) in enumerate(known) if length >= rules), len(known) - 1)
+        (near, low), (far, high) = known[max(ends - 1, 0)], known[ends]
+        return low + (high - low) * (rules - near) / (far - near) if far > near else high
 
     @classmethod
     def of_debian(cls) -> Self:
@@ -91,14 +114,16 @@ class Constants:
             **{name: MappingProxyType(_numbers(name, data[name])) for name in _TABLES},
             about=MappingProxyType({key: str(value) for key, value in data["about"].items()}),
             without=MappingProxyType(_numbers(_WITHOUT, _table(data, _WITHOUT))),
+            crowding=MappingProxyType(_by_length(_numbers(_CROWDING, _table(data, _CROWDING)))),
         )
 
     def to_toml(self) -> str:
         """Return the constants as TOML."""
         lines = ["[about]", *(f"{key} = {_quoted(value)}" for key, value in self.about.items())]
-        for name in (*_TABLES, *((_WITHOUT,) if self.without else ())):
+        optional = [name for name in (_WITHOUT, _CROWDING) if getattr(self, name)]
+        for name in (*_TABLES, *optional):
             lines += ["", f"[{name}]"]
-            lines += [f"{_quoted(key)} = {value:g}" for key, value in getattr(self, name).items()]
+            lines += [f"{_quoted(str(key))} = {value:g}" for key, value in getattr(self, name).items()]
         return "\n".join([*lines, ""])
 
 
@@ -115,6 +140,17 @@ def _numbers(name: str, table: Mapping[str, Any]) -> dict[str, float]:
     if wrong:
         raise ConstantsError(f"these are not constants: {wrong[0]} of [{name}] is not a number")
     return {key: float(value) for key, value in table.items()}
+
+
+def _by_length(table: Mapping[str, float]) -> dict[int, float]:
+    """Return numbers by a number of rules.
+
+    Raises:
+        ConstantsError: One is not by a number.
+    """
+    if wrong := [key for key in table if not (key.isascii() and key.isdecimal() and len(key) < 6)]:  # noqa: PLR2004  (digits)
+        raise ConstantsError(f"these are not constants: [{_CROWDING}] has {wrong[0]!r}")
+    return {int(key): value for key, value in table.items()}
 
 
 def _quoted(text: str) -> str:

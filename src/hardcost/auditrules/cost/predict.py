@@ -11,6 +11,9 @@ bucket depends on its inode number. If that is unknown (`events.SOME_INODE`), th
 expected value: one file in 32 meets each rule in a bucket. Rules on `task` and `exclude` are priced
 unless `unpriced` names them.
 
+The unit is that of the constants: instructions, or nanoseconds of a machine for which they were
+fitted (`calibration/timefit.py`). In time a long list costs more than its rules do (`crowding`).
+
 Source of the decomposition: kernel/auditsc.c of Linux 6.1.192 (audit_filter_syscall,
 audit_filter_rules, audit_filter_inodes).
 """
@@ -185,6 +188,7 @@ class _Pricing:
         walking: defaultdict[int, float] = defaultdict(float)
         for step in outcome.walked:
             walking[step.rule] += self._step(step)
+        self._crowd(walking, [step.rule for step in outcome.walked if step.name is None])
         if len(known) < len(self.event.names):
             for rule, cost in self._expected(outcome.decided_by):
                 walking[rule] += cost
@@ -259,6 +263,12 @@ class _Pricing:
         return cost
 
     # The walk ----------------------------------------------------------------------------------
+
+    def _crowd(self, walking: defaultdict[int, float], rules: Sequence[int]) -> None:
+        """Share among the rules of the exit list that were walked what their number costs."""
+        crowded = self.constants.crowded(len(rules))
+        for rule in rules if crowded else ():
+            walking[rule] += crowded / len(rules)
 
     def _step(self, step: Step) -> float:
         rule = self.loaded.rules[step.rule]

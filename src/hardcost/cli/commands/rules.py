@@ -86,13 +86,34 @@ def rules() -> None:
 
 
 @rules.command()
-@click.argument("paths", nargs=-1, required=True, type=_RULES)
+@click.argument("paths", nargs=-1, type=_RULES)
 @_histogram_option
 @click.option("--measure", is_flag=True, help="Also measure in a guest, and show both.")
 @click.option(
     "--fit",
     is_flag=True,
-    help="Fit the constants for the kernel again, which takes about three minutes.",
+    help="Fit the constants for the kernel again, which takes about three minutes; with --machine,"
+    " in nanoseconds for that machine, which takes some ten.",
+)
+@click.option(
+    "--machine",
+    "fit_on",
+    metavar="NAME",
+    shell_complete=completion.machines,
+    help="Where --fit measures: host or ssh:root@HOST, whose times are fitted (default: a guest,"
+    " whose instructions are).",
+)
+@click.option(
+    "--prices",
+    "prices_of",
+    metavar="NAME",
+    shell_complete=completion.machines,
+    help="Predict nanoseconds of this machine, by the prices that --fit --machine NAME found.",
+)
+@click.option(
+    "--yes",
+    is_flag=True,
+    help="Let --fit load rules on this host (as root), or while users are logged in.",
 )
 @click.option(
     "--kernel",
@@ -106,7 +127,7 @@ def rules() -> None:
 @format_option()
 @carried_out_by("hardcost.cli.rules.cost:cost")
 def cost() -> None:
-    """Predict what audit rules cost each system call, in instructions.
+    """Predict what audit rules cost each system call, in instructions or nanoseconds.
 
     This boots nothing: hardcost comes with the constants of Debian's kernel. For another kernel, or
     with --fit, the constants are measured in a guest once and stored with that kernel.
@@ -115,11 +136,17 @@ def cost() -> None:
     Instructions are work, not time. A watch (-w) on a directory costs every call; whether a path is
     a directory is guessed from its name, unless --root or --paths is given.
 
+    With --prices, the unit is nanoseconds of one machine. --fit --machine loads some hundred small
+    rule sets there, one after another, times calls under each, and puts back what was there. It
+    says how far predictions are off for sets that it did not fit.
+
     \b
     Examples:  hardcost rules cost /etc/audit/rules.d
                strace -c -f -o counts.txt make
                hardcost rules cost --histogram counts.txt stig.rules
                hardcost rules cost --measure stig.rules
+               hardcost rules cost --fit --machine ssh:root@web1
+               hardcost rules cost --prices ssh:root@web1 /etc/audit/rules.d
     """
 
 

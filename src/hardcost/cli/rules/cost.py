@@ -1,4 +1,7 @@
-"""`hardcost rules cost`: what audit rules cost each system call, predicted without booting."""
+"""`hardcost rules cost`: what audit rules cost each system call, predicted without booting.
+
+The unit is instructions; with `--prices`, nanoseconds of a machine (`costintime.py`).
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,10 @@ from hardcost.auditrules.prove.unresolved import numbers_for, resolved
 from hardcost.calibration import check, fitted
 from hardcost.cli.console import note, show
 from hardcost.cli.monitors import monitor_of
-from hardcost.cli.rules import common
+from hardcost.cli.rules import common, costintime
 from hardcost.cli.rules.priced import Priced
 from hardcost.cli.waiting import until_done
+from hardcost.errors import InputError
 from hardcost.machines import names
 from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
 
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.calibration.check import Row
+    from hardcost.calibration.timeprices import TimePrices
     from hardcost.machines.machine import Machine
 
 _CPU = "max"
@@ -39,16 +44,31 @@ def cost(  # noqa: PLR0913  (click's options)
     histogram_file: Path | None,
     measure: bool,
     fit: bool,
+    fit_on: str | None,
+    prices_of: str | None,
+    yes: bool,
     kernel: Path | None,
     cpu: str,
     machine: common.Machine,
     leave_out_faulty: bool,
     format: str,  # noqa: A002
 ) -> None:
-    """Predict what audit rules cost each system call, in instructions."""
+    """Predict what audit rules cost each system call."""
+    on = _timed_on(fit_on, prices_of, fit=fit, guest=measure or kernel is not None or cpu != _CPU)
+    if not paths and not (on and fit):
+        raise InputError(
+            "name a file or folder of audit rules", hint="`hardcost rules cost --help` has examples"
+        )
+    prices = _prices(on, fit=fit, yes=yes)
+    if prices is not None and not paths:
+        _show_fitted(prices, format)
+        return
     rules = common.read(paths, machine, leave_out_faulty=leave_out_faulty)
     mix = common.histogram(histogram_file)
-    constants, guest = _constants(kernel, cpu, fit=fit, measure=measure)
+    if prices is not None:
+        constants, guest = prices.constants, None
+    else:
+        constants, guest = _constants(kernel, cpu, fit=fit, measure=measure)
     rules = rules.loaded_by(fitted.auditctl(constants))
     numbers = numbers_for(rules.guessed, {})
     kept = resolved(rules.guessed, numbers)
@@ -60,9 +80,12 @@ def cost(  # noqa: PLR0913  (click's options)
         assumed=histogram_file is None,
         twice=tuple(rule for rule, _ in rules.found.twice),
         rows=rows,
+        source=_source(prices),
     )
     if format == "json":
-        print(json.dumps({**priced.data(), "left_out": rules.left_out_data()}, indent=2))
+        held_out = {} if prices is None else {"median_off": prices.median_off}
+        found = {**priced.data(), **held_out, "left_out": rules.left_out_data()}
+        print(json.dumps(found, indent=2))
     else:
         show(*priced.tables())
     common.note_guesses(rules)
@@ -71,6 +94,46 @@ def cost(  # noqa: PLR0913  (click's options)
         note(f"priced as unused ids: {names}; --passwd and --group resolve them")
     for line in priced.notes():
         note(line)
+
+
+def _timed_on(
+    fit_on: str | None, prices_of: str | None, *, fit: bool, guest: bool
+) -> str | None:
+    """Return the machine whose times are wanted; None: it is about instructions.
+
+    Raises:
+        InputError: Options contradict each other.
+    """
+    if fit_on is not None and not fit:
+        raise InputError(
+            "--machine says where --fit measures", hint="--prices takes what was fitted there"
+        )
+    if prices_of is not None and fit:
+        raise InputError("--fit fits prices, and --prices takes those that were: use one of them")
+    on = prices_of if prices_of is not None else fit_on
+    if on == _MACHINE and prices_of is None:
+        return None
+    if on is not None and guest:
+        raise InputError("--measure, --kernel and --cpu are about guests, and prices in ns are not")
+    return on
+
+
+def _prices(on: str | None, *, fit: bool, yes: bool) -> TimePrices | None:
+    if on is None:
+        return None
+    return costintime.fit(on, yes=yes) if fit else costintime.kept(on)
+
+
+def _source(prices: TimePrices | None) -> tuple[str, ...]:
+    return () if prices is None else (costintime.source(prices), costintime.worth(prices))
+
+
+def _show_fitted(prices: TimePrices, form: str) -> None:
+    if form == "json":
+        print(json.dumps(costintime.data(prices), indent=2))
+    else:
+        show(*costintime.tables(prices))
+    note(costintime.worth(prices))
 
 
 def _constants(

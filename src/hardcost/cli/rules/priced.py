@@ -34,7 +34,7 @@ class Priced:
     """A rule set's price for a mix of calls; `rows` are measurements, if there are any.
 
     `twice` are rules that the kernel refuses because an earlier one is the same; `assumed`: the mix
-    is not the user's.
+    is not the user's. `source` says where constants in nanoseconds are from; () of instructions.
     """
 
     constants: Constants
@@ -43,6 +43,12 @@ class Priced:
     assumed: bool
     twice: Sequence[KernelRule]
     rows: Sequence[Row]
+    source: Sequence[str] = ()
+
+    @property
+    def unit(self) -> str:
+        """The unit of all costs: ns where they are times of a machine, else insn."""
+        return "ns" if self.constants.timed else "insn"
 
     @cached_property
     def price(self) -> Price:
@@ -81,12 +87,12 @@ class Priced:
 
     def notes(self) -> list[str]:
         """Return what a reader has to know about the numbers."""
-        source = (
+        counted = (
             f"predicted from constants of Linux {self._about('kernel')}, measured by counting"
             f" instructions under QEMU {self._about('qemu')} on {self._about('date')};"
             " instructions are not time"
         )
-        found = [source]
+        found = list(self.source) or [counted]
         if self.assumed:
             found.append(
                 "the mix of calls is assumed, for a general-purpose system; --histogram takes your"
@@ -119,13 +125,13 @@ class Priced:
     def _by_call(self) -> Table:
         mean = self.price.per_call
         table = Table(
-            title=f"predicted: {mean:,.1f} insn per call, the mean of the mix; by call",
+            title=f"predicted: {mean:,.1f} {self.unit} per call, the mean of the mix; by call",
             title_justify="left",
             caption=self._left_out(len(self.calls), _MOST_CALLS, "calls"),
             caption_justify="left",
         )
         table.add_column("call")
-        for name in ("of 1000 calls", "any rule", "walk", "record", "insn/call", "share"):
+        for name in ("of 1000 calls", "any rule", "walk", "record", f"{self.unit}/call", "share"):
             table.add_column(name, justify="right")
         for arch, call, one in self.calls[:_MOST_CALLS]:
             count = self.mix[arch, call] / self.price.calls
@@ -147,7 +153,7 @@ class Priced:
             caption=self._left_out(len(self.ranking), _MOST_RULES, "rules"),
             caption_justify="left",
         )
-        table.add_column("insn/call", justify="right")
+        table.add_column(f"{self.unit}/call", justify="right")
         table.add_column("share", justify="right")
         table.add_column("rule", overflow="fold", ratio=3)
         table.add_column("in vain", overflow="fold", ratio=2)
@@ -211,10 +217,10 @@ class Priced:
         """Return all of it for JSON."""
         return {
             "predicted": True,
-            "unit": "insn",
+            "unit": self.unit,
             "constants": dict(self.constants.about),
             "mix": "assumed" if self.assumed else "given",
-            "insn_per_call": self.price.per_call,
+            f"{self.unit}_per_call": self.price.per_call,
             "calls": [self._call_data(*call) for call in self.calls],
             "rules": [self._rule_data(index, cost) for index, cost in self.ranking],
             "refused": [_rule_facts(rule) for rule in self.twice],
@@ -241,14 +247,14 @@ class Priced:
             "walk": one.walk,
             "record": one.recording,
             "recorded": one.recorded,
-            "insn_per_call": one.total,
+            f"{self.unit}_per_call": one.total,
             "estimated": sorted(one.estimated),
         }
 
     def _rule_data(self, index: int, cost: float) -> dict[str, Any]:
         return {
             **_rule_facts(self.loaded.rules[index]),
-            "insn_per_call": None if index in self._unknown else cost,
+            f"{self.unit}_per_call": None if index in self._unknown else cost,
             "in_vain": [
                 {
                     "kind": waste.kind.value,

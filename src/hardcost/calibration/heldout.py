@@ -1,0 +1,184 @@
+"""Rule sets that no constant is fitted from: what a prediction in nanoseconds is worth.
+
+They are of the kinds that people publish, in six sizes: rules on calls by users who logged in, on
+calls that failed, on programs, files and directories, each for both architectures where it can be.
+Whatever they name lies in a folder of ours.
+"""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules import parse, semantics
+from hardcost.auditrules.translate import translate
+from hardcost.calibration import check
+from hardcost.calibration.timedrounds import Asked, Needed
+from hardcost.calibration.timedsets import NONE, TimedSet
+from hardcost.calibration.timefit import Span, spread
+from hardcost.controls.watchedpaths import paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from hardcost.auditrules.cost.constants import Constants
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.rule import Rule
+    from hardcost.calibration.timedrounds import Level
+
+OPERATIONS = ("null", "read", "stat", "fstat", "open", "access", "rename", "chmod")
+"""What is predicted and measured under each set."""
+
+SIZES = (12, 25, 40, 70, 110, 170)
+_PROCESSES = 2
+_PLACE = "/srv/hardcost-heldout"
+_LOGIN = "-F auid>=1000 -F auid!=unset"
+_CALLS = (
+    "fchmod", "fchown", "setxattr", "unlink", "mount", "init_module", "adjtimex", "sethostname",
+    "ptrace", "mknod", "setuid", "delete_module", "settimeofday", "acct", "swapon", "truncate",
+)  # fmt: skip
+_FAILING = ("open", "openat", "creat", "truncate", "ftruncate")
+_RECORDING = "-a always,exit -F arch=b64 -S chmod -F auid>=1000 -k modes"
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """A set of rules as the kernel holds them."""
+
+    name: str
+    rules: tuple[KernelRule, ...]
+
+    @property
+    def asked(self) -> Asked:
+        """What is measured of it."""
+        sources = [one.source for one in self.rules if one.source is not None]
+        lines = tuple(map(check.line_of, self.rules))
+        processes = dict.fromkeys(OPERATIONS, _PROCESSES)
+        return Asked(TimedSet(self.set_name, lines, processes), Needed(*paths(sources)))
+
+    @property
+    def set_name(self) -> str:
+        """Its name among all that is measured."""
+        return f"held out: {self.name}"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a held-out set adds to one operation, in nanoseconds: predicted, and measured.
+
+    `low` and `high` are the ends of the measured cost's interval.
+    """
+
+    set: str
+    rules: int
+    operation: str
+    predicted: float
+    measured: float
+    low: float
+    high: float
+
+    @property
+    def off(self) -> float:
+        """By which part of the measured cost the prediction is off."""
+        return self.predicted / self.measured - 1 if self.measured else float("inf")
+
+
+def held_out() -> tuple[HeldOut, ...]:
+    """Return the six sets that come with hardcost."""
+    return tuple(
+        HeldOut(f"{size} rules", tuple(map(translate, _read(lines(size))))) for size in SIZES
+    )
+
+
+def _read(lines: Sequence[str]) -> Iterator[Rule]:
+    readings = parse.read_bytes("".join(f"{line}\n" for line in lines).encode(), "held out")
+    return (one.rule for one in readings if one.rule is not None)
+
+
+def compared(
+    constants: Constants, sets: Iterable[HeldOut], rounds: Sequence[Level]
+) -> tuple[Checked, ...]:
+    """Return predictions beside what the rounds measured of the same sets."""
+    return tuple(
+        _checked(constants, one, semantics.load(one.rules), operation, rounds)
+        for one in sets
+        for operation in OPERATIONS
+    )
+
+
+def median_off(rows: Sequence[Checked]) -> float:
+    """Return the median of how far predictions are off, as a part of the measured cost."""
+    return statistics.median(abs(row.off) for row in rows)
+
+
+def lines(size: int) -> list[str]:
+    """Return so many rules; the same number always gives the same ones."""
+    kinds = (_by_call(), _files(), _programs(), _failing(), _trees())
+    shares = itertools.cycle((0, 1, 2, 0, 1, 3, 0, 1, 2, 4))
+    found = [_RECORDING]
+    while len(found) < size:
+        kind = next(shares)
+        found.append(next(kinds[kind]))
+    return found
+
+
+def _by_call() -> Iterator[str]:
+    for turn in itertools.count():
+        for call, arch in itertools.product(_CALLS, ("b64", "b32")):
+            who = _LOGIN if turn == 0 else f"-F auid={turn}"
+            yield f"-a always,exit -F arch={arch} -S {call} {who} -k calls"
+
+
+def _files() -> Iterator[str]:
+    return (
+        f"-a always,exit -F path={_PLACE}/files/{at} -F perm=wa -k files"
+        for at in itertools.count()
+    )
+
+
+def _programs() -> Iterator[str]:
+    return (
+        f"-a always,exit -F path={_PLACE}/programs/{at} -F perm=x {_LOGIN} -k programs"
+        for at in itertools.count()
+    )
+
+
+def _failing() -> Iterator[str]:
+    for turn in itertools.count():
+        for call, error, arch in itertools.product(_FAILING, (13, 1), ("b64", "b32")):
+            who = _LOGIN if turn == 0 else f"-F auid={turn}"
+            yield f"-a always,exit -F arch={arch} -S {call} -F exit=-{error} {who} -k failed"
+
+
+def _trees() -> Iterator[str]:
+    return (
+        f"-a always,exit -F dir={_PLACE}/trees/{at} -F perm=wa -k trees"
+        for at in itertools.count()
+    )
+
+
+def _checked(
+    constants: Constants,
+    one: HeldOut,
+    loaded: semantics.Loaded,
+    operation: str,
+    rounds: Sequence[Level],
+) -> Checked:
+    costs = [level[one.set_name][operation] - level[NONE][operation] for level in rounds]
+    low, high = ends(costs)
+    return Checked(
+        set=one.name,
+        rules=len(one.rules),
+        operation=operation,
+        predicted=check.typical(constants, loaded, operation),
+        measured=statistics.fmean(costs),
+        low=low,
+        high=high,
+    )
+
+
+def ends(costs: Sequence[float]) -> Span:
+    """Return the interval of a mean; of a single round it is not known."""
+    return spread(costs) if len(costs) > 1 else (float("-inf"), float("inf"))

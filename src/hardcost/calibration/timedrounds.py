@@ -1,0 +1,169 @@
+"""Rule sets, timed on a machine that is there already: in rounds, each in an order of its own.
+
+A round measures every set once, in one trial each; the next has the reverse order. Rounds are what
+intervals come from, since the trials of one share what the machine did meanwhile.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import statistics
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from hardcost.analysis.bootstrap import FEWEST_BLOCKS
+from hardcost.analysis.disturbed import disturbances
+from hardcost.errors import InputError, TrialError
+from hardcost.instruments.time import TIME
+from hardcost.machines.machine import Boot
+from hardcost.protocol.answers import AuditAnswer, CallAnswer, ClockAnswer, all_of, only
+from hardcost.protocol.requests import USER, Audit, CallPlan, Calls, make
+from hardcost.workloads import syscalls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from hardcost.calibration.timedsets import TimedSet
+    from hardcost.machines.machine import Execution, Machine
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
+
+ROUNDS = FEWEST_BLOCKS
+"""Rounds that are measured: as few as can be resampled."""
+
+Level = dict[str, dict[str, float]]
+"""Nanoseconds of one operation, by set and operation, in one round."""
+
+_LIMIT_SECONDS = 120.0  # of one trial
+_CHANGES = frozenset({"audit", "make"})
+# auditctl is silent about a rule that is refused before it has sent one: hence the second line.
+_PREAMBLE = "-c\n-a never,user -F pid=4194304\n-d never,user -F pid=4194304\n"
+
+
+@dataclass(frozen=True)
+class Timed:
+    """What each round measured; `disturbed` of its `trials` were, and were measured again once."""
+
+    rounds: tuple[Level, ...]
+    trials: int
+    disturbed: int
+
+
+class Needed(NamedTuple):
+    """Paths that have to exist because rules name them."""
+
+    directories: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A set, and what has to exist because it names it."""
+
+    rules: TimedSet
+    watched: Needed = Needed()
+
+
+def check(machine: Machine) -> None:
+    """Check that times can be measured under audit rules there.
+
+    Raises:
+        InputError: They can't.
+    """
+    able = machine.capabilities
+    if TIME.name not in able.instruments or able.kernels:
+        raise InputError(
+            f"prices in nanoseconds are those of a machine that runs already, and {machine.name}"
+            " is none",
+            hint="--machine host or --machine ssh:root@HOST",
+        )
+    if able.requests is not None and not able.requests >= _CHANGES:
+        raise InputError(
+            f"{machine.name} is not to be changed, and its prices are measured under audit rules",
+            hint="--yes, said by root, has rules loaded for each trial and taken out after it",
+        )
+
+
+async def timed(
+    machine: Machine, sets: Sequence[Asked], rounds: int, hear: Callable[[int, int], None]
+) -> Timed:
+    """Time all sets in so many rounds; `hear` is told how many trials of how many are done.
+
+    Raises:
+        InputError: auditctl refuses a rule.
+        MachineError: A trial failed.
+    """
+    order = list(sets)
+    shuffled = random.Random(rounds)  # noqa: S311  (an order, not a secret)
+    found: list[Level] = []
+    disturbed = 0
+    done = itertools.count(1)
+    for number in range(rounds):
+        if number % 2:
+            order.reverse()
+        else:
+            shuffled.shuffle(order)
+        level: Level = {}
+        for one in order:
+            execution = await _trial(machine, one)
+            if disturbances(execution.surroundings, execution.host_seconds):
+                disturbed += 1
+                execution = await _trial(machine, one)
+            level[one.rules.name] = _levels(execution.answers, one.rules)
+            hear(next(done), rounds * len(sets))
+        found.append(level)
+    return Timed(tuple(found), rounds * len(sets), disturbed)
+
+
+async def _trial(machine: Machine, one: Asked) -> Execution:
+    text = "".join(f"{line}\n" for line in one.rules.rules)
+    watched = one.watched
+    job: list[Request] = [
+        *([make(watched.directories, watched.files)] if any(watched) else []),
+        Audit(rules=_PREAMBLE + text if text else ""),
+        Calls(clock=TIME.clock, calls=tuple(_plans(one.rules.processes))),
+    ]
+    return await machine.execute(Boot(), job, _LIMIT_SECONDS)
+
+
+def _plans(processes: Mapping[str, int]) -> Iterator[CallPlan]:
+    calls = syscalls.calls()
+    for name, number in processes.items():
+        call = calls[name]
+        plan = CallPlan(
+            name=name,
+            batch=call.batch[TIME.name],
+            samples=call.samples[TIME.name],
+            warmup=call.warmup,
+            apart=call.apart,
+        )
+        yield from itertools.repeat(plan, number)
+
+
+def _levels(answers: Sequence[Answer], one: TimedSet) -> dict[str, float]:
+    """Return the mean over processes of the medians of their windows, by operation.
+
+    Raises:
+        InputError: auditctl refused a rule.
+        TrialError: The machine did not measure what it was asked for.
+    """
+    loaded = only(answers, AuditAnswer)
+    if loaded.loaded != len(one.rules):
+        said = (loaded.stderr.strip() or "nothing")[:300]
+        raise InputError(
+            f"the machine holds {loaded.loaded} of {len(one.rules)} rules; auditctl said: {said}"
+        )
+    empty = min(only(answers, ClockAnswer).overhead)
+    medians: defaultdict[str, list[float]] = defaultdict(list)
+    for answer in all_of(answers, CallAnswer):
+        if not answer.samples or not answer.batch or answer.loginuid != USER:
+            raise TrialError(f"the machine did not measure {answer.name} as it should have")
+        operations = answer.batch * syscalls.calls()[answer.name].operations
+        medians[answer.name].append((statistics.median(answer.samples) - empty) / operations)
+    missing = [name for name, number in one.processes.items() if len(medians[name]) != number]
+    if missing:
+        raise TrialError(f"the machine did not measure {missing[0]} as often as it was asked to")
+    return {name: math.fsum(each) / len(each) for name, each in medians.items()}

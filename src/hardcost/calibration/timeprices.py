@@ -1,0 +1,146 @@
+"""Prices of audit rules in nanoseconds: fitted on a machine once, and kept for that machine.
+
+They belong to a machine, its kernel, that kernel's command line, and a processor. A new boot keeps
+them: they are differences between trials of one run. When they were fitted is kept with them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from hardcost.auditrules.cost.constants import NANOSECONDS, Constants, ConstantsError
+from hardcost.calibration import heldout, timedrounds
+from hardcost.calibration.heldout import Checked, HeldOut
+from hardcost.calibration.timedrounds import Asked, Needed
+from hardcost.calibration.timedsets import timed_sets
+from hardcost.calibration.timefit import Fitted, Span, fitted
+from hardcost.machines.cache import digest
+from hardcost.machines.machine import Boot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from hardcost.calibration.timedrounds import Timed
+    from hardcost.machines.cache import Cache
+    from hardcost.machines.machine import Machine
+
+_FOLDER = "constants"  # of the cache
+_FILE = "prices.toml"
+_CHECKED = "checked.json"
+_OF_ONE_RUN = frozenset({"boot_id", "programs"})  # parts of a trial's identity that prices outlive
+_SHOWN = ("kernel", "cpu_model", "host", "measured on")
+
+
+@dataclasses.dataclass(frozen=True)
+class TimePrices:
+    """Constants in nanoseconds with their intervals, and what they said of sets held out."""
+
+    constants: Constants
+    intervals: Mapping[str, Mapping[str, Span]]
+    checked: tuple[Checked, ...]
+
+    @property
+    def median_off(self) -> float:
+        """The median of how far predictions for sets held out are off."""
+        return heldout.median_off(self.checked)
+
+
+def place(machine: Machine, cache: Cache) -> Path:
+    """Return the folder in the cache where a machine's prices are kept."""
+    identity = machine.identity(Boot())
+    named = {key: value for key, value in identity.items() if key not in _OF_ONE_RUN}
+    return cache.root / _FOLDER / digest(named)
+
+
+def kept(machine: Machine, cache: Cache) -> TimePrices | None:
+    """Return the prices that were fitted for a machine; None if none were."""
+    folder = place(machine, cache)
+    if cache.find(folder.parent.name, folder.name) is None:
+        return None
+    try:
+        return _read((folder / _FILE).read_text(), (folder / _CHECKED).read_text())
+    except (OSError, ConstantsError, ValueError, TypeError, KeyError):
+        return None
+
+
+def asked_for(sets: Sequence[HeldOut]) -> tuple[Asked, ...]:
+    """Return all that a fit measures, with the sets that it is checked by."""
+    experiments = (Asked(one, Needed(*one.watched)) for one in timed_sets())
+    return (*experiments, *(one.asked for one in sets))
+
+
+def of_rounds(timed: Timed, sets: Sequence[HeldOut], about: Mapping[str, str]) -> TimePrices:
+    """Return the prices that rounds give, checked by the sets that were held out."""
+    found: Fitted = fitted(timed.rounds, about)
+    rows = heldout.compared(found.constants, sets, timed.rounds)
+    return TimePrices(found.constants, found.intervals, rows)
+
+
+async def measured(
+    machine: Machine, cache: Cache, hear: Callable[[int, int], None]
+) -> TimePrices:
+    """Measure on a machine, fit its prices, keep and return them.
+
+    Raises:
+        InputError: The machine is none whose times can be measured under rules.
+        MachineError: A trial failed.
+    """
+    timedrounds.check(machine)
+    sets = heldout.held_out()
+    timed = await timedrounds.timed(machine, asked_for(sets), timedrounds.ROUNDS, hear)
+    prices = of_rounds(timed, sets, _about(machine, timed))
+    _keep(machine, cache, prices)
+    return prices
+
+
+def to_text(prices: TimePrices) -> tuple[str, str]:
+    """Return prices as two texts: constants as TOML, the rest as JSON."""
+    rest = {
+        "intervals": prices.intervals,
+        "checked": [dataclasses.asdict(row) for row in prices.checked],
+    }
+    return prices.constants.to_toml(), json.dumps(rest, indent=1)
+
+
+def _about(machine: Machine, timed: Timed) -> dict[str, str]:
+    environment = machine.environment(Boot())
+    return {
+        "unit": NANOSECONDS,
+        "machine": machine.name,
+        **{key: environment[key] for key in _SHOWN if key in environment},
+        "boot": machine.identity(Boot()).get("boot_id", ""),
+        "rounds": str(len(timed.rounds)),
+        "trials": str(timed.trials),
+        "disturbed": str(timed.disturbed),
+        "date": datetime.now(UTC).date().isoformat(),
+    }
+
+
+def _keep(machine: Machine, cache: Cache, prices: TimePrices) -> None:
+    folder = place(machine, cache)
+    title = f"prices of rules in ns: {machine.name}, {prices.constants.about.get('kernel', '')}"
+    constants, rest = to_text(prices)
+    cache.throw_away(folder.parent.name, folder.name)
+    with cache.building(folder.parent.name, folder.name, title) as made:
+        if made is not None:  # else another run has just measured the same
+            (made / _FILE).write_text(constants)
+            (made / _CHECKED).write_text(rest)
+
+
+def _read(constants: str, rest: str) -> TimePrices:
+    """Return the prices in two texts that `to_text` wrote.
+
+    Raises:
+        ConstantsError, ValueError, TypeError, KeyError: They are not such texts.
+    """
+    data: dict[str, Any] = json.loads(rest)
+    intervals = {
+        table: {name: (float(low), float(high)) for name, (low, high) in rows.items()}
+        for table, rows in data["intervals"].items()
+    }
+    checked = tuple(Checked(**row) for row in data["checked"])
+    return TimePrices(Constants.from_toml(constants), intervals, checked)
