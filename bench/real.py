@@ -98,7 +98,7 @@ def measured(folder: Path, instrument: str, words: Sequence[str]) -> dict[str, A
     if not kept.exists():
         command = [*_HARDCOST, "run", str(folder / "real.toml"), "--instrument", instrument]
         command += [*words, "--format", "json", "--store", str(folder / "real.sqlite")]
-        path = os.pathsep.join((str(_auditctl(folder).parent), os.environ["PATH"]))
+        path = os.pathsep.join((str(auditctl(folder).parent), os.environ["PATH"]))
         done = subprocess.run(  # noqa: S603  (hardcost itself)
             command, check=True, stdout=subprocess.PIPE, env={**os.environ, "PATH": path}
         )
@@ -111,10 +111,10 @@ def measured(folder: Path, instrument: str, words: Sequence[str]) -> dict[str, A
 def unchanged() -> Iterator[None]:
     """Compare this machine before and after a block; end with 1 where it differs."""
     with tempfile.TemporaryDirectory() as folder:
-        auditctl = _auditctl(Path(folder))
-        before, still = _state(auditctl), _state(auditctl)
+        program = auditctl(Path(folder))
+        before, still = _state(program), _state(program)
         yield
-        after = _state(auditctl)
+        after = _state(program)
     same = [key for key, value in before.items() if still.get(key) == value]
     moved = [key for key in same if after.get(key) != before[key]]
     new = [key for key in after if key not in before and key not in still]
@@ -125,9 +125,9 @@ def unchanged() -> Iterator[None]:
         sys.exit(1)
 
 
-def _state(auditctl: Path) -> dict[str, str]:
+def _state(program: Path) -> dict[str, str]:
     """Return audit's rules and state, all settings, and the files below /etc."""
-    found = {f"auditctl {word}": run([auditctl, word]) for word in ("-l", "-s")}
+    found = {f"auditctl {word}": run([program, word]) for word in ("-l", "-s")}
     for folder, _, names in os.walk("/proc/sys"):
         for name in names:
             with contextlib.suppress(OSError):
@@ -138,7 +138,7 @@ def _state(auditctl: Path) -> dict[str, str]:
     return found
 
 
-def _auditctl(folder: Path) -> Path:
+def auditctl(folder: Path) -> Path:
     """Write a program that starts the audit package's own auditctl, which need not be installed."""
     cache = Cache()
     roots = [debianpackages.unpacked(cache, package) for package in AUDIT_PACKAGES[:-1]]

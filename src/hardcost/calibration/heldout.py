@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from hardcost.auditrules.cost.constants import Constants
     from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.rule import Rule
     from hardcost.calibration.timedrounds import Level
 
 OPERATIONS = ("null", "read", "stat", "fstat", "open", "access", "rename", "chmod")
@@ -87,14 +86,13 @@ class Checked:
 
 def held_out() -> tuple[HeldOut, ...]:
     """Return the six sets that come with hardcost."""
-    return tuple(
-        HeldOut(f"{size} rules", tuple(map(translate, _read(lines(size))))) for size in SIZES
-    )
+    return tuple(HeldOut(f"{size} rules", of_lines(lines(size))) for size in SIZES)
 
 
-def _read(lines: Sequence[str]) -> Iterator[Rule]:
+def of_lines(lines: Iterable[str]) -> tuple[KernelRule, ...]:
+    """Return the rules of lines that are as they should be."""
     readings = parse.read_bytes("".join(f"{line}\n" for line in lines).encode(), "held out")
-    return (one.rule for one in readings if one.rule is not None)
+    return tuple(translate(one.rule) for one in readings if one.rule is not None)
 
 
 def compared(

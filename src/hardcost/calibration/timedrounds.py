@@ -75,16 +75,20 @@ def check(machine: Machine) -> None:
     """
     able = machine.capabilities
     if TIME.name not in able.instruments or able.kernels:
-        raise InputError(
-            f"prices in nanoseconds are those of a machine that runs already, and {machine.name}"
-            " is none",
-            hint="--machine host or --machine ssh:root@HOST",
-        )
+        raise not_running(machine.name)
     if able.requests is not None and not able.requests >= _CHANGES:
         raise InputError(
             f"{machine.name} is not to be changed, and its prices are measured under audit rules",
             hint="--yes, said by root, has rules loaded for each trial and taken out after it",
         )
+
+
+def not_running(name: str) -> InputError:
+    """Return the error of a machine that boots for each trial: its times are an emulator's."""
+    return InputError(
+        f"prices in nanoseconds are those of a machine that runs already, and {name} is none",
+        hint="such machines are host and ssh:root@HOST",
+    )
 
 
 async def timed(

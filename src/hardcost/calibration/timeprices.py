@@ -62,7 +62,7 @@ def kept(machine: Machine, cache: Cache) -> TimePrices | None:
     if cache.find(folder.parent.name, folder.name) is None:
         return None
     try:
-        return _read((folder / _FILE).read_text(), (folder / _CHECKED).read_text())
+        return of_text((folder / _FILE).read_text(), (folder / _CHECKED).read_text())
     except (OSError, ConstantsError, ValueError, TypeError, KeyError):
         return None
 
@@ -131,7 +131,7 @@ def _keep(machine: Machine, cache: Cache, prices: TimePrices) -> None:
             (made / _CHECKED).write_text(rest)
 
 
-def _read(constants: str, rest: str) -> TimePrices:
+def of_text(constants: str, rest: str) -> TimePrices:
     """Return the prices in two texts that `to_text` wrote.
 
     Raises:

@@ -136,6 +136,11 @@ def choices(words: dict[str, Any], usual: str | None = None) -> Choices:
         unconfined=words["allow_unconfined_build"],
         yes=words["yes"],
     )
+    if "," in words["machine"]:
+        raise InputError(
+            "--machine names several machines, and this verb measures on one",
+            hint="`hardcost run` measures a study on several",
+        )
     names.check(words["machine"], wanted)
     return Choices(
         machine=words["machine"],

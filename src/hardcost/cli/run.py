@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +11,7 @@ from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding, ObservedIn
 from hardcost.analysis.profiled import profiled
 from hardcost.cli import measuring, options, precisely, profilable
+from hardcost.cli.lazy import imported
 from hardcost.cli.present import notes_of
 from hardcost.design import factorial
 from hardcost.errors import MachineError
@@ -37,14 +38,45 @@ def run(
     **words: Any,  # noqa: ANN401  (click's options)
 ) -> None:
     """Run STUDY: the name of a ready-made one, or a TOML file."""
+    asked = Asked(study, scale, profiling, precision, time_limit)
+    if "," in words["machine"]:
+        imported("hardcost.cli.runseveral:run")(asked, words)
+        return
+    found = on_machine(asked, words)
+    if found is None:
+        return
+    finding, chosen = found
+    measuring.shown(finding, chosen)
+    if finding.failures:
+        raise click.exceptions.Exit(MachineError.exit_status)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What `hardcost run` is asked for, beside what it shares with other verbs."""
+
+    study: str
+    scale: str | None
+    profiling: bool
+    precision: str | None
+    time_limit: float | None
+
+
+def on_machine(asked: Asked, words: dict[str, Any]) -> tuple[Finding, Choices] | None:
+    """Run a study on one machine, and return what was found; None after --dry-run.
+
+    Raises:
+        HardcostError: Something is wrong with the input, the machine or the store.
+    """
+    study, scale = asked.study, asked.scale
     chosen = options.choices(words, instrument_of(study))
-    aim = precisely.aim(precision, time_limit)
+    aim = precisely.aim(asked.precision, asked.time_limit)
     if aim is not None:
         rounds = max(chosen.repetitions or 0, precise.FEWEST_ROUNDS)
         chosen = replace(chosen, repetitions=rounds)
     plan = _plan(study, scale, chosen)
     precisely.check_inexact(aim, plan.instrument)
-    if profiling:
+    if asked.profiling:
         workloads = tuple(dict.fromkeys(trial.workload for trial in plan.trials))
         profilable.check(plan.instrument, plan.setup.record, workloads)
         plan = plan.set_up(replace(plan.setup, profiled=True))
@@ -52,16 +84,14 @@ def run(
         published(plan.published)  # reports that there are none before anything is measured
     with measuring.run_of(plan, chosen) as begun:
         if begun is None:
-            return
+            return None
         first = begun.measure(keep_going=True)
         done = precisely.measured(
             plan, begun, aim, lambda n: _rounds(study, scale, chosen, n), first
         )
         found = _finding(done.plan, begun.name, done.records, scale)
-        finding = measuring.finished(begun, replace(found, notes=(*found.notes, *done.notes)))
-    measuring.shown(finding, chosen)
-    if finding.failures:
-        raise click.exceptions.Exit(MachineError.exit_status)
+        notes = (*found.notes, *done.notes)
+        return measuring.finished(begun, replace(found, notes=notes)), chosen
 
 
 def _rounds(study: str, scale: str | None, chosen: Choices, number: int) -> Plan:

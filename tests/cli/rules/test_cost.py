@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
+from hardcost.calibration import timedrounds
 from hardcost.cli.verbs import hardcost
 from hardcost.errors import InputError
 
@@ -101,3 +102,59 @@ def test_a_watch_that_is_then_an_earlier_prepended_rule_is_priced_once(tmp_path:
     both.write_text(f"{prepended}-w /etc/shadow -p wa -k s\n")
     costs = [json.loads(run(path, "--format", "json").stdout)["calls"] for path in (alone, both)]
     assert costs[0] == costs[1]
+
+
+# In nanoseconds -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def few_rounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HARDCOST_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(timedrounds, "ROUNDS", 2)
+
+
+@pytest.mark.usefixtures("few_rounds")
+def test_a_machines_prices_are_fitted_once_and_then_predict_nanoseconds(rules: Path) -> None:
+    fitted = run("--fit", "--machine", "fakehost")
+    assert fitted.exit_code == 0
+    assert "rule sets held out" in fitted.stdout
+    result = run(rules, "--prices", "fakehost", "--format", "json")
+    data = json.loads(result.stdout)
+    assert (data["predicted"], data["unit"], data["measured"]) == (True, "ns", [])
+    assert all("ns_per_call" in call for call in data["calls"])
+    assert data["constants"]["machine"] == "fakehost"
+    assert 0 <= data["median_off"]
+    assert "predicted, not measured: by prices that were fitted on fakehost" in result.stderr
+    assert "half of the predictions are within" in result.stderr
+    shown = run(rules, "--prices", "fakehost").stdout
+    assert "ns per call" in shown
+    assert "insn" not in shown
+
+
+@pytest.mark.usefixtures("few_rounds")
+def test_a_machine_without_prices_says_how_to_fit_them(rules: Path) -> None:
+    result = run(rules, "--prices", "fakehost")
+    assert isinstance(result.exception, InputError)
+    assert result.exception.problems[0].hint == (
+        "`hardcost rules cost --fit --machine fakehost` fits them in some ten minutes"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "name a file or folder of audit rules"),
+        (("--fit",), "name a file or folder of audit rules"),
+        (("--machine", "host", "x"), "--machine says where --fit measures"),
+        (("--fit", "--prices", "host", "x"), "use one of them"),
+        (("--prices", "fakehost", "--measure", "x"), "about guests"),
+        (("--fit", "--machine", "fake"), "a machine that runs already, and fake is none"),
+        (("--prices", "vm", "x"), "a machine that runs already, and vm is none"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(
+    rules: Path, words: tuple[str, ...], message: str
+) -> None:
+    result = run(*(rules if word == "x" else word for word in words))
+    assert isinstance(result.exception, InputError)
+    assert message in str(result.exception)

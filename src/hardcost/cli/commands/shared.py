@@ -137,10 +137,13 @@ def _what() -> tuple[_Option, ...]:
         click.option(
             "--machine",
             metavar="NAME",
-            default="vm",
-            show_default=True,
+            multiple=True,
+            default=("vm",),
+            show_default="vm",
+            callback=_joined,
             shell_complete=completion.machines,
-            help="Where trials run: one of `hardcost list machines`.",
+            help="Where trials run: one of `hardcost list machines`. `hardcost run` measures on"
+            " several, each in a column of its own, where the option is repeated.",
         ),
         click.option(
             "--instrument",

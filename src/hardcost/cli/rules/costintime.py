@@ -49,6 +49,8 @@ def fit(name: str, *, yes: bool) -> TimePrices:
         InputError: The machine can't be changed, or is none.
         MachineError: A trial failed.
     """
+    if names.is_known(name) and not names.is_running(name):
+        raise timedrounds.not_running(name)
     machine = _machine(name, yes=yes)
     timedrounds.check(machine)
     note(f"timing rules on {machine.name} in {timedrounds.ROUNDS} rounds …")
@@ -72,6 +74,8 @@ def kept(name: str) -> TimePrices:
         InputError: None were.
         MachineError: The machine can't be reached.
     """
+    if names.is_known(name) and not names.is_running(name):
+        raise timedrounds.not_running(name)
     machine = _machine(name, yes=False)
     found = timeprices.kept(machine, Cache())
     if found is None:

@@ -63,7 +63,7 @@ def compare_grids(
 
 
 def _pairs_grid(a: Finding, b: Finding, pairs: Sequence[Pair]) -> Grid:
-    digits = _digits([cell for pair in pairs for cell in (pair.a, pair.b)])
+    digits = digits_of([cell for pair in pairs for cell in (pair.a, pair.b)])
     cells = [pair.a for pair in pairs]
 
     def column(header: str, cell_text: Callable[[Pair, int], str]) -> Column:
@@ -77,17 +77,17 @@ def _pairs_grid(a: Finding, b: Finding, pairs: Sequence[Pair]) -> Grid:
     )
     same = where(a) == where(b)
     places = where(a) if same else f"{where(a)}, then {where(b)}"
-    return Grid(f"In both runs: {places}", _labels(cells), (Group("", columns),))
+    return Grid(f"In both runs: {places}", labels(cells), (Group("", columns),))
 
 
 def _only_grid(finding: Finding, cells: Sequence[Cell], which: str) -> Grid:
-    digits = _digits(cells)
+    digits = digits_of(cells)
     values = tuple(interval(c.value, c.low, c.high, digits[c.metric]) for c in cells)
     title = f"Only in the {which} run: {where(finding)}"
-    return Grid(title, _labels(cells), (Group("", (Column("value", values),)),))
+    return Grid(title, labels(cells), (Group("", (Column("value", values),)),))
 
 
-def _labels(cells: Sequence[Cell]) -> tuple[Column, ...]:
+def labels(cells: Sequence[Cell]) -> tuple[Column, ...]:
     """Return the columns that identify a row's cell; a workload common to all is left out."""
     columns = [Column("configuration", tuple(visible(c.configuration) for c in cells), left=True)]
     if len({cell.workload for cell in cells}) > 1:
@@ -97,7 +97,8 @@ def _labels(cells: Sequence[Cell]) -> tuple[Column, ...]:
     return tuple(columns)
 
 
-def _digits(cells: Sequence[Cell]) -> dict[str, int]:
+def digits_of(cells: Sequence[Cell]) -> dict[str, int]:
+    """Return how many decimals each metric is shown with."""
     values: dict[str, list[float]] = {}
     for cell in cells:
         values.setdefault(cell.metric, []).extend((cell.value, cell.low, cell.high))

@@ -1,0 +1,142 @@
+"""Prices of audit rules in nanoseconds on this machine, and what they are worth.
+
+Run by hand, as root, on a machine that nobody else uses: `python bench/ns_prices.py`. It loads
+audit rules into this machine's own kernel, as `bench/real.py` does, and compares what was there
+with what is there after it.
+
+The sets of `hardcost rules cost --fit` are timed, together with published ones that no price is
+fitted from: all of more than 20 rules among the audit package's samples, the catalogue's, and the
+RHEL 9 profiles STIG, CIS and OSPP. For each set and operation it prints what the rules add to a
+call in ns, predicted and measured, and by how much the prediction is off; beside it, by how much
+one that multiplies instructions by a single factor is off. `--keep FOLDER` keeps what was measured,
+and takes it from there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import io
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench import real, rule_cost
+from hardcost.auditrules import semantics
+from hardcost.auditrules.cost.constants import Constants
+from hardcost.calibration import check, heldout, timedrounds, timeprices
+from hardcost.calibration.heldout import HeldOut
+from hardcost.calibration.timedrounds import Timed
+from hardcost.calibration.timedsets import NONE, ONE, timed_sets
+from hardcost.cli.monitors import monitor_of
+from hardcost.machines import names
+from hardcost.machines.wanted import Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.calibration.heldout import Checked
+
+_FEWEST_RULES = 20
+_NEXT_WORD_SECONDS = 60.0
+
+
+def main() -> None:
+    """Measure, fit, and print predictions beside what was measured."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--rounds", type=int, default=timedrounds.ROUNDS)
+    chosen = parser.parse_args()
+    sets = (*heldout.held_out(), *published())
+    with contextlib.ExitStack() as opened:
+        folder = chosen.keep or Path(opened.enter_context(tempfile.TemporaryDirectory()))
+        folder.mkdir(parents=True, exist_ok=True)
+        timed = measured(folder, sets, chosen.rounds)
+    prices = timeprices.of_rounds(timed, sets, {"unit": "ns"})
+    factor = per_instruction(timed)
+    own = {one.name for one in heldout.held_out()}
+    print(f"{len(timed.rounds)} rounds, {timed.disturbed} of {timed.trials} trials measured again")
+    show([one for one in prices.checked if one.set in own], sets, factor, "sets of hardcost's own")
+    show([one for one in prices.checked if one.set not in own], sets, factor, "published sets")
+
+
+def published() -> tuple[HeldOut, ...]:
+    """Return the published sets."""
+    with contextlib.redirect_stdout(io.StringIO()):  # what can't be loaded bench/rule_cost.py says
+        every = chain(rule_cost.of_files(rule_cost.standard()), rule_cost.of_profiles())
+        found = [HeldOut(name, rule_cost.loadable(name, rules)) for name, rules in every]
+    return tuple(one for one in found if len(one.rules) > _FEWEST_RULES)
+
+
+def measured(folder: Path, sets: Sequence[HeldOut], rounds: int) -> Timed:
+    """Return what rounds show on this machine, kept in the folder."""
+    kept = folder / "rounds.json"
+    if not kept.exists():
+        path = real.auditctl(folder)
+        os.environ["PATH"] = os.pathsep.join((str(path.parent), os.environ["PATH"]))
+        with real.unchanged():
+            found = asyncio.run(_timed(sets, rounds))
+        kept.write_text(json.dumps([found.rounds, found.trials, found.disturbed]))
+    levels, trials, disturbed = json.loads(kept.read_text())
+    return Timed(tuple(levels), trials, disturbed)
+
+
+async def _timed(sets: Sequence[HeldOut], rounds: int) -> Timed:
+    machine = await names.make("host", Wanted(yes=True, instrument="time"), monitor_of("plain"))
+    said = began = time.monotonic()
+
+    def hear(done: int, trials: int) -> None:
+        nonlocal said
+        if time.monotonic() - said > _NEXT_WORD_SECONDS:
+            said = time.monotonic()
+            left = (said - began) / done * (trials - done)
+            print(f"trial {done} of {trials}; {left:.0f} s left", file=sys.stderr)
+
+    return await timedrounds.timed(machine, timeprices.asked_for(sets), rounds, hear)
+
+
+def per_instruction(timed: Timed) -> float:
+    """Return the one factor of a model that is linear in instructions, from what one rule adds."""
+    counted = Constants.of_debian()
+    (rule,) = (one for one in timed_sets() if one.name == ONE)
+    (held,) = (HeldOut(ONE, heldout.of_lines(rule.rules)),)
+    loaded = semantics.load(held.rules)
+    return statistics.median(
+        statistics.fmean(level[ONE][operation] - level[NONE][operation] for level in timed.rounds)
+        / check.typical(counted, loaded, operation)
+        for operation in heldout.OPERATIONS
+    )
+
+
+def show(rows: Sequence[Checked], sets: Sequence[HeldOut], factor: float, title: str) -> None:
+    """Print predictions beside measurements, and how far they are off."""
+    counted = Constants.of_debian()
+    loaded = {one.name: semantics.load(one.rules) for one in sets}
+    linear = [
+        factor * check.typical(counted, loaded[row.set], row.operation) / row.measured - 1
+        for row in rows
+    ]
+    print(f"\n{title:<34}{'rules':>5}  {'call':<8}{'predicted':>10}{'measured':>10}", end="")
+    print(f"{'interval':>18}{'off':>8}{'by insn':>9}")
+    for row, other in zip(rows, linear, strict=True):
+        interval = f"{row.low:,.0f}..{row.high:,.0f}"
+        print(
+            f"{row.set:<34}{row.rules:>5}  {row.operation:<8}{row.predicted:>10,.0f}"
+            f"{row.measured:>10,.0f}{interval:>18}{row.off:>+8.1%}{other:>+9.1%}"
+        )
+    for what, offs in (("prices", [row.off for row in rows]), ("instructions", linear)):
+        print(
+            f"by {what}: half are within {statistics.median(map(abs, offs)):.1%}, "
+            f"all within {max(map(abs, offs)):.1%}"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""One study on several machines: each has columns of its own, and nothing is averaged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.report.tables.compare_table import digits_of, labels
+from hardcost.report.tables.layout import Column, Document, Grid, GridText, Group, Prose
+from hardcost.report.tables.run_table import where
+from hardcost.report.text import interval, ratio, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.console import ConsoleRenderable
+
+    from hardcost.analysis.finding import Cell, Finding
+
+_NONE = "-"
+_Key = tuple[str, str, str, str]
+
+
+def machines_table(findings: Sequence[Finding]) -> ConsoleRenderable:
+    """Return what each machine measured, side by side."""
+    places = (Prose(f"{visible(one.machine)}: {where(one)}") for one in findings)
+    notes = [
+        Prose(f"{visible(one.machine)}: {visible(note)}") for one in findings for note in one.notes
+    ]
+    return Document((*places, GridText(machines_grid(findings)), *notes))
+
+
+def machines_grid(findings: Sequence[Finding]) -> Grid:
+    """Return the table: a row for each configuration and metric, a group for each machine."""
+    every: dict[_Key, Cell] = {}
+    for one in findings:
+        for cell in one.cells:
+            every.setdefault(_key(cell), cell)
+    digits = digits_of([cell for one in findings for cell in one.cells])
+    groups = tuple(_group(one, every, digits) for one in findings)
+    names = ", ".join(visible(one.machine) for one in findings)
+    title = f"{visible(findings[0].title)}: {names}; values with intervals, and x the baseline"
+    return Grid(title, labels(list(every.values())), groups)
+
+
+def _group(finding: Finding, every: Mapping[_Key, Cell], digits: Mapping[str, int]) -> Group:
+    own = {_key(cell): cell for cell in finding.cells}
+    values, ratios = [], []
+    for key in every:
+        cell = own.get(key)
+        if cell is None:
+            values.append(_NONE)
+            ratios.append(_NONE)
+            continue
+        values.append(interval(cell.value, cell.low, cell.high, digits[cell.metric]))
+        ratios.append("" if cell.configuration == cell.baseline else ratio(cell.ratio))
+    columns = (Column("value", tuple(values)), Column("x", tuple(ratios)))
+    return Group(visible(finding.machine), columns)
+
+
+def _key(cell: Cell) -> _Key:
+    return cell.configuration, cell.workload, cell.metric, cell.unit
