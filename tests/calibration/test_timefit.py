@@ -30,9 +30,7 @@ SETS = heldout.held_out()
 
 def level(asked: Asked) -> dict[str, float]:
     loaded = semantics.load(heldout.of_lines(asked.rules.rules))
-    return {
-        name: WITHOUT + check.typical(TRUE, loaded, name) for name in asked.rules.processes
-    }
+    return {name: WITHOUT + check.typical(TRUE, loaded, name) for name in asked.rules.processes}
 
 
 @pytest.fixture(scope="module")

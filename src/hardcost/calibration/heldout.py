@@ -152,8 +152,7 @@ def _failing() -> Iterator[str]:
 
 def _trees() -> Iterator[str]:
     return (
-        f"-a always,exit -F dir={_PLACE}/trees/{at} -F perm=wa -k trees"
-        for at in itertools.count()
+        f"-a always,exit -F dir={_PLACE}/trees/{at} -F perm=wa -k trees" for at in itertools.count()
     )
 
 

@@ -93,9 +93,7 @@ def copies(rule: str, number: int) -> Iterator[str]:
 
 
 def _timed(one: Experiment) -> TimedSet:
-    processes = {
-        name: _OF_NULL if name == "null" else _PROCESSES for name in one.operations
-    }
+    processes = {name: _OF_NULL if name == "null" else _PROCESSES for name in one.operations}
     if len(one.rules) == 1 and _COPIED.match(one.name):
         return TimedSet(one.name, tuple(copies(one.rules[0], COPIES)), processes, copied=True)
     # Whose files lie in which bucket is not known here; numbers of inodes are in all of them.

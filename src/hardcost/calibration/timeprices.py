@@ -80,9 +80,7 @@ def of_rounds(timed: Timed, sets: Sequence[HeldOut], about: Mapping[str, str]) -
     return TimePrices(found.constants, found.intervals, rows)
 
 
-async def measured(
-    machine: Machine, cache: Cache, hear: Callable[[int, int], None]
-) -> TimePrices:
+async def measured(machine: Machine, cache: Cache, hear: Callable[[int, int], None]) -> TimePrices:
     """Measure on a machine, fit its prices, keep and return them.
 
     Raises:

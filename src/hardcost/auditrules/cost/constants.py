@@ -123,7 +123,9 @@ class Constants:
         optional = [name for name in (_WITHOUT, _CROWDING) if getattr(self, name)]
         for name in (*_TABLES, *optional):
             lines += ["", f"[{name}]"]
-            lines += [f"{_quoted(str(key))} = {value:g}" for key, value in getattr(self, name).items()]
+            lines += [
+                f"{_quoted(str(key))} = {value:g}" for key, value in getattr(self, name).items()
+            ]
         return "\n".join([*lines, ""])
 
 

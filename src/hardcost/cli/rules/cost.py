@@ -96,9 +96,7 @@ def cost(  # noqa: PLR0913  (click's options)
         note(line)
 
 
-def _timed_on(
-    fit_on: str | None, prices_of: str | None, *, fit: bool, guest: bool
-) -> str | None:
+def _timed_on(fit_on: str | None, prices_of: str | None, *, fit: bool, guest: bool) -> str | None:
     """Return the machine whose times are wanted; None: it is about instructions.
 
     Raises:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from hardcost.calibration import timeprices, timedrounds
+from hardcost.calibration import timedrounds, timeprices
 from hardcost.cli.console import note
 from hardcost.cli.monitors import ProgressLine, monitor_of
 from hardcost.cli.waiting import until_done
