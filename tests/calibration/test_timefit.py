@@ -22,7 +22,10 @@ TRUE = replace(
     about={"unit": "ns"},
     crowding=CROWDING,
     walk={**DEBIAN.walk, "ppid": 0.0, "watched-execve": 0.0},
-    permission=DEBIAN.permission | dict.fromkeys(("execve", "execveat", "socketcall"), 4.0),
+    permission={
+        **DEBIAN.permission,
+        **dict.fromkeys(("execve", "execveat", "socketcall"), 4.0),
+    },
 )
 NEAR = 3.0
 SETS = heldout.held_out()

@@ -64,7 +64,7 @@ class Asked:
     """A set, and what has to exist because it names it."""
 
     rules: TimedSet
-    watched: Needed = Needed()
+    watched: Needed
 
 
 def check(machine: Machine) -> None:

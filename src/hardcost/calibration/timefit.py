@@ -56,8 +56,8 @@ def fitted(rounds: Sequence[Level], about: Mapping[str, str]) -> Fitted:
     lengths = [{str(key): value for key, value in one.crowding.items()} for one in each]
     intervals["crowding"] = _intervals(lengths)
     whole = _of_round(_mean(rounds), about)
-    kept = {name: _seen(getattr(whole, name), intervals[name]) for name in _REPLACEABLE}
-    return Fitted(dataclasses.replace(whole, **kept), intervals)
+    base, idle, record = (_seen(getattr(whole, name), intervals[name]) for name in _REPLACEABLE)
+    return Fitted(dataclasses.replace(whole, base=base, idle=idle, record=record), intervals)
 
 
 def spread(values: Sequence[float]) -> Span:

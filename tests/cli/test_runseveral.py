@@ -1,0 +1,74 @@
+"""`hardcost run` on several machines: each has its own columns, and one that fails is named."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from hardcost.cli.verbs import hardcost
+from hardcost.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+STUDY = """\
+title = "two machines"
+baseline = "as it is"
+workloads = ["syscalls calls=null"]
+instrument = "time"
+[[configuration]]
+name = "as it is"
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("HARDCOST_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HARDCOST_STORE", str(tmp_path / "x.sqlite"))
+    (tmp_path / "study.toml").write_text(STUDY)
+    return str(tmp_path / "study.toml")
+
+
+def run(study: str, *words: str) -> Result:
+    return CliRunner().invoke(hardcost, ["run", study, *words])
+
+
+def test_each_machine_has_columns_and_a_run_of_its_own(study: str) -> None:
+    both = ("--machine", "fakehost", "--machine", "fake")
+    shown = run(study, *both)
+    assert shown.exit_code == 0
+    assert "- fakehost -" in shown.stdout
+    assert "- fake -" in shown.stdout
+    found = json.loads(run(study, *both, "--format", "json").stdout)["machines"]
+    assert [one["machine"] for one in found] == ["fakehost", "fake"]
+    assert len({one["run"] for one in found}) == 2
+    first, second = (one["cells"][0]["value"] for one in found)
+    assert second == pytest.approx(4 * first, rel=0.02)  # fakehost's quarter of a ns, fake's one
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--machine", "fake,fake"), "twice"),
+        (("--machine", "fake", "--machine", "fakehost", "--format", "csv"), "of one run"),
+        (("--machine", "fake", "--machine", "fakehost", "--report", "x.html"), "--report"),
+    ],
+)
+def test_what_is_about_one_run_is_refused_of_several(
+    study: str, words: tuple[str, ...], message: str
+) -> None:
+    result = run(study, *words)
+    assert isinstance(result.exception, InputError)
+    assert message in str(result.exception)
+
+
+def test_a_bill_is_of_one_machine(study: str) -> None:
+    words = ["bill", study, "--machine", "fake", "--machine", "fakehost"]
+    result = CliRunner().invoke(hardcost, words)
+    assert isinstance(result.exception, InputError)
+    assert "this verb measures on one" in str(result.exception)
