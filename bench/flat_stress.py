@@ -2,13 +2,14 @@
 
     .venv/bin/python bench/flat_stress.py --rounds 20 --seed 1
     .venv/bin/python bench/flat_stress.py --kernel stock
+    .venv/bin/python bench/flat_stress.py --source debian:7.3
 
-Builds the kernel with all checkers (kernel/checks.config), the guest (crates/storm) and its
-policies for SELinux, and boots on two processors, once for each way in which memory may fail when
-the very first rule is added. In each round rules are added and deleted, the files that they watch
-are removed and the policy changes while calls are made, first with enough memory and then with
-failing allocations. After each, the decisions about a fixed set of calls are compared with those
-of the same rules loaded again.
+Builds the kernel with all checkers (kernel/checks.config) from Linux 6.1 or `--source`, the guest
+(crates/storm) and its policies for SELinux, and boots on two processors, once for each way in which
+memory may fail when the very first rule is added. In each round rules are added and deleted, the
+files that they watch are removed and the policy changes while calls are made, first with enough
+memory and then with failing allocations. After each, the decisions about a fixed set of calls are
+compared with those of the same rules loaded again.
 
 Prints each report of the kernel's checkers and each fault that the guest finds, and then how often
 everything was done. Exits with 1 if there is any that is not known of the stock kernel alone.
@@ -41,11 +42,14 @@ from hardcost.machines.qemu.argv import QEMU
 
 TOP = Path(__file__).resolve().parent.parent
 FRAGMENT = TOP / "kernel" / "checks.config"
-BOOTS = TOP / "kernel" / "checks"
-"""Patches without which a kernel with checkers does not boot; they touch nothing else."""
+CHECKS = TOP / "kernel" / "checks"
+"""Patches without which a kernel with checkers does not boot; they touch nothing else.
 
-HOLDS = BOOTS / "flat"
-"""Makes a flat kernel check its index against the list after each change of a rule."""
+In the folder `flat` is what makes a flat kernel check its index against the list after each change
+of a rule; in `7.3` are both for Linux 7.3 and later.
+"""
+
+NEWER = "7.3"
 
 POLICY = TOP / "crates" / "storm" / "policy.conf"
 SECOND_POLICY_LACKS = "storm_t"
@@ -135,7 +139,8 @@ def main() -> int:
     """Run the requested storms, and return the exit status."""
     chosen = _arguments()
     cache = Cache()
-    kernel = _built(chosen.built) or _kernel(cache, chosen.kernel, plain=chosen.plain)
+    made = Kernels(cache, chosen.source)
+    kernel = _built(chosen.built) or built_kernel(made, chosen.kernel, plain=chosen.plain)
     note(f"kernel {kernel.name}: {kernel.image}")
     stock = chosen.kernel == "stock"
     counts: Counter[str] = Counter()
@@ -152,7 +157,7 @@ def main() -> int:
             bad += _tell(storm, f"first rule with {way}", stock=stock)
             counts.update(storm.counts)
             if chosen.replay and storm.sets:
-                again = _again(cache, files, storm.sets, chosen)
+                again = _again(made, files, storm.sets, chosen)
                 bad += _tell(again, "on the stock kernel", stock=False)
                 counts["decisions compared with the stock kernel's"] += again.counts[_COMPARED]
     width = max(map(len, counts), default=0)
@@ -167,6 +172,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--kernel", default="flat", help="'stock', or patches: 'flat', a file, a folder"
     )
+    parser.add_argument("--source", type=Path, help="a folder, or debian:7.3")
     parser.add_argument(
         "--built", type=Path, help="a folder with vmlinux and System.map, to use that kernel"
     )
@@ -190,33 +196,41 @@ def _built(folder: Path | None) -> Built | None:
     return Built(folder.name, folder / "vmlinux", folder / "System.map", folder, "", {})
 
 
-def _kernel(cache: Cache, name: str, *, plain: bool) -> Built:
+def built_kernel(made: Kernels, name: str, *, plain: bool) -> Built:
     """Return the stock kernel or one with patches, built unless it was before."""
     options = {} if plain else kernelconfig.read(FRAGMENT.read_text(), str(FRAGMENT))
-    patches = [] if plain else [str(BOOTS)]
+    checks = _checks(made.source.version)
+    patches = [] if plain else [str(checks)]
     patches += [] if name == "stock" else [name]
-    patches += [str(HOLDS)] if name == "flat" and not plain else []
+    patches += [str(checks / "flat")] if name == "flat" and not plain else []
     recipe = KernelRecipe(options=tuple(options.items()), patches=tuple(patches))
-    made = Kernels(cache)
     made.check(recipe)
     return asyncio.run(made.build(recipe))
 
 
+def _checks(version: str) -> Path:
+    """Return the folder of the patches for checkers in a version of Linux."""
+    numbers = [[int(number) for number in one.split(".")[:2]] for one in (version, NEWER)]
+    return CHECKS / NEWER if numbers[0] >= numbers[1] else CHECKS
+
+
 def guest(cache: Cache, scratch: Path) -> list[cpio.File]:
     """Return the guest's files: the storm as process 1, and policies for SELinux."""
-    policies = {"policy.a": POLICY.read_text().splitlines(keepends=True)}
-    policies["policy.b"] = [
-        line for line in policies["policy.a"] if SECOND_POLICY_LACKS not in line
-    ]
     files = [cpio.regular("init", built("hardcost-storm").read_bytes(), 0o755)]
     files += [cpio.File(folder, 0o040755) for folder in ("dev", "proc", "sys")]
+    return files + [cpio.regular(one.stem, one.read_bytes()) for one in policies(cache, scratch)]
+
+
+def policies(cache: Cache, scratch: Path) -> tuple[Path, ...]:
+    """Return two policies for SELinux, compiled in `scratch`; the second lacks a type."""
+    texts = {"policy.a": POLICY.read_text().splitlines(keepends=True)}
+    texts["policy.b"] = [line for line in texts["policy.a"] if SECOND_POLICY_LACKS not in line]
     checkpolicy = debianpackages.unpacked(cache, "checkpolicy") / "usr/bin/checkpolicy"
-    for name, lines in policies.items():
+    for name, lines in texts.items():
         (scratch / name).write_text("".join(lines))
         run([checkpolicy, "-U", "allow", "-c", _POLICY_VERSION, "-o", f"{name}.bin", name],
             folder=scratch)  # fmt: skip
-        files.append(cpio.regular(name, (scratch / f"{name}.bin").read_bytes()))
-    return files
+    return tuple(scratch / f"{name}.bin" for name in texts)
 
 
 def words(kernel: Built, archive: Path, chosen: argparse.Namespace, way: str) -> list[str]:
@@ -269,12 +283,12 @@ def _weathered(kernel: Built, archive: Path, chosen: argparse.Namespace, way: st
 
 
 def _again(
-    cache: Cache, files: list[cpio.File], sets: list[str], chosen: argparse.Namespace
+    made: Kernels, files: list[cpio.File], sets: list[str], chosen: argparse.Namespace
 ) -> Storm:
     """Have the stock kernel, without checkers, decide about the same calls under the same rules."""
-    kernel = _kernel(cache, "stock", plain=True)
+    kernel = built_kernel(made, "stock", plain=True)
     replay = cpio.regular("replay", "".join(f"{line}\n" for line in sets).encode())
-    with cache.scratch() as scratch:
+    with Cache().scratch() as scratch:
         archive = scratch / "replay.cpio"
         archive.write_bytes(cpio.archive([*files, replay]))
         return _weathered(kernel, archive, chosen, "plenty")
