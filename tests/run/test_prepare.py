@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hardcost.controls.control import MountOptions, Sysctl
+from hardcost.controls.control import Lsm, MountOptions, Sysctl
 from hardcost.design.plan import Configuration, Plan, Setup, Trial, Workload
 from hardcost.errors import InputError
 from hardcost.machines import fakeguest
@@ -51,3 +51,11 @@ def test_recorders_are_named_once() -> None:
 def test_what_changes_nothing_is_prepared() -> None:
     machine = FakeMachine(fakeguest.answers, capabilities=LOOKED_AT)
     assert len(prepare_all(plan(Configuration("a")), machine, Silent())) == 1
+
+
+def test_a_machine_that_runs_no_programs_as_root_is_not_asked_to_for_a_security_module() -> None:
+    able = Capabilities(frozenset({"time"}), requests=frozenset({"calls", "read"}))
+    machine = FakeMachine(fakeguest.answers, capabilities=able)
+    wanted = plan(Configuration("a"), Configuration("e", (Lsm("enforcing"),)))
+    asked = {one.do for trial in prepare_all(wanted, machine, Silent()) for one in trial.job}
+    assert asked == {"calls", "read"}

@@ -1,8 +1,8 @@
-"""A Debian guest that is a machine of its own: systemd, sshd, auditd, a disk that it writes to.
+"""A Debian guest that is a machine of its own: GRUB, systemd, sshd, auditd, a disk of its own.
 
 hardcost does not boot it: it is reached over ssh, on a port of the loopback network, as any other
-machine would be. Its times are an emulator's and mean nothing; what is tested is what becomes of
-its settings.
+machine would be. It boots from its disk, by GRUB as Debian sets it up. Its times are an emulator's
+and mean nothing; what is tested is what becomes of its settings.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import shlex
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 PACKAGES = (
     "auditd",
     "dbus",
+    "grub-pc",
     "initramfs-tools",
     "iproute2",
     "kmod",
@@ -44,6 +46,9 @@ PACKAGES = (
 )
 COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
 SIZE = 2 << 30
+GAP = 1 << 20
+"""Bytes before the partition, where GRUB puts what SeaBIOS starts."""
+
 _PLAIN = {"TMPDIR": "/tmp"}  # noqa: S108  (of the root that is made)
 BOOT_SECONDS = 400.0  # of a guest under emulation, on a host that is busy
 ANSWER_SECONDS = 200.0
@@ -61,7 +66,7 @@ SETUP = r"""
 useradd --uid 1000 --create-home --shell /bin/sh user
 echo guest >/etc/hostname
 printf '127.0.0.1\tlocalhost guest\n' >/etc/hosts
-printf '/dev/vda / ext4 defaults 0 1\ntmpfs /srv tmpfs nodev,size=1m 0 0\n' >/etc/fstab
+printf '/dev/vda1 / ext4 defaults 0 1\ntmpfs /srv tmpfs nodev,size=1m 0 0\n' >/etc/fstab
 printf 'kernel.kptr_restrict = 1\nvm.swappiness = 33\n' >/etc/sysctl.d/own.conf
 printf '[Match]\nName=en* eth*\n[Network]\nDHCP=ipv4\n' >/etc/systemd/network/own.network
 systemctl enable systemd-networkd
@@ -81,17 +86,19 @@ printf 'virtio_pci\nvirtio_blk\nvirtio_net\next4\n' >/etc/initramfs-tools/module
 sed -i -e 's/^MODULES=.*/MODULES=list/' -e 's/^COMPRESS=.*/COMPRESS=gzip/' \
     /etc/initramfs-tools/initramfs.conf
 update-initramfs -u -k all
+printf 'GRUB_TIMEOUT=0\nGRUB_TERMINAL=serial\nGRUB_DISTRIBUTOR=Debian\n' >/etc/default/grub
+printf 'GRUB_CMDLINE_LINUX_DEFAULT="quiet"\n' >>/etc/default/grub
+printf 'GRUB_CMDLINE_LINUX="console=ttyS0 net.ifnames=0 mitigations=off"\n' >>/etc/default/grub
 rm -rf /etc/apt/sources.list.d/* /var/lib/apt/lists/* /var/cache/apt/*
 """
+GRUB = "grub-install /dev/vda && update-grub && systemctl poweroff"
 
 
 @dataclass(frozen=True)
 class Made:
-    """A guest's parts: its disk, kernel, initial root, and the keys of its user and itself."""
+    """A guest's parts: its disk, and the keys of its user and itself."""
 
     disk: Path
-    kernel: Path
-    initrd: Path
     user_key: Path
     host_key: Path
 
@@ -100,17 +107,17 @@ def made(cache: Cache) -> Made:
     """Return the guest's parts, made on first use, which takes some minutes."""
     codename = host.release().codename
     parts = {
-        "for": "ssh guest 1",
+        "for": "ssh guest 2",
         "release": codename,
         "packages": " ".join(PACKAGES),
-        "setup": SETUP + RULES,
+        "setup": SETUP + RULES + GRUB,
     }
     place = cache.make("images", digest(parts), "a guest with sshd, for tests", _fill)
-    return Made(*(place / name for name in ("root.img", "vmlinuz", "initrd", "user", "host")))
+    return Made(*(place / name for name in ("root.img", "user", "host")))
 
 
 def _fill(folder: Path) -> None:
-    tree, image = folder / "tree", folder / "root.img"
+    tree, image, root = folder / "tree", folder / "root.img", folder / "root"
     codename = host.release().codename
     for name in ("user", "host"):
         key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", folder / name]
@@ -134,13 +141,50 @@ def _fill(folder: Path) -> None:
         copy = f"cat {shlex.quote(str(tree))}/boot/"
         for name, to in (("vmlinuz-*", "vmlinuz"), ("initrd.img-*", "initrd")):
             run(["sh", "-c", f"{copy}{name} >{shlex.quote(str(folder / to))}"])
-        image.touch()
-        os.truncate(image, SIZE)
-        run(namespace.as_root(["mke2fs", "-q", "-F", "-t", "ext4", "-d", tree, "--", image]))
+        root.touch()
+        os.truncate(root, SIZE - GAP)
+        run(namespace.as_root(["mke2fs", "-q", "-F", "-t", "ext4", "-d", tree, "--", root]))
     finally:
         namespace.remove(tree)
-    about = RootImage(image, ext4.content_digest(image), "a guest with sshd, for tests", SIZE)
-    kept.keep(folder, about)
+    _partition(image, root)
+    _install_grub(folder)
+    title = "a guest with sshd, for tests"
+    kept.keep(folder, RootImage(image, ext4.content_digest(image), title, SIZE, partition=1))
+
+
+def _partition(image: Path, root: Path) -> None:
+    """Make a disk with a file system in its only partition."""
+    entry = struct.pack("<B3xB3xII", 0x80, 0x83, GAP // 512, (SIZE - GAP) // 512)
+    image.write_bytes(bytes(446) + entry + bytes(48) + b"\x55\xaa")
+    os.truncate(image, SIZE)
+    run(["dd", f"if={root}", f"of={image}", "bs=1M", "seek=1", "conv=sparse,notrunc,fsync"])
+    root.unlink()
+
+
+def _install_grub(folder: Path) -> None:
+    """Have the guest install GRUB on its disk, booted without one for that."""
+    guest = SshGuest(folder / "first", Made(folder / "root.img", folder / "user", folder / "host"))
+    guest.folder.mkdir()
+    guest.set_up()
+    line = "root=/dev/vda1 rw console=ttyS0 quiet net.ifnames=0 mitigations=off"
+    parts = {"-kernel": folder / "vmlinuz", "-initrd": folder / "initrd", "-append": line}
+    try:
+        guest.start(*(str(word) for pair in parts.items() for word in pair))
+        guest.said(GRUB, may_fail=True)  # sshd ends before it has answered
+        if guest.process is not None:
+            guest.process.wait(BOOT_SECONDS)
+    finally:
+        guest.power_off()
+    guest.disk.replace(folder / "root.img")
+    for path in (folder / "vmlinuz", folder / "initrd"):
+        path.unlink()
+    shutil.rmtree(guest.folder)
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 Running = subprocess.Popen[bytes]
@@ -153,7 +197,7 @@ class SshGuest:
 
     folder: Path
     parts: Made
-    port: int
+    port: int = field(default_factory=_free_port)
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     @property
@@ -194,18 +238,16 @@ class SshGuest:
         path = f"{self.folder}/bin:{os.environ['PATH']}"
         return {**os.environ, "PATH": path, "XDG_STATE_HOME": str(self.folder / "state")}
 
-    def start(self) -> None:
-        """Boot it, and wait until it answers."""
+    def start(self, *options: str) -> None:
+        """Boot it, and wait until it answers; `options` are further ones of QEMU."""
         network = f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:22"
         words = ["setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64", "-accel", "tcg"]
         words += ["-cpu", "max", "-m", "768", "-smp", "1", "-nodefaults", "-display", "none"]
-        words += ["-no-reboot", "-serial", f"file:{self.folder}/console"]
+        words += ["-serial", f"file:{self.folder}/console"]
         words += ["-drive", f"file={self.disk},if=virtio,format=raw,cache=writeback"]
         words += ["-netdev", network, "-device", "virtio-net-pci,netdev=net"]
         words += ["-device", "virtio-rng-pci"]
-        words += ["-kernel", str(self.parts.kernel), "-initrd", str(self.parts.initrd)]
-        words += ["-append", "root=/dev/vda rw console=ttyS0 quiet net.ifnames=0 mitigations=off"]
-        self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL)
+        self.process = subprocess.Popen([*words, *options], stdin=subprocess.DEVNULL)
         until = time.monotonic() + BOOT_SECONDS
         while True:
             with contextlib.suppress(subprocess.SubprocessError):
@@ -314,10 +356,7 @@ find etc srv -xdev -type f | LC_ALL=C sort | xargs -d '\n' sha256sum
 @contextlib.contextmanager
 def ssh_guest(cache: Cache, folder: Path) -> Iterator[SshGuest]:
     """Give a guest that has booted; all of it goes with the block."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = int(free.getsockname()[1])
-    guest = SshGuest(folder, made(cache), port)
+    guest = SshGuest(folder, made(cache))
     guest.set_up()
     try:
         guest.start()

@@ -24,6 +24,7 @@ from hardcost.controls.mechanisms import (
     sysctl,
 )
 from hardcost.controls.mechanisms import logged as log
+from hardcost.protocol.requests import Run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,6 +85,11 @@ def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
         InputError: A control can't be applied.
     """
     return tuple(request for mechanism in _LIVE for request in mechanism.requests(controls))
+
+
+def can_do_without(request: Request) -> bool:
+    """Say whether a machine that runs already is not asked for a request of the controls."""
+    return isinstance(request, Run) and request.name in lsm.ONLY_IN_GUESTS
 
 
 def finish(controls: Sequence[Control]) -> tuple[Request, ...]:

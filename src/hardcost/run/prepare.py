@@ -123,7 +123,7 @@ def prepare(trial: Trial, machine: Machine) -> Prepared:
 
 def _prepared(trial: Trial, boot: Boot, machine: Machine) -> Prepared:
     notes = machine.notes(boot)
-    job = _job(trial)
+    job = _job(trial, machine)
     parts = {
         "machine": machine.identity(boot),
         "job": [request.as_json() for request in job],
@@ -134,20 +134,24 @@ def _prepared(trial: Trial, boot: Boot, machine: Machine) -> Prepared:
     return Prepared(trial, boot, job, _hash(parts), notes)
 
 
-def _job(trial: Trial) -> tuple[Request, ...]:
-    """Return what is asked for a trial, from its controls to their end.
+def _job(trial: Trial, machine: Machine) -> tuple[Request, ...]:
+    """Return what is asked of a machine for a trial, from its controls to their end.
 
     Raises:
         InputError: A control can't be applied.
     """
     controls, setup = trial.configuration.controls, trial.setup
-    return (
+    able = machine.capabilities.requests
+    job = (
         *apply.requests(controls),
         *recorders.requests_before(setup.record),
         *_load(trial),
         *recorders.requests_after(setup.record),
         *apply.finish(controls),
     )
+    if able is None:
+        return job
+    return tuple(one for one in job if one.do in able or not apply.can_do_without(one))
 
 
 def _load(trial: Trial) -> list[Request]:
@@ -216,7 +220,7 @@ def _check_requests(trials: Iterable[Trial], machine: Machine) -> None:
     able = machine.capabilities.requests or PROBE_REQUESTS
     beyond: dict[tuple[str, ...], list[str]] = {}
     for one in {(it.configuration, it.workload): it for it in trials}.values():
-        asked = tuple(sorted({request.do for request in _job(one)} - able))
+        asked = tuple(sorted({request.do for request in _job(one, machine)} - able))
         beyond.setdefault(asked, []).append(one.configuration.name)
     beyond.pop((), None)
     refusal = "has none to change" if of_guest else "is not to be changed"

@@ -117,3 +117,11 @@ def test_denials_are_counted_and_the_commonest_shown() -> None:
 def test_denials_that_the_probe_took_are_not_called_none() -> None:
     found = notes("enforcing", [*selinux(), ran("lsm-denials", "")], AuditDaemon())
     assert found[-1].endswith("were not counted")
+
+
+def test_a_machine_that_runs_already_says_its_mode_without_programs() -> None:
+    said = [content("lsm", SELINUX), content("selinux-enforce", "1")]
+    ends = content("selinux-enforce-end", "0")
+    assert notes("enforcing", said) == ()
+    with pytest.raises(TrialError, match="did not take: /sys/fs/selinux/enforce is 1, then 0"):
+        notes("enforcing", [*said, ends])

@@ -30,6 +30,8 @@ _PATHS = {
     "governor": "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
     "siblings": "/sys/devices/system/cpu/smt/active",
     "boost": "/sys/devices/system/cpu/cpufreq/boost",
+    "modules": "/sys/kernel/security/lsm",
+    "enforce": "/sys/fs/selinux/enforce",
 }
 _TAIL = 1 << 20
 _LONGEST = 200  # characters of a fact that a reader is shown
@@ -44,7 +46,8 @@ class HostFacts:
     """A machine, by its own words: each is "" where it does not say.
 
     `machine` and `line` are hashes: of what names the machine among all others, and of the
-    kernel's command line. `cpus` are the processors that we may use.
+    kernel's command line. `cpus` are the processors that we may use. `modules` are the security
+    modules that the kernel runs, `enforce` is SELinux's mode (0 or 1).
     """
 
     machine: str
@@ -59,6 +62,8 @@ class HostFacts:
     virtual: bool
     siblings: bool
     boost: bool
+    modules: tuple[str, ...] = ()
+    enforce: str = ""
 
     @property
     def cpu(self) -> int | None:
@@ -96,6 +101,8 @@ def read(answers: Sequence[Answer]) -> HostFacts:
         virtual=bool(_HYPERVISOR.search(said.get("cpuinfo", ""))),
         siblings=_fact(said, "siblings") == "1",
         boost=_fact(said, "boost") == "1",
+        modules=tuple(_fact(said, "modules").split(",")),
+        enforce=_fact(said, "enforce"),
     )
 
 

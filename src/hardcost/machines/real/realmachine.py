@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Protocol
 from hardcost.errors import InputError, MachineError, TrialError
 from hardcost.machines.bootline import Account
 from hardcost.machines.machine import Capabilities, Earlier, Execution
-from hardcost.machines.real import batches, changes, hostfacts, starting, surroundings
+from hardcost.machines.real import (
+    batches,
+    changes,
+    hostfacts,
+    selinuxmode,
+    starting,
+    surroundings,
+)
 from hardcost.machines.real.conversation import converse
 from hardcost.machines.real.keeping import CHANGES, UnitAnswer, wanted
 from hardcost.protocol.answers import CallAnswer, InstalledAnswer, all_of
@@ -55,7 +62,9 @@ CAPABILITIES = Capabilities(
 )
 """What can be done without changing anything: two trials at a time would disturb each other."""
 
-CHANGING = replace(CAPABILITIES, requests=_REQUESTS | CHANGES, with_yes=frozenset())
+CHANGING = replace(
+    CAPABILITIES, parameters=True, requests=_REQUESTS | CHANGES, with_yes=frozenset()
+)
 """What can be done where root lets the machine be changed."""
 
 
@@ -138,10 +147,12 @@ class RealMachine:
         }
         return {name: value for name, value in known.items() if value}
 
-    def identity(self, boot: Boot) -> dict[str, str]:  # noqa: ARG002  (the interface's)
+    def identity(self, boot: Boot) -> dict[str, str]:
         """Return which machine it is, in which boot: times of two of them never mix."""
         facts = self.facts
+        mode, _ = selinuxmode.without_boot(boot.parameters, facts)
         return {
+            **({} if mode is None else {"selinux": mode}),
             "machine": self.name.partition(":")[0],
             "machine_id": facts.machine or facts.name,
             "boot_id": facts.boot,
@@ -172,8 +183,18 @@ class RealMachine:
         """Return that none is known."""
         return {}
 
-    def notes(self, boot: Boot) -> tuple[str, ...]:  # noqa: ARG002  (the interface's)
-        """Return that there is nothing to know."""
+    def notes(self, boot: Boot) -> tuple[str, ...]:
+        """Return that there is nothing to know.
+
+        Raises:
+            InputError: The state takes a boot.
+        """
+        _, words = selinuxmode.without_boot(boot.parameters, self.facts)
+        if words:
+            raise InputError(
+                f"{self.name} takes no boot parameters ({' '.join(words)})",
+                hint="--machine vm boots a guest with them",
+            )
         return ()
 
     def earlier(self) -> Earlier:
@@ -202,7 +223,7 @@ class RealMachine:
             hint="leave --workers out",
         )
 
-    async def execute(self, boot: Boot, job: Sequence[Request], limit_seconds: float) -> Execution:  # noqa: ARG002  (the interface's)
+    async def execute(self, boot: Boot, job: Sequence[Request], limit_seconds: float) -> Execution:
         """Carry out a job beside whatever else the machine does; changes end with it.
 
         Raises:
@@ -213,7 +234,9 @@ class RealMachine:
         refused = sorted({one.do for one in job} - (self.capabilities.requests or frozenset()))
         if refused:
             raise InputError(f"{self.name} is not to be changed: {', '.join(refused)}")
-        asked_for = wanted(job)
+        mode, _ = selinuxmode.without_boot(boot.parameters, self.facts)
+        switched = selinuxmode.change(mode, self.facts)
+        asked_for = (*switched, *wanted(job))
         rest = [one for one in job if one.do not in CHANGES]
         if not asked_for:
             return await self._measured(rest, limit_seconds)
@@ -227,7 +250,8 @@ class RealMachine:
         except changes.UnfitError as error:
             self._state.unfit = error
             raise
-        own = [one for one in hold.answers if not isinstance(one, UnitAnswer | InstalledAnswer)]
+        asked_of_probe = hold.answers[len(switched) :]
+        own = [one for one in asked_of_probe if not isinstance(one, UnitAnswer | InstalledAnswer)]
         return replace(done, answers=(*own, *done.answers))
 
     def _check_before(self, before: Sequence[Change]) -> None:
