@@ -163,3 +163,48 @@ def test_locked_rules_are_refused_and_nothing_is_changed(guest: SshGuest) -> Non
     assert process.wait() == 3
     assert "audit's rules are locked (-e 2)" in guest.said_by_hardcost()
     assert not differences(before, guest.state())
+
+
+SELINUX = """\
+title = "SELinux's mode"
+baseline = "enforcing"
+workloads = ["syscalls calls=null"]
+instrument = "time"
+[[configuration]]
+name = "enforcing"
+lsm = "enforcing"
+[[configuration]]
+name = "permissive"
+lsm = "permissive"
+"""
+
+
+def test_selinux_is_switched_for_a_trial_and_is_in_its_mode_after_it(guest: SshGuest) -> None:
+    """The guest has no policy: SELinux allows everything, and has a mode all the same."""
+    guest.said(
+        "sed -i 's/mitigations=off/mitigations=off security=selinux/' /etc/default/grub"
+        " && update-grub 2>/dev/null"
+    )
+    guest.said("sync")
+    guest.power_off()
+    guest.start()
+    guest.said(
+        "mountpoint -q /sys/fs/selinux || mount -t selinuxfs selinuxfs /sys/fs/selinux;"
+        " echo 1 >/sys/fs/selinux/enforce"
+    )
+    before = guest.state()
+    study = guest.folder / "selinux.toml"
+    study.write_text(SELINUX)
+    words = ["--repetitions", "2", "--store", str(guest.folder / "store.sqlite")]
+    words += ["--format", "json", "--progress", "none"]
+    process = guest.start_hardcost("run", str(study), "--machine", guest.machine, *words)
+    assert process.wait() == 0, guest.said_by_hardcost()
+    cells = json.loads(guest.said_by_hardcost())["cells"]
+    assert {one["configuration"]: one["trials"] for one in cells} == {
+        "enforcing": 2,
+        "permissive": 2,
+    }
+    assert guest.said("cat /sys/fs/selinux/enforce") == "1"
+    assert "security-module" in guest.said("cat /var/lib/hardcost/last-journal")
+    assert not differences(before, guest.state())
+    assert not guest.journals()
