@@ -1,7 +1,7 @@
 # The work is in scripts/; `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test coverage bench lint lock clean
+.PHONY: help setup run image test coverage bench lint lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\): ## /  make \1\t/p' Makefile | expand -t 16
@@ -12,6 +12,10 @@ setup: ## install what is missing and build what has changed
 run: ## set up, then print what a sample of audit rules costs
 	@scripts/setup
 	.venv/bin/hardcost bill audit-samples --workload syscalls
+
+image: ## set up, then make a container image with hardcost in it (ARGS: --suite trixie)
+	@scripts/setup
+	@scripts/container $(ARGS)
 
 test: ## set up, then run the linters and the tests (ARGS: passed to pytest)
 	@scripts/setup --test

@@ -65,3 +65,20 @@ find_uv() {
     fi
     follow_pip || true
 }
+
+# Write this machine's apt lines for a suite of Debian to a folder: its own, else those of its release
+# with the suite's name instead.
+apt_sources() { # apt_sources SUITE FOLDER
+    local own release file
+    # shellcheck source=/dev/null
+    own=$(. /etc/os-release && printf '%s' "${VERSION_CODENAME:-}")
+    for release in "$1" "$own"; do
+        for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources}; do
+            if grep -qsw "$release" "$file"; then
+                sed "s/\b$release\b/$1/g" "$file" >"$2/${file##*/}"
+            fi
+        done
+        if [ -n "$(ls -A "$2")" ]; then return; fi
+    done
+    return 1
+}
