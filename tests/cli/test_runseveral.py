@@ -51,6 +51,15 @@ def test_each_machine_has_columns_and_a_run_of_its_own(study: str) -> None:
     assert second == pytest.approx(4 * first, rel=0.02)  # fakehost's quarter of a ns, fake's one
 
 
+def test_a_machine_that_fails_is_named_and_the_others_are_measured(study: str) -> None:
+    nobody_listens = "ssh:nobody@127.0.0.1:1"
+    result = run(study, "--machine", nobody_listens, "--machine", "fake", "--format", "json")
+    assert result.exit_code == 3
+    assert f"{nobody_listens}: failed: " in result.stderr
+    found = json.loads(result.stdout)["machines"]
+    assert [one["machine"] for one in found] == ["fake"]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
