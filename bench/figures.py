@@ -172,7 +172,7 @@ def unmarked(page: str, lines: Sequence[str]) -> list[str]:
 def _commands(lines: Sequence[str]) -> bool:
     """Say whether all lines are commands."""
     return all(
-        re.match(r"\$ |#|(?:hardcost|dask|make|grep|\.venv/bin/\w+)\b", one) for one in lines
+        re.match(r"\$ |#|(?:hardcost|dask|make|grep|podman|\.venv/bin/\w+)\b", one) for one in lines
     )
 
 
