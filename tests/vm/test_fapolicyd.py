@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,10 @@ from hardcost.controls import apply
 from hardcost.controls.control import Fapolicyd, Lsm
 from hardcost.controls.mechanisms.fapolicyd import UNTRUSTED
 from hardcost.errors import TrialError
+from hardcost.instruments.traces import ASKS
+from hardcost.machines.cache import Cache
+from hardcost.machines.machine import Boot
+from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.protocol import requests as ask
 from hardcost.protocol.answers import RanAnswer, named
 from hardcost.workloads import programs
@@ -61,6 +66,28 @@ def test_what_fapolicyd_decides_costs_a_copy_much_and_the_same_each_time(cache_r
     assert ticks(first) > 4 * ticks(execute(cache_root, [], [COPY]))
     (note,) = apply.verify([CONTROL], first)
     assert "accesses and denied 1;" in note
+
+
+def test_each_answer_of_a_trace_goes_to_a_process_that_waits_for_one(cache_root: Path) -> None:
+    job = [*apply.requests([CONTROL]), COPY, *apply.finish([CONTROL])]
+    boot = Boot(apply.boot_parameters([CONTROL]), guest="debian", profiled=True, traced=True)
+    machine = VirtualMachine(Cache(cache_root), EXACT)
+    seen = asyncio.run(machine.execute(boot, job, 240)).stacks
+    assert seen is not None
+    found = set[str]()
+    for noted in (one.noted for one in seen.stretches if one.noted is not None):
+        runs, waiting = 0, set[int]()
+        for note in noted.notes:
+            if note.kind == "runs":
+                runs = note.process
+            elif note.kind == "begins" and seen.places[note.place - 1].name == ASKS:
+                waiting.add(runs)
+            elif note.kind == "leaves":
+                waiting.discard(runs)
+            elif note.kind == "answers":
+                assert note.process in waiting
+                found.add(noted.processes[note.process - 1])
+    assert "cp" in found
 
 
 def test_it_runs_under_selinux_enforcing(cache_root: Path) -> None:

@@ -35,16 +35,9 @@ pub type OnEnd = unsafe extern "C" fn(Id, *mut c_void);
 
 /// The callback touches none of the processor's registers.
 const NO_REGISTERS: c_int = 0;
-/// Which accesses to memory are heard of.
-#[derive(Clone, Copy)]
-pub enum Accesses {
-    Reads = 1,
-    Writes = 2,
-    All = 3,
-}
-
-/// Reads and writes.
-const ACCESSES: c_int = Accesses::All as c_int;
+/// Reads and writes. To ask for one of them is no use: QEMU 7.2 hands over writes to those who asked
+/// for reads, and both to those who asked for writes.
+const ACCESSES: c_int = 3;
 /// What an inline operation does: add.
 const ADD: c_int = 0;
 
@@ -74,6 +67,7 @@ global_asm!(
     ".weak qemu_plugin_read_memory_vaddr",
     ".weak qemu_plugin_read_memory_hwaddr",
     ".weak qemu_plugin_register_vcpu_discon_cb",
+    ".weak qemu_plugin_mem_is_store",
     ".weak cpu_physical_memory_rw",
     ".pushsection .data.rel.ro.hardcost,\"aw\",@progbits",
     ".balign 8",
@@ -100,12 +94,13 @@ global_asm!(
     ".quad qemu_plugin_read_memory_vaddr",
     ".quad qemu_plugin_read_memory_hwaddr",
     ".quad qemu_plugin_register_vcpu_discon_cb",
+    ".quad qemu_plugin_mem_is_store",
     ".quad cpu_physical_memory_rw",
     ".popsection",
 );
 
 /// How many functions the table has.
-const FUNCTIONS: usize = 21;
+const FUNCTIONS: usize = 22;
 
 unsafe extern "C" {
     static hardcost_qemu_functions: [usize; FUNCTIONS];
@@ -134,6 +129,7 @@ enum Function {
     ReadVirtual,
     ReadPhysical,
     Discontinuity,
+    IsStore,
     PhysicalMemory,
 }
 
@@ -295,17 +291,22 @@ pub fn on_block(block: Translation, heard: OnBlock, data: *mut c_void) {
     );
 }
 
-/// Hears of each such access to memory of an instruction.
-pub fn on_access(instruction: Instruction, which: Accesses, heard: OnAccess) {
+/// Hears of each access to memory of an instruction.
+pub fn on_access(instruction: Instruction, heard: OnAccess) {
     call!(
         Function::OnAccess,
         fn(Instruction, OnAccess, c_int, c_int, *mut c_void),
         instruction,
         heard,
         NO_REGISTERS,
-        which as c_int,
+        ACCESSES,
         ptr::null_mut()
     );
+}
+
+/// Whether an access, of which QEMU says that, is a write.
+pub fn is_write(about: u32) -> bool {
+    call!(Function::IsStore, fn(u32) -> bool, about)
 }
 
 /// The instructions of a block.

@@ -228,10 +228,10 @@ impl Follower {
         }
     }
 
-    /// A function whose accesses are heard of accesses memory there.
-    pub fn access(&mut self, heard: Heard, place: u64) {
+    /// A function whose accesses are heard of reads memory there, or writes to it.
+    pub fn access(&mut self, heard: Heard, place: u64, writes: bool) {
         if let Some(schedule) = self.schedule.as_mut().filter(|_| self.previous.is_some()) {
-            schedule.access(heard, place);
+            schedule.access(heard, place, writes);
         }
     }
 

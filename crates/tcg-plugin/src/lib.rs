@@ -30,7 +30,7 @@ use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-use crate::api::{Accesses, Counter, Id, Translation};
+use crate::api::{Counter, Id, Translation};
 use crate::decode::{Block, Decoded, Decoding, Stack};
 use crate::follow::Follower;
 use crate::landings::Landings;
@@ -135,9 +135,9 @@ unsafe extern "C" fn translated(_: Id, translation: Translation) {
     let traced = block.is_kernel() && !symbols.wanted.is_empty();
     for (&instruction, one) in instructions.iter().zip(&code).filter(|_| traced) {
         match symbols.heard(one.place) {
-            Some(Heard::Wakes) => api::on_access(instruction, Accesses::All, accessed),
-            Some(Heard::Answers) => api::on_access(instruction, Accesses::Writes, answered),
-            Some(Heard::Asks) => api::on_access(instruction, Accesses::Reads, asked),
+            Some(Heard::Wakes) => api::on_access(instruction, accessed),
+            Some(Heard::Answers) => api::on_access(instruction, answered),
+            Some(Heard::Asks) => api::on_access(instruction, asked),
             None => {}
         }
     }
@@ -152,8 +152,8 @@ unsafe extern "C" fn translated(_: Id, translation: Translation) {
     let switches = code.iter().any(|one| is_kernel(one.place) && symbols.is_switch(one.place));
     for (&instruction, one) in instructions.iter().zip(&code).filter(|_| switches) {
         match one.stack {
-            Stack::Push => api::on_access(instruction, Accesses::All, pushed),
-            Stack::Pop => api::on_access(instruction, Accesses::All, popped),
+            Stack::Push => api::on_access(instruction, pushed),
+            Stack::Pop => api::on_access(instruction, popped),
             Stack::Other => {}
         }
     }
@@ -184,24 +184,24 @@ unsafe extern "C" fn popped(_: c_uint, _: u32, place: u64, _: *mut c_void) {
     }
 }
 
-unsafe extern "C" fn accessed(_: c_uint, _: u32, place: u64, _: *mut c_void) {
+unsafe extern "C" fn accessed(_: c_uint, about: u32, place: u64, _: *mut c_void) {
     // SAFETY: one thread at a time.
     if let Some(plugin) = unsafe { plugin() } {
-        plugin.follower.access(Heard::Wakes, place);
+        plugin.follower.access(Heard::Wakes, place, api::is_write(about));
     }
 }
 
-unsafe extern "C" fn answered(_: c_uint, _: u32, place: u64, _: *mut c_void) {
+unsafe extern "C" fn answered(_: c_uint, about: u32, place: u64, _: *mut c_void) {
     // SAFETY: one thread at a time.
     if let Some(plugin) = unsafe { plugin() } {
-        plugin.follower.access(Heard::Answers, place);
+        plugin.follower.access(Heard::Answers, place, api::is_write(about));
     }
 }
 
-unsafe extern "C" fn asked(_: c_uint, _: u32, place: u64, _: *mut c_void) {
+unsafe extern "C" fn asked(_: c_uint, about: u32, place: u64, _: *mut c_void) {
     // SAFETY: one thread at a time.
     if let Some(plugin) = unsafe { plugin() } {
-        plugin.follower.access(Heard::Asks, place);
+        plugin.follower.access(Heard::Asks, place, api::is_write(about));
     }
 }
 

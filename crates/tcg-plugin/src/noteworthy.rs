@@ -2,14 +2,14 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
-/// Of which of a function's accesses to memory the plugin wants to hear.
+/// Why the plugin wants to hear of a function's accesses to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// It makes a process run: all of them.
+    /// It makes a process run: one of them is to that process's state.
     Wakes,
-    /// It answers a question: where it writes.
+    /// It answers a question, by a write.
     Answers,
-    /// It waits for an answer: where it reads.
+    /// It asks, and waits for an answer, which it reads.
     Asks,
 }
 
@@ -48,7 +48,7 @@ impl Wanted {
         self.traced.contains(&start) || self.heard.contains_key(&start)
     }
 
-    /// Which accesses to memory are heard of, of the function that begins there.
+    /// Why accesses to memory are heard of, of the function that begins there; `None` if not at all.
     pub fn heard(&self, start: u64) -> Option<Heard> {
         self.heard.get(&start).copied()
     }

@@ -5,8 +5,8 @@
 //! recognised by an access to memory near its begin, where its state is, of the function that makes
 //! it run: no version of QEMU's plugin API before 4 shows registers.
 //!
-//! Who is answered by whom is known the same way: a process that has asked for permission to open a
-//! file goes on when it reads what the one that it asked has written.
+//! Who is answered by whom is known the same way: a process that asks for permission to open a file
+//! writes its question down, and goes on when it reads there what the one that it asked has written.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -57,11 +57,11 @@ pub struct Schedule {
     processes: Vec<u64>,
     /// The process that runs, by its number.
     runs: u32,
-    /// Processes that have asked.
-    asking: BTreeSet<u32>,
+    /// Where questions were written down: by whom last.
+    questions: BTreeMap<u64, u32>,
     /// What each process that answers has noted last: the place of its answer.
     answers: BTreeMap<u32, usize>,
-    /// Where answers were written that nobody has read yet: which.
+    /// Where answers were written to questions, and have not been read yet: which.
     written: BTreeMap<u64, usize>,
     is_cut: bool,
 }
@@ -71,7 +71,7 @@ impl Schedule {
     pub fn begin(&mut self, process: Option<u64>) {
         self.noted.clear();
         self.processes.clear();
-        self.asking.clear();
+        self.questions.clear();
         self.answers.clear();
         self.written.clear();
         self.is_cut = false;
@@ -102,10 +102,7 @@ impl Schedule {
                 self.answers.insert(self.runs, self.noted.len());
                 self.note(when, place, What::Answers(NOBODY));
             }
-            Some(Heard::Asks) => {
-                self.asking.insert(self.runs);
-                self.note(when, place, What::Begins);
-            }
+            Some(Heard::Asks) => self.note(when, place, What::Begins),
             None if wanted.is_noted(start) => self.note(when, place, What::Begins),
             None => {}
         }
@@ -122,28 +119,39 @@ impl Schedule {
         self.note(when, ROOT, What::Leaves);
     }
 
-    /// A function whose accesses are heard of accesses memory there.
-    pub fn access(&mut self, heard: Heard, place: u64) {
-        match heard {
-            Heard::Wakes => self.access_woken(place),
-            Heard::Answers => {
-                if let Some(&answer) = self.answers.get(&self.runs) {
-                    self.written.insert(place, answer);
-                }
-            }
-            Heard::Asks => self.read_answer(place),
+    /// A function whose accesses are heard of reads memory there, or writes to it.
+    pub fn access(&mut self, heard: Heard, place: u64, writes: bool) {
+        match (heard, writes) {
+            (Heard::Wakes, _) => self.access_woken(place),
+            (Heard::Answers, true) => self.write_answer(place),
+            (Heard::Answers, false) => {}
+            (Heard::Asks, true) => self.write_question(place),
+            (Heard::Asks, false) => self.read_answer(place),
         }
     }
 
-    /// Who waits for an answer reads there; if one was written there, it is his.
+    /// Who asks writes there. What was answered to an earlier question in the same memory, and nobody
+    /// has read, is not for him.
+    fn write_question(&mut self, place: u64) {
+        self.questions.insert(place, self.runs);
+        self.written.remove(&place);
+    }
+
+    /// Who answers writes there.
+    fn write_answer(&mut self, place: u64) {
+        let answer = self.answers.get(&self.runs);
+        if let Some(&answer) = answer.filter(|_| self.questions.contains_key(&place)) {
+            self.written.insert(place, answer);
+        }
+    }
+
+    /// Who waits for an answer reads there; if one was written to his question, it is his.
     ///
     /// QEMU 7.2 ascribes to such a function's last instruction what others access later, too: hence
     /// who has not asked is passed over.
     fn read_answer(&mut self, place: u64) {
-        let Some(&answer) = self.written.get(&place) else { return };
-        if !self.asking.remove(&self.runs) {
-            return;
-        }
+        let is_his = self.questions.get(&place) == Some(&self.runs);
+        let Some(&answer) = self.written.get(&place).filter(|_| is_his) else { return };
         self.written.retain(|_, &mut other| other != answer);
         if let Some(Noted { what: What::Answers(process), .. }) = self.noted.get_mut(answer) {
             *process = self.runs;
@@ -299,8 +307,8 @@ mod tests {
         schedule.begin(Some(ONE));
         for process in [TWO, OTHER] {
             schedule.begins(&wanted, 0x100, 10, 5);
-            schedule.access(Heard::Wakes, STACK);
-            schedule.access(Heard::Wakes, process + STATE);
+            schedule.access(Heard::Wakes, STACK, false);
+            schedule.access(Heard::Wakes, process + STATE, true);
         }
         schedule.begins(&wanted, 0x200, 20, 6);
         schedule.switched(30, Some(TWO), 7, false);
@@ -318,56 +326,86 @@ mod tests {
         schedule.switched(1, Some(TWO), ROOT, false);
         schedule.switched(2, Some(ONE), ROOT, false);
         schedule.begins(&wanted, 0x100, 3, ROOT);
-        schedule.access(Heard::Wakes, TWO + STATE);
+        schedule.access(Heard::Wakes, TWO + STATE, true);
         schedule.switched(4, Some(TWO), ROOT, true);
         let text = written(&mut schedule);
         assert!(text.contains("wakes 3 3 0\nruns 4 3 0\n"), "{text}");
     }
 
+    const EVENT: u64 = 0xffff_8880_0004_0000;
+    const OTHERS: u64 = EVENT + 0x100;
+
+    /// A process asks: it writes its question down.
+    fn ask(schedule: &mut Schedule, when: u64, process: u64, event: u64) {
+        schedule.switched(when, Some(process), 6, false);
+        schedule.begins(&wanted(), 0x500, when + 1, 5);
+        schedule.access(Heard::Asks, event, true);
+        schedule.access(Heard::Asks, event, false);
+    }
+
     #[test]
-    fn who_reads_what_was_written_is_answered() {
-        const EVENT: u64 = 0xffff_8880_0004_0000;
-        let (wanted, mut schedule) = (wanted(), Schedule::default());
+    fn who_reads_what_was_written_to_his_question_is_answered() {
+        let mut schedule = Schedule::default();
         schedule.begin(Some(ONE));
-        schedule.begins(&wanted, 0x500, 10, 5);
-        schedule.access(Heard::Asks, EVENT);
-        schedule.switched(20, Some(OTHER), 6, false);
-        schedule.begins(&wanted, 0x500, 21, 5);
-        schedule.access(Heard::Asks, EVENT + 0x100);
+        ask(&mut schedule, 10, ONE, EVENT);
+        ask(&mut schedule, 20, OTHER, OTHERS);
         // Who answers is interrupted by somebody else who does.
         schedule.switched(30, Some(TWO), 6, false);
-        schedule.begins(&wanted, 0x400, 40, 7);
+        schedule.begins(&wanted(), 0x400, 40, 7);
         schedule.switched(50, Some(TWO + 0x100), 7, false);
-        schedule.begins(&wanted, 0x400, 60, 7);
-        schedule.access(Heard::Answers, EVENT + 0x100);
+        schedule.begins(&wanted(), 0x400, 60, 7);
+        schedule.access(Heard::Answers, OTHERS, true);
         schedule.switched(70, Some(TWO), 7, false);
-        schedule.access(Heard::Answers, EVENT);
+        schedule.access(Heard::Answers, EVENT, true);
+        schedule.access(Heard::Answers, OTHERS, false);
         schedule.switched(80, Some(OTHER), 7, false);
-        schedule.access(Heard::Asks, EVENT + 0x100);
+        schedule.access(Heard::Asks, EVENT, false); // not his question
+        schedule.access(Heard::Asks, OTHERS, false);
         schedule.switched(90, Some(ONE), 7, false);
-        schedule.access(Heard::Asks, EVENT);
-        schedule.access(Heard::Asks, EVENT + 0x100);
+        schedule.access(Heard::Asks, OTHERS, false);
+        schedule.access(Heard::Asks, EVENT, false);
         let text = written(&mut schedule);
-        assert!(text.contains("begins 10 5\n") && text.contains("begins 21 5\n"), "{text}");
+        assert!(text.contains("begins 11 5\n") && text.contains("begins 21 5\n"), "{text}");
         assert!(text.contains("answers 40 1 7\n") && text.contains("answers 60 2 7\n"), "{text}");
     }
 
     #[test]
-    fn an_answer_that_nobody_reads_has_no_number() {
-        let (wanted, mut schedule) = (wanted(), Schedule::default());
+    fn a_question_in_the_memory_of_an_earlier_one_gets_its_own_answer() {
+        let mut schedule = Schedule::default();
         schedule.begin(Some(ONE));
-        schedule.access(Heard::Answers, STACK);
-        schedule.begins(&wanted, 0x400, 10, 5);
-        schedule.access(Heard::Answers, STACK);
-        schedule.access(Heard::Asks, STACK); // it did not ask
+        for (when, process) in [(100, ONE), (200, OTHER), (300, ONE)] {
+            ask(&mut schedule, when, process, EVENT);
+            schedule.switched(when + 10, Some(TWO), 6, false);
+            schedule.begins(&wanted(), 0x400, when + 20, 7);
+            schedule.access(Heard::Answers, EVENT, true);
+            schedule.leaves_kernel(when + 30);
+            schedule.switched(when + 40, Some(process), 7, false);
+            if process == ONE {
+                schedule.access(Heard::Asks, EVENT, false); // the other one is killed meanwhile
+            }
+        }
+        let text = written(&mut schedule);
+        for answer in ["answers 120 1 7\n", "answers 220 0 7\n", "answers 320 1 7\n"] {
+            assert!(text.contains(answer), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_nobody_reads_has_no_number() {
+        let mut schedule = Schedule::default();
+        schedule.begin(Some(ONE));
+        schedule.access(Heard::Answers, EVENT, true);
+        schedule.begins(&wanted(), 0x400, 10, 5);
+        schedule.access(Heard::Answers, EVENT, true);
+        schedule.access(Heard::Asks, EVENT, false); // it did not ask
         schedule.leaves_kernel(20);
-        schedule.access(Heard::Answers, STACK + 8); // it no longer answers
-        schedule.begins(&wanted, 0x500, 30, 6);
-        schedule.access(Heard::Asks, STACK + 8);
+        schedule.access(Heard::Asks, OTHERS, true);
+        schedule.access(Heard::Answers, OTHERS, true); // it no longer answers
+        schedule.access(Heard::Asks, OTHERS, false);
         assert!(written(&mut schedule).contains("answers 10 0 5\n"));
         schedule.begin(Some(TWO));
-        schedule.begins(&wanted, 0x500, 30, 6);
-        schedule.access(Heard::Asks, STACK);
+        schedule.begins(&wanted(), 0x500, 30, 6);
+        schedule.access(Heard::Asks, OTHERS, false);
         assert_eq!(written(&mut schedule), "task \nruns 0 1 0\nbegins 30 6\n");
     }
 
@@ -377,7 +415,7 @@ mod tests {
         assert!(!wanted.is_empty() && Wanted::default().is_empty());
         schedule.begin(None);
         schedule.begins(&wanted, 0x100, 3, ROOT);
-        schedule.access(Heard::Wakes, STACK);
+        schedule.access(Heard::Wakes, STACK, false);
         assert_eq!(written(&mut schedule), "runs 0 0 0\nwakes 3 0 0\n");
     }
 }

@@ -31,7 +31,9 @@ _NOTED = frozenset(
         "xfs_file_write_iter",
     }
 )
-_ASKING = frozenset({"fanotify_handle_event", "fanotify_get_response"})
+_ASKING = frozenset(  # into the first of which compilers put the others, or some of them
+    {"fanotify_handle_event", "fanotify_alloc_perm_event", "fanotify_get_response"}
+)
 _ANSWERING = frozenset({"fanotify_write", "process_access_response", "finish_permission_event"})
 _NEW = "wake_up_new_task"
 _WAKING = ("ttwu_do_wakeup", "ttwu_do_activate")  # up to Linux 6.3, and from then on
