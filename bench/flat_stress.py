@@ -35,6 +35,7 @@ from hardcost.machines import debianpackages, kernelconfig
 from hardcost.machines.builtkernel import Built
 from hardcost.machines.cache import Cache
 from hardcost.machines.kernels.builder import Kernels
+from hardcost.machines.kernels.patches import of_release
 from hardcost.machines.machine import KernelRecipe
 from hardcost.machines.process import follow, run
 from hardcost.machines.qemu import cpio
@@ -48,8 +49,6 @@ CHECKS = TOP / "kernel" / "checks"
 In the folder `flat` is what makes a flat kernel check its index against the list after each change
 of a rule; in `7.3` are both for Linux 7.3 and later.
 """
-
-NEWER = "7.3"
 
 POLICY = TOP / "crates" / "storm" / "policy.conf"
 SECOND_POLICY_LACKS = "storm_t"
@@ -199,19 +198,13 @@ def _built(folder: Path | None) -> Built | None:
 def built_kernel(made: Kernels, name: str, *, plain: bool) -> Built:
     """Return the stock kernel or one with patches, built unless it was before."""
     options = {} if plain else kernelconfig.read(FRAGMENT.read_text(), str(FRAGMENT))
-    checks = _checks(made.source.version)
+    checks = of_release(CHECKS, made.source.version)
     patches = [] if plain else [str(checks)]
     patches += [] if name == "stock" else [name]
     patches += [str(checks / "flat")] if name == "flat" and not plain else []
     recipe = KernelRecipe(options=tuple(options.items()), patches=tuple(patches))
     made.check(recipe)
     return asyncio.run(made.build(recipe))
-
-
-def _checks(version: str) -> Path:
-    """Return the folder of the patches for checkers in a version of Linux."""
-    numbers = [[int(number) for number in one.split(".")[:2]] for one in (version, NEWER)]
-    return CHECKS / NEWER if numbers[0] >= numbers[1] else CHECKS
 
 
 def guest(cache: Cache, scratch: Path) -> list[cpio.File]:

@@ -18,6 +18,7 @@ from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot
 from hardcost.machines.wanted import Wanted
 from hardcost.report.text import visible
+from hardcost.run import timing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from hardcost.calibration.timeprices import TimePrices
     from hardcost.machines.machine import Machine
 
-_MINUTE = 60.0
 _MOST = 0.9  # the part of predictions that a note speaks of, beside the median
 _STEPS = (
     ("a call, where there is any rule", "walk", "call"),
@@ -58,8 +58,8 @@ def fit(name: str, *, yes: bool) -> TimePrices:
 
     def hear(done: int, trials: int) -> None:
         passed = time.monotonic() - began
-        left = passed / done * (trials - done)
-        line.show(f"trial {done} of {trials}; {_said(left)} left", passed)
+        left = timing.left(None, passed, done, trials)
+        line.show(f"trial {done} of {trials}; {timing.left_said(left)}", passed)
 
     try:
         return until_done(timeprices.measured(machine, Cache(), hear))
@@ -93,10 +93,6 @@ def _machine(name: str, *, yes: bool) -> Machine:
     wanted = Wanted(yes=yes, instrument="time", exact=False)
     names.check(name, wanted)
     return until_done(names.make(name, wanted, monitor_of("auto")))
-
-
-def _said(seconds: float) -> str:
-    return f"{seconds / _MINUTE:.0f} min" if seconds > 2 * _MINUTE else f"{seconds:.0f} s"
 
 
 # What was fitted ----------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ def shown(words: Sequence[str]) -> str:
 
 
 def _named(word: str, version: str) -> Iterator[Patch]:
-    path = _of_release(_SERIES / word, version) if word in series() else Path(word)
+    path = of_release(_SERIES / word, version) if word in series() else Path(word)
     try:
         if path.is_dir():
             yield from _of_folder(path, word)
@@ -120,11 +120,11 @@ def _named(word: str, version: str) -> Iterator[Patch]:
         raise InputError(f"the patch {word!r} can't be read: {error}") from None
 
 
-def _of_release(folder: Path, version: str) -> Path:
-    """Return the folder of a series' patches for a version of Linux.
+def of_release(folder: Path, version: str) -> Path:
+    """Return the folder of patches for a version of Linux.
 
-    Of the folders that are named by a release it is the newest one up to the version, else the
-    series' own.
+    Of the folders that are named by a release it is the newest one up to the version, else
+    `folder` itself.
     """
     wanted = [int(number) for number in re.findall(r"\d+", version)]
     found = [
