@@ -52,14 +52,20 @@ def test_the_image_is_sound_and_labelled_and_says_nothing_of_the_host(cache_root
     assert "myhostname = hardcost" in ext4.text_of(image, "/etc/postfix/main.cf")
     assert "http" not in ext4.text_of(image, "/etc/apt/sources.list")
     assert "/home/user" in ext4.text_of(image, "/etc/passwd")
-    assert re.search(
-        r"^/usr/bin/bash \d+ [0-9a-f]{64}$",
-        ext4.text_of(image, "/etc/fapolicyd/trust.d/debian"),
-        re.MULTILINE,
-    )
     words = ["debugfs", "-R", "ea_list /usr/sbin/apache2", image]
     listed = subprocess.run(words, check=True, capture_output=True, text=True).stdout
     assert "system_u:object_r:httpd_exec_t:s0" in listed
+
+
+def test_the_image_trusts_what_fapolicyd_asks_about_and_no_plain_text(cache_root: Path) -> None:
+    image = str(debian_image(Cache(cache_root)).path)
+    trusted = ext4.text_of(image, "/etc/fapolicyd/trust.d/debian")
+    assert re.search(r"^/usr/bin/bash \d+ [0-9a-f]{64}$", trusted, re.MULTILINE)
+    listed = {line.split()[0] for line in trusted.splitlines()}
+    assert any(path.endswith("/libc.so.6") for path in listed)  # a library
+    assert "/usr/sbin/adduser" in listed  # a script that is executed
+    assert "/usr/lib/python3/dist-packages/apparmor/aa.py" in listed  # one that is imported
+    assert not any(path.endswith((".service", ".hwdb")) for path in listed)
 
 
 def a_disk(folder: Path, shell: bytes, cache: Cache) -> Path:

@@ -2,9 +2,10 @@
 
 Debian's build has no package database, so a list names the trusted files: every file of /usr that
 can be executed, loaded, or interpreted, with size and SHA-256. An image that hardcost builds holds
-the list; otherwise the guest makes it, once for each trial, which takes long. The rules are those
-that come with it, in the order of its own `README-rules`, with an exception of ours: programs that
-copy may open untrusted scripts.
+the list, without what fapolicyd takes for plain text: the rules never ask for trust in that, unless
+it is executed. Otherwise the guest makes the list, once for each trial, which takes long. The rules
+are those that come with it, in the order of its own `README-rules`, with an exception of ours:
+programs that copy may open untrusted scripts.
 
 It runs in the foreground with `--debug-deny`, so that it logs why it does not start and what it
 refuses; the cost of an allowed access is the same, to 0.01 % of the instructions (measured).

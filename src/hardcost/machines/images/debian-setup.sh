@@ -14,14 +14,29 @@ ln -sf /usr/share/zoneinfo/Etc/UTC /etc/localtime
 echo 68617264636f73740000000000000001 >/etc/machine-id
 if [ -d /var/lib/dbus ]; then ln -sf /etc/machine-id /var/lib/dbus/machine-id; fi
 
-# Which programs Debian's packages hold, for fapolicyd's trust in them: it takes the host a second
-# and a guest half a minute.
-trusted() {
+# What Debian's packages hold, for fapolicyd's trust in it: the host hashes it in a second, a guest in
+# half a minute. The rules ask for trust in what is executed, and in what fapolicyd itself takes for a
+# library, bytecode or a script, so plain text is left out. When fapolicyd starts it compares each
+# line of the list with all lines before it: half as many lines take a quarter of the time.
+candidates() {
     {
         find usr/bin usr/sbin usr/lib usr/libexec usr/local -xdev -type f
         find usr/share -xdev -type f '(' -name '*.py' -o -name '*.py?' -o -name '*.p[lm]' \
             -o -name '*.awk' -o -name '*.lua' -o -name '*.php' -o -name '*.rb' ')'
-    } | grep -v '[[:space:]]' | LC_ALL=C sort
+    } | grep -v '[[:space:]]'
+}
+# Plain names tell what most files are; asking takes 10 ms for each of the others.
+more_than_text='
+for file; do
+    case $file in
+    *.so | *.so.* | *.pyc) ;;
+    *) [ -x "$file" ] || [ "$(fapolicyd-cli --ftype "/$file")" != text/plain ] || continue ;;
+    esac
+    echo "$file"
+done
+'
+trusted() {
+    candidates | xargs -d '\n' -n 32 -P "$(nproc)" sh -c "$more_than_text" sh | LC_ALL=C sort
 }
 cd /
 if [ -d /etc/fapolicyd/trust.d ]; then
