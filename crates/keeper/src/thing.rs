@@ -27,7 +27,7 @@ pub fn look(kind: Kind, name: &str) -> Result<Change> {
         Kind::AuditRules => Some(auditing::rules()?),
         Kind::AuditState => Some(auditing::state()?),
         Kind::Service => Some(units::state(name)?),
-        Kind::Mount => Some(mounts::shown(name)?),
+        Kind::Mount => Some(mounts::shown(name)?.into_bytes()),
     };
     Ok(plain(kind, name, before))
 }

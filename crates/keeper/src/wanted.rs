@@ -1,21 +1,21 @@
 //! What is wanted of a machine, and how it is done: in the probe's words for the same.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, File};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::{fs, io};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use hardcost_linux::daemon::Daemon;
+use hardcost_linux::made;
 use serde::{Deserialize, Serialize};
 
 use crate::auditing;
 use crate::coupled::{is_final, moved_by};
 use crate::desk::{self, Desk};
 use crate::entry::Kind;
-use crate::failure::{Failure, Result, at};
+use crate::failure::{Failure, Result};
 use crate::{mounts, thing, units};
 
 /// How many records the kernel may queue where nobody says.
@@ -116,7 +116,7 @@ impl Wanted {
             Self::Install { path, mode, base64 } => {
                 let content = BASE64_STANDARD.decode(base64);
                 let content = content.map_err(|why| Failure::Failed(format!("{path}: {why}")))?;
-                make_parents(path)?;
+                made::parents(path).map_err(|error| failed(&error))?;
                 let was = thing::look(Kind::File, path)?;
                 thing::put(&crate::entry::Change {
                     owner: was.owner.or(Some(0)),
@@ -129,7 +129,7 @@ impl Wanted {
             }
             Self::Mount { path, options } => {
                 mounts::add(path, options)?;
-                let shown = String::from_utf8_lossy(&mounts::shown(path)?).into_owned();
+                let shown = mounts::shown(path)?;
                 let options = shown.split(',').map(str::to_owned).collect();
                 Ok(Done::Mounted { path: path.clone(), options })
             }
@@ -202,25 +202,12 @@ fn load(rules: &str, backlog_limit: u32, daemon: &mut Option<Daemon>) -> Result<
 }
 
 fn make(directories: &[String], files: &[String]) -> Result<Done> {
-    let mut missing = (0, 0);
-    for path in directories {
-        missing.0 += usize::from(!Path::new(path).exists());
-        make_directory(Path::new(path))?;
-    }
-    for path in files {
-        make_parents(path)?;
-        if !Path::new(path).exists() {
-            let mut new = File::options();
-            new.write(true).create_new(true).mode(0o644);
-            new.open(path).map_err(at(Path::new(path)))?;
-            missing.1 += 1;
-        }
-    }
-    let mut inodes = BTreeMap::new();
-    for path in directories.iter().chain(files) {
-        inodes.insert(path.clone(), fs::metadata(path).map_err(at(Path::new(path)))?.ino());
-    }
-    Ok(Done::Made { directories: missing.0, files: missing.1, inodes })
+    let made = made::make(directories, files).map_err(|error| failed(&error))?;
+    Ok(Done::Made { directories: made.directories, files: made.files, inodes: made.inodes })
+}
+
+fn failed(error: &io::Error) -> Failure {
+    Failure::Failed(error.to_string())
 }
 
 /// The folders above a path that are not there, the highest first.
@@ -230,12 +217,4 @@ fn missing_parents(path: &str) -> Vec<String> {
     let mut found: Vec<_> = missing.map(|folder| folder.display().to_string()).collect();
     found.reverse();
     found
-}
-
-fn make_parents(path: &str) -> Result<()> {
-    Path::new(path).parent().map_or(Ok(()), make_directory)
-}
-
-fn make_directory(path: &Path) -> Result<()> {
-    DirBuilder::new().recursive(true).mode(0o755).create(path).map_err(at(path))
 }

@@ -1,48 +1,23 @@
 //! Requests about files and settings.
 
-use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, File, Metadata, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use hardcost_linux::made;
 use rustix::fs::{statvfs, sync};
 
 use crate::error::{Context, Error, Result};
 use crate::protocol::Answer;
 use crate::system::{group_id, tail, user_id};
 
-/// Makes directories and empty files where they are missing; their parents too, uncounted.
+/// Makes directories and empty files where they are missing.
 pub fn make(directories: &[String], files: &[String]) -> Result<Answer> {
-    let mut missing = (0, 0);
-    for path in directories {
-        missing.0 += usize::from(!Path::new(path).exists());
-        make_directory(Path::new(path))?;
-    }
-    for path in files {
-        make_parents(path)?;
-        match File::options().write(true).create_new(true).mode(0o644).open(path) {
-            Ok(_) => missing.1 += 1,
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            failed @ Err(_) => drop(failed.context(|| path.clone())?),
-        }
-    }
-    let mut inodes = BTreeMap::new();
-    for path in directories {
-        inodes.insert(path.clone(), inode(path, fs::metadata(path))?);
-    }
-    for path in files {
-        inodes.insert(path.clone(), inode(path, fs::symlink_metadata(path))?);
-    }
-    Ok(Answer::Made { directories: missing.0, files: missing.1, inodes })
-}
-
-/// The inode's number: of a directory, links followed, or of what itself has the name, as the
-/// kernel takes the paths of its rules.
-fn inode(path: &str, found: io::Result<Metadata>) -> Result<u64> {
-    Ok(found.context(|| path.to_owned())?.ino())
+    let made = made::make(directories, files).map_err(|why| Error::Other(why.to_string()))?;
+    Ok(Answer::Made { directories: made.directories, files: made.files, inodes: made.inodes })
 }
 
 /// Writes a file.
@@ -50,7 +25,7 @@ pub fn install(path: String, mode: u32, content: &str, owner: &Owner) -> Result<
     let content = BASE64_STANDARD.decode(content);
     let content =
         content.map_err(|why| Error::Other(format!("{path}: its content is not base64: {why}")))?;
-    make_parents(&path)?;
+    made::parents(&path).map_err(|why| Error::Other(why.to_string()))?;
     fs::write(&path, &content).map_err(|source| full(&path, source))?;
     if owner.user.is_some() || owner.group.is_some() {
         let user = owner.user.as_deref().map(user_id).transpose()?;
@@ -127,15 +102,6 @@ pub fn write(path: String, value: Option<&str>) -> Result<Answer> {
 fn read(path: &str) -> Option<String> {
     let text = String::from_utf8_lossy(&fs::read(path).ok()?).into_owned();
     Some(text.strip_suffix('\n').map(str::to_owned).unwrap_or(text))
-}
-
-fn make_parents(path: &str) -> Result<()> {
-    Path::new(path).parent().map_or(Ok(()), make_directory)
-}
-
-fn make_directory(path: &Path) -> Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true).mode(0o755).create(path).context(|| path.display().to_string())
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{WaitOptions, getpid, set_child_subreaper, wait};
 
 use super::logs::Logs;
@@ -81,8 +82,11 @@ impl Services {
         }
         let ends = watched.iter().map(|service| service.ended.as_fd());
         let mut ends: Vec<_> = ends.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
-        poll(&mut ends, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))
-            .context(|| "looking after services".into())?;
+        match poll(&mut ends, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+            // A signal came first; whoever has ended by then is seen the next time.
+            Ok(_) | Err(Errno::INTR) => {}
+            failed @ Err(_) => drop(failed.context(|| "looking after services".into())?),
+        }
         let died = ends.iter().position(|end| !end.revents().is_empty());
         drop(ends);
         match died {
