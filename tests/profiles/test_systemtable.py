@@ -235,18 +235,23 @@ def test_the_packages_of_a_result_are_those_of_its_services_each_once() -> None:
 def test_services_are_stopped_in_the_opposite_order_and_counted_last() -> None:
     controls = (AuditDaemon(), Auditd(), AuditPlugin("syslog"), Rsyslog(forward=True))
     before = [one["name"] for one in as_sent(apply.requests(controls)) if one["do"] == "start"]
-    after = [one["name"] for one in as_sent(apply.finish(controls)) if one["do"] in {"stop", "run"}]
+    asked = {"stop", "run", "await", "count"}
+    after = [one["name"] for one in as_sent(apply.finish(controls)) if one["do"] in asked]
     assert before == ["rsyslog-receiver", "rsyslog", "auditd"]
     assert after == [
+        "audit-mark",
+        "audit-logged",
         "audit-drain",
         "audit-end",
         "auditd",
-        "syslog-drain",
+        "syslog-end",
+        "syslog-end in /var/log/messages",
+        "syslog-end in /var/log/received",
         "rsyslog",
         "rsyslog-receiver",
         "audit-log",
-        "audit-totals",
         "syslog-totals",
+        "syslog-received",
     ]
 
 

@@ -38,6 +38,6 @@ def test_jobs_are_the_same_bytes_as_before(tmp_path: Path) -> None:
 def test_each_request_is_read_back_as_what_it_was(tmp_path: Path) -> None:
     jobs = [prepare(one, trials.Nowhere()).job for one in trials.trials(tmp_path).values()]
     requests = [request for job in jobs for request in job]
-    assert len({type(request) for request in requests}) == 15
+    assert len({type(request) for request in requests}) == 17
     for request in requests:
         assert _REQUEST.validate_json(json.dumps(request.as_json())) == request

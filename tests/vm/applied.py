@@ -12,7 +12,7 @@ from hardcost.machines.machine import Boot
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.protocol import requests as ask
-from hardcost.protocol.answers import RanAnswer, named
+from hardcost.protocol.answers import CountedAnswer, RanAnswer, named
 from hardcost.protocol.requests import Start
 
 if TYPE_CHECKING:
@@ -43,10 +43,9 @@ class Applied:
         """Return how a program ended."""
         return named(self.answers, RanAnswer, name)
 
-    def numbers(self, name: str) -> dict[str, str]:
-        """Return what a program printed as lines `NAME VALUE`."""
-        pairs = (line.rpartition(" ") for line in self.ran(name).stdout.splitlines())
-        return {key: value for key, _, value in pairs}
+    def counted(self, name: str) -> CountedAnswer:
+        """Return what was counted as `name`."""
+        return named(self.answers, CountedAnswer, name)
 
 
 def applied(

@@ -43,6 +43,7 @@ mod spinner;
 mod standstill;
 mod system;
 mod systemd;
+mod tally;
 mod ticks;
 mod tree;
 mod wait;

@@ -17,7 +17,7 @@ use crate::spinner::Spinner;
 use crate::system::{self, Company, Guard, Services, Since};
 use crate::wait::Deadline;
 use crate::watch::Watch;
-use crate::{command, files, measure};
+use crate::{command, files, measure, tally};
 
 /// What lasts from one request to the next.
 pub struct Session {
@@ -123,6 +123,7 @@ impl Session {
             }
             Request::Run(job) => Some(job.limit),
             Request::Start(job) => Some(job.limit),
+            Request::Await { limit, .. } => Some(*limit),
             Request::Stop(job) => Some(job.limit),
             _ => None,
         };
@@ -158,6 +159,10 @@ impl Session {
             Request::Stop(job) => system::stop(&job, &mut self.parts().0)?,
             Request::Mount { path, options } => system::mount(path, &options)?,
             Request::Read { name, path, tail } => files::tell(name, path, tail)?,
+            Request::Count(job) => tally::count(job)?,
+            Request::Await { name, until, limit } => {
+                system::until(name, until, limit, &mut self.parts().0)?
+            }
             Request::DropCaches {} => files::drop_caches()?,
             Request::Perturb { number } => {
                 self.perturbed = Perturbed::by(number, place)?;

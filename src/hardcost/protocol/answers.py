@@ -205,6 +205,20 @@ class ContentAnswer(Named):
     bytes: U64 | None
 
 
+class CountedAnswer(Named):
+    """`Count` is done: numbers by what they say, and how often each text was there."""
+
+    event: Literal["counted"] = "counted"
+    numbers: dict[str, U64]
+    texts: dict[str, U64]
+
+
+class AwaitedAnswer(Named):
+    """`Await` is done: it is so."""
+
+    event: Literal["awaited"] = "awaited"
+
+
 class DroppedAnswer(Part):
     """`DropCaches` is done."""
 
@@ -313,6 +327,8 @@ Answer = Annotated[
     | StoppedAnswer
     | MountedAnswer
     | ContentAnswer
+    | CountedAnswer
+    | AwaitedAnswer
     | DroppedAnswer
     | PerturbedAnswer
     | WatchingAnswer

@@ -200,6 +200,28 @@ class Read(_Request):
     tail: U64
 
 
+LogKind = Literal["audit", "denials", "messages"]
+"""What is counted in a log: of auditd, by a security module, of syslog."""
+
+
+class Count(_Request):
+    """Count what the log of a daemon holds."""
+
+    do: Literal["count"] = "count"
+    name: str
+    of: LogKind
+    path: str
+
+
+class Await(_Request):
+    """Wait until something is so, at most `limit` seconds."""
+
+    do: Literal["await"] = "await"
+    name: str
+    until: Ready
+    limit: _Seconds
+
+
 class DropCaches(_Request):
     """Write back what is dirty, and drop page cache, names and inodes."""
 
@@ -258,6 +280,8 @@ _OfProbe = (
     | Stop
     | Mount
     | Read
+    | Count
+    | Await
     | DropCaches
     | Perturb
     | Watch
@@ -389,6 +413,24 @@ def unit(name: str, *, running: bool, files: Mapping[str, str]) -> Unit:
 def read(name: str, path: str, tail: int = 4096) -> Read:
     """Return the request for the last `tail` bytes of a file; the answer is `ContentAnswer`."""
     return Read(name=name, path=path, tail=tail)
+
+
+def count(name: str, of: LogKind, path: str) -> Count:
+    """Return the request to count what the log at `path` and its older files hold.
+
+    `CountedAnswer` has it. Of auditd's log, `audit` counts records, and the events of each key
+    between the messages `hardcost-begin` and `hardcost-end`; `denials` counts a security module's,
+    in the kernel's log too. `messages` counts the audit records in a log of syslog.
+    """
+    return Count(name=name, of=of, path=path)
+
+
+def until(name: str, ready: Ready, limit_seconds: float = 60) -> Await:
+    """Return the request to wait until `ready` is so; the answer is `AwaitedAnswer`.
+
+    The job fails where that takes more than `limit_seconds` of the guest's time.
+    """
+    return Await(name=name, until=ready, limit=limit_seconds)
 
 
 def watch(what: Sequence[What], period_ns: int = 10_000_000) -> Watch:

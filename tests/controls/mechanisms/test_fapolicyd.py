@@ -61,6 +61,7 @@ def test_the_daemon_is_started_before_it_is_tried_and_stopped_before_its_report_
     ]
     assert before == [
         "install",
+        "install",
         "fapolicyd-prepare",
         "fapolicyd",
         "fapolicyd-denies",
@@ -82,8 +83,9 @@ def test_each_set_of_rules_denies_what_none_of_its_rules_allows() -> None:
             for one in as_sent(fapolicyd.requests([Fapolicyd(rules=rules)]))
             if one.get("name") == "fapolicyd-prepare"
         )
-        assert words.index("90-deny-execute") > words.index("41-shared-obj")
-        assert words[-1] == "95-allow-open"
+        names = [word.rpartition("/")[2] for word in words]
+        assert names.index("90-deny-execute.rules") > names.index("41-shared-obj.rules")
+        assert names[-1] == "95-allow-open.rules"
 
 
 def test_what_was_decided_is_noted() -> None:

@@ -95,27 +95,34 @@ def test_apparmor_names_its_profiles_and_has_some() -> None:
         notes("apparmor", answers)
 
 
+def denials(kinds: dict[str, int]) -> dict[str, Any]:
+    return {"event": "counted", "name": "lsm-denials", "numbers": {}, "texts": kinds}
+
+
 def test_denials_are_counted_and_the_commonest_shown() -> None:
-    lines = "   3 avc:  denied  { read } for x\n      1 avc:  denied  { write } for\n"
     found = notes(
-        "permissive", [*selinux(enforce="0", said="Permissive"), ran("lsm-denials", lines)]
+        "permissive",
+        [
+            *selinux(enforce="0", said="Permissive"),
+            denials({"avc:  denied  { write } for": 1, "avc:  denied  { read } for x": 3}),
+        ],
     )
     assert found[-1] == (
         "lsm=permissive: denials in the logs: 4, most of them 3 x avc:  denied  { read } for x"
         "; 1 x avc:  denied  { write } for"
     )
-    lines = "2 avc: for path=pipe:[10]\n2 avc: for x\n1 avc: for path=pipe:[77]\n"
-    found = notes("enforcing", [*selinux(), ran("lsm-denials", lines)])
+    kinds = {"avc: for path=pipe:[10]": 2, "avc: for path=pipe:[77]": 1, "avc: for x": 2}
+    found = notes("enforcing", [*selinux(), denials(kinds)])
     assert found[-1].endswith(
         "denials in the logs: 5, most of them 3 x avc: for path=pipe:[…]; 2 x avc: for x"
     )
-    assert notes("enforcing", [*selinux(), ran("lsm-denials", "")])[-1] == (
+    assert notes("enforcing", [*selinux(), denials({})])[-1] == (
         "lsm=enforcing: no denials in the logs"
     )
 
 
 def test_denials_that_the_probe_took_are_not_called_none() -> None:
-    found = notes("enforcing", [*selinux(), ran("lsm-denials", "")], AuditDaemon())
+    found = notes("enforcing", [*selinux(), denials({})], AuditDaemon())
     assert found[-1].endswith("were not counted")
 
 

@@ -95,6 +95,20 @@ pub enum Answer {
         /// The size of the file in bytes.
         bytes: Option<u64>,
     },
+    /// `count` is done.
+    Counted {
+        /// What it is called.
+        name: String,
+        /// Numbers by what they say.
+        numbers: BTreeMap<&'static str, u64>,
+        /// How often each text was there: an event's key, or a denial.
+        texts: BTreeMap<String, u64>,
+    },
+    /// `await` is done.
+    Awaited {
+        /// What it is called.
+        name: String,
+    },
     /// `dropcaches` is done.
     Dropped {},
     /// `perturb` is done.

@@ -15,7 +15,8 @@ pub use self::answers::{
     StartedAnswer, StoppedAnswer, WatchedAnswer,
 };
 pub use self::requests::{
-    CallPlan, ClockName, CommandPlan, ReadyJob, Request, RunJob, StartJob, StopJob, What,
+    CallPlan, ClockName, CommandPlan, CountJob, LogKind, ReadyJob, Request, RunJob, StartJob,
+    StopJob, What,
 };
 
 /// The version of the protocol that this probe speaks.

@@ -97,6 +97,17 @@ pub enum Request {
         /// How much of its end, in bytes.
         tail: u64,
     },
+    /// Count what a log holds.
+    Count(CountJob),
+    /// Wait until a file, a socket or a program is as it should be.
+    Await {
+        /// What the answer is called.
+        name: String,
+        /// How to tell that it is so.
+        until: ReadyJob,
+        /// How long it may take, in seconds.
+        limit: f64,
+    },
     /// Write back what is dirty, and drop page cache, names and inodes.
     DropCaches {},
     /// Change what means nothing: when things begin, how memory lies, what is random, how long the
@@ -239,6 +250,33 @@ pub struct StartJob {
     pub pid_file: Option<String>,
     /// How long it may take until it answers, in seconds.
     pub limit: f64,
+}
+
+/// A log to be counted.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CountJob {
+    /// What the answer is called.
+    pub name: String,
+    /// What to count.
+    pub of: LogKind,
+    /// The log, of auditd for `audit` and `denials`; its older files, `PATH.1` and so on, belong to
+    /// it.
+    pub path: String,
+}
+
+/// What is counted in a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum LogKind {
+    /// Of auditd: records, and events by key between our own two messages.
+    Audit,
+    /// Denials by a security module, here and in the kernel's log.
+    Denials,
+    /// Of syslog: audit records, and messages dropped.
+    Messages,
 }
 
 /// How to tell that a service answers: exactly one of `tcp`, `unix`, `file` and `run`.

@@ -20,6 +20,7 @@ pub use self::company::Company;
 pub use self::guard::Guard;
 pub use self::logs::tail;
 pub use self::mounts::mount;
+pub use self::ready::until;
 pub use self::run::run;
 pub use self::services::Services;
 pub use self::since::Since;

@@ -13,10 +13,11 @@ use rustix::net::{
     send, socket_with, sockopt,
 };
 
+use super::company::Company;
 use super::program::{self, Process};
 use crate::error::{Error, Result};
 use crate::outputs::{OUTPUT_LIMIT, Outputs, Woken};
-use crate::protocol::ReadyJob;
+use crate::protocol::{Answer, ReadyJob};
 use crate::wait::{Beside, Deadline, wait};
 
 /// How long to wait before trying again: at first, and at most.
@@ -113,6 +114,15 @@ impl Ready {
     }
 }
 
+/// Waits until something is so; a failure if it isn't when time is up.
+pub fn until(name: String, job: ReadyJob, limit: f64, company: &mut Company<'_>) -> Result<Answer> {
+    let deadline = Deadline::after(limit)?;
+    match Ready::of(job)?.wait(company, deadline)? {
+        Ok(_) => Ok(Answer::Awaited { name }),
+        Err(why) => Err(Error::Other(format!("{name} did not come within {limit} s: {why}"))),
+    }
+}
+
 /// Whether a file is there and holds a text.
 fn holds(path: &str, text: Option<&str>) -> std::result::Result<(), String> {
     let Some(text) = text else {
@@ -124,7 +134,7 @@ fn holds(path: &str, text: Option<&str>) -> std::result::Result<(), String> {
 
 /// Whether a text is found among bytes.
 fn has(bytes: &[u8], text: &str) -> bool {
-    text.is_empty() || bytes.windows(text.len()).any(|window| window == text.as_bytes())
+    memchr::memmem::find(bytes, text.as_bytes()).is_some()
 }
 
 /// Whether a program ends with 0.

@@ -5,10 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.errors import TrialError
-from hardcost.protocol.answers import ContentAnswer, RanAnswer, find, named
+from hardcost.protocol.answers import (
+    ContentAnswer,
+    CountedAnswer,
+    RanAnswer,
+    find,
+    named,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hardcost.protocol.answers import Answer
 
@@ -59,15 +65,21 @@ def numbers(answers: Sequence[Answer], name: str) -> dict[str, int]:
     return {key: int(value) for key, value in found.items() if is_number(value)}
 
 
-def number(numbers: Mapping[str, int], name: str, program: str) -> int:
-    """Return a number that `program` has to have printed.
+def counted(answers: Sequence[Answer], name: str) -> CountedAnswer | None:
+    """Return what was counted as `name`; None if nothing was."""
+    return find(answers, CountedAnswer, name)
+
+
+def number(answers: Sequence[Answer], name: str, what: str) -> int:
+    """Return one of the numbers that were counted as `name`.
 
     Raises:
-        TrialError: It didn't.
+        TrialError: The guest did not count it.
     """
-    if name not in numbers:
-        raise TrialError(f"the guest's '{program}' did not say how many '{name}'")
-    return numbers[name]
+    numbers = named(answers, CountedAnswer, name).numbers
+    if what not in numbers:
+        raise TrialError(f"the guest's '{name}' did not say how many '{what}'")
+    return numbers[what]
 
 
 def is_number(text: str) -> bool:

@@ -71,12 +71,14 @@ rpm_sha256_only = 0
 allow_filesystem_mark = 0
 """
 
+_SAMPLES = "/usr/share/fapolicyd/sample-rules"
+_OURS = "hardcost"
 _BOTH = ("10-languages", "20-dracut", "21-updaters", "30-patterns", "40-bad-elf", "41-shared-obj")
 _RULES = {
     "known-libs": (
         *_BOTH,
         "42-trusted-elf",
-        "hardcost",
+        _OURS,
         "70-trusted-lang",
         "72-shell",
         "90-deny-execute",
@@ -85,7 +87,7 @@ _RULES = {
     "restrictive": (
         *_BOTH,
         "43-known-elf",
-        "hardcost",
+        _OURS,
         "71-known-python",
         "72-shell",
         "73-known-perl",
@@ -104,14 +106,9 @@ _EXCEPTION = "".join(
 # The list leaves out what can't run: documentation, data and headers, as upstream's filter does.
 _PREPARE = f"""
 set -e
-cd /usr/share/fapolicyd/sample-rules
-for rule; do
-  if [ "$rule" = hardcost ]; then printf '%s' "{_EXCEPTION}"; else cat "$rule.rules"; fi
-done > /etc/fapolicyd/compiled.rules
+cat "$@" > /etc/fapolicyd/compiled.rules
 chgrp fapolicyd /etc/fapolicyd/compiled.rules
-mkdir -p /run/fapolicyd
-chown root:fapolicyd /run/fapolicyd
-chmod 0770 /run/fapolicyd
+install -d -o root -g fapolicyd -m 0770 /run/fapolicyd
 [ -e /sys/fs/selinux/enforce ] && restorecon -R /run/fapolicyd
 if [ ! -s {TRUST} ]; then
   cd /
@@ -134,11 +131,12 @@ def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
     control = _control(controls)
     if control is None:
         return ()
-    prepare = ["sh", "-c", _PREPARE, "sh", *_RULES[control.rules]]
+    rules = [f"{_SAMPLES}/{name}.rules" for name in _RULES[control.rules]]
     written = _CONFIGURATION.format(integrity=control.integrity)
     return (
         ask.install("/etc/fapolicyd/fapolicyd.conf", written),
-        ask.run("fapolicyd-prepare", prepare, limit_seconds=_SECONDS),
+        ask.install(f"{_SAMPLES}/{_OURS}.rules", _EXCEPTION),
+        ask.run("fapolicyd-prepare", ["sh", "-c", _PREPARE, "sh", *rules], limit_seconds=_SECONDS),
         ask.start(
             SERVICE,
             ["/usr/sbin/fapolicyd", "--debug-deny"],

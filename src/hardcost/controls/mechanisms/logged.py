@@ -18,19 +18,20 @@ def logged(answers: Sequence[Answer]) -> Logged:
 
     Where no record came to syslog, it was not sent any: then none was dropped.
     """
-    totals, written = _numbers(answers, "audit-totals"), _numbers(answers, "syslog-totals")
-    before, after = _numbers(answers, "audit-status"), _numbers(answers, "audit-end")
+    totals, written = _counted(answers, "audit-log"), _counted(answers, "syslog-totals")
+    before, after = _printed(answers, "audit-status"), _printed(answers, "audit-end")
+    log = answered.counted(answers, "audit-log")
     came, records = written.get("audit", 0), totals.get("records")
-    received = written.get("received")
+    received = _counted(answers, "syslog-received").get("audit")
     return Logged(
-        by_key=_numbers(answers, "audit-log"),
+        by_key=dict(log.texts) if log else {},
         records=records,
         events=totals.get("events"),
         bytes_logged=totals.get("bytes"),
         lost=after["lost"] - before.get("lost", 0) if "lost" in after else None,
         syslog_records=came or None,
         syslog_dropped=max(0, records - came)
-        if came and records is not None and _is_whole(answers)
+        if came and records is not None and totals.get("whole")
         else None,
         forward_records=received if came else None,
         forward_dropped=max(0, came - received) if came and received is not None else None,
@@ -38,10 +39,10 @@ def logged(answers: Sequence[Answer]) -> Logged:
     )
 
 
-def _is_whole(answers: Sequence[Answer]) -> bool:
-    """Say whether auditd's log still has its beginning."""
-    return answered.words(answers, "audit-totals").get("whole") == "yes"
+def _counted(answers: Sequence[Answer], name: str) -> dict[str, int]:
+    found = answered.counted(answers, name)
+    return found.numbers if found else {}
 
 
-def _numbers(answers: Sequence[Answer], name: str) -> dict[str, int]:
+def _printed(answers: Sequence[Answer], name: str) -> dict[str, int]:
     return answered.numbers(answers, name) if answered.has_run(answers, name) else {}

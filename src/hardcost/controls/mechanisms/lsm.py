@@ -13,7 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from hardcost.controls.control import Lsm
-from hardcost.controls.mechanisms import answered
+from hardcost.controls.mechanisms import answered, auditd
 from hardcost.errors import InputError, TrialError
 from hardcost.protocol import requests as ask
 from hardcost.protocol.answers import ContentAnswer, StartedAnswer, all_of, find
@@ -56,12 +56,6 @@ apparmor-profiles, whose programs the guest lacks. mariadbd's is empty in Debian
 # Simplifying expressions triples the compile time without changing the result.
 _PARSER = ("apparmor_parser", "-r", "-K", "-O", "no-expr-simplify")
 
-_DENIALS = (
-    "{ dmesg; cat /var/log/audit/audit.log* 2>/dev/null; } | grep -a -o -E "
-    "'avc:  denied .*|apparmor=\"DENIED\".*' | sed -E "
-    "'s/ (pid|ino|ppid)=[^ ]*//g; s/ (path|name|dev)=/ \\1=/; s/\\x1d.*//' | sort | uniq -c | "
-    "sort -rn | head -n 100"
-)
 _INODE = re.compile(r"(?<=:)\[[0-9]+\]")  # of a pipe or socket: another in each trial
 _SHOWN_DENIALS = 3
 
@@ -102,7 +96,7 @@ def finish(controls: Sequence[Control]) -> tuple[Request, ...]:
     lsm = _lsm(controls)
     if lsm is None or lsm.mode == "none":
         return ()
-    counted = ask.run("lsm-denials", ["sh", "-c", _DENIALS], expect=None)
+    counted = ask.count("lsm-denials", "denials", auditd.LOG)
     if lsm.mode not in _ENFORCE:
         return (counted,)
     return (ask.read("selinux-enforce-end", "/sys/fs/selinux/enforce"), counted)
@@ -196,16 +190,12 @@ def _domain(context: str) -> str:
 
 def _denied(lsm: Lsm, controls: Sequence[Control], answers: Sequence[Answer]) -> Iterator[str]:
     """Yield a note of what was denied, as far as the kernel's log and auditd's tell."""
-    if not answered.has_run(answers, "lsm-denials"):
+    counted = answered.counted(answers, "lsm-denials")
+    if counted is None:
         return
-    lines = answered.output(answers, "lsm-denials").splitlines()
-    counted = [line.split(maxsplit=1) for line in lines]
-    if not all(len(one) == 2 and answered.is_number(one[0]) for one in counted):  # noqa: PLR2004
-        shown = "; ".join(lines[:_SHOWN_DENIALS])
-        raise TrialError(f"the guest does not say how often it denied what: {shown}")
     times: Counter[str] = Counter()
-    for number, what in counted:
-        times[_INODE.sub("[…]", what)] += int(number)
+    for what, number in counted.texts.items():
+        times[_INODE.sub("[…]", what)] += number
     total = times.total()
     mechanisms = {control.mechanism for control in controls}
     if "audit" in mechanisms and "auditd" not in mechanisms:

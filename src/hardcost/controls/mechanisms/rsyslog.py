@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING
 
 from hardcost.controls.control import Rsyslog
 from hardcost.controls.mechanisms import answered, auditd
-from hardcost.errors import TrialError
 from hardcost.protocol import requests as ask
-from hardcost.protocol.answers import RanAnswer, named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hardcost.controls.control import Control
     from hardcost.protocol.answers import Answer
@@ -28,8 +26,9 @@ RECEIVER = "rsyslog-receiver"
 LOG = "/var/log/messages"
 RECEIVED = "/var/log/received"
 PORT = 514
-_MARK = "hardcost-end"
-_LIMIT = 300.0  # seconds of the guest's time to work off what has been queued
+_BEGIN = "hardcost-begin"
+_END = "hardcost-end"
+_LIMIT = 20.0  # seconds of the guest's time to work off what has been queued
 
 _CONFIGURATION = """\
 module(load="imuxsock"{limit})
@@ -48,34 +47,6 @@ _RECEIVER = f"""\
 module(load="imptcp")
 input(type="imptcp" port="{PORT}" address="127.0.0.1")
 *.* action(type="omfile" file="{RECEIVED}")
-"""
-
-_CHECK = f"""
-logger -p user.info hardcost-begin || exit 1
-for i in $(seq 200); do grep -q -a hardcost-begin {LOG} && exit 0; sleep 0.01; done
-echo 'what is logged does not reach {LOG}' >&2
-exit 1
-"""
-
-_WAIT = f"""
-logger -p user.info {_MARK} || exit 1
-for file; do
-  for i in $(seq 1000); do grep -q -a {_MARK} "$file" && break; sleep 0.01; done
-  grep -q -a {_MARK} "$file" || {{ echo "rsyslog does not write to $file"; df "$file"; exit 1; }}
-done
-"""
-
-# What the plug-in logs has each record's own text; the records that only end an event are left out,
-# since auditd doesn't write them to its own log.
-_RECORD = "audisp-syslog[^:]*: (node=[^ ]* )?type="
-_COUNT = f"""
-audit() {{ grep -a -E '{_RECORD}' "$1" | grep -a -c -v -E '{_RECORD}EOE '; }}
-echo audit $(audit {LOG})
-echo limited $(sed -n -E 's/.*: ([0-9]+) messages lost due to rate-limiting.*/\\1/p' {LOG} \
-  | awk '{{ n += $1 }} END {{ print n + 0 }}')
-echo beginnings $(grep -a -c 'begin to drop messages' {LOG})
-[ -e {RECEIVED} ] && echo received $(audit {RECEIVED})
-exit 0
 """
 
 
@@ -106,7 +77,7 @@ def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
             ready=ask.Ready(run=("test", "-S", "/dev/log")),
             logs=[LOG],
         ),
-        ask.run("rsyslog-check", ["sh", "-c", _CHECK]),
+        *_say("syslog-begin", _BEGIN, [LOG]),
     )
 
 
@@ -115,10 +86,8 @@ def finish(controls: Sequence[Control]) -> tuple[Request, ...]:
     daemon = _daemon(controls)
     if daemon is None:
         return ()
-    files = [LOG, *[RECEIVED] * daemon.forward]
-    wait = ["sh", "-c", _WAIT, "sh", *files]
     return (
-        ask.run("syslog-drain", wait, expect=None, limit_seconds=_LIMIT),
+        *_say("syslog-end", _END, [LOG, *[RECEIVED] * daemon.forward]),
         ask.stop(SERVICE),
         *[ask.stop(RECEIVER)] * daemon.forward,
     )
@@ -126,62 +95,66 @@ def finish(controls: Sequence[Control]) -> tuple[Request, ...]:
 
 def counting(controls: Sequence[Control]) -> tuple[Request, ...]:
     """Return what counts the messages, once every service has stopped."""
-    if _daemon(controls) is None:
+    daemon = _daemon(controls)
+    if daemon is None:
         return ()
-    return (ask.run("syslog-totals", ["sh", "-c", _COUNT], limit_seconds=_LIMIT),)
+    received = ask.count("syslog-received", "messages", RECEIVED)
+    return (ask.count("syslog-totals", "messages", LOG), *[received] * daemon.forward)
 
 
 def verify(controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
-    """Check that the daemon wrote what it was given, and forwarded it.
+    """Return notes of what the daemon dropped or did not forward, counted.
 
-    Returns notes: what was dropped, counted.
+    That it writes was waited for.
 
     Raises:
-        TrialError: It does not write.
+        TrialError: The guest does not say what was dropped.
     """
     daemon = _daemon(controls)
     if daemon is None:
         return ()
-    named(answers, RanAnswer, "rsyslog-check")
     notes = []
     if daemon.forward:
         notes.append("the syslog receiver runs in the guest: its work is part of what is measured")
-    if not answered.has_run(answers, "syslog-drain"):
-        return tuple(notes)
-    drained = named(answers, RanAnswer, "syslog-drain")
-    if drained.status != 0:
-        said = " ".join(f"{drained.stdout} {drained.stderr}".split())
-        raise TrialError(f"rsyslog did not log what it was sent: {said}", hint="is the disk full?")
-    if auditd.duplicates(controls):
+    if answered.counted(answers, "syslog-totals") and auditd.duplicates(controls):
         notes += _dropped(daemon, answers)
     return tuple(notes)
 
 
 def _dropped(daemon: Rsyslog, answers: Sequence[Answer]) -> list[str]:
     """Return notes of how many audit records did not come through."""
-    totals = answered.numbers(answers, "audit-totals")
-    counted = answered.numbers(answers, "syslog-totals")
-    records = answered.number(totals, "records", "audit-totals")
-    written = answered.number(counted, "audit", "syslog-totals")
-    if answered.words(answers, "audit-totals").get("whole") != "yes":
+    records = answered.number(answers, "audit-log", "records")
+    written = answered.number(answers, "syslog-totals", "audit")
+    if not answered.number(answers, "audit-log", "whole"):
         return [f"{written} audit records came to {LOG}"]
     notes = []
     if dropped := records - written:
-        notes.append(f"syslog dropped {dropped} of {records} audit records: {_reason(counted)}")
+        notes.append(f"syslog dropped {dropped} of {records} audit records: {_reason(answers)}")
     if not daemon.forward:
         return notes
-    if missing := written - answered.number(counted, "received", "syslog-totals"):
+    if missing := written - answered.number(answers, "syslog-received", "audit"):
         notes.append(f"{missing} of {written} audit records did not come to the receiver")
     return notes
 
 
-def _reason(counted: Mapping[str, int]) -> str:
+def _reason(answers: Sequence[Answer]) -> str:
     """Return what rsyslog itself says of its rate limit; it counts what ends an event too."""
-    if own := answered.number(counted, "limited", "syslog-totals"):
+    if own := answered.number(answers, "syslog-totals", "limited"):
         return f"it says that its rate limit dropped {own} messages"
-    if answered.number(counted, "beginnings", "syslog-totals"):
+    if answered.number(answers, "syslog-totals", "beginnings"):
         return "it says that its rate limit begins to drop, and not how many"
     return "its rate limit did not act"
+
+
+def _say(name: str, message: str, files: Sequence[str]) -> tuple[Request, ...]:
+    """Return the requests to log a message and to wait until it stands in each file."""
+    return (
+        ask.run(name, ["logger", "-p", "user.info", message]),
+        *(
+            ask.until(f"{name} in {file}", ask.Ready(file=file, contains=message), _LIMIT)
+            for file in files
+        ),
+    )
 
 
 def _limit(daemon: Rsyslog) -> str:
