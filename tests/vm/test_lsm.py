@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.vm
 
+_ORDINARY = "user_u:user_r:user_t:s0"
+"""The context of an ordinary user's programs, which may not read passwords even as root."""
+
 
 def test_none_has_no_major_module(cache_root: Path) -> None:
     found = applied(cache_root, (Lsm("none"),))
@@ -76,3 +79,12 @@ def test_the_probe_loads_audit_rules_under_enforcing_too(cache_root: Path) -> No
     rule = AuditRule(Rule("-a always,exit -F arch=b64 -S mkdir -k made"))
     found = applied(cache_root, (AuditDaemon(), rule, Lsm("enforcing")))
     assert any("denials went to the probe" in note for note in found.notes())
+
+
+def test_a_denial_is_counted_in_the_kernels_log(cache_root: Path) -> None:
+    reads = ask.run("reads", ["cat", "/etc/shadow"], context=_ORDINARY, expect=None)
+    found = applied(cache_root, (Lsm("enforcing"),), [reads, reads])
+    (note,) = (one for one in found.notes() if "denials" in one)
+    assert "denials in the logs: " in note
+    assert "avc:  denied  { " in note
+    assert "pid=" not in note
