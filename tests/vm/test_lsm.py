@@ -82,7 +82,7 @@ def test_the_probe_loads_audit_rules_under_enforcing_too(cache_root: Path) -> No
 
 
 def test_a_denial_is_counted_in_the_kernels_log(cache_root: Path) -> None:
-    reads = ask.run("reads", ["cat", "/etc/shadow"], context=_ORDINARY, expect=None)
+    reads = ask.run("reads", ["runcon", _ORDINARY, "cat", "/etc/shadow"], expect=None)
     found = applied(cache_root, (Lsm("enforcing"),), [reads, reads])
     (note,) = (one for one in found.notes() if "denials" in one)
     assert "denials in the logs: " in note
