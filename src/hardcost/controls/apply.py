@@ -24,7 +24,7 @@ from hardcost.controls.mechanisms import (
     sysctl,
 )
 from hardcost.controls.mechanisms import logged as log
-from hardcost.protocol.requests import Run
+from hardcost.protocol.requests import Count, Run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +89,7 @@ def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
 
 def can_do_without(request: Request) -> bool:
     """Say whether a machine that runs already is not asked for a request of the controls."""
-    return isinstance(request, Run) and request.name in lsm.ONLY_IN_GUESTS
+    return isinstance(request, Run | Count) and request.name in lsm.ONLY_IN_GUESTS
 
 
 def finish(controls: Sequence[Control]) -> tuple[Request, ...]:

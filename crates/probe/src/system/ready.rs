@@ -13,11 +13,10 @@ use rustix::net::{
     send, socket_with, sockopt,
 };
 
-use super::company::Company;
 use super::program::{self, Process};
 use crate::error::{Error, Result};
 use crate::outputs::{OUTPUT_LIMIT, Outputs, Woken};
-use crate::protocol::{Answer, ReadyJob};
+use crate::protocol::ReadyJob;
 use crate::wait::{Beside, Deadline, wait};
 
 /// How long to wait before trying again: at first, and at most.
@@ -111,15 +110,6 @@ impl Ready {
             Self::File(path, contains) => Ok(holds(path, contains.as_deref())),
             Self::Run(argv) => succeeds(argv, beside, deadline),
         }
-    }
-}
-
-/// Waits until something is so; a failure if it isn't when time is up.
-pub fn until(name: String, job: ReadyJob, limit: f64, company: &mut Company<'_>) -> Result<Answer> {
-    let deadline = Deadline::after(limit)?;
-    match Ready::of(job)?.wait(company, deadline)? {
-        Ok(_) => Ok(Answer::Awaited { name }),
-        Err(why) => Err(Error::Other(format!("{name} did not come within {limit} s: {why}"))),
     }
 }
 

@@ -17,7 +17,7 @@ use super::since::Since;
 use crate::clock::{Clock, Tsc};
 use crate::error::{Context, Error, Result};
 use crate::outputs::{OUTPUT_LIMIT, Outputs, Woken};
-use crate::protocol::{Answer, StartJob, StartedAnswer, StopJob, StoppedAnswer};
+use crate::protocol::{Answer, ReadyJob, StartJob, StartedAnswer, StopJob, StoppedAnswer};
 use crate::tree;
 use crate::wait::Deadline;
 
@@ -191,5 +191,13 @@ fn ask(argv: &[String], company: &mut Company<'_>, deadline: Deadline) -> Result
             process.kill();
             otherwise.map(|_| false)
         }
+    }
+}
+/// Waits until something is so; a failure if it isn't when time is up.
+pub fn until(name: String, job: ReadyJob, limit: f64, company: &mut Company<'_>) -> Result<Answer> {
+    let deadline = Deadline::after(limit)?;
+    match Ready::of(job)?.wait(company, deadline)? {
+        Ok(_) => Ok(Answer::Awaited { name }),
+        Err(why) => Err(Error::Other(format!("{name} did not come within {limit} s: {why}"))),
     }
 }

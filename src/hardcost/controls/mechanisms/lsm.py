@@ -60,7 +60,7 @@ _INODE = re.compile(r"(?<=:)\[[0-9]+\]")  # of a pipe or socket: another in each
 _SHOWN_DENIALS = 3
 
 ONLY_IN_GUESTS = frozenset({"apparmor-load", "getenforce", "lsm-denials"})
-"""Programs that a machine which runs already is not asked to run: its own system has loaded what
+"""What a machine that runs already is not asked for: its own system has loaded what
 AppArmor has, the kernel says SELinux's mode without getenforce, and denials are not counted."""
 
 
