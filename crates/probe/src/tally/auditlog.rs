@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{Tally, after, each_line, has, rotated, without_node};
+use super::logfile::{Tally, after, each_line, has, rotated, without_node};
 use crate::error::{Error, Result};
 
 /// Messages in the log around the workload. Without the first, it begins with the log.
@@ -104,7 +104,7 @@ fn key(record: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::Sample;
+    use super::super::logfile::tests::Sample;
     use super::{count, event, key};
 
     const CALL: &str = "type=SYSCALL msg=audit(1.000:";

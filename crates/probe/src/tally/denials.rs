@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use rustix::io::Errno;
 
-use super::{Tally, each_line, has, rotated};
+use super::logfile::{Tally, each_line, has, rotated};
 use crate::error::{Context, Result};
 
 /// Where the kernel's log is read, one record at a time.

@@ -1,6 +1,6 @@
 //! A log of syslog: the audit records that auditd's plug-in sent, and what rsyslog says it dropped.
 
-use super::{Tally, after, each_line, has, without_node};
+use super::logfile::{Tally, after, each_line, has, without_node};
 use crate::error::Result;
 
 /// The plug-in that sends records to syslog; each has its own text after a colon.
@@ -37,7 +37,7 @@ fn lost(line: &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::Sample;
+    use super::super::logfile::tests::Sample;
     use super::count;
 
     #[test]
