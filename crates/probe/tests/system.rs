@@ -321,6 +321,16 @@ fn a_service_can_be_stopped_by_a_program() {
 }
 
 #[test]
+fn a_service_that_dies_of_something_else_while_it_is_stopped_fails_the_session() {
+    let folder = folder("dies");
+    let set = format!("{folder}/set");
+    let script = format!("trap 'kill -KILL $$' TERM; echo > {set}; while :; do sleep 0.02; done");
+    let answer = error(&[start(&script, &json!({"file": set}), &json!({})), stop(&json!({}))]);
+    assert_eq!(answer["message"], "the service s died: signal 9");
+    fs::remove_dir_all(folder).expect("removed");
+}
+
+#[test]
 fn services_end_with_the_session() {
     let ready = json!({"file": "/proc/self/status"});
     done(&[start("exec sleep 777.375", &ready, &json!({}))]);

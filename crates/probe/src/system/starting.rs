@@ -171,11 +171,16 @@ pub fn stop(job: &StopJob, company: &mut Company<'_>) -> Result<Answer> {
     if service.status.is_none() {
         service.reap();
     }
+    let killed_by = service.status.and_then(|status| status.signal());
+    // It was dying when it was asked to end, of something else.
+    if !asked && !forced && killed_by.is_some_and(|by| by != job.signal) {
+        return Err(died_early(&mut service));
+    }
     Ok(Answer::Stopped(StoppedAnswer {
         logs: service.logs(),
         name: service.name,
         status: service.status.and_then(|status| status.code()),
-        signal: service.status.and_then(|status| status.signal()),
+        signal: killed_by,
         forced,
     }))
 }
