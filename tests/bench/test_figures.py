@@ -70,6 +70,23 @@ def test_every_marked_command_can_be_parsed(page: Path, monkeypatch: pytest.Monk
         assert inline[1] in names, inline[0]
 
 
+@pytest.mark.parametrize(
+    ("old", "first", "second"),
+    [
+        # The interval of the row above is the one that the row had.
+        (" 1  +55.0 +/-6.1", " 1  +54.8 +/-6.1", " 2  +57.0 +/-6.0"),
+        # The row above is what the row was.
+        (" 1  +104", " 1  +104", " 2  +104"),
+    ],
+)
+def test_a_row_stays_above_its_rule_where_rows_trade_places(
+    old: str, first: str, second: str
+) -> None:
+    output = [first, "     -S chmod", second, "     -S unlink"]
+    new, missing = figures.merged([old, "     -S unlink"], output)
+    assert (new, missing) == (output[2:], [])
+
+
 def test_a_block_takes_its_figures_from_the_output_and_keeps_its_gaps() -> None:
     old = [
         "metric  without    with  ratio",
