@@ -2,29 +2,33 @@
 
     .venv/bin/python bench/interrupted_changes.py --moments 100
 
-A Debian guest with sshd is the machine. A run changes its audit rules, audit's state and sysctls,
-and makes files that rules watch; every other time another process changes files, services and
-mounts, too, by the same keeper. It is interrupted at a random moment: hardcost, the probe, the
-keeper or sshd are killed (SIGKILL), the guest loses its power, or hardcost falls silent
-(SIGSTOP) while its connection stays, or Ctrl-C is pressed. Then `hardcost restore` is
-called, or nothing is done, so that the machine's own guard is alone. After that everything that
-could have changed is compared with what it was: settings and rules as the kernel lists them, files
-by their digests, units, mounts.
+A Debian guest with GRUB and sshd is the machine. A run changes its audit rules, audit's state and
+sysctls, and makes files that rules watch; or another process changes files, services and mounts, by
+the same keeper; or a run reboots it with further words on the kernel's command line. It is
+interrupted at a random moment: hardcost, the probe, the keeper or sshd are killed (SIGKILL), the
+guest loses its power, or hardcost falls silent (SIGSTOP) while its connection stays, or Ctrl-C is
+pressed. Then `hardcost restore` is called, or nothing is done, so that the machine's own guard is
+alone. After that everything that could have changed is compared with what it was: settings and
+rules as the kernel lists them, its command line, files by their digests (the boot loader's, too),
+units, mounts.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tests.vm.sshguest import ssh_guest
 
@@ -34,7 +38,7 @@ from hardcost.machines.real.sshhost import SshReach
 from hardcost.protocol.requests import Audit, Write, install, mount
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tests.vm.sshguest import Running, SshGuest
 
@@ -57,6 +61,19 @@ sysctl = { "kernel.kptr_restrict" = "2", "vm.dirty_bytes" = "100000000" }
 name = "settings"
 sysctl = { "net.ipv4.conf.all.rp_filter" = "2", "net.ipv4.ip_forward" = "1" }
 """
+BOOT = """\
+title = "a boot that is undone"
+baseline = "as it is"
+workloads = ["syscalls calls=null"]
+instrument = "time"
+[[configuration]]
+name = "as it is"
+[[configuration]]
+name = "booted"
+boot = ["mitigations=auto", "nosmt"]
+audit.rules = ["-a always,exit -F arch=b64 -S chmod,fchmod -k modes"]
+sysctl = { "kernel.kptr_restrict" = "2" }
+"""
 KILLED = {
     "probe": "pkill -9 -x hardcost-probe",
     "keeper": "pkill -9 -f 'hardcost-keeper [h]old'",
@@ -64,6 +81,10 @@ KILLED = {
 }
 """What is killed in the guest, and how."""
 
+What = Literal["run", "hold", "boot"]
+"""A run of settings, a process that is none, or a run with boot parameters."""
+
+TURNS: tuple[What, ...] = ("run", "hold", "run", "hold", "boot")
 KINDS = ("hardcost", *KILLED, "power", "silence", "ctrl-c")
 HELD = (
     install("/etc/rsyslog.conf", "*.* /var/log/all\n", 0o600),
@@ -80,6 +101,12 @@ HELD = (
 GUARD_SECONDS = 120.0
 """How long the machine has to restore itself: it takes note of silence after 60 s."""
 
+BOOT_SECONDS = 400.0
+"""The same where it takes a reboot, for which it waits three times as long at first."""
+
+BOOT_MOMENTS = 150.0
+"""For so many seconds a run with boot parameters may be interrupted: it goes there and back."""
+
 _ENDS_SECONDS = 240.0
 
 
@@ -89,64 +116,68 @@ class Outcome:
 
     kind: str
     by: str
+    what: What
     pending: bool
     seconds: float
     differences: tuple[str, ...]
 
 
 def interrupt(
-    guest: SshGuest, kind: str, by: str, after: float | None, *, holding: bool = False
+    guest: SshGuest, kind: str, by: str, after: float | None, what: What = "run"
 ) -> Outcome:
-    """Interrupt a run, and return what became of the machine.
+    """Interrupt what changes the machine, and return what became of the machine.
 
-    It is interrupted so many seconds after its first trial began; None: while changes are held.
-    `holding`: it is no run, but a process that does what the keeper can do besides.
+    It is interrupted so many seconds after its first change was written down; None: while changes
+    are held.
     """
     before = guest.state()
-    process = hold_in(guest) if holding else start(guest, rounds=40)
+    process = BEGUN[what](guest)
     try:
         wait_for(guest, "made" if after is None else "begin", process)
         time.sleep(after or 0.0)
         pending = any(guest.journals())
-        if kind == "hardcost":
-            process.kill()
-        elif kind == "ctrl-c":
-            process.send_signal(signal.SIGINT)
-            process.wait()
-        elif kind == "silence":
-            process.send_signal(signal.SIGSTOP)
-            left = differences(before, settled(guest, before))  # before the connection ends, too
-            process.kill()
-            if left:
-                return Outcome(kind, by, pending, GUARD_SECONDS, tuple(left))
-        elif kind == "power":
-            guest.power_off()
-            process.kill()
-            process.wait()
-            guest.start()
-        else:
-            guest.said(f"{KILLED[kind]}; true", may_fail=kind == "sshd")
-            if kind != "sshd":
-                time.sleep(1.0)  # a run that goes on after its trial failed would change it again
-            process.kill()
-        process.wait()
+        left = strike(guest, kind, before, process)
+        if left:
+            return Outcome(kind, by, what, pending, GUARD_SECONDS, tuple(left))
     finally:
         process.kill()
         process.wait()
     begun = time.monotonic()
     if by == "restore":
         guest.restore()
-    after_that = settled(guest, before)
-    found = tuple(differences(before, after_that))
+    limit = BOOT_SECONDS if what == "boot" else GUARD_SECONDS
+    found = tuple(differences(before, settled(guest, before, limit)))
+    seconds = time.monotonic() - begun
     guest.restore()  # closes the journal that is kept here
-    return Outcome(kind, by, pending, time.monotonic() - begun, found)
+    return Outcome(kind, by, what, pending, seconds, found)
 
 
-def start(guest: SshGuest, rounds: int, *more: str) -> Running:
+def strike(guest: SshGuest, kind: str, before: str, process: Running) -> Sequence[str]:
+    """Interrupt the process; return what is left changed where that is to be gone already."""
+    if kind == "ctrl-c":
+        process.send_signal(signal.SIGINT)
+        process.wait()
+    elif kind == "silence":
+        process.send_signal(signal.SIGSTOP)
+        return differences(before, settled(guest, before, BOOT_SECONDS))  # the connection stays
+    elif kind == "power":
+        guest.power_off()
+        process.kill()
+        guest.start()
+    elif kind in KILLED:
+        with contextlib.suppress(subprocess.SubprocessError):  # it may be down
+            guest.said(f"{KILLED[kind]}; true", limit_seconds=20, may_fail=True)
+        if kind != "sshd":
+            time.sleep(1.0)  # a run that goes on after its trial failed would change it again
+    process.kill()
+    return ()
+
+
+def start(guest: SshGuest, rounds: int, *more: str, study: str = STUDY) -> Running:
     """Start a run that changes the guest."""
-    study = guest.folder / "study.toml"
-    study.write_text(STUDY)
-    words = ["run", str(study), "--machine", guest.machine, "--repetitions", str(rounds)]
+    file = guest.folder / "study.toml"
+    file.write_text(study)
+    words = ["run", str(file), "--machine", guest.machine, "--repetitions", str(rounds)]
     words += [
         "--store",
         str(guest.folder / "store.sqlite"),
@@ -159,6 +190,14 @@ def start(guest: SshGuest, rounds: int, *more: str) -> Running:
 def hold_in(guest: SshGuest) -> Running:
     """Start a process that changes files, services and mounts of the guest over and over."""
     return guest.start_python(f"from {__name__} import hold; hold()")
+
+
+BEGUN: dict[What, Callable[[SshGuest], Running]] = {
+    "run": lambda guest: start(guest, 40),
+    "hold": hold_in,
+    "boot": lambda guest: start(guest, 9, study=BOOT),
+}
+"""What changes the machine, and how it is begun."""
 
 
 def hold() -> None:
@@ -187,9 +226,9 @@ def wait_for(guest: SshGuest, entry: str, process: Running) -> None:
         time.sleep(0.01)
 
 
-def settled(guest: SshGuest, wanted: str) -> str:
+def settled(guest: SshGuest, wanted: str, seconds: float = GUARD_SECONDS) -> str:
     """Return the guest's state once it is as wanted, or its guard has had its time."""
-    until = time.monotonic() + GUARD_SECONDS
+    until = time.monotonic() + seconds
     while True:
         state = guest.reached_state()
         if state == wanted or time.monotonic() > until:
@@ -204,37 +243,47 @@ def differences(before: str, after: str) -> Sequence[str]:
 
 
 def main() -> int:
-    """Interrupt a run at random moments, and print what became of the machine."""
+    """Interrupt changes at random moments, and print what became of the machine."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--moments", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--guests", type=int, default=2, help="guests side by side")
     chosen = parser.parse_args()
-    draw = random.Random(chosen.seed)  # noqa: S311  (moments, which are to be the same each time)
-    kinds = chosen.kinds.split(",")
-    outcomes: list[Outcome] = []
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        ssh_guest(Cache(), Path(folder)) as guest,
-    ):
-        for number in range(chosen.moments):
-            kind, by = kinds[number % len(kinds)], ("guard", "restore")[number // len(kinds) % 2]
-            holding = kind != "probe" and number // len(kinds) % 4 > 1
-            outcome = interrupt(guest, kind, by, draw.uniform(0.0, 12.0), holding=holding)
-            outcomes.append(outcome)
-            print(
-                f"{number + 1:3} {kind:9} {by:8} {'hold' if holding else 'run':5}"
-                f"{'changed' if outcome.pending else 'as it was':10}"
-                f"{outcome.seconds:6.1f} s  {'; '.join(outcome.differences) or 'the same'}",
-                flush=True,
-            )
+    numbers = range(chosen.moments)
+    with ProcessPoolExecutor(chosen.guests) as pool:
+        shares = [
+            pool.submit(moments, numbers[one :: chosen.guests], chosen.seed, chosen.kinds)
+            for one in range(chosen.guests)
+        ]
+        outcomes = [each for share in shares for each in share.result()]
     print()
-    for kind in kinds:
+    for kind in chosen.kinds.split(","):
         own = [one for one in outcomes if one.kind == kind]
         same = sum(not one.differences for one in own)
         changed = sum(one.pending for one in own)
         print(f"{kind:9} {len(own):3} moments, {changed:3} with changes pending: {same:3} the same")
     return int(any(one.differences for one in outcomes))
+
+
+def moments(numbers: Sequence[int], seed: int, names: str) -> list[Outcome]:
+    """Interrupt changes of one guest at the moments of these numbers."""
+    kinds, outcomes = names.split(","), []
+    with tempfile.TemporaryDirectory() as folder, ssh_guest(Cache(), Path(folder)) as guest:
+        for number in numbers:
+            draw = random.Random(f"{seed} {number}")  # noqa: S311  (the same moments each time)
+            kind, by = kinds[number % len(kinds)], ("guard", "restore")[number // len(kinds) % 2]
+            what = TURNS[number % len(TURNS)]
+            if kind == "probe" and what == "hold":
+                what = "run"  # there is no probe
+            after = draw.uniform(0.0, BOOT_MOMENTS if what == "boot" else 12.0)
+            one = interrupt(guest, kind, by, after, what)
+            outcomes.append(one)
+            state = "changed" if one.pending else "as it was"
+            said = "; ".join(one.differences) or "the same"
+            words = f"{number + 1:3} {kind:9} {by:8} {what:5}{after:6.1f} s {state:10}"
+            print(f"{words}{one.seconds:6.1f} s  {said}", flush=True)
+    return outcomes
 
 
 if __name__ == "__main__":

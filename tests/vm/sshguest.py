@@ -286,10 +286,14 @@ class SshGuest:
 
     def reached_state(self) -> str:
         """Return the same, once its sshd answers again."""
+        return self.reached(STATE)
+
+    def reached(self, script: str) -> str:
+        """Return what a script prints there, once its sshd answers."""
         until = time.monotonic() + ANSWER_SECONDS
         while True:
             try:
-                return self.state()
+                return self.said(script, limit_seconds=60)
             except subprocess.SubprocessError:
                 if time.monotonic() > until:
                     raise
@@ -349,7 +353,8 @@ echo "== mounts"; cut -d' ' -f5,6 /proc/self/mountinfo | LC_ALL=C sort
 echo "== files"
 cd /; find etc boot srv -xdev ! -name '.updated' ! -path 'etc/.pwd.lock' ! -path 'etc/ld.so.cache' \
     -printf '%p %u %g %m %y %l\n' | LC_ALL=C sort
-find etc srv -xdev -type f | LC_ALL=C sort | xargs -d '\n' sha256sum
+find etc srv boot/grub -xdev -type f | LC_ALL=C sort | xargs -d '\n' sha256sum
+echo "== boot"; cat /proc/cmdline
 """
 
 

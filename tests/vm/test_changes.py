@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from bench.interrupted_changes import What
     from tests.vm.sshguest import SshGuest
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow]
@@ -122,12 +123,12 @@ def test_a_bill_boots_nothing_and_leaves_all_as_it_was(guest: SshGuest) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "holding"), [("hardcost", False), ("keeper", True), ("ctrl-c", False)]
+    ("kind", "what"), [("hardcost", "run"), ("keeper", "hold"), ("ctrl-c", "run")]
 )
 def test_a_machine_is_as_it_was_when_it_hears_no_more_of_us(
-    guest: SshGuest, kind: str, *, holding: bool
+    guest: SshGuest, kind: str, what: What
 ) -> None:
-    outcome = interrupt(guest, kind, "guard", None, holding=holding)
+    outcome = interrupt(guest, kind, "guard", None, what)
     assert outcome.pending
     assert not outcome.differences
 

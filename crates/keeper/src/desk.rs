@@ -62,9 +62,15 @@ impl Desk {
         Path::new(FOLDER).join("journal")
     }
 
-    /// Where the last journal goes once all of it is undone.
-    pub fn last() -> PathBuf {
-        Path::new(FOLDER).join("last-journal")
+    /// The file of the journal of a boot: what it took, and that it is not the machine's own.
+    pub fn boot_journal() -> PathBuf {
+        Path::new(FOLDER).join("boot-journal")
+    }
+
+    /// Where a journal goes once all of it is undone.
+    pub fn last(journal: &Path) -> PathBuf {
+        let name = journal.file_name().unwrap_or_default().to_string_lossy();
+        journal.with_file_name(format!("last-{name}"))
     }
 
     /// A file for audit rules that are to be loaded; only root can read it.
@@ -72,8 +78,9 @@ impl Desk {
         Path::new(FOLDER).join("rules")
     }
 
-    /// Has the machine restore itself when it boots, until `clear`.
-    pub fn set_up(&self) -> Result<()> {
+    /// Has the machine restore itself when it boots, until `clear`; a boot that is not its own ends
+    /// once nobody was heard for so many seconds.
+    pub fn set_up(&self, silence: f64) -> Result<()> {
         let program = &self.program;
         let own = fs::read("/proc/self/exe").map_err(at(Path::new("/proc/self/exe")))?;
         write(program, &own, 0o700)?;
@@ -82,10 +89,11 @@ impl Desk {
         }
         let unit = format!(
             "[Unit]\nDescription=Undo what an interrupted measurement of hardcost left changed\n\
-             ConditionPathExists={}\nAfter=local-fs.target\n\
-             [Service]\nType=oneshot\nExecStart={} restore --boot\n\
+             ConditionPathExists=|{}\nConditionPathExists=|{}\nAfter=local-fs.target\n\
+             [Service]\nType=simple\nExecStart={} attend {silence}\n\
              [Install]\nWantedBy=multi-user.target\n",
             Self::journal().display(),
+            Self::boot_journal().display(),
             program.display(),
         );
         write(&Path::new(UNITS).join(UNIT), unit.as_bytes(), 0o644)?;
@@ -98,29 +106,33 @@ impl Desk {
         }
     }
 
-    /// Puts a journal of which all is undone aside, and removes the rest.
-    pub fn clear(&self) -> Result<()> {
-        let (journal, last) = (Self::journal(), Self::last());
+    /// Puts a journal of which all is undone aside; without another one, removes the rest.
+    pub fn clear(&self, journal: &Path) -> Result<()> {
+        let last = Self::last(journal);
         if journal.exists() {
-            fs::rename(&journal, &last).map_err(at(&journal))?;
+            fs::rename(journal, &last).map_err(at(journal))?;
         }
-        let unit = Path::new(UNITS).join(UNIT);
-        for path in [wanted_link(), unit, self.program.clone(), Self::rules()] {
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != ErrorKind::NotFound => return Err(at(&path)(error)),
-                _ => {}
+        if !Self::journal().exists() && !Self::boot_journal().exists() {
+            let unit = Path::new(UNITS).join(UNIT);
+            for path in [wanted_link(), unit, self.program.clone(), Self::rules()] {
+                match fs::remove_file(&path) {
+                    Err(error) if error.kind() != ErrorKind::NotFound => {
+                        return Err(at(&path)(error));
+                    }
+                    _ => {}
+                }
             }
         }
         sync_folder(&last)
     }
 
     /// The journal that an interrupted run left; one without a whole line is removed.
-    pub fn left(&self) -> Result<Option<Journal>> {
-        let journal = Journal::open(&Self::journal())?;
+    pub fn left(&self, path: &Path) -> Result<Option<Journal>> {
+        let journal = Journal::open(path)?;
         if journal.is_none() {
             // It was cut off in its first line: nothing was changed.
-            let _ = fs::remove_file(Self::journal());
-            self.clear()?;
+            let _ = fs::remove_file(path);
+            self.clear(path)?;
         }
         Ok(journal)
     }

@@ -22,12 +22,14 @@ pub enum Kind {
     Service,
     /// The options of a mount.
     Mount,
+    /// Which boot runs: the machine's own, or one with further words on its command line.
+    Boot,
 }
 
 impl Kind {
     /// Whether a reboot undoes the change, since the kernel alone holds it.
     pub fn ends_with_the_boot(self) -> bool {
-        !matches!(self, Self::File | Self::Service)
+        !matches!(self, Self::File | Self::Service | Self::Boot)
     }
 }
 

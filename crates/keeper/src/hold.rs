@@ -4,25 +4,26 @@
 //! before anything is changed. From then on a line has to come each now and then. When none comes
 //! for too long, when the stream ends, or when it is said, everything is undone.
 
-use std::io::Write;
-use std::process::{ChildStdin, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::time::Duration;
 
 use hardcost_linux::daemon::Daemon;
 use serde::{Deserialize, Serialize};
 
 use crate::desk::{self, Desk};
-use crate::entry::{Begin, Entry};
+use crate::entry::{Begin, Change, Entry};
 use crate::failure::{Failure, Result};
+use crate::guard::Guard;
 use crate::journal::Journal;
 use crate::lines::{self, Lines};
 use crate::people::logged_in;
-use crate::thing;
 use crate::undo::undo;
 use crate::wanted::Wanted;
+use crate::{oneboot, thing};
 
 /// The first line: for which run, how many seconds without a line are too many, and what is wanted.
-/// `people`: also where users are logged in.
+/// `people`: also where users are logged in. `booted` names the boot that has to run, if that is not
+/// the machine's own.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
@@ -30,6 +31,8 @@ pub struct Order {
     limit: f64,
     #[serde(default)]
     people: bool,
+    #[serde(default)]
+    booted: Option<String>,
     changes: Vec<Wanted>,
 }
 
@@ -47,6 +50,12 @@ pub enum Said {
     Held,
     /// All is undone, but for the problems; whether somebody asked for that.
     Released { problems: Vec<String>, asked: bool },
+    /// The machine reboots: into a boot that was asked for, or into its own.
+    Rebooting,
+    /// Which boot runs; `token` names one that is not the machine's own.
+    Where { boot: String, token: Option<String> },
+    /// What boots that are over have left in the machine's logs.
+    Words { text: String },
     /// The machine is not to be changed at all just now; nothing was.
     Unfit { message: String },
     /// Nothing was changed.
@@ -82,22 +91,13 @@ fn held(lines: &mut Lines) -> Result<(Vec<String>, bool)> {
     let first = lines.next(Duration::from_secs(60), None)?.ok_or_else(cut)?;
     let order: Order = serde_json::from_slice(&first)
         .map_err(|error| Failure::Refused(format!("what is wanted can't be read: {error}")))?;
-    desk::check_root()?;
-    let others = logged_in();
-    if !order.people && !others.is_empty() {
-        let names = others.into_iter().collect::<Vec<_>>().join(", ");
-        return Err(Failure::Unfit(format!("users are logged in there: {names}")));
-    }
-    let desk = Desk::take()?
-        .ok_or_else(|| Failure::Unfit("another hardcost is changing that machine".into()))?;
-    if let Some(mut left) = desk.left()? {
-        let changes = left.pending().len();
-        let done = undo(&mut left, &desk::boot()?, false)?;
-        if !done.problems.is_empty() {
-            return Err(Failure::Unfit(done.problems.join("; ")));
-        }
-        desk.clear()?;
-        say(&Said::Restored { changes });
+    let desk = taken(order.people)?;
+    let token = oneboot::token()?;
+    if token != order.booted {
+        return Err(Failure::Unfit(match token {
+            Some(_) => "it runs a boot that an interrupted run asked for".into(),
+            None => "it no longer runs the boot that was asked for".into(),
+        }));
     }
     let Some(mut journal) = planned(&order, &desk, lines)? else { return Ok((Vec::new(), false)) };
     let guard = Guard::start();
@@ -107,7 +107,7 @@ fn held(lines: &mut Lines) -> Result<(Vec<String>, bool)> {
     };
     let undone = undo(&mut journal, &desk::boot()?, false)?;
     if undone.problems.is_empty() {
-        desk.clear()?;
+        desk.clear(&Desk::journal())?;
     }
     let _ = guard.map(Guard::dismiss);
     say_lines(undone.lines);
@@ -118,6 +118,34 @@ fn held(lines: &mut Lines) -> Result<(Vec<String>, bool)> {
     Ok((undone.problems, asked))
 }
 
+/// The keeper's folder, once the machine may be changed and nothing is left of an interrupted run.
+pub fn taken(people: bool) -> Result<Desk> {
+    desk::check_root()?;
+    check_people(people)?;
+    let desk = Desk::take()?
+        .ok_or_else(|| Failure::Unfit("another hardcost is changing that machine".into()))?;
+    if let Some(mut left) = desk.left(&Desk::journal())? {
+        let changes = left.pending().len();
+        let done = undo(&mut left, &desk::boot()?, false)?;
+        if !done.problems.is_empty() {
+            return Err(Failure::Unfit(done.problems.join("; ")));
+        }
+        desk.clear(&Desk::journal())?;
+        say(&Said::Restored { changes });
+    }
+    Ok(desk)
+}
+
+/// Refuses where users are logged in, unless that is all right.
+pub fn check_people(people: bool) -> Result<()> {
+    let others = logged_in();
+    if people || others.is_empty() {
+        return Ok(());
+    }
+    let names = others.into_iter().collect::<Vec<_>>().join(", ");
+    Err(Failure::Unfit(format!("users are logged in there: {names}")))
+}
+
 /// Writes down what there is, and waits until the other side has it too; `None` if it never says so.
 fn planned(order: &Order, desk: &Desk, lines: &mut Lines) -> Result<Option<Journal>> {
     let mut before = Vec::new();
@@ -126,16 +154,28 @@ fn planned(order: &Order, desk: &Desk, lines: &mut Lines) -> Result<Option<Journ
         order.changes.iter().partition(|one| matches!(one, Wanted::Unit { .. }));
     for wanted in units.into_iter().chain(others) {
         for (kind, name) in wanted.touches()? {
-            let known = |one: &crate::entry::Change| one.kind == kind && one.name == name;
+            let known = |one: &Change| one.kind == kind && one.name == name;
             if !before.iter().any(known) {
                 before.push(thing::look(kind, &name)?);
             }
         }
     }
+    written_down(&Desk::journal(), desk, &order.run, before, (order.limit, lines))
+}
+
+/// Begins a journal of what there is, and waits until the other side has it too; `None` if it is not
+/// said within so many seconds.
+pub fn written_down(
+    path: &Path,
+    desk: &Desk,
+    run: &str,
+    before: Vec<Change>,
+    (seconds, lines): (f64, &mut Lines),
+) -> Result<Option<Journal>> {
     let begin =
-        Begin { version: 1, machine: desk::machine(), boot: desk::boot()?, run: order.run.clone() };
-    desk.set_up()?;
-    let (mut journal, line) = Journal::begin(&Desk::journal(), begin)?;
+        Begin { version: 1, machine: desk::machine(), boot: desk::boot()?, run: run.to_owned() };
+    desk.set_up(seconds)?;
+    let (mut journal, line) = Journal::begin(path, begin)?;
     let mut written = vec![line];
     for change in before {
         written.push(journal.write(&Entry::Change(change))?);
@@ -143,8 +183,8 @@ fn planned(order: &Order, desk: &Desk, lines: &mut Lines) -> Result<Option<Journ
     journal.sync()?;
     say_lines(written);
     say(&Said::Planned);
-    if lines.next(limit(order), None)?.is_none() {
-        desk.clear()?;
+    if lines.next(limit(seconds), None)?.is_none() {
+        desk.clear(path)?;
         return Ok(None);
     }
     Ok(Some(journal))
@@ -169,7 +209,7 @@ fn changed(order: &Order, journal: &mut Journal, lines: &mut Lines) -> Result<bo
     journal.sync()?;
     made?;
     say(&Said::Held);
-    let limit = limit(order);
+    let limit = limit(order.limit);
     let asked = loop {
         match lines.next(limit, daemon.as_mut())? {
             Some(line) if line == b"undo" => break true,
@@ -183,8 +223,9 @@ fn changed(order: &Order, journal: &mut Journal, lines: &mut Lines) -> Result<bo
     Ok(asked)
 }
 
-fn limit(order: &Order) -> Duration {
-    Duration::try_from_secs_f64(order.limit).unwrap_or(Duration::from_secs(60))
+/// So many seconds, or a minute where that is no time.
+pub fn limit(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(60))
 }
 
 /// Says one thing; whether anybody listens is seen by what comes, or does not.
@@ -195,105 +236,8 @@ pub fn say(said: &impl Serialize) {
 }
 
 /// Says what was added to the journal.
-fn say_lines(lines: Vec<String>) {
+pub fn say_lines(lines: Vec<String>) {
     for line in lines {
         say(&Said::Journal { line });
     }
-}
-
-/// A process that restores the machine if this one is killed.
-struct Guard {
-    stream: ChildStdin,
-}
-
-impl Guard {
-    fn start() -> Result<Self> {
-        let failed = |error| Failure::Failed(format!("the guard does not start: {error}"));
-        let mut child = Command::new("/proc/self/exe")
-            .arg("guard")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .current_dir("/")
-            .spawn()
-            .map_err(failed)?;
-        let stream = child.stdin.take().ok_or_else(|| failed(std::io::ErrorKind::Other.into()))?;
-        Ok(Self { stream })
-    }
-
-    /// Lets it go: all is undone.
-    fn dismiss(mut self) {
-        let _ = self.stream.write_all(b"\n");
-    }
-}
-
-/// Waits until whoever holds changes has ended; if that was too early, undoes them.
-pub fn guard() -> bool {
-    let _ = rustix::process::setsid();
-    let mut lines = Lines::default();
-    let forever = Duration::from_secs(u64::from(u32::MAX));
-    let begun = Instant::now();
-    loop {
-        match lines.next(forever, None) {
-            Ok(Some(_)) => return true, // dismissed
-            Ok(None) if begun.elapsed() < forever => return restore(false, true, &[]).is_empty(),
-            _ => {}
-        }
-    }
-}
-
-/// Undoes what an interrupted run left; returns why what is still changed is. `given` is a journal
-/// that somebody else kept of this machine, for where there is none here.
-pub fn restore(force: bool, people: bool, given: &[u8]) -> Vec<String> {
-    match restored(force, people, given) {
-        Ok(problems) => problems,
-        Err(failure) => vec![failure.to_string()],
-    }
-}
-
-fn restored(force: bool, people: bool, given: &[u8]) -> Result<Vec<String>> {
-    if given.is_empty() && !Desk::is_there() {
-        say(&Said::Restored { changes: 0 });
-        return Ok(Vec::new());
-    }
-    desk::check_root()?;
-    let others = logged_in();
-    let Some(desk) = Desk::take()? else {
-        return Ok(vec!["another hardcost is changing that machine".into()]);
-    };
-    if !Desk::journal().exists() && !given.is_empty() {
-        adopt(given)?;
-    }
-    let Some(mut journal) = desk.left()? else {
-        say(&Said::Restored { changes: 0 });
-        return Ok(Vec::new());
-    };
-    if !people && !others.is_empty() {
-        let names = others.into_iter().collect::<Vec<_>>().join(", ");
-        return Err(Failure::Unfit(format!("users are logged in there: {names}")));
-    }
-    let changes = journal.pending().len();
-    let done = undo(&mut journal, &desk::boot()?, force)?;
-    say_lines(done.lines);
-    if done.problems.is_empty() {
-        desk.clear()?;
-        say(&Said::Restored { changes });
-    }
-    Ok(done.problems)
-}
-
-/// Takes over a journal that somebody else kept, unless it was finished here.
-fn adopt(given: &[u8]) -> Result<()> {
-    let finished = std::fs::read(Desk::last()).unwrap_or_default();
-    let first = given.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    if !first.is_empty() && finished.starts_with(first) {
-        return Ok(());
-    }
-    desk::write(&Desk::journal(), given, 0o600)?;
-    let journal = Journal::open(&Desk::journal())?;
-    if journal.is_some_and(|it| it.begun().machine != desk::machine()) {
-        let _ = std::fs::remove_file(Desk::journal());
-        return Err(Failure::Refused("the journal is of another machine".into()));
-    }
-    Ok(())
 }

@@ -11,7 +11,7 @@ use rustix::fs::{XattrFlags, fsetxattr, lgetxattr, llistxattr};
 use crate::entry::{Bytes, Change, Kind};
 use crate::failure::{Failure, Result, at};
 use crate::journal::sync_folder;
-use crate::{auditing, mounts, units};
+use crate::{auditing, mounts, oneboot, units};
 
 /// The largest file that is changed.
 const MOST_BYTES: u64 = 16 << 20;
@@ -28,6 +28,7 @@ pub fn look(kind: Kind, name: &str) -> Result<Change> {
         Kind::AuditState => Some(auditing::state()?),
         Kind::Service => Some(units::state(name)?),
         Kind::Mount => Some(mounts::shown(name)?.into_bytes()),
+        Kind::Boot => oneboot::token()?.map(String::into_bytes),
     };
     Ok(plain(kind, name, before))
 }
@@ -35,6 +36,9 @@ pub fn look(kind: Kind, name: &str) -> Result<Change> {
 /// Makes something what it was; whether it is that then, `look` says.
 pub fn put(was: &Change) -> Result<()> {
     let name = was.name.as_str();
+    if was.kind == Kind::Boot {
+        return Err(Failure::Failed("that takes a reboot".into()));
+    }
     let Some(before) = &was.before else { return remove(name) };
     match was.kind {
         Kind::File => put_file(was, before),
@@ -43,6 +47,7 @@ pub fn put(was: &Change) -> Result<()> {
         Kind::AuditState => auditing::put_state(before),
         Kind::Service => units::put(name, before),
         Kind::Mount => mounts::put(name, before),
+        Kind::Boot => Ok(()),
     }
 }
 

@@ -15,6 +15,8 @@ pub struct Undone {
     pub lines: Vec<String>,
     /// Why what is still changed is.
     pub problems: Vec<String>,
+    /// Whether a boot runs that is not the machine's own: only a reboot undoes that.
+    pub reboot: bool,
 }
 
 /// Undoes all that is pending. `boot` is the running one; `force`: also what somebody else has
@@ -26,6 +28,10 @@ pub fn undo(journal: &mut Journal, boot: &str, force: bool) -> Result<Undone> {
     for number in journal.pending() {
         let known = &journal.changes()[number];
         thing::clean(&known.change);
+        if known.change.kind == Kind::Boot && !is_back(known) {
+            done.reboot = true;
+            continue;
+        }
         let gone = rebooted && known.change.kind.ends_with_the_boot(); // with its kernel
         let problem = if gone || force { None } else { foreign(known) };
         match problem {

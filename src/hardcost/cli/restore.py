@@ -28,8 +28,10 @@ def restore(machine: str, *, yes: bool, force: bool, format: str) -> None:  # no
         print(json.dumps(asdict(done), indent=2))
     elif done.changes:
         click.echo(f"{machine}: {count(done.changes, 'change')} undone, and seen to be")
-    elif not done.problems:
+    elif not done.problems and not done.rebooted:
         click.echo(f"{machine}: nothing was left to be undone")
+    if done.rebooted and format != "json":
+        click.echo(f"{machine}: rebooted, and runs its own boot again")
     for problem in done.problems:
         click.echo(f"{machine}: {visible(problem)}", err=True)
     if done.problems:

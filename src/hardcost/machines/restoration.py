@@ -7,7 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Restored:
-    """How many changes were undone; what is still changed, and why."""
+    """How many changes were undone; what is still changed, and why.
+
+    `rebooted`: the machine ran a boot that was not its own, and runs its own now.
+    """
 
     changes: int
     problems: tuple[str, ...] = ()
+    rebooted: bool = False

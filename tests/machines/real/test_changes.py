@@ -6,20 +6,20 @@ A script stands in for the keeper; what a real one does is tested in a guest (`t
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.machines.real.scripted import Scripted, echo, lines, said
 
 from hardcost.errors import HardcostError, InputError, MachineError, TrialError
 from hardcost.machines.real.bookkeeping import Book
-from hardcost.machines.real.changes import Asked, UnfitError, held, restored
+from hardcost.machines.real.changes import Asked, held
+from hardcost.machines.real.keepertalk import UnfitError
+from hardcost.machines.real.restoring import restored
 from hardcost.protocol.answers import WrittenAnswer
 from hardcost.protocol.requests import Write
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 ASKED = Asked("r", [Write(path="/proc/sys/kernel/x", value="2")])
@@ -28,45 +28,9 @@ BEGIN = {"entry": "begin", "version": 1, "machine": "m", "boot": "b", "run": "r"
 CHANGE = {"entry": "change", "kind": "setting", "name": "/proc/sys/kernel/x", "before": "MQo="}
 
 
-def lines(*entries: Mapping[str, object]) -> list[str]:
-    """Return a journal's lines."""
-    found, last = list[str](), "0" * 64
-    for entry in entries:
-        text = json.dumps(entry)
-        last = hashlib.sha256(f"{last} {text}".encode()).hexdigest()
-        found.append(f"{last} {text}")
-    return found
-
-
-def said(*entries: Mapping[str, object], after: int = 0) -> list[str]:
-    """Return a keeper's answers that hold a journal's lines, from one of them on."""
-    return [json.dumps({"event": "journal", "line": one}) for one in lines(*entries)[after:]]
-
-
-class Scripted:
-    """A machine whose keeper is a script."""
-
-    name = "ssh:scripted"
-
-    def __init__(self, folder: Path, script: str) -> None:
-        """Put the script there."""
-        self.place = folder / "keeper"
-        self.place.write_text(f"#!/bin/bash\n{script}\n")
-        self.place.chmod(0o755)
-
-    def keeper(self, *arguments: str) -> list[str]:
-        """Return the command that starts it."""
-        return [str(self.place), *arguments]
-
-
 @pytest.fixture(autouse=True)
 def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-
-
-def echo(*answers: str) -> str:
-    """Return a script that says that."""
-    return "".join(f"echo '{one}'\n" for one in answers)
 
 
 PLAN = '{"event":"planned"}'

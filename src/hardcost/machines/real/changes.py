@@ -10,55 +10,44 @@ import asyncio
 import contextlib
 import json
 import tempfile
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from hardcost.errors import HardcostError, InputError, MachineError, TrialError
 from hardcost.machines.process import talking
 from hardcost.machines.real import keeping
 from hardcost.machines.real.bookkeeping import Book
-from hardcost.machines.real.conversation import exchange, text_of
-from hardcost.machines.restoration import Restored
+from hardcost.machines.real.conversation import text_of
+from hardcost.machines.real.keepertalk import (
+    PATIENCE_SECONDS,
+    SECONDS,
+    SILENCE_SECONDS,
+    Stream,
+    UnfitError,
+    beat,
+    remedy,
+)
+from hardcost.machines.real.restoring import undone_first
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from hardcost.machines.real.journal import Change
+    from hardcost.machines.real.keepertalk import Keeps
     from hardcost.machines.real.keeping import Done, Said, Wanted
-
-SILENCE_SECONDS = 60.0
-"""How long the machine hears nothing of us until it undoes all changes by itself."""
-
-_BEAT_SECONDS = 5.0
-_SECONDS = 300.0  # to make or undo changes: auditctl takes some seconds for thousands of rules
-_PATIENCE_SECONDS = 5.0
-_MOST_BYTES = 64 << 20
-_PIECE = 1 << 16
-_OURS = "`hardcost restore {name}` undoes what is left, and says what it can't undo"
-
-
-class Keeps(Protocol):
-    """How a machine's keeper is reached."""
-
-    @property
-    def name(self) -> str:
-        """The machine's name."""
-
-    def keeper(self, *arguments: str) -> list[str]:
-        """Return the command that starts the keeper there."""
-
-
-class UnfitError(MachineError):
-    """A machine is not to be changed at all, for now."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is wanted of a machine: for which run; `people`: also where users are logged in."""
+    """What is wanted of a machine: for which run; `people`: also where users are logged in.
+
+    `booted` names the boot that it has to run, if that is not its own.
+    """
 
     run: str
     changes: Sequence[Wanted]
     people: bool = False
+    booted: str | None = None
 
 
 @dataclass
@@ -67,43 +56,6 @@ class Hold:
 
     answers: tuple[Done, ...]
     before: tuple[Change, ...]
-
-
-@dataclass
-class _Stream:
-    """What a keeper says, line by line; whatever it is, it is bounded in size and time."""
-
-    reader: asyncio.StreamReader
-    rest: bytearray = field(default_factory=bytearray)
-    size: int = 0
-    ended: bool = False
-    lines: list[bytes] = field(default_factory=list)
-
-    async def next(self, seconds: float) -> Said | None:
-        """Return what it says next; None at its end.
-
-        Raises:
-            TrialError: It says nothing for so long, what it says is none of its answers, or has no
-                end.
-        """
-        while not self.lines:
-            if self.ended:
-                return None
-            try:
-                async with asyncio.timeout(seconds):
-                    piece = await self.reader.read(_PIECE)
-            except TimeoutError:
-                raise TrialError(f"the keeper said nothing for {seconds:.0f} s") from None
-            except ConnectionError:
-                piece = b""
-            self.ended, self.size = not piece, self.size + len(piece)
-            if self.size > _MOST_BYTES:
-                raise TrialError("the keeper wrote without end")
-            self.rest += piece
-            if b"\n" in piece:
-                *self.lines, rest = bytes(self.rest).split(b"\n")
-                self.rest = bytearray(rest)
-        return keeping.read(self.lines.pop(0))
 
 
 @contextlib.asynccontextmanager
@@ -118,50 +70,23 @@ async def held(
         MachineError: A change failed, could not be undone, or was undone before the block ended.
     """
     book = Book(reach.name)
-    if book.left():
-        done = await restored(reach, force=False, people=asked.people)
-        note(f"{done.changes} changes that an interrupted run left on {reach.name} were undone")
-        if done.problems:
-            raise UnfitError("; ".join(done.problems), hint=_remedy(reach))
+    if asked.booted is None:  # else that was done before the boot, which is pending itself
+        await undone_first(reach, people=asked.people, note=note)
     with tempfile.TemporaryFile() as errors:
-        async with talking(reach.keeper("hold"), errors=errors, patience=_PATIENCE_SECONDS) as (
+        async with talking(reach.keeper("hold"), errors=errors, patience=PATIENCE_SECONDS) as (
             reader,
             writer,
             _,
         ):
-            stream = _Stream(reader)
+            stream = Stream(reader)
             talk = _Talk(reach, book, stream, writer, note)
             hold = await talk.begun(asked, lambda: text_of(errors))
-            beating = asyncio.ensure_future(_beat(writer))
+            beating = asyncio.ensure_future(beat(writer))
             try:
                 yield hold
             finally:
                 beating.cancel()
                 await talk.ended()
-
-
-async def restored(reach: Keeps, *, force: bool, people: bool) -> Restored:
-    """Undo what an interrupted run left on a machine; `force`: also what others changed since.
-
-    Raises:
-        MachineError: The machine can't be reached, or does not say what it did.
-    """
-    book = Book(reach.name)
-    words = ["restore", *["--force"] * force, *["--people"] * people]
-    came = await exchange(reach.keeper(*words), book.left(), _SECONDS)
-    changes, problems = 0, None
-    for line in came.written.splitlines():
-        said = keeping.read(line)
-        if isinstance(said, keeping.RestoredSaid):
-            changes = said.changes
-        elif isinstance(said, keeping.ReleasedSaid):
-            problems = said.problems
-    if problems is None:
-        last = (came.said.splitlines() or ["(it said nothing)"])[-1]
-        raise MachineError(f"{reach.name} was not restored: {last}", console=came.said)
-    if not problems:
-        book.close()
-    return Restored(changes, problems)
 
 
 @dataclass(frozen=True)
@@ -170,7 +95,7 @@ class _Talk:
 
     reach: Keeps
     book: Book
-    stream: _Stream
+    stream: Stream
     writer: asyncio.StreamWriter
     note: Callable[[str], None]
 
@@ -185,6 +110,7 @@ class _Talk:
             "run": asked.run,
             "limit": SILENCE_SECONDS,
             "people": asked.people,
+            "booted": asked.booted,
             "changes": [one.model_dump(mode="json") for one in asked.changes],
         }
         await self._say(json.dumps(order))
@@ -192,7 +118,7 @@ class _Talk:
         answers: list[Done] = []
         before: tuple[Change, ...] | None = None
         while True:
-            match said := await self.stream.next(_SECONDS):
+            match said := await self.stream.next(SECONDS):
                 case keeping.JournalSaid() if before is None:
                     planned.append(said.line)
                 case keeping.JournalSaid():
@@ -206,6 +132,8 @@ class _Talk:
                     return Hold(tuple(answers), before or ())
                 case keeping.Failure() | keeping.ReleasedSaid() | None:
                     raise await self._failed(said, complaints)
+                case keeping.RebootingSaid() | keeping.WhereSaid() | keeping.WordsSaid():
+                    raise TrialError(f"the keeper of {self.reach.name} answers what was not asked")
                 case _:
                     answers.append(said)
 
@@ -247,7 +175,7 @@ class _Talk:
         Raises:
             MachineError: It is not, or nobody says so.
         """
-        while (said := await self.stream.next(_SECONDS)) is not None:
+        while (said := await self.stream.next(SECONDS)) is not None:
             match said:
                 case keeping.JournalSaid():
                     self.book.write([said.line])
@@ -255,29 +183,16 @@ class _Talk:
                     self.book.close()
                     return said.asked
                 case keeping.ReleasedSaid():
-                    raise MachineError("; ".join(said.problems), hint=_remedy(self.reach))
+                    raise MachineError("; ".join(said.problems), hint=remedy(self.reach))
                 case keeping.FailedSaid():
                     why = said.message
                 case _:
                     pass
         raise MachineError(
             f"{self.reach.name} does not say that its changes were undone: {why}",
-            hint=_remedy(self.reach),
+            hint=remedy(self.reach),
         )
 
     async def _say(self, line: str) -> None:
         self.writer.write(f"{line}\n".encode())
         await self.writer.drain()
-
-
-async def _beat(writer: asyncio.StreamWriter) -> None:
-    """Say now and then that we are there."""
-    with contextlib.suppress(ConnectionError):
-        while True:
-            await asyncio.sleep(_BEAT_SECONDS)
-            writer.write(b"here\n")
-            await writer.drain()
-
-
-def _remedy(reach: Keeps) -> str:
-    return _OURS.format(name=reach.name)

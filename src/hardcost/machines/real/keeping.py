@@ -107,6 +107,27 @@ class ReleasedSaid(Part):
     problems: tuple[str, ...]
 
 
+class RebootingSaid(Part):
+    """The machine goes down, and comes up with what was asked for, or with its own boot."""
+
+    event: Literal["rebooting"]
+
+
+class WhereSaid(Part):
+    """Which boot runs; `token` names one that is not the machine's own."""
+
+    event: Literal["where"]
+    boot: str
+    token: str | None = None
+
+
+class WordsSaid(Part):
+    """What boots that are over have left in the machine's logs."""
+
+    event: Literal["words"]
+    text: str
+
+
 class Failure(Part):
     """Why the machine is not, or not wholly, changed."""
 
@@ -148,6 +169,9 @@ Said = (
     | RestoredSaid
     | HeldSaid
     | ReleasedSaid
+    | RebootingSaid
+    | WhereSaid
+    | WordsSaid
     | UnfitSaid
     | RefusedSaid
     | FailedSaid

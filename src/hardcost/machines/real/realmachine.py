@@ -17,6 +17,7 @@ from hardcost.machines.bootline import Account
 from hardcost.machines.machine import Capabilities, Earlier, Execution
 from hardcost.machines.real import (
     batches,
+    booting,
     changes,
     hostfacts,
     selinuxmode,
@@ -24,8 +25,9 @@ from hardcost.machines.real import (
     surroundings,
 )
 from hardcost.machines.real.conversation import converse
+from hardcost.machines.real.keepertalk import Keeps, UnfitError
 from hardcost.machines.real.keeping import CHANGES, UnitAnswer, wanted
-from hardcost.protocol.answers import CallAnswer, InstalledAnswer, all_of
+from hardcost.protocol.answers import CallAnswer, InstalledAnswer, WrittenAnswer, all_of
 from hardcost.protocol.requests import Calls, Command, Install
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from hardcost.machines.machine import Boot, Builder, KernelRecipe, Relations
     from hardcost.machines.real.hostfacts import HostFacts
     from hardcost.machines.real.journal import Change
+    from hardcost.machines.real.keeping import Done
     from hardcost.machines.supplies import Order
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
@@ -45,6 +48,10 @@ _RULES = "audit rules"  # the name under which the keeper knows them
 _REPLACED = (
     "the machine has audit rules of its own: configurations without audit rules have these, and"
     " those with some have theirs in the place of these"
+)
+_REBOOTS = (
+    "{name} is rebooted before and after each trial with boot parameters, so that trial's kernel"
+    " has just booted"
 )
 _KERNELS = "hardcost builds no kernels for a machine that it does not boot"
 
@@ -68,12 +75,16 @@ CHANGING = replace(
 """What can be done where root lets the machine be changed."""
 
 
-class Reach(changes.Keeps, Protocol):
+class Reach(Keeps, Protocol):
     """How a machine is reached."""
 
     @property
     def remedy(self) -> str | None:
         """What to do where the probe does not start."""
+
+    @property
+    def reboots(self) -> bool:
+        """Whether it may be rebooted, and reached again after that."""
 
     async def prepare(self) -> None:
         """Bring our programs there, unless they are.
@@ -96,8 +107,8 @@ class _State:
     """What is known of changes so far: why there are none, and what everything was before."""
 
     run: str = field(default_factory=lambda: secrets.token_hex(8))
-    unfit: changes.UnfitError | None = None
-    before: dict[tuple[str, str], Change] = field(default_factory=dict)
+    unfit: UnfitError | None = None
+    before: dict[tuple[str, ...], Change] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -125,7 +136,7 @@ class RealMachine:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a reader has to know of its numbers, by what is known of it so far."""
-        rules = self._state.before.get(("audit-rules", _RULES))
+        rules = self._state.before.get(("audit-rules", _RULES, ""))
         if rules is None or not rules.before:
             return self.general
         return (*self.general, _REPLACED)
@@ -150,9 +161,10 @@ class RealMachine:
     def identity(self, boot: Boot) -> dict[str, str]:
         """Return which machine it is, in which boot: times of two of them never mix."""
         facts = self.facts
-        mode, _ = selinuxmode.without_boot(boot.parameters, facts)
+        mode, words = selinuxmode.without_boot(boot.parameters, facts)
         return {
             **({} if mode is None else {"selinux": mode}),
+            **({"parameters": " ".join(words)} if words else {}),
             "machine": self.name.partition(":")[0],
             "machine_id": facts.machine or facts.name,
             "boot_id": facts.boot,
@@ -184,18 +196,18 @@ class RealMachine:
         return {}
 
     def notes(self, boot: Boot) -> tuple[str, ...]:
-        """Return that there is nothing to know.
+        """Return that the machine reboots, where the state takes a boot.
 
         Raises:
-            InputError: The state takes a boot.
+            InputError: It is not to be rebooted.
         """
         _, words = selinuxmode.without_boot(boot.parameters, self.facts)
-        if words:
+        if words and not self.reach.reboots:
             raise InputError(
-                f"{self.name} takes no boot parameters ({' '.join(words)})",
-                hint="--machine vm boots a guest with them",
+                f"{self.name} takes no boot parameters ({' '.join(words)}): hardcost runs on it",
+                hint="--machine ssh:root@HOST reboots another machine, --machine vm a guest",
             )
-        return ()
+        return (_REBOOTS.format(name=self.name),) if words else ()
 
     def earlier(self) -> Earlier:
         """Return that nothing has to be got ready."""
@@ -234,34 +246,51 @@ class RealMachine:
         refused = sorted({one.do for one in job} - (self.capabilities.requests or frozenset()))
         if refused:
             raise InputError(f"{self.name} is not to be changed: {', '.join(refused)}")
-        mode, _ = selinuxmode.without_boot(boot.parameters, self.facts)
-        switched = selinuxmode.change(mode, self.facts)
-        asked_for = (*switched, *wanted(job))
+        mode, words = selinuxmode.without_boot(boot.parameters, self.facts)
+        asked_for = (*selinuxmode.change(mode, self.facts), *wanted(job))
         rest = [one for one in job if one.do not in CHANGES]
-        if not asked_for:
-            return await self._measured(rest, limit_seconds)
-        if self._state.unfit is not None:
+        if self._state.unfit is not None and (asked_for or words):
             raise self._state.unfit
         asked = changes.Asked(self._state.run, asked_for, self.people)
         try:
-            async with changes.held(self.reach, asked) as hold:
-                self._check_before(hold.before)
-                done = await self._measured(rest, limit_seconds)
-        except changes.UnfitError as error:
+            if not words:
+                return await self._changed(asked, rest, limit_seconds)
+            wished = booting.Wished(self._state.run, words, self.people)
+            async with booting.booted(self.reach, wished) as token:
+                asked = replace(asked, booted=token)
+                return await self._changed(asked, rest, limit_seconds, " ".join(words))
+        except UnfitError as error:
             self._state.unfit = error
             raise
-        asked_of_probe = hold.answers[len(switched) :]
-        own = [one for one in asked_of_probe if not isinstance(one, UnitAnswer | InstalledAnswer)]
+
+    async def _changed(
+        self,
+        asked: changes.Asked,
+        rest: Sequence[Request],
+        limit_seconds: float,
+        line: str = "",
+    ) -> Execution:
+        """Carry out the rest of a job while changes are held; `line` are words of its boot."""
+        if not asked.changes:
+            return await self._measured(rest, limit_seconds)
+        async with changes.held(self.reach, asked) as hold:
+            self._check_before(hold.before, line)
+            done = await self._measured(rest, limit_seconds)
+        own = [
+            one
+            for one in hold.answers
+            if not isinstance(one, UnitAnswer | InstalledAnswer) and not _writes_mode(one)
+        ]
         return replace(done, answers=(*own, *done.answers))
 
-    def _check_before(self, before: Sequence[Change]) -> None:
-        """Check that all is as it was before the trials so far.
+    def _check_before(self, before: Sequence[Change], line: str) -> None:
+        """Check that all is as it was before the trials so far that had the same words at boot.
 
         Raises:
             MachineError: Somebody changed it in between.
         """
         for one in before:
-            known = self._state.before.setdefault((one.kind, one.name), one)
+            known = self._state.before.setdefault((one.kind, one.name, line), one)
             if known != one:
                 raise MachineError(
                     f"{self.name}: somebody else changed {one.name} between two trials",
@@ -325,6 +354,11 @@ async def reached(
     answers, _ = await converse(words, hostfacts.questions(), _FACTS_SECONDS, remedy=reach.remedy)
     able = CHANGING if changing else CAPABILITIES
     return RealMachine(reach, hostfacts.read(answers), programs, remarks, able, people)
+
+
+def _writes_mode(answer: Done) -> bool:
+    """Say whether an answer is about SELinux's mode, for which no control has asked by itself."""
+    return isinstance(answer, WrittenAnswer) and answer.path == selinuxmode.ENFORCE
 
 
 def _relocated(job: Sequence[Request], scratch: str) -> tuple[Request, ...]:

@@ -18,9 +18,9 @@ from hardcost.machines.ourprograms import built
 from hardcost.machines.packagenames import install
 from hardcost.machines.process import found
 from hardcost.machines.real import starting, thishost
-from hardcost.machines.real.changes import restored
 from hardcost.machines.real.conversation import exchange
 from hardcost.machines.real.realmachine import reached
+from hardcost.machines.real.restoring import restored
 
 if TYPE_CHECKING:
     from hardcost.machines.progress import Listener
@@ -84,6 +84,8 @@ def address(text: str) -> Address:
 
 class SshReach:
     """A host behind ssh."""
+
+    reboots = True
 
     def __init__(self, text: str) -> None:
         """Reach the host at that address.

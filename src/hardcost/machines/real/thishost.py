@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from hardcost.errors import InputError
 from hardcost.machines.ourprograms import built
 from hardcost.machines.real import starting
-from hardcost.machines.real.changes import restored
 from hardcost.machines.real.realmachine import reached
+from hardcost.machines.real.restoring import restored
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +29,7 @@ class HostReach:
     """This host: the probe is a child of hardcost."""
 
     name = "host"
+    reboots = False  # hardcost would end with it
     remedy = "`hardcost doctor --machine host` says what is missing"
 
     def __init__(self, folder: Path | None = None) -> None:

@@ -1,0 +1,161 @@
+"""A boot with further words on a real machine's command line, for as long as something is measured.
+
+The machine boots an entry beside its own, once (`crates/keeper/src/oneboot.rs`). After the block it
+boots its own again. Where we vanish, it does so by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import secrets
+import tempfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.errors import HardcostError, InputError, MachineError, TrialError
+from hardcost.machines.process import talking
+from hardcost.machines.real import keeping
+from hardcost.machines.real.conversation import exchange, text_of
+from hardcost.machines.real.keepertalk import (
+    PATIENCE_SECONDS,
+    SECONDS,
+    SILENCE_SECONDS,
+    Stream,
+    UnfitError,
+    beat,
+    remedy,
+)
+from hardcost.machines.real.restoring import boot_book, restored, undone_first, up, where
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from hardcost.machines.real.keepertalk import Keeps
+    from hardcost.machines.real.keeping import Said
+
+_ASK_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Wished:
+    """Words for the command line, for which run; `people`: also where users are logged in."""
+
+    run: str
+    parameters: Sequence[str]
+    people: bool = False
+
+
+@contextlib.asynccontextmanager
+async def booted(reach: Keeps, wished: Wished) -> AsyncIterator[str]:
+    """Have a machine run a boot with further words for as long as the block runs; give its name.
+
+    Raises:
+        InputError: The machine is not to be booted so.
+        UnfitError: It is not to be changed at all.
+        TrialError: It did not come up so, and is back with its own boot.
+        MachineError: It does not come up at all, or not with its own boot after the block.
+    """
+    await undone_first(reach, people=wished.people, note=lambda _: None)
+    before = (await where(reach)).boot
+    token = secrets.token_hex(8)
+    try:
+        await _asked(reach, wished, token)
+        now = await up(reach, before)
+        if now.token != token:
+            words = " ".join(wished.parameters)
+            raise TrialError(
+                f"{reach.name} did not come up with {words}, and is back with its own boot",
+                console=await _last_words(reach, before),
+                hint="the console of the machine says why",
+            )
+        async with _staying(reach):
+            yield token
+    finally:
+        # Whatever happened: an entry that was not booted is removed, too.
+        if boot_book(reach).left():
+            done = await restored(reach, force=False, people=wished.people)
+            if done.problems:
+                raise MachineError("; ".join(done.problems), hint=remedy(reach))
+
+
+async def _asked(reach: Keeps, wished: Wished, token: str) -> None:
+    """Have the machine reboot with further words.
+
+    Raises:
+        InputError: It is not to be booted so.
+        MachineError: It does not reboot.
+    """
+    book, planned = boot_book(reach), list[str]()
+    order = {
+        "run": wished.run,
+        "limit": SILENCE_SECONDS,
+        "token": token,
+        "people": wished.people,
+        "parameters": list(wished.parameters),
+    }
+    with tempfile.TemporaryFile() as errors:
+        async with talking(reach.keeper("boot"), errors=errors, patience=PATIENCE_SECONDS) as (
+            reader,
+            writer,
+            _,
+        ):
+            stream, is_written = Stream(reader), False
+            writer.write(f"{json.dumps(order)}\n".encode())
+            await writer.drain()
+            while True:
+                match said := await stream.next(SECONDS):
+                    case keeping.JournalSaid() if is_written:
+                        book.write([said.line])
+                    case keeping.JournalSaid():
+                        planned.append(said.line)
+                    case keeping.PlannedSaid():
+                        book.write(planned)
+                        is_written = True
+                        writer.write(b"go\n")
+                        await writer.drain()
+                    case keeping.RebootingSaid():
+                        return
+                    case keeping.Failure() | None:
+                        raise _failed(reach, said, text_of(errors))
+                    case _:
+                        pass
+
+
+def _failed(reach: Keeps, said: Said | None, complaints: str) -> HardcostError:
+    """Return why the machine does not reboot."""
+    match said:
+        case keeping.UnfitSaid():
+            return UnfitError(f"{reach.name} is not to be changed: {said.message}")
+        case keeping.RefusedSaid():
+            return InputError(f"{reach.name} is not to be booted so: {said.message}")
+        case keeping.FailedSaid():
+            return TrialError(f"{reach.name} does not reboot: {said.message}")
+        case _:
+            last = (complaints.splitlines() or ["(it said nothing)"])[-1]
+            return MachineError(f"{reach.name}: the keeper ended too early: {last}")
+
+
+@contextlib.asynccontextmanager
+async def _staying(reach: Keeps) -> AsyncIterator[None]:
+    """Let the machine know that its boot is wanted, for as long as the block runs."""
+    words = reach.keeper("stay", f"{SILENCE_SECONDS:.0f}")
+    with tempfile.TemporaryFile() as errors:
+        async with talking(words, errors=errors, patience=PATIENCE_SECONDS) as (_, writer, _):
+            beating = asyncio.ensure_future(beat(writer))
+            try:
+                yield
+            finally:
+                beating.cancel()
+
+
+async def _last_words(reach: Keeps, before: str) -> str:
+    """Return what the boot that failed left in the machine's logs."""
+    with contextlib.suppress(MachineError):
+        came = await exchange(reach.keeper("words", before), b"", _ASK_SECONDS)
+        for line in came.written.splitlines():
+            said = keeping.read(line)
+            if isinstance(said, keeping.WordsSaid) and said.text.strip():
+                return said.text
+    return "(that boot left nothing in the machine's journal or in pstore)"

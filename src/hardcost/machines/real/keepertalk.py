@@ -1,0 +1,93 @@
+"""What a conversation with a machine's keeper is made of."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from hardcost.errors import MachineError, TrialError
+from hardcost.machines.real import keeping
+
+if TYPE_CHECKING:
+    from hardcost.machines.real.keeping import Said
+
+SILENCE_SECONDS = 60.0
+"""How long the machine hears nothing of us until it undoes all changes by itself."""
+
+SECONDS = 300.0
+"""To make or undo changes: auditctl takes some seconds for thousands of rules."""
+
+PATIENCE_SECONDS = 5.0
+"""For a keeper that nobody talks to any more."""
+
+_BEAT_SECONDS = 5.0
+_MOST_BYTES = 64 << 20
+_PIECE = 1 << 16
+
+
+class Keeps(Protocol):
+    """How a machine's keeper is reached."""
+
+    @property
+    def name(self) -> str:
+        """The machine's name."""
+
+    def keeper(self, *arguments: str) -> list[str]:
+        """Return the command that starts the keeper there."""
+
+
+class UnfitError(MachineError):
+    """A machine is not to be changed at all, for now."""
+
+
+@dataclass
+class Stream:
+    """What a keeper says, line by line; whatever it is, it is bounded in size and time."""
+
+    reader: asyncio.StreamReader
+    rest: bytearray = field(default_factory=bytearray)
+    size: int = 0
+    ended: bool = False
+    lines: list[bytes] = field(default_factory=list)
+
+    async def next(self, seconds: float) -> Said | None:
+        """Return what it says next; None at its end.
+
+        Raises:
+            TrialError: It says nothing for so long, what it says is none of its answers, or has no
+                end.
+        """
+        while not self.lines:
+            if self.ended:
+                return None
+            try:
+                async with asyncio.timeout(seconds):
+                    piece = await self.reader.read(_PIECE)
+            except TimeoutError:
+                raise TrialError(f"the keeper said nothing for {seconds:.0f} s") from None
+            except ConnectionError:
+                piece = b""
+            self.ended, self.size = not piece, self.size + len(piece)
+            if self.size > _MOST_BYTES:
+                raise TrialError("the keeper wrote without end")
+            self.rest += piece
+            if b"\n" in piece:
+                *self.lines, rest = bytes(self.rest).split(b"\n")
+                self.rest = bytearray(rest)
+        return keeping.read(self.lines.pop(0))
+
+
+async def beat(writer: asyncio.StreamWriter) -> None:
+    """Say now and then that we are there."""
+    with contextlib.suppress(ConnectionError):
+        while True:
+            writer.write(b"here\n")
+            await writer.drain()
+            await asyncio.sleep(_BEAT_SECONDS)
+
+
+def remedy(reach: Keeps) -> str:
+    """Return what undoes what is left changed."""
+    return f"`hardcost restore {reach.name}` undoes what is left, and says what it can't undo"

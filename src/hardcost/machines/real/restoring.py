@@ -1,0 +1,167 @@
+"""Undoing what an interrupted run left on a machine, by its keeper and, if need be, a reboot."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.errors import MachineError
+from hardcost.machines.real import keeping
+from hardcost.machines.real.bookkeeping import Book
+from hardcost.machines.real.conversation import exchange
+from hardcost.machines.real.keepertalk import SECONDS, UnfitError, remedy
+from hardcost.machines.restoration import Restored
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hardcost.machines.real.keepertalk import Keeps
+    from hardcost.machines.real.keeping import WhereSaid
+
+UP_SECONDS = 900.0
+"""How long a machine may take to go down and come up again: large servers test their memory."""
+
+_ASK_SECONDS = 30.0
+_PAUSE_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class _Came:
+    """What a keeper says of a restoration."""
+
+    changes: int
+    problems: tuple[str, ...]
+    rebooting: bool
+
+
+def boot_book(reach: Keeps) -> Book:
+    """Return the journal that is kept here of a boot that is not the machine's own."""
+    return Book(f"{reach.name} boot")
+
+
+async def restored(reach: Keeps, *, force: bool, people: bool) -> Restored:
+    """Undo what an interrupted run left on a machine; `force`: also what others changed since.
+
+    Where it runs a boot that is not its own, it reboots, and this waits until it is up.
+
+    Raises:
+        MachineError: The machine can't be reached, or does not say what it did.
+    """
+    changed, booted = Book(reach.name), boot_book(reach)
+    words = [*["--force"] * force, *["--people"] * people]
+    # It may be going down by itself just now.
+    patience = UP_SECONDS if booted.left() else 0.0
+    before = await _boot_of(reach, patience) if booted.left() else ""
+    came = await _asked(reach, words, changed.left(), patience)
+    problems, rebooted = came.problems, came.rebooting
+    if rebooted:
+        await up(reach, before or None)
+        problems += (await _asked(reach, words, b"", 0.0)).problems
+    if booted.left() and not problems:
+        problems += (await _asked(reach, [*words, "--booted"], booted.left(), 0.0)).problems
+    if not problems:
+        changed.close()
+        booted.close()
+    return Restored(came.changes, problems, rebooted)
+
+
+async def undone_first(reach: Keeps, *, people: bool, note: Callable[[str], None]) -> None:
+    """Undo what an interrupted run left, if it left anything.
+
+    Raises:
+        UnfitError: Something can't be undone.
+        MachineError: The machine can't be reached.
+    """
+    if not Book(reach.name).left() and not boot_book(reach).left():
+        return
+    done = await restored(reach, force=False, people=people)
+    if done.problems:
+        raise UnfitError("; ".join(done.problems), hint=remedy(reach))
+    note(f"{done.changes} changes that an interrupted run left on {reach.name} were undone")
+
+
+async def where(reach: Keeps) -> WhereSaid:
+    """Return which boot a machine runs.
+
+    Raises:
+        MachineError: It can't be reached, or does not say.
+    """
+    came = await exchange(reach.keeper("where"), b"", _ASK_SECONDS)
+    for line in came.written.splitlines():
+        said = keeping.read(line)
+        if isinstance(said, keeping.WhereSaid):
+            return said
+    last = (came.said.splitlines() or ["(it said nothing)"])[-1]
+    raise MachineError(f"{reach.name} does not say which boot it runs: {last}", console=came.said)
+
+
+async def up(reach: Keeps, before: str | None, seconds: float = UP_SECONDS) -> WhereSaid:
+    """Wait until a machine runs another boot than `before`, or its own if that is None; return it.
+
+    Raises:
+        MachineError: It does not come up in so many seconds.
+    """
+    until = time.monotonic() + seconds
+    last = "it does not go down"
+    while True:
+        try:
+            said = await where(reach)
+            if said.boot != before if before else said.token is None:
+                return said
+        except MachineError as error:
+            last = str(error)
+        if time.monotonic() > until:
+            raise MachineError(
+                f"{reach.name} was to reboot, and is not up after {seconds:.0f} s: {last}",
+                hint="look at its console; whatever it does there, its next boot is its own",
+            )
+        await asyncio.sleep(_PAUSE_SECONDS)
+
+
+async def _boot_of(reach: Keeps, patience: float) -> str:
+    """Return the boot that runs, as soon as a machine says so."""
+    until = time.monotonic() + patience
+    while True:
+        with contextlib.suppress(MachineError):
+            return (await where(reach)).boot
+        if time.monotonic() > until:
+            return (await where(reach)).boot
+        await asyncio.sleep(_PAUSE_SECONDS)
+
+
+async def _asked(reach: Keeps, words: list[str], given: bytes, patience: float) -> _Came:
+    """Have a keeper undo what is left, and return what it says of that.
+
+    Raises:
+        MachineError: It does not say what it did, for as long as we have patience.
+    """
+    until = time.monotonic() + patience
+    while True:
+        try:
+            return await _undone(reach, words, given)
+        except MachineError:
+            if time.monotonic() > until:
+                raise
+        await asyncio.sleep(_PAUSE_SECONDS)
+
+
+async def _undone(reach: Keeps, words: list[str], given: bytes) -> _Came:
+    came = await exchange(reach.keeper("restore", *words), given, SECONDS)
+    changes, problems, rebooting = 0, None, False
+    for line in came.written.splitlines():
+        match said := keeping.read(line):
+            case keeping.RestoredSaid():
+                changes = said.changes
+            case keeping.RebootingSaid():
+                rebooting = True
+            case keeping.ReleasedSaid():
+                problems = said.problems
+            case _:
+                pass
+    if problems is None and not rebooting:
+        last = (came.said.splitlines() or ["(it said nothing)"])[-1]
+        raise MachineError(f"{reach.name} was not restored: {last}", console=came.said)
+    return _Came(changes, problems or (), rebooting)

@@ -1,0 +1,100 @@
+"""A machine over ssh that is rebooted with further words boots its own entry after that.
+
+The machine is a Debian guest with GRUB and sshd (`sshguest.py`). Each reboot takes most of a
+minute under emulation, so these are slow tests.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from bench.interrupted_changes import BOOT, differences, settled, start, wait_for
+from tests.vm.sshguest import ssh_guest
+
+from hardcost.machines.cache import Cache
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.vm.sshguest import SshGuest
+
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
+
+FALLS_BACK_SECONDS = 400.0
+"""A minute of silence, thrice at first, and a boot."""
+
+
+@pytest.fixture(scope="module")
+def guest(cache_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshGuest]:
+    with ssh_guest(Cache(cache_root), tmp_path_factory.mktemp("guest")) as found:
+        yield found
+
+
+def test_parameters_rules_and_settings_are_compared_and_all_is_as_it_was_after_it(
+    guest: SshGuest,
+) -> None:
+    before = guest.state()
+    process = start(guest, 1, "--format", "json", "--progress", "none", study=BOOT)
+    assert process.wait() == 0, guest.said_by_hardcost()
+    found = json.loads(guest.said_by_hardcost())
+    assert {cell["configuration"] for cell in found["cells"]} == {"as it is", "booted"}
+    assert any("is rebooted before and after each trial" in note for note in found["notes"])
+    assert not differences(before, guest.state())
+    assert not guest.journals()
+    left = guest.said("ls /var/lib/hardcost").split()
+    assert left == ["last-boot-journal", "last-journal", "lock"]
+    assert "hardcost" not in guest.said("ls -R /etc/systemd/system")
+    assert "nothing was left" in guest.restore()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        (["panic=3", "init=/bin/false"], "left nothing in the machine's journal"),
+        (["systemd.mask=ssh.service"], "Undo what an interrupted measurement"),
+    ],
+)
+def test_a_machine_that_does_not_come_up_so_comes_back_with_its_own_entry(
+    guest: SshGuest, parameters: list[str], words: str
+) -> None:
+    before = guest.state()
+    study = BOOT.replace('"mitigations=auto", "nosmt"', json.dumps(parameters)[1:-1])
+    process = start(guest, 1, "--format", "json", "--progress", "none", study=study)
+    assert process.wait() == 3
+    said = guest.said_by_hardcost()
+    assert f"did not come up with {' '.join(parameters)}, and is back with its own boot" in said
+    assert words in said
+    assert not differences(before, settled(guest, before))
+    assert not guest.journals()
+
+
+@pytest.mark.parametrize("by", ["guard", "restore"])
+def test_a_boot_that_nobody_wants_any_more_ends(guest: SshGuest, by: str) -> None:
+    before = guest.state()
+    process = start(guest, 9, study=BOOT)
+    wait_for(guest, "made", process)  # it goes down
+    until = time.monotonic() + FALLS_BACK_SECONDS
+    while "hardcost.boot=" not in guest.reached("cat /proc/cmdline"):
+        assert time.monotonic() < until
+    process.kill()
+    process.wait()
+    if by == "restore":
+        assert "runs its own boot again" in guest.restore()
+    assert not differences(before, settled(guest, before, FALLS_BACK_SECONDS))
+    guest.restore()
+    assert not guest.journals()
+
+
+def test_parameters_that_a_boot_loader_would_read_are_refused_and_nothing_is_changed(
+    guest: SshGuest,
+) -> None:
+    before = guest.state()
+    study = BOOT.replace('"mitigations=auto", "nosmt"', '"a=$(reboot)"')
+    process = start(guest, 1, study=study)
+    assert process.wait() != 0
+    assert "can't be given to a boot loader" in guest.said_by_hardcost()
+    assert not differences(before, guest.state())
