@@ -17,10 +17,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -165,8 +163,7 @@ def strike(guest: SshGuest, kind: str, before: str, process: Running) -> Sequenc
         process.kill()
         guest.start()
     elif kind in KILLED:
-        with contextlib.suppress(subprocess.SubprocessError):  # it may be down
-            guest.said(f"{KILLED[kind]}; true", limit_seconds=20, may_fail=True)
+        guest.try_to(f"{KILLED[kind]}; true")  # it may be down
         if kind != "sshd":
             time.sleep(1.0)  # a run that goes on after its trial failed would change it again
     process.kill()

@@ -280,6 +280,11 @@ class SshGuest:
         )
         return done.stdout
 
+    def try_to(self, script: str) -> None:
+        """Run a script there, unless it is down just now."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.said(script, limit_seconds=20, may_fail=True)
+
     def state(self) -> str:
         """Return all that is ever changed there, as the system itself shows it."""
         return self.said(STATE)
@@ -335,7 +340,8 @@ class SshGuest:
         return done.stdout
 
 
-# What moves by itself is left out: counters, random numbers, what depends on the time.
+# What moves by itself is left out: counters, random numbers, what depends on the time, and what the
+# kernel works out at boot from the memory that is free.
 STATE = r"""
 echo "== rules"; auditctl -l
 echo "== audit"; auditctl -s | grep -v -E '^(pid|lost|backlog|backlog_wait_time_actual) '
@@ -345,7 +351,7 @@ cd /proc/sys; find . -type f -perm -400 ! -path './fs/*-state' ! -path './fs/*-n
     ! -path './fs/binfmt_misc/*' ! -path './kernel/keys/*' ! -path './net/netfilter/*' \
     ! -path './net/ipv*/route/*' ! -path './fs/quota/*' ! -path './fs/aio-nr' \
     ! -path './kernel/perf_event_max_sample_rate' ! -path './vm/stat_refresh' \
-    ! -path './net/ipv6/conf/*/stable_secret' \
+    ! -path './net/ipv6/conf/*/stable_secret' ! -path './vm/*_reserve_kbytes' \
     | LC_ALL=C sort | xargs -d '\n' grep -s -H '' || true
 echo "== units"
 for u in auditd rsyslog ssh syslog.socket; do printf '%s: ' "$u"; systemctl is-active "$u"; done

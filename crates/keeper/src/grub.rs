@@ -25,10 +25,32 @@ const MOST_BYTES: u64 = 4 << 20;
 /// A file, and the content that it has to get.
 pub type Written = (PathBuf, Vec<u8>);
 
+/// Which entry is copied.
+pub enum Model<'a> {
+    /// That of what runs, by its command line.
+    Running(&'a str),
+    /// The first one of a kernel, by its release.
+    Kernel(&'a str),
+}
+
+impl Model<'_> {
+    /// Whether a line of GRUB's boots that.
+    fn fits(&self, line: &str) -> bool {
+        match self {
+            Self::Running(running) => boots(line, running),
+            Self::Kernel(release) => {
+                let kernel = line.split_whitespace().nth(1).map(name);
+                kernel.is_some_and(|it| it.strip_prefix("vmlinuz-") == Some(release))
+                    && !line.split_whitespace().any(|word| matches!(word, "single" | "recovery"))
+            }
+        }
+    }
+}
+
 /// The files to write so that the next boot, and only that, has further words on its command line.
 ///
-/// `running` is the running kernel's command line, whose entry is copied.
-pub fn once(running: &str, words: &[String]) -> Result<Vec<Written>> {
+/// The entry of `model` is copied.
+pub fn once(model: &Model<'_>, words: &[String]) -> Result<Vec<Written>> {
     words.iter().try_for_each(|word| check(word))?;
     let config = config()?;
     let text = read(&config)?;
@@ -39,7 +61,7 @@ pub fn once(running: &str, words: &[String]) -> Result<Vec<Written>> {
     let environment = environment(&config)?;
     let block = fs::read(&environment).unwrap_or_default();
     let entry = if text.lines().any(|line| line.trim() == "blscfg") {
-        (Path::new(ENTRIES).join(format!("{ENTRY}.conf")), specified(running, words)?)
+        (Path::new(ENTRIES).join(format!("{ENTRY}.conf")), specified(model, words)?)
     } else {
         let custom = config.with_file_name("custom.cfg");
         if !text.contains("custom.cfg") {
@@ -47,7 +69,7 @@ pub fn once(running: &str, words: &[String]) -> Result<Vec<Written>> {
             return Err(Failure::Refused(format!("{}: {why}", config.display())));
         }
         let before = if custom.exists() { read(&custom)? } else { String::new() };
-        let copy = copied(&text, running, words).ok_or_else(|| unknown(&config))?;
+        let copy = copied(&text, model, words).ok_or_else(|| unknown(&config, model))?;
         (custom, format!("{before}{copy}").into_bytes())
     };
     Ok(vec![entry, (environment, chosen(&block)?)])
@@ -119,8 +141,8 @@ fn chosen(block: &[u8]) -> Result<Vec<u8>> {
     Ok(text.into_bytes())
 }
 
-/// A copy of the entry that boots what runs now, with further words.
-fn copied(config: &str, running: &str, words: &[String]) -> Option<String> {
+/// A copy of the entry of a model, with further words.
+fn copied(config: &str, model: &Model<'_>, words: &[String]) -> Option<String> {
     let lines: Vec<&str> = config.lines().collect();
     let starts = (0..lines.len()).filter(|&at| lines[at].trim_start().starts_with("menuentry "));
     starts.into_iter().find_map(|start| {
@@ -130,7 +152,7 @@ fn copied(config: &str, running: &str, words: &[String]) -> Option<String> {
         })?;
         let body = &lines[start + 1..end];
         let kernel = body.iter().find(|line| is_kernel(line))?;
-        boots(kernel, running).then(|| {
+        model.fits(kernel).then(|| {
             let body = body.iter().map(|line| {
                 if is_kernel(line) {
                     format!("{line} {}\n", words.join(" "))
@@ -144,28 +166,28 @@ fn copied(config: &str, running: &str, words: &[String]) -> Option<String> {
     })
 }
 
-/// The entry of the Boot Loader Specification that boots what runs now, with further words.
-fn specified(running: &str, words: &[String]) -> Result<Vec<u8>> {
+/// The same of the entries of the Boot Loader Specification.
+fn specified(model: &Model<'_>, words: &[String]) -> Result<Vec<u8>> {
     let folder = Path::new(ENTRIES);
     let names = fs::read_dir(folder).map_err(at(folder))?;
     let mut paths: Vec<_> = names.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.retain(|path| path.extension().is_some_and(|end| end == "conf"));
     paths.sort();
     for path in paths {
-        if let Some(text) = respecified(&read(&path)?, running, words) {
+        if let Some(text) = respecified(&read(&path)?, model, words) {
             return Ok(text.into_bytes());
         }
     }
-    Err(unknown(folder))
+    Err(unknown(folder, model))
 }
 
-fn respecified(entry: &str, running: &str, words: &[String]) -> Option<String> {
+fn respecified(entry: &str, model: &Model<'_>, words: &[String]) -> Option<String> {
     let value = |name: &str| {
         let mut found = entry.lines().filter_map(|line| line.strip_prefix(name));
         found.find(|rest| rest.starts_with([' ', '\t'])).map(str::trim)
     };
     let line = format!("linux {} {}", value("linux")?, value("options").unwrap_or_default());
-    boots(&line, running).then(|| {
+    model.fits(&line).then(|| {
         let mut text = String::new();
         for line in entry.lines() {
             text += &match line.split_whitespace().next() {
@@ -178,6 +200,11 @@ fn respecified(entry: &str, running: &str, words: &[String]) -> Option<String> {
         }
         text + &format!("options {} {}\n", value("options").unwrap_or_default(), words.join(" "))
     })
+}
+
+/// The name of the file at a path.
+fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
 }
 
 fn is_kernel(line: &str) -> bool {
@@ -193,7 +220,6 @@ fn boots(line: &str, running: &str) -> bool {
     let mut words = line.split_whitespace().skip(1);
     let Some(kernel) = words.next() else { return false };
     let image = running.split_whitespace().find_map(|word| word.strip_prefix("BOOT_IMAGE="));
-    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     if image.map(name) != Some(name(kernel)) {
         return false;
     }
@@ -211,9 +237,14 @@ fn boots(line: &str, running: &str) -> bool {
     ours == theirs
 }
 
-fn unknown(place: &Path) -> Failure {
-    let why = "has no entry that boots what runs now: reboot the machine by its boot loader first";
-    Failure::Refused(format!("{} {why}", place.display()))
+fn unknown(place: &Path, model: &Model<'_>) -> Failure {
+    let why = match model {
+        Model::Running(_) => {
+            "what runs now: reboot the machine by its boot loader first".to_owned()
+        }
+        Model::Kernel(release) => format!("the kernel {release}: is it installed?"),
+    };
+    Failure::Refused(format!("{} has no entry that boots {why}", place.display()))
 }
 
 fn read(path: &Path) -> Result<String> {
@@ -227,7 +258,7 @@ fn read(path: &Path) -> Result<String> {
 mod tests {
     use std::path::Path;
 
-    use super::{boots, check, chosen, copied, mounted, respecified};
+    use super::{Model, boots, check, chosen, copied, mounted, respecified};
 
     const CONFIG: &str = "\
 set default=\"0\"
@@ -252,7 +283,8 @@ submenu 'Advanced options' {
 
     #[test]
     fn the_running_entry_is_copied_with_further_words() {
-        let copy = copied(CONFIG, RUNNING, &words("mitigations=off panic=30")).unwrap();
+        let copy =
+            copied(CONFIG, &Model::Running(RUNNING), &words("mitigations=off panic=30")).unwrap();
         assert_eq!(
             copy,
             "menuentry 'hardcost, booted once for a measurement' --id hardcost-once {\n\
@@ -261,9 +293,21 @@ submenu 'Advanced options' {
              mitigations=off panic=30\n\tinitrd\t/boot/initrd.img-6.1.0-9-amd64\n}\n"
         );
         let recovery = "BOOT_IMAGE=/boot/vmlinuz-6.1.0-9-amd64 root=UUID=1 ro single";
-        assert!(copied(CONFIG, recovery, &words("a=b")).unwrap().contains("single a=b"));
-        assert_eq!(copied(CONFIG, "BOOT_IMAGE=/boot/vmlinuz-7 root=UUID=1 ro", &[]), None);
-        assert_eq!(copied(CONFIG, "root=UUID=1 ro console=ttyS0 quiet", &[]), None);
+        assert!(
+            copied(CONFIG, &Model::Running(recovery), &words("a=b"))
+                .unwrap()
+                .contains("single a=b")
+        );
+        for other in ["BOOT_IMAGE=/boot/vmlinuz-7 root=UUID=1 ro", "root=UUID=1 ro quiet"] {
+            assert_eq!(copied(CONFIG, &Model::Running(other), &[]), None);
+        }
+    }
+
+    #[test]
+    fn another_kernel_is_found_by_its_release_and_not_for_recovery() {
+        let of = |release| copied(CONFIG, &Model::Kernel(release), &words("a=b"));
+        assert!(of("6.1.0-9-amd64").unwrap().contains("quiet a=b\n"));
+        assert_eq!(of("6.1.0-9"), None);
     }
 
     #[test]
@@ -282,14 +326,15 @@ submenu 'Advanced options' {
         let entry = "title Red Hat\nversion 5.14\nlinux /vmlinuz-5.14\ninitrd /i.img $tuned_initrd\n\
                      options root=/dev/sda1 ro $tuned_params\ngrub_class rhel\n";
         let running = "BOOT_IMAGE=(hd0,msdos1)/vmlinuz-5.14 root=/dev/sda1 ro skew_tick=1";
-        let copy = respecified(entry, running, &words("audit=0")).unwrap();
+        let copy = respecified(entry, &Model::Running(running), &words("audit=0")).unwrap();
         assert_eq!(
             copy,
             "title hardcost, booted once for a measurement\nversion 0-hardcost\n\
              linux /vmlinuz-5.14\ninitrd /i.img $tuned_initrd\ngrub_class rhel\n\
              options root=/dev/sda1 ro $tuned_params audit=0\n"
         );
-        assert_eq!(respecified(entry, "BOOT_IMAGE=/vmlinuz-6 root=/dev/sda1 ro", &[]), None);
+        assert!(respecified(entry, &Model::Kernel("5.14"), &[]).is_some());
+        assert_eq!(respecified(entry, &Model::Kernel("6"), &[]), None);
     }
 
     #[test]

@@ -52,8 +52,8 @@ pub enum Said {
     Released { problems: Vec<String>, asked: bool },
     /// The machine reboots: into a boot that was asked for, or into its own.
     Rebooting,
-    /// Which boot runs; `token` names one that is not the machine's own.
-    Where { boot: String, token: Option<String> },
+    /// Which boot of which kernel runs; `token` names one that is not the machine's own.
+    Where { boot: String, token: Option<String>, release: String },
     /// What boots that are over have left in the machine's logs.
     Words { text: String },
     /// The machine is not to be changed at all just now; nothing was.

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use crate::desk::{self, Desk};
 use crate::entry::{Change, Entry, Kind};
 use crate::failure::{Failure, Result, at};
-use crate::grub;
+use crate::grub::{self, Model};
 use crate::guard::Guard;
 use crate::hold::{Said, limit, say, say_lines, taken, written_down};
 use crate::journal::Journal;
@@ -42,7 +42,8 @@ const LINES: &str = "--lines=60";
 const MOST_BYTES: usize = 8 << 10;
 
 /// The first line: for which run, how many seconds without a line are too many, and the words.
-/// `token` names the boot. `people`: also where users are logged in.
+/// `token` names the boot. `people`: also where users are logged in. `kernel` is the release of the
+/// one that boots, if that is not the one that runs.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Order {
@@ -51,6 +52,8 @@ struct Order {
     token: String,
     #[serde(default)]
     people: bool,
+    #[serde(default)]
+    kernel: Option<String>,
     parameters: Vec<String>,
 }
 
@@ -76,7 +79,9 @@ fn armed(lines: &mut Lines) -> Result<bool> {
     if token()?.is_some() || desk.left(&Desk::boot_journal())?.is_some() {
         return Err(Failure::Unfit("an interrupted run's boot is not undone yet".into()));
     }
-    let files = grub::once(&running()?, &words(&order, &running()?))?;
+    let running = running()?;
+    let model = order.kernel.as_deref().map_or(Model::Running(&running), Model::Kernel);
+    let files = grub::once(&model, &words(&order, &running))?;
     let mut before = vec![thing::look(Kind::Boot, BOOT)?];
     for (path, _) in &files {
         before.push(thing::look(Kind::File, &path.to_string_lossy())?);
@@ -151,7 +156,9 @@ pub fn reboot() -> Result<()> {
 
 /// Says which boot runs.
 pub fn tell() -> Result<()> {
-    say(&Said::Where { boot: desk::boot()?, token: token()? });
+    let path = Path::new("/proc/sys/kernel/osrelease");
+    let release = fs::read_to_string(path).map_err(at(path))?.trim().to_owned();
+    say(&Said::Where { boot: desk::boot()?, token: token()?, release });
     Ok(())
 }
 
@@ -245,6 +252,7 @@ mod tests {
             limit: 60.0,
             token: "t".into(),
             people: false,
+            kernel: None,
             parameters: parameters.iter().map(|&word| word.to_owned()).collect(),
         }
     }

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
 
+INSTALLED = "installed:"
+"""What stands before the release of a kernel that is installed on a machine, in its name."""
+
 Guest = Literal["small", "compiler", "debian"]
 """What a guest holds.
 
@@ -101,8 +104,8 @@ class Capabilities:
     """What a machine can do; a trial that needs more is refused before anything runs.
 
     `parameters`: it boots with words on its kernel's command line; `kernels`: it boots kernels
-    other than its own, and builds them; `layouts`: it repeats a memory layout by its seed; `fresh`:
-    it boots for each trial; `profiles`: it sees which functions execute how much. `requests` are
+    other than its own, and builds them; `installed`: it boots those that are installed on it;
+    `layouts`: it repeats a memory layout by its seed; `fresh`: it boots for each trial; `profiles`: it sees which functions execute how much. `requests` are
     those that it carries out, by their names; None: all of the probe's. It would carry out those in
     `with_yes`, too, if the user said so. `at_once` trials are carried out at a time; None: as many
     as the user wants. `builds_at_once` kernels are built at a time; None: it is given all, and
@@ -114,6 +117,7 @@ class Capabilities:
     inits: frozenset[Init] = frozenset({"probe", "systemd"})
     parameters: bool = True
     kernels: bool = True
+    installed: bool = False
     layouts: bool = True
     fresh: bool = True
     profiles: bool = False

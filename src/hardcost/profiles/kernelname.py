@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from hardcost.controls.control import Kernel
+from hardcost.machines.machine import INSTALLED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +19,7 @@ HOST = "host"
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _VERSION = re.compile(r"\d{1,3}\.\d{1,3}(?:[.+-][0-9a-z]+)*")
+_RELEASE = re.compile(r"\d[\w.+~-]{0,63}", re.ASCII)
 _PACKAGES = frozenset({".deb", ".rpm"})
 _LOOKED_AT = 4096  # bytes, among which every kernel has a zero, and no configuration
 
@@ -29,17 +31,20 @@ def is_bare(name: str) -> bool:
 
 def is_elsewhere(name: str) -> bool:
     """Say whether a kernel's name is neither one that comes with hardcost nor a path."""
-    return name == HOST or name.startswith(DEBIAN)
+    return name == HOST or name.startswith((DEBIAN, INSTALLED))
 
 
 def named(name: str, folder: Path) -> Kernel:
     """Return the kernel of a name; paths begin at `folder`.
 
     Raises:
-        ValueError: It is no version of Debian's, or there is nothing at that path.
+        ValueError: It is no version of Debian's and no release of an installed kernel, or there is
+            nothing at that path.
     """
     if name.startswith(DEBIAN) and _VERSION.fullmatch(name.removeprefix(DEBIAN)) is None:
         raise ValueError(f"'{name}' names no version of Linux, such as debian:6.12")
+    if name.startswith(INSTALLED) and not _RELEASE.fullmatch(name.removeprefix(INSTALLED)):
+        raise ValueError(f"'{name}' names no release, such as installed:6.1.0-44-amd64")
     if is_elsewhere(name):
         return Kernel(name, shipped=True)
     if is_bare(name):

@@ -13,7 +13,7 @@ from hardcost.design.perturbations import UNPERTURBED
 from hardcost.errors import InputError, Problem
 from hardcost.instruments import recorders
 from hardcost.instruments.names import instrument as instrument_named
-from hardcost.machines.machine import Boot
+from hardcost.machines.machine import INSTALLED, Boot
 from hardcost.protocol.requests import PROBE_REQUESTS, Perturb
 from hardcost.units import count
 from hardcost.workloads.names import MeasuresPerturbed, NeedsDisk, NeedsTree, asked
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from hardcost.design.plan import Plan, Trial
-    from hardcost.machines.machine import Guest, Machine
+    from hardcost.machines.machine import Capabilities, Guest, Machine
     from hardcost.protocol.requests import Request
     from hardcost.run.monitor import Monitor
     from hardcost.workloads.names import WorkloadModule
@@ -265,14 +265,23 @@ def _beyond(boot: Boot, instrument: str, machine: Machine) -> Iterator[str]:
         yield f"it takes no boot parameters ({' '.join(boot.parameters)})"
     if boot.kernel is not None and not able.kernels:
         yield "it boots no kernels that are built with options or patches"
-    if boot.shipped is not None and not able.kernels:
-        yield f"it boots its own kernel alone, and not {boot.shipped}"
+    if boot.shipped is not None:
+        yield from _no_kernel(boot.shipped, able)
     if boot.layout_seed is not None and not able.layouts:
         yield "it can't repeat a memory layout by its seed"
     if boot.fresh and not able.fresh:
         yield "it does not boot for each trial"
     if boot.profiled and not able.profiles:
         yield "it does not see which functions execute how much"
+
+
+def _no_kernel(name: str, able: Capabilities) -> Iterator[str]:
+    """Yield why a machine does not boot the kernel of that name, if it does not."""
+    if name.startswith(INSTALLED) and not able.installed:
+        yield f"no kernels are installed on it, such as {name}"
+    elif not name.startswith(INSTALLED) and not able.kernels:
+        others = f", or what is installed there ({INSTALLED}RELEASE)" if able.installed else ""
+        yield f"it boots its own kernel alone{others}, and not {name}"
 
 
 def _hash(parts: dict[str, Any]) -> str:

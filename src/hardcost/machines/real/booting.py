@@ -40,11 +40,20 @@ _ASK_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Wished:
-    """Words for the command line, for which run; `people`: also where users are logged in."""
+    """Words for the command line, for which run; `people`: also where users are logged in.
+
+    `kernel` is the release of the one that boots; None: the one that runs.
+    """
 
     run: str
     parameters: Sequence[str]
     people: bool = False
+    kernel: str | None = None
+
+    def __str__(self) -> str:
+        """Return what is wished, as a message has it."""
+        kernel = () if self.kernel is None else (f"Linux {self.kernel}",)
+        return " ".join((*kernel, *self.parameters))
 
 
 @contextlib.asynccontextmanager
@@ -63,10 +72,9 @@ async def booted(reach: Keeps, wished: Wished) -> AsyncIterator[str]:
     try:
         await _asked(reach, wished, token)
         now = await up(reach, before)
-        if now.token != token:
-            words = " ".join(wished.parameters)
+        if now.token != token or wished.kernel not in {None, now.release}:
             raise TrialError(
-                f"{reach.name} did not come up with {words}, and is back with its own boot",
+                f"{reach.name} did not come up with {wished}, and is back with its own boot",
                 console=await _last_words(reach, before),
                 hint="the console of the machine says why",
             )
@@ -93,6 +101,7 @@ async def _asked(reach: Keeps, wished: Wished, token: str) -> None:
         "limit": SILENCE_SECONDS,
         "token": token,
         "people": wished.people,
+        "kernel": wished.kernel,
         "parameters": list(wished.parameters),
     }
     with tempfile.TemporaryFile() as errors:

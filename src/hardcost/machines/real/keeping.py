@@ -114,11 +114,12 @@ class RebootingSaid(Part):
 
 
 class WhereSaid(Part):
-    """Which boot runs; `token` names one that is not the machine's own."""
+    """Which boot of which kernel runs; `token` names one that is not the machine's own."""
 
     event: Literal["where"]
     boot: str
-    token: str | None = None
+    token: str | None
+    release: str
 
 
 class WordsSaid(Part):

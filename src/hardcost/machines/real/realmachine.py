@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from hardcost.errors import InputError, MachineError, TrialError
 from hardcost.machines.bootline import Account
-from hardcost.machines.machine import Capabilities, Earlier, Execution
+from hardcost.machines.machine import INSTALLED, Capabilities, Earlier, Execution
 from hardcost.machines.real import (
     batches,
     booting,
@@ -50,8 +50,8 @@ _REPLACED = (
     " those with some have theirs in the place of these"
 )
 _REBOOTS = (
-    "{name} is rebooted before and after each trial with boot parameters, so that trial's kernel"
-    " has just booted"
+    "{name} is rebooted before and after each trial with boot parameters or another kernel, so that"
+    " trial's kernel has just booted"
 )
 _KERNELS = "hardcost builds no kernels for a machine that it does not boot"
 
@@ -70,7 +70,11 @@ CAPABILITIES = Capabilities(
 """What can be done without changing anything: two trials at a time would disturb each other."""
 
 CHANGING = replace(
-    CAPABILITIES, parameters=True, requests=_REQUESTS | CHANGES, with_yes=frozenset()
+    CAPABILITIES,
+    parameters=True,
+    installed=True,
+    requests=_REQUESTS | CHANGES,
+    with_yes=frozenset(),
 )
 """What can be done where root lets the machine be changed."""
 
@@ -144,11 +148,11 @@ class RealMachine:
     def fetch(self, boots: Sequence[Boot], note: Callable[[str], None]) -> None:
         """Fetch nothing: the probe came with hardcost."""
 
-    def environment(self, boot: Boot) -> dict[str, str]:  # noqa: ARG002  (the interface's)
+    def environment(self, boot: Boot) -> dict[str, str]:
         """Return what a reader has to know of the machine."""
         facts = self.facts
         known = {
-            "kernel": facts.kernel,
+            "kernel": self.kernel_name(boot),
             "cpu_model": facts.model,
             "host": facts.name,
             "clock": facts.clock,
@@ -165,6 +169,7 @@ class RealMachine:
         return {
             **({} if mode is None else {"selinux": mode}),
             **({"parameters": " ".join(words)} if words else {}),
+            **({} if boot.shipped is None else {"shipped": boot.shipped}),
             "machine": self.name.partition(":")[0],
             "machine_id": facts.machine or facts.name,
             "boot_id": facts.boot,
@@ -179,9 +184,9 @@ class RealMachine:
         """Return the kernel, and how it was booted."""
         return {"kernel": self.facts.kernel, "kernel_line": self.facts.line}
 
-    def kernel_name(self, boot: Boot) -> str:  # noqa: ARG002  (the interface's)
-        """Return the running kernel's name."""
-        return self.facts.kernel
+    def kernel_name(self, boot: Boot) -> str:
+        """Return the name of the kernel that runs, or that is installed beside it and booted."""
+        return _release(boot) or self.facts.kernel
 
     def configuration(self, boot: Boot) -> Mapping[str, str] | None:  # noqa: ARG002  (the interface's)
         """Return that no kernel is built."""
@@ -201,13 +206,21 @@ class RealMachine:
         Raises:
             InputError: It is not to be rebooted.
         """
-        _, words = selinuxmode.without_boot(boot.parameters, self.facts)
-        if words and not self.reach.reboots:
+        wished = self._wished(boot)
+        if wished is not None and not self.reach.reboots:
             raise InputError(
-                f"{self.name} takes no boot parameters ({' '.join(words)}): hardcost runs on it",
+                f"{self.name} is not rebooted for {wished}: hardcost runs on it",
                 hint="--machine ssh:root@HOST reboots another machine, --machine vm a guest",
             )
-        return (_REBOOTS.format(name=self.name),) if words else ()
+        return (_REBOOTS.format(name=self.name),) if wished else ()
+
+    def _wished(self, boot: Boot) -> booting.Wished | None:
+        """Return what the machine has to be rebooted for, if anything."""
+        _, words = selinuxmode.without_boot(boot.parameters, self.facts)
+        kernel = _release(boot)
+        if not words and kernel is None:
+            return None
+        return booting.Wished(self._state.run, words, self.people, kernel)
 
     def earlier(self) -> Earlier:
         """Return that nothing has to be got ready."""
@@ -246,19 +259,19 @@ class RealMachine:
         refused = sorted({one.do for one in job} - (self.capabilities.requests or frozenset()))
         if refused:
             raise InputError(f"{self.name} is not to be changed: {', '.join(refused)}")
-        mode, words = selinuxmode.without_boot(boot.parameters, self.facts)
+        mode, _ = selinuxmode.without_boot(boot.parameters, self.facts)
+        wished = self._wished(boot)
         asked_for = (*selinuxmode.change(mode, self.facts), *wanted(job))
         rest = [one for one in job if one.do not in CHANGES]
-        if self._state.unfit is not None and (asked_for or words):
+        if self._state.unfit is not None and (asked_for or wished):
             raise self._state.unfit
         asked = changes.Asked(self._state.run, asked_for, self.people)
         try:
-            if not words:
+            if wished is None:
                 return await self._changed(asked, rest, limit_seconds)
-            wished = booting.Wished(self._state.run, words, self.people)
             async with booting.booted(self.reach, wished) as token:
                 asked = replace(asked, booted=token)
-                return await self._changed(asked, rest, limit_seconds, " ".join(words))
+                return await self._changed(asked, rest, limit_seconds, str(wished))
         except UnfitError as error:
             self._state.unfit = error
             raise
@@ -270,7 +283,7 @@ class RealMachine:
         limit_seconds: float,
         line: str = "",
     ) -> Execution:
-        """Carry out the rest of a job while changes are held; `line` are words of its boot."""
+        """Carry out the rest of a job while changes are held; `line` says which boot runs."""
         if not asked.changes:
             return await self._measured(rest, limit_seconds)
         async with changes.held(self.reach, asked) as hold:
@@ -284,7 +297,7 @@ class RealMachine:
         return replace(done, answers=(*own, *done.answers))
 
     def _check_before(self, before: Sequence[Change], line: str) -> None:
-        """Check that all is as it was before the trials so far that had the same words at boot.
+        """Check that all is as it was before the trials so far of the same boot.
 
         Raises:
             MachineError: Somebody changed it in between.
@@ -354,6 +367,11 @@ async def reached(
     answers, _ = await converse(words, hostfacts.questions(), _FACTS_SECONDS, remedy=reach.remedy)
     able = CHANGING if changing else CAPABILITIES
     return RealMachine(reach, hostfacts.read(answers), programs, remarks, able, people)
+
+
+def _release(boot: Boot) -> str | None:
+    """Return the release of the installed kernel that a boot names, if it names one."""
+    return None if boot.shipped is None else boot.shipped.removeprefix(INSTALLED)
 
 
 def _writes_mode(answer: Done) -> bool:
