@@ -95,7 +95,9 @@ fn held(lines: &mut Lines) -> Result<(Vec<String>, bool)> {
     let token = oneboot::token()?;
     if token != order.booted {
         return Err(Failure::Unfit(match token {
-            Some(_) => "it runs a boot that an interrupted run asked for".into(),
+            Some(_) => {
+                "it runs a boot of an interrupted run: `hardcost restore` ends that".into()
+            }
             None => "it no longer runs the boot that was asked for".into(),
         }));
     }

@@ -77,7 +77,7 @@ fn armed(lines: &mut Lines) -> Result<bool> {
         .map_err(|error| Failure::Refused(format!("what is wanted can't be read: {error}")))?;
     let desk = taken(order.people)?;
     if token()?.is_some() || desk.left(&Desk::boot_journal())?.is_some() {
-        return Err(Failure::Unfit("an interrupted run's boot is not undone yet".into()));
+        return Err(Failure::Unfit("an interrupted run's boot is not undone yet: `hardcost restore` does it".into()));
     }
     let running = running()?;
     let model = order.kernel.as_deref().map_or(Model::Running(&running), Model::Kernel);

@@ -105,11 +105,12 @@ class Capabilities:
 
     `parameters`: it boots with words on its kernel's command line; `kernels`: it boots kernels
     other than its own, and builds them; `installed`: it boots those that are installed on it;
-    `layouts`: it repeats a memory layout by its seed; `fresh`: it boots for each trial; `profiles`: it sees which functions execute how much. `requests` are
-    those that it carries out, by their names; None: all of the probe's. It would carry out those in
-    `with_yes`, too, if the user said so. `at_once` trials are carried out at a time; None: as many
-    as the user wants. `builds_at_once` kernels are built at a time; None: it is given all, and
-    holds back what it has no room for.
+    `layouts`: it repeats a memory layout by its seed; `fresh`: it boots for each trial;
+    `profiles`: it sees which functions execute how much. `requests` are those that it carries out,
+    by their names; None: all of the probe's. It would carry out those in `with_yes`, too, if the
+    user said so. `at_once` trials are carried out at a time; None: as many as the user wants.
+    `builds_at_once` kernels are built at a time; None: it is given all, and holds back what it has
+    no room for.
     """
 
     instruments: frozenset[str]

@@ -24,7 +24,8 @@ def restore() -> None:
 
     Every change of a machine is in a journal before it is made, there and here. A machine also
     restores itself: as soon as its connection to hardcost ends, a minute after it went silent, and
-    when it boots. So there is rarely anything left. Exit status 3 if something can't be undone.
+    when it boots. So there is rarely anything left. A machine that still runs a boot of an
+    interrupted run is rebooted, and waited for. Exit status 3 if something can't be undone.
 
     \b
     Example:  hardcost restore ssh:root@web1

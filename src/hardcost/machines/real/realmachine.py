@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import secrets
+import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -269,9 +270,12 @@ class RealMachine:
         try:
             if wished is None:
                 return await self._changed(asked, rest, limit_seconds)
+            begun = time.monotonic()
             async with booting.booted(self.reach, wished) as token:
+                up = time.monotonic() - begun
                 asked = replace(asked, booted=token)
-                return await self._changed(asked, rest, limit_seconds, str(wished))
+                done = await self._changed(asked, rest, limit_seconds, str(wished))
+            return replace(done, start_seconds=up, host_seconds=time.monotonic() - begun)
         except UnfitError as error:
             self._state.unfit = error
             raise
