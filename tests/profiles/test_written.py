@@ -246,7 +246,7 @@ def test_a_kernel_that_exists_is_booted_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "kernel.rpm").write_text("")
     (tmp_path / "vmlinuz").write_bytes(b"MZ\0")
     (tmp_path / "folder").mkdir()
-    for name in ("debian:6.12", "debian:7.3.4+deb13", "host"):
+    for name in ("debian:6.12", "debian:7.3.4+deb13", "host", "installed:6.1.0-44-amd64"):
         assert resolved(f'kernel = "{name}"')[0].kernel == Kernel(name, shipped=True)
     for name in ("kernel.rpm", "./vmlinuz", "./folder"):
         found, problems = resolved(f'kernel = "{name}"', tmp_path)
@@ -257,6 +257,13 @@ def test_a_kernel_that_exists_is_booted_as_it_is(tmp_path: Path) -> None:
 def test_a_kernel_of_debian_s_is_a_version(name: str) -> None:
     ((line, message),) = resolved(f'\nkernel = "{name}"')[1]
     assert (line, message) == (2, f"'{name}' names no version of Linux, such as debian:6.12")
+
+
+@pytest.mark.parametrize("name", ["installed:", "installed:x y", "installed:../vmlinuz"])
+def test_an_installed_kernel_is_a_release(name: str) -> None:
+    ((line, message),) = resolved(f'\nkernel = "{name}"')[1]
+    assert line == 2
+    assert message == f"'{name}' names no release, such as installed:6.1.0-44-amd64"
 
 
 def test_patches_are_a_property_of_the_kernel_series_by_name_and_files_beside_the_table(

@@ -213,6 +213,8 @@ def test_a_kernel_is_built_once_and_scored(store: Store) -> None:
         (Capabilities(frozenset({"insn"}), parameters=False), "no boot parameters"),
         (Capabilities(frozenset({"insn"}), guests=frozenset({"debian"})), "no guest 'small'"),
         (Capabilities(frozenset({"insn"}), layouts=False), "memory layout"),
+        (Capabilities(frozenset({"insn"})), "no kernels are installed on it"),
+        (Capabilities(frozenset({"insn"}), kernels=False, installed=True), "and not debian:6.1"),
     ],
 )
 def test_what_is_beyond_a_machine_is_refused_before_anything_is_fetched(
@@ -223,5 +225,7 @@ def test_what_is_beyond_a_machine_is_refused_before_anything_is_fetched(
             raise MachineError("it fetched")
 
     on = Unfetched(fakeguest.answers, capabilities=able)
+    kernel = "debian:6.1" if able.installed else "installed:6.1.0"
+    controls = (*word("init_on_alloc=1"), Kernel(kernel, shipped=True))
     with pytest.raises(InputError, match=said):
-        begun(plan_of(seeds=2, none=(), zero=word("init_on_alloc=1")), on, store)
+        begun(plan_of(seeds=2, none=(), zero=controls), on, store)

@@ -103,8 +103,9 @@ class ControlsTable(SystemTable):
 
     `kernel` is the configuration of the kernel to build: the name of one that comes with hardcost,
     which is one word, or the path of a configuration file, which has a dot or a slash. It may also
-    be a kernel that exists, and boots as it is: `debian:6.12`, `host`, or the path of a package
-    (.deb, .rpm), an image, or a folder that holds one; options and patches are not for these.
+    be a kernel that exists, and boots as it is: `debian:6.12`, `host`, `installed:RELEASE` (on a
+    machine over ssh), or the path of a package (.deb, .rpm), an image, or a folder that holds one;
+    options and patches are not for these.
 
     `kconfig` are options of the kernel to build, such as `SLUB_DEBUG_ON=y`; `kconfig-group` is a
     group of the catalogue, or `all` of them, and `kconfig` may change some of its options.

@@ -37,7 +37,7 @@ KEEPER = r"""
 echo "$1" >>FOLDER/asked
 read id token <FOLDER/boot
 case $1 in
-  where) echo '{"event":"where","boot":"'"$id"'","token":'"$token"'}';;
+  where) echo '{"event":"where","boot":"'"$id"'","token":'"$token"',"release":"6"}';;
   stay) cat >FOLDER/heard;;
   words) echo '{"event":"words","text":"Kernel panic"}';;
   boot) read order; wanted=$(printf %s "$order" | sed -E 's/.*"token": ("[0-9a-f]+").*/\1/')
