@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
+use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -51,7 +52,7 @@ fn answers(mut probe: Child) -> Vec<Value> {
 }
 
 fn plan(name: &str, samples: u32) -> Value {
-    json!({"name": name, "batch": 64, "samples": samples, "warmup": 1, "apart": 0})
+    json!({"name": name, "batch": 16, "samples": samples, "warmup": 1, "apart": 0})
 }
 
 /// What `/proc` says of a process in a line: its parent, its state, and how long it ran, in ticks.
@@ -71,6 +72,12 @@ fn started_by(probe: &Child) -> Vec<i32> {
         ids.filter(|&pid| stat(pid).is_some_and(|(parent, ..)| parent == own)).collect();
     found.sort_unstable();
     found
+}
+
+/// The folder in `/tmp` that a measured process works in, once it is there.
+fn work_folder(pid: i32) -> Option<PathBuf> {
+    let folder = fs::read_link(format!("/proc/{pid}/cwd")).ok()?;
+    folder.starts_with("/tmp").then_some(folder)
 }
 
 /// Waits for something, a minute at most.
@@ -109,7 +116,7 @@ fn every_call_is_made_beside_the_measured_one_on_another_processor() {
     let listing = programs::probe().arg("list").output().expect("the probe starts");
     let listing: Value = serde_json::from_slice(&listing.stdout).expect("JSON");
     let names = listing["calls"].as_array().expect("a list").iter();
-    let calls: Vec<_> = names.map(|name| plan(name.as_str().expect("a name"), 99)).collect();
+    let calls: Vec<_> = names.map(|name| plan(name.as_str().expect("a name"), 33)).collect();
     let answers = answers(start(&calls, 2));
     assert_eq!(answers.len(), calls.len() + 3, "{:?}", answers.last());
     // Others may have the processor just while one call is measured.
@@ -119,9 +126,9 @@ fn every_call_is_made_beside_the_measured_one_on_another_processor() {
         let [(cpu, ran)] = companions.iter().collect::<Vec<_>>()[..] else { panic!("{answer}") };
         assert_eq!(*cpu, processors[0].to_string());
         ran_in_all += ran.as_u64().expect("a number");
-        assert_eq!(answer["samples"].as_array().map(Vec::len), Some(99));
+        assert_eq!(answer["samples"].as_array().map(Vec::len), Some(33));
     }
-    assert!(ran_in_all > 10_000_000, "{answers:?}");
+    assert!(ran_in_all > 1_000_000, "{answers:?}");
 }
 
 #[test]
@@ -172,14 +179,12 @@ fn companions_end_with_a_probe_that_is_killed() {
     let mut probe = start(&[plan("fork", 200_000)], 2);
     let companion = companion(&probe);
     let started = started_by(&probe);
-    let folder = |pid: &i32| fs::read_link(format!("/proc/{pid}/cwd")).expect("it lives");
-    let folders: Vec<_> = started.iter().map(folder).collect();
+    let folders: Vec<_> = started.iter().map(|&pid| until(|| work_folder(pid))).collect();
     probe.kill().and_then(|()| probe.wait()).expect("killed");
     until(|| is_gone(companion).then_some(()));
     // The measured process ends by itself, after its last window.
     started.into_iter().filter(|&pid| !is_gone(pid)).for_each(kill);
     for folder in folders {
-        assert!(folder.starts_with("/tmp"), "{folder:?}");
         fs::remove_dir_all(folder).expect("removed");
     }
 }
