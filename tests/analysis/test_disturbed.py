@@ -29,7 +29,8 @@ def test_each_counter_has_its_bound() -> None:
     assert len(reasons(record(0, steal_seconds=0.11))) == 1
     assert len(reasons(record(0, megahertz_before=2600, megahertz=2400))) == 1
     assert len(reasons(record(0, throttles=1, pinned=0))) == 2
-    assert reasons(record(0, pinned=1)) == ()
+    assert reasons(record(0, pinned=1, companions=0.2)) == ()
+    assert reasons(record(0, companions=0.04)) == ("a copy of the call hardly ran beside it",)
 
 
 def test_a_disturbed_block_goes_with_all_its_configurations() -> None:

@@ -56,6 +56,17 @@ def test_a_run_on_this_host_says_machine_instrument_unit_and_kernel(
     assert not (tmp_path / "cache" / "kernels").exists()
 
 
+def test_a_call_is_timed_while_a_copy_makes_it_too(
+    study: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("there is one processor")
+    words = ["--repetitions", "2", "--workload", "syscalls calls=null copies=2"]
+    (cell,) = measured(study, capsys, *words)["cells"]
+    assert (cell["metric"], cell["workload"]) == ("null", "syscalls calls=null copies=2")
+    assert cell["value"] > 1
+
+
 def test_trials_are_added_for_precision_until_time_is_up_and_a_note_says_so(
     study: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -87,6 +98,14 @@ def test_this_host_is_not_changed_unless_root_says_so(study: str, tmp_path: Path
         (["--machine", "host", "--cpu", "qemu64"], "--cpu: a machine that is there already"),
         (["--machine", "host", "--record", "cpu"], "is not to be changed, and the .* recorders"),
         (["--machine", "ssh:-x"], "names no host"),
+        (
+            ["--machine", "host", "--workload", "syscalls copies=1000"],
+            r"copies=1000 needs 1000 processors, and the machine host has \d+ that may be used",
+        ),
+        (
+            ["--machine", "vm", "--instrument", "insn", "--workload", "syscalls copies=2"],
+            "copies=2 is not for the instrument insn: it counts on one emulated processor",
+        ),
     ],
 )
 def test_what_can_not_be_asked_of_a_real_machine_is_refused(

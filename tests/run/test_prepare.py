@@ -14,6 +14,7 @@ from hardcost.run.monitor import Silent
 from hardcost.run.prepare import prepare_all
 
 CALLS = Workload("syscalls", (("calls", "null"),))
+COPIES = Workload("syscalls", (("calls", "null"), ("copies", "4")))
 LOOKED_AT = Capabilities(frozenset({"time"}), requests=frozenset({"calls", "command"}))
 
 
@@ -59,3 +60,23 @@ def test_a_machine_that_runs_no_programs_as_root_is_not_asked_to_for_a_security_
     wanted = plan(Configuration("a"), Configuration("e", (Lsm("enforcing"),)))
     asked = {one.do for trial in prepare_all(wanted, machine, Silent()) for one in trial.job}
     assert asked == {"calls", "read"}
+
+
+@pytest.mark.parametrize(("there", "hint"), [(1, "are machines with several"), (3, "copies=3 is")])
+def test_more_copies_than_processors_are_refused_with_the_number(there: int, hint: str) -> None:
+    able = Capabilities(frozenset({"time"}), processors=there)
+    machine = FakeMachine(fakeguest.answers, capabilities=able)
+    wanted = Plan("s", "s", "time", "a", (Trial(Configuration("a"), COPIES, "time", 0),))
+    said = f"copies=4 needs 4 processors, and the machine fake has {there} that may be used"
+    with pytest.raises(InputError, match=said) as raised:
+        prepare_all(wanted, machine, Silent())
+    assert hint in str(raised.value.problems[0].hint)
+    assert not machine.started
+
+
+def test_as_many_copies_as_processors_are_prepared() -> None:
+    able = Capabilities(frozenset({"time"}), processors=4)
+    machine = FakeMachine(fakeguest.answers, capabilities=able)
+    wanted = Plan("s", "s", "time", "a", (Trial(Configuration("a"), COPIES, "time", 0),))
+    (prepared,) = prepare_all(wanted, machine, Silent())
+    assert [one.as_json()["copies"] for one in prepared.job if one.do == "calls"] == [4]

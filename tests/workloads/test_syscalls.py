@@ -118,3 +118,54 @@ def test_another_number_of_operations_than_was_asked_for_is_no_measurement(batch
     odd = call(samples=[2563] * 99, batch=batch)
     with pytest.raises(TrialError, match=f"measured null {batch} at a time"):
         syscalls.measured(asked(syscalls, {"calls": "null"}), typed([CLOCK, odd]), TIME)
+
+
+def test_copies_are_asked_for_and_left_out_where_there_is_one() -> None:
+    (alone,) = as_sent(syscalls.requests(asked(syscalls, {"calls": "null", "copies": "1"}), TIME))
+    assert "copies" not in alone
+    (two,) = as_sent(syscalls.requests(asked(syscalls, {"calls": "null", "copies": "2"}), TIME))
+    assert two == {**alone, "copies": 2}
+
+
+@pytest.mark.parametrize("copies", ["0", "-1", "1025", "two", "1.5"])
+def test_copies_are_a_number_of_processors(copies: str) -> None:
+    with pytest.raises(InputError, match=r"can't take .* for copies"):
+        asked(syscalls, {"copies": copies})
+
+
+def test_copies_are_refused_where_one_emulated_processor_counts() -> None:
+    parameters = asked(syscalls, {"copies": "2"})
+    parameters.check(TIME)
+    asked(syscalls, {"copies": "1"}).check(INSN)
+    with pytest.raises(InputError, match="copies=2 is not for the instrument insn: it counts on"):
+        parameters.check(INSN)
+
+
+@pytest.mark.parametrize("companions", [{}, {"0": 5, "1": 6}])
+def test_another_number_of_copies_than_asked_for_is_no_measurement(
+    companions: dict[str, int],
+) -> None:
+    parameters = asked(syscalls, {"calls": "null", "copies": "2"})
+    found = call(samples=[2563] * 99, batch=256, companions=companions)
+    with pytest.raises(TrialError, match=f"ran {len(companions)} copies beside null instead of 1"):
+        syscalls.measured(parameters, typed([CLOCK, found]), TIME)
+    right = {**found, "companions": {"0": 5}}
+    assert syscalls.measured(parameters, typed([CLOCK, right]), TIME)
+
+
+def test_what_was_counted_is_for_an_operation_and_none_if_others_had_the_counters() -> None:
+    counts = {"cycles": 4000, "instructions:k": 6000}
+    seen = {"windows": 2, "counts": counts, "enabled": 9, "running": 9}
+    switch = call("context-switch", batch=5, counters=seen)  # two switches in a round trip
+    shared = call("open", batch=5, counters={**seen, "running": 3})
+    never = call("read", batch=5, counters={**seen, "enabled": 0, "running": 0})
+    unknown = call("sheep", batch=5, counters=seen)
+    (found,) = syscalls.counted(typed([switch, shared, never, unknown, call("null")]))
+    assert (found.instrument, found.unit_of_totals) == ("counters", "count/op")
+    assert found.totals == {
+        "context-switch cycles": 200.0,
+        "context-switch instructions:k": 300.0,
+        "open shared": 3 / 9,
+        "read shared": 0.0,
+    }
+    assert syscalls.counted(typed([call("null")])) == ()

@@ -4,16 +4,19 @@ use std::fs::{self, DirBuilder};
 use std::io::ErrorKind;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
-use std::process::ExitStatus;
+use std::process::{Command, ExitStatus};
+use std::time::Duration;
 
 use hardcost_measured::channel::{Identity, Job, Order, Ready, Reply, Task};
 use hardcost_measured::cputime::CpuTime;
 use hardcost_measured::filelists;
 use rustix::process::geteuid;
 
+use crate::cputime::clock_of_process;
 use crate::error::{Context, Error, Result};
 use crate::measured::{self, Conversation};
 use crate::process::Process;
+use crate::processors::hold;
 use crate::system::Company;
 use crate::wait::Deadline;
 
@@ -39,18 +42,61 @@ impl Child {
         company: &mut Company<'_>,
         deadline: Deadline,
     ) -> Result<(Self, Identity)> {
-        let identity = geteuid().is_root().then_some(ORDINARY);
-        let directory = WorkDirectory::new(identity)?;
-        let (command, conversation) = measured::process()?;
-        let process = Process::start(command, company.perturbation.variable(), limit)?;
-        let job = Job { directory: directory.path.clone(), identity, task };
-        let used = CpuTime::default();
-        let mut child = Self { process, used, conversation, _directory: directory };
-        child.tell(&Order::Prepare(job))?;
+        Self::start_on(None, task, limit, company, deadline)
+    }
+
+    /// The same, held on a processor if one is named.
+    pub fn start_on(
+        processor: Option<usize>,
+        task: Task,
+        limit: usize,
+        company: &mut Company<'_>,
+        deadline: Deadline,
+    ) -> Result<(Self, Identity)> {
+        let variable = company.perturbation.variable();
+        let start = |command| Process::start(command, variable, limit);
+        let mut child = Self::begin(task, processor, start)?;
         match child.hear(company, deadline)? {
             Reply::Ready(Ready { identity, used }) => Ok((Self { used, ..child }, identity)),
             other => Err(unexpected(&other)),
         }
+    }
+
+    /// Starts a process that is never ready: it warms up without end on that processor, making the
+    /// call over and over. It ends with this process at the latest.
+    pub fn start_endless(task: Task, processor: usize, limit: usize) -> Result<Self> {
+        Self::begin(task, Some(processor), |command| Process::start_tied(command, None, limit))
+    }
+
+    /// Starts the process, and tells it what to prepare.
+    fn begin(
+        task: Task,
+        processor: Option<usize>,
+        start: impl FnOnce(Command) -> Result<Process>,
+    ) -> Result<Self> {
+        let identity = geteuid().is_root().then_some(ORDINARY);
+        let directory = WorkDirectory::new(identity)?;
+        let (command, conversation) = measured::process()?;
+        let process = start(command)?;
+        if let Some(processor) = processor {
+            hold(Some(process.pid()), processor)?;
+        }
+        let job = Job { directory: directory.path.clone(), identity, task };
+        let used = CpuTime::default();
+        let mut child = Self { process, used, conversation, _directory: directory };
+        child.tell(&Order::Prepare(job))?;
+        Ok(child)
+    }
+
+    /// How long the process ran in all, in nanoseconds. That it has said anything, or has gone, is
+    /// an error: it should be at work.
+    pub fn still_works(&mut self, company: &mut Company<'_>) -> Result<u64> {
+        let now = Deadline::NEVER.or_in(Duration::ZERO);
+        let woken = self.process.wait(Some(self.conversation.as_fd()), company, now)?;
+        if woken.other || woken.ended {
+            return Err(unexpected(&self.hear(company, Deadline::NEVER)?));
+        }
+        Ok(clock_of_process(self.process.pid().as_raw_nonzero().get()).unwrap_or(0))
     }
 
     /// Tells the child to do something.

@@ -19,6 +19,8 @@ mod capture;
 mod child;
 mod clock;
 mod command;
+mod companions;
+mod counters;
 mod cputime;
 mod entropy;
 mod error;
@@ -35,6 +37,7 @@ mod perturb;
 mod place;
 mod ports;
 mod process;
+mod processors;
 mod protocol;
 mod root;
 mod selinux;
@@ -54,13 +57,15 @@ use std::io::{self, BufRead};
 
 use hardcost_measured::NAMES;
 
+use error::Error;
 use place::Place;
+use processors::Processors;
 use protocol::{Listing, PROTOCOL_VERSION};
 use session::Session;
 
-const USAGE: &str = "usage: hardcost-probe serve [SECONDS] | list\n\n\
+const USAGE: &str = "usage: hardcost-probe serve [SECONDS [PROCESSOR]] | list\n\n\
     serve  read requests from standard input and answer on standard output;\n\
-    \u{20}      fail after so many seconds (default: half a day)\n\
+    \u{20}      fail after so many seconds (default: half a day); measure on that processor\n\
     list   print the calls that can be measured\n";
 
 /// What the C library calls; the process's exit status is what comes back.
@@ -72,7 +77,7 @@ extern "C" fn main() -> c_int {
 /// Does what the first argument says and returns the exit status.
 fn run(verb: Option<&str>) -> c_int {
     match verb {
-        Some("serve") => serve(std::env::args().nth(2)),
+        Some("serve") => serve(std::env::args().nth(2), std::env::args().nth(3)),
         Some("list") => list(),
         Some(systemd::VERB) if std::process::id() != 1 => guest::run_as_service(),
         // The kernel gives its init the words of the boot line that it did not understand.
@@ -88,14 +93,27 @@ fn misused() -> c_int {
     2
 }
 
-/// Answers requests from standard input until it ends, within so many seconds: 0 if all were done, 1
-/// if one failed.
+/// Says what keeps the probe from beginning.
+#[expect(clippy::disallowed_macros, reason = "there is no session yet")]
+fn failed(error: &Error) -> c_int {
+    eprintln!("hardcost-probe: {error}");
+    1
+}
+
+/// Answers requests from standard input until it ends, within so many seconds, on that processor if
+/// one is named: 0 if all were done, 1 if one failed.
 #[expect(clippy::disallowed_methods, reason = "this is where its answers go")]
-fn serve(seconds: Option<String>) -> c_int {
+fn serve(seconds: Option<String>, processor: Option<String>) -> c_int {
     let seconds = seconds.map_or(Some(alarm::HALF_A_DAY), |word| word.parse().ok());
     let Some(seconds) = seconds.filter(|&seconds| seconds > 0) else { return misused() };
+    let Ok(processor) = processor.map(|word| word.parse()).transpose() else { return misused() };
+    let processors = match processor.map(Processors::hold).transpose() {
+        Ok(processors) => processors.unwrap_or_default(),
+        Err(error) => return failed(&error),
+    };
     let lines = io::stdin().lock().split(b'\n');
-    let mut session = Session::new(Place::Host, Box::new(io::stdout())).within(seconds);
+    let session = Session::new(Place::Host, Box::new(io::stdout()));
+    let mut session = session.within(seconds).on(processors);
     let done = session.hello(None).and_then(|()| session.run(lines));
     c_int::from(!done.unwrap_or(false))
 }

@@ -12,12 +12,13 @@ use crate::measure::Bench;
 use crate::out::Out;
 use crate::perturb::Perturbed;
 use crate::place::Place;
+use crate::processors::Processors;
 use crate::protocol::{Answer, CommandPlan, PROTOCOL_VERSION, Request, What, parse};
 use crate::spinner::Spinner;
 use crate::system::{self, Company, Guard, Services, Since};
 use crate::wait::Deadline;
 use crate::watch::Watch;
-use crate::{command, files, measure, tally};
+use crate::{command, counters, files, measure, tally};
 
 /// What lasts from one request to the next.
 pub struct Session {
@@ -35,6 +36,8 @@ pub struct Session {
     seconds: u32,
     /// What is halted while something is measured.
     spinner: Option<Spinner>,
+    /// Where it is measured.
+    processors: Processors,
     out: Out,
 }
 
@@ -50,6 +53,7 @@ impl Session {
             perturbed: Perturbed::default(),
             seconds: alarm::HALF_A_DAY,
             spinner: None,
+            processors: Processors::default(),
             out: Out::new(out),
         }
     }
@@ -62,6 +66,11 @@ impl Session {
     /// The same with a process that keeps the processor busy while nothing is measured.
     pub fn beside(self, spinner: Option<Spinner>) -> Self {
         Self { spinner, ..self }
+    }
+
+    /// The same on other processors than this process may use anyway.
+    pub fn on(self, processors: Processors) -> Self {
+        Self { processors, ..self }
     }
 
     /// Says one thing.
@@ -144,11 +153,16 @@ impl Session {
             }
             Request::Write { path, value } => files::write(path, value.as_deref())?,
             Request::Audit { rules, backlog_limit } => self.start_audit(&rules, backlog_limit)?,
-            Request::Calls { clock, calls, limit } => {
+            Request::Calls { clock, calls, limit, copies, counters } => {
                 let deadline = Deadline::within(limit)?;
+                let allotted = self.processors.beside(copies)?;
                 let (company, out) = self.parts();
-                let mut bench = Bench { place, clock, deadline, company };
+                let mut bench = Bench { place, clock, deadline, company, allotted, counters };
                 return measure::calls(&mut bench, &calls, out);
+            }
+            Request::Counters { names } => {
+                let refused = counters::refusal(&names)?;
+                Answer::Counters { names, refused }
             }
             Request::Command(plan) => {
                 let (mut company, out) = self.parts();

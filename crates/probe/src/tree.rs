@@ -6,11 +6,16 @@ use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 
 /// Kills a process, its group, and all that descend from it; what has ended already is no error.
 pub fn kill(root: Pid) {
-    let family = descendants(root.as_raw_nonzero().get(), &parents());
+    let family = family(root);
     let _ = kill_process_group(root, Signal::KILL);
     for pid in family.into_iter().filter_map(Pid::from_raw) {
         let _ = kill_process(pid, Signal::KILL);
     }
+}
+
+/// A process and all that descend from it.
+pub fn family(root: Pid) -> Vec<i32> {
+    descendants(root.as_raw_nonzero().get(), &parents())
 }
 
 /// Whether a process descends from this one.

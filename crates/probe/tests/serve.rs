@@ -11,8 +11,14 @@ mod programs;
 
 /// Lets `serve` do a job and returns its answers. Each must be a line of printable ASCII.
 fn serve(job: &str) -> (Vec<Value>, Option<i32>) {
+    serve_with(&[], job)
+}
+
+/// The same with further arguments.
+fn serve_with(arguments: &[&str], job: &str) -> (Vec<Value>, Option<i32>) {
     let mut probe = programs::probe()
         .arg("serve")
+        .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -89,6 +95,56 @@ fn calls_run_as_an_ordinary_user_where_the_probe_may_choose() {
     };
     assert_eq!(measured[1]["uid"], expected);
     assert_eq!(id["stdout"], format!("{expected}\n"));
+}
+
+#[test]
+fn what_is_counted_comes_with_the_windows_it_was_counted_in() {
+    let plan =
+        |name: &str| json!({"name": name, "batch": 64, "samples": 40, "warmup": 1, "apart": 0});
+    let events = ["task-clock", "page-faults", "context-switches"];
+    let answers = answers(&[
+        json!({"do": "counters", "names": events}),
+        json!({"do": "calls", "clock": "monotonic", "counters": events,
+               "calls": [plan("null"), plan("page-fault"), plan("context-switch")]}),
+    ]);
+    assert_eq!(answers[0], json!({"event": "counters", "names": events, "refused": null}));
+    let each = |answer: &Value, event: &str| {
+        let counters = &answer["counters"];
+        assert_eq!(counters["windows"], 10);
+        assert_eq!(counters["enabled"], counters["running"]);
+        let count = counters["counts"][event].as_f64().expect("a number");
+        count / 640.0
+    };
+    assert!(each(&answers[2], "page-faults") < 0.5);
+    let faults = each(&answers[3], "page-faults");
+    assert!((1.0..1.5).contains(&faults), "{faults}");
+    // A round trip is two switches, of which each of the two processes makes one.
+    assert!(each(&answers[4], "context-switches") >= 1.9, "{answers:?}");
+    assert!(answers[2..].iter().all(|one| one["samples"].as_array().map(Vec::len) == Some(40)));
+}
+
+#[test]
+fn without_a_request_nothing_is_counted_and_nobody_is_beside() {
+    let plan = json!({"name": "null", "batch": 1, "samples": 1, "warmup": 0, "apart": 0});
+    let answers = answers(&[json!({"do": "calls", "clock": "tsc", "calls": [plan]})]);
+    let fields = answers[1].as_object().expect("an object");
+    assert!(!fields.contains_key("counters") && !fields.contains_key("companions"));
+}
+
+#[test]
+fn the_probe_is_held_on_the_processor_that_is_named() {
+    let set = rustix::thread::sched_getaffinity(None).expect("known");
+    for cpu in (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)) {
+        let job =
+            json!({"do": "read", "name": "status", "path": "/proc/self/status", "tail": 9999});
+        let (all, status) = serve_with(&["60", &cpu.to_string()], &job.to_string());
+        let text = all[1]["text"].as_str().expect("text");
+        assert!(text.contains(&format!("Cpus_allowed_list:\t{cpu}\n")), "{text}");
+        assert_eq!(status, Some(0));
+    }
+    let output = programs::probe().args(["serve", "60", "1023"]).output().expect("starts");
+    assert!(output.stderr.starts_with(b"hardcost-probe: processor 1023: "), "{output:?}");
+    assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]
@@ -196,7 +252,7 @@ fn without_the_measured_program_it_says_what_is_missing() {
 
 #[test]
 fn without_a_known_verb_it_says_how_it_is_used() {
-    for words in [&["dance"][..], &["serve", "0"], &["serve", "long"]] {
+    for words in [&["dance"][..], &["serve", "0"], &["serve", "long"], &["serve", "9", "first"]] {
         let output = programs::probe().args(words).output().expect("starts");
         assert_eq!(output.status.code(), Some(2), "{words:?}");
         assert!(output.stderr.starts_with(b"usage:"));

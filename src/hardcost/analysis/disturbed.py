@@ -23,6 +23,10 @@ MOST_STOLEN = 0.01
 MOST_DRIFT = 0.05
 """By how much of itself the processor's frequency may differ between a trial's begin and end."""
 
+LEAST_BESIDE = 0.05
+"""The share of a call's windows in which each of its copies ran; a copy that executes a program
+over and over has some 20 %."""
+
 MOST_SET_ASIDE = 1 / 3
 """If more blocks than this share are disturbed, the machine is always so, and all of them count."""
 
@@ -65,3 +69,5 @@ def _reasons(seen: Mapping[str, float], host_seconds: float) -> Iterator[str]:
         yield "the processor was throttled for its heat"
     if seen.get("pinned", 1.0) == 0:
         yield "the process was not held on one processor"
+    if seen.get("companions", 1.0) < LEAST_BESIDE:
+        yield "a copy of the call hardly ran beside it"

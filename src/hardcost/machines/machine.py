@@ -110,7 +110,7 @@ class Capabilities:
     by their names; None: all of the probe's. It would carry out those in `with_yes`, too, if the
     user said so. `at_once` trials are carried out at a time; None: as many as the user wants.
     `builds_at_once` kernels are built at a time; None: it is given all, and holds back what it has
-    no room for.
+    no room for. One trial may use so many `processors`.
     """
 
     instruments: frozenset[str]
@@ -126,6 +126,7 @@ class Capabilities:
     with_yes: frozenset[str] = frozenset()
     at_once: int | None = None
     builds_at_once: int | None = 1
+    processors: int = 1
 
 
 @dataclass(frozen=True)

@@ -105,8 +105,29 @@ class Named(Part):
     name: str
 
 
+class CallCounters(Part):
+    """What a processor counted of a call in so many `windows`, by event.
+
+    It did so in a process that was not timed, and in all that this started. `enabled` are the
+    nanoseconds in which it should have counted, `running` those in which it did.
+    """
+
+    windows: Annotated[U32, Field(gt=0)]
+    counts: dict[str, U64]
+    enabled: U64
+    running: U64
+
+    @property
+    def whole(self) -> bool:
+        """Whether it counted all the while; else others needed the counters, too."""
+        return 0 < self.enabled == self.running
+
+
 class CallAnswer(Named):
-    """A measured call: the ticks of each window, the clock's overhead included."""
+    """A measured call: the ticks of each window, the clock's overhead included.
+
+    `companions` are the nanoseconds that each copy beside it ran meanwhile, by its processor.
+    """
 
     event: Literal["call"] = "call"
     clock: ClockName
@@ -116,6 +137,16 @@ class CallAnswer(Named):
     loginuid: U32 | None
     audit: AuditCounts | None
     output: str
+    companions: dict[str, U64] = Field(default_factory=dict)
+    counters: CallCounters | None = None
+
+
+class CountersAnswer(Part):
+    """`Counters` is done: `refused` is the kernel's error number; None where it counts them."""
+
+    event: Literal["counters"] = "counters"
+    names: tuple[str, ...]
+    refused: I32 | None
 
 
 class Ended(Part):
@@ -321,6 +352,7 @@ Answer = Annotated[
     | AuditAnswer
     | ClockAnswer
     | CallAnswer
+    | CountersAnswer
     | CommandAnswer
     | RanAnswer
     | StartedAnswer

@@ -92,14 +92,27 @@ class CallPlan(Sent):
 
 
 class Calls(_Request):
-    """Measure system calls, in this order, within `limit` seconds in all if it is given."""
+    """Measure system calls, in this order, within `limit` seconds in all if it is given.
 
-    LEFT_OUT: ClassVar[frozenset[str]] = frozenset({"limit"})
+    So many `copies` of each make it at the same time, each on a processor of its own; one of them
+    is measured. Of each call a processor counts the events named in `counters`.
+    """
+
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset({"limit", "copies", "counters"})
 
     do: Literal["calls"] = "calls"
     clock: ClockName
     calls: tuple[CallPlan, ...]
     limit: _Seconds | None = None
+    copies: U32 | None = None
+    counters: tuple[str, ...] | None = None
+
+
+class Counters(_Request):
+    """Say whether the processor counts some events at once; the answer is `CountersAnswer`."""
+
+    do: Literal["counters"] = "counters"
+    names: tuple[str, ...]
 
 
 class Command(_Request):
@@ -274,6 +287,7 @@ _OfProbe = (
     | Write
     | Audit
     | Calls
+    | Counters
     | Command
     | Run
     | Start

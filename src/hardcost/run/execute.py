@@ -13,7 +13,14 @@ from hardcost.instruments.traces import Trace
 from hardcost.instruments.tracing import traces
 from hardcost.run.limits import USUAL_LIMITS
 from hardcost.store.record import Record
-from hardcost.workloads.names import CountsOperations, HasWindows, KnowsRemedy, MakesOneCall, asked
+from hardcost.workloads.names import (
+    CountsOperations,
+    HasCounters,
+    HasWindows,
+    KnowsRemedy,
+    MakesOneCall,
+    asked,
+)
 from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
@@ -46,6 +53,7 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         operations = module.operations(parameters) if isinstance(module, CountsOperations) else {}
         logged = apply.logged(answers)
         observed = recorders.observed(trial.setup.record, answers, operations, logged)
+        counted = module.counted(answers) if isinstance(module, HasCounters) else ()
         profiled, traced = None, tuple[Trace, ...]()
         if execution.stacks is not None and isinstance(module, HasWindows):
             windows = module.windows(parameters, answers, instrument)
@@ -70,7 +78,7 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         notes=(*prepared.notes, *notes),
         start_seconds=execution.start_seconds,
         host_seconds=execution.host_seconds,
-        observed=observed,
+        observed=(*observed, *counted),
         profile=profiled,
         traces=traced,
         surroundings=dict(execution.surroundings),

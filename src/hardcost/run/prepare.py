@@ -14,7 +14,7 @@ from hardcost.errors import InputError, Problem
 from hardcost.instruments import recorders
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import INSTALLED, Boot
-from hardcost.protocol.requests import PROBE_REQUESTS, Perturb
+from hardcost.protocol.requests import PROBE_REQUESTS, Calls, Perturb
 from hardcost.units import count
 from hardcost.workloads.names import MeasuresPerturbed, NeedsDisk, NeedsTree, asked
 from hardcost.workloads.names import check as check_workload
@@ -103,6 +103,7 @@ def prepare_all(plan: Plan, machine: Machine, monitor: Monitor) -> tuple[Prepare
     boots = tuple(dict.fromkeys(boot for _, boot in trials))
     check_able(boots, plan.instrument, machine)
     _check_requests([trial for trial, _ in trials], machine)
+    _check_copies([trial for trial, _ in trials], machine)
     machine.fetch(boots, monitor.note)
     prepared: list[Prepared] = []
     with monitor.stage("trials worked out", len(trials)) as advance:
@@ -234,6 +235,25 @@ def _check_requests(trials: Iterable[Trial], machine: Machine) -> None:
     )
     if problems:
         raise InputError.of(problems)
+
+
+def _check_copies(trials: Iterable[Trial], machine: Machine) -> None:
+    """Check that each copy of a call has a processor of its own.
+
+    Raises:
+        InputError: There are fewer processors.
+    """
+    there = machine.capabilities.processors
+    each = {trial.workload: trial for trial in trials}.values()
+    jobs = (request for trial in each for request in _load(trial))
+    most = max((one.copies or 1 for one in jobs if isinstance(one, Calls)), default=1)
+    if most > there:
+        others = "host and ssh:USER@HOST are machines with several"
+        raise InputError(
+            f"copies={most} needs {most} processors, and the machine {machine.name} has"
+            f" {there} that may be used",
+            hint=others if there == 1 else f"copies={there} is the most there",
+        )
 
 
 def _remedy(asked: Iterable[str], machine: Machine) -> str:

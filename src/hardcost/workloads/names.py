@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.instruments.observed import Observed
     from hardcost.instruments.windows import Together, Windows
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
@@ -100,6 +101,14 @@ class CountsOperations(Protocol[Taken_contra]):
 
     def operations(self, parameters: Taken_contra) -> dict[str, int]:
         """Return how many, by the name of the program; 0 for one that finishes another's."""
+
+
+@runtime_checkable
+class HasCounters(Protocol):
+    """A workload of whose operations a processor counts instructions and cycles."""
+
+    def counted(self, answers: Sequence[Answer]) -> tuple[Observed, ...]:
+        """Return what it counted; () where it does not count."""
 
 
 @runtime_checkable

@@ -15,17 +15,26 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
-from hardcost.errors import TrialError
+from hardcost.errors import InputError, TrialError
+from hardcost.instruments import counters
 from hardcost.instruments.windows import Windows
-from hardcost.protocol.answers import CallAnswer, ClockAnswer, PerturbedAnswer, find, only
+from hardcost.protocol.answers import (
+    CallAnswer,
+    ClockAnswer,
+    PerturbedAnswer,
+    all_of,
+    find,
+    only,
+)
 from hardcost.protocol.requests import ROOT, USER, CallPlan, Calls, Perturb
 from hardcost.workloads.measured import Measured
-from hardcost.workloads.parameters import JOINED, ONCE, WorkloadParameters, one_of
+from hardcost.workloads.parameters import JOINED, ONCE, WorkloadParameters, one_of, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.instruments.observed import Observed
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
 
@@ -40,6 +49,7 @@ PACKAGES: Final[tuple[str, ...]] = ()
 _WARM_UP = 8  # windows before the first sample: caches of names, slabs and pages fill
 _PERTURBED_WARM_UP = 4  # the same of a call that was measured under other perturbations before
 PERTURBED_SAMPLES = 9  # windows of a call under a perturbation
+_MOST_COPIES = 1024  # processors
 _APART = 4  # milliseconds between windows, at least: records reach the audit daemon
 
 
@@ -74,12 +84,32 @@ _CallName = Annotated[str, one_of("calls", calls)]
 
 
 class Parameters(WorkloadParameters):
-    """Which calls are measured, in the order in which they are reported."""
+    """Which calls are measured, in the order in which they are reported, and beside how many."""
 
     calls: Annotated[tuple[_CallName, ...], JOINED, ONCE] = Field(
         default_factory=lambda: tuple(calls()),
         description="the calls to measure, joined by '+', such as null+open (default: all)",
     )
+    copies: Annotated[int, whole(_MOST_COPIES)] = Field(
+        1,
+        description=(
+            "how many processes make the call at the same time, each on its own processor; one of"
+            " them is measured (default: 1; only under time)"
+        ),
+    )
+
+    def check(self, instrument: Instrument) -> None:
+        """Check that the instrument sees several processors.
+
+        Raises:
+            InputError: It does not.
+        """
+        if self.copies > 1 and instrument.exact:
+            raise InputError(
+                f"copies={self.copies} is not for the instrument {instrument.name}: it counts on"
+                " one emulated processor, where nobody waits for another",
+                hint="--instrument time --machine host, or ssh:USER@HOST",
+            )
 
 
 def chosen(parameters: Parameters) -> tuple[Call, ...]:
@@ -102,7 +132,7 @@ def requests(
     """
     asked = chosen(parameters)
     if tuple(perturbations) == (0,):
-        return [_plan(asked, instrument)]
+        return [_plan(asked, instrument, parameters.copies)]
     found: list[Request] = []
     if still := [call for call in asked if not call.moves]:
         found.append(_plan(still, instrument))
@@ -120,7 +150,7 @@ def requests(
     return found
 
 
-def _plan(some: Sequence[Call], instrument: Instrument) -> Calls:
+def _plan(some: Sequence[Call], instrument: Instrument, copies: int = 1) -> Calls:
     rows = tuple(
         CallPlan(
             name=call.name,
@@ -131,7 +161,7 @@ def _plan(some: Sequence[Call], instrument: Instrument) -> Calls:
         )
         for call in some
     )
-    return Calls(clock=instrument.clock, calls=rows)
+    return Calls(clock=instrument.clock, calls=rows, copies=copies if copies > 1 else None)
 
 
 def measured(
@@ -144,6 +174,12 @@ def measured(
     Raises:
         TrialError: An answer is missing, or says something else than was asked for.
     """
+    for one in all_of(answers, CallAnswer):
+        if len(one.companions) != parameters.copies - 1:
+            raise TrialError(
+                f"the machine ran {len(one.companions)} copies beside {one.name} instead of"
+                f" {parameters.copies - 1}"
+            )
     found = _by_perturbation(answers)
     perturbed = {number: some for number, some in found.items() if number}
     return tuple(
@@ -178,6 +214,12 @@ def windows(
                 )
             )
     return tuple(found)
+
+
+def counted(answers: Sequence[Answer]) -> tuple[Observed, ...]:
+    """Return what the processor counted of an operation of each call, where it counts."""
+    operations = {name: call.operations for name, call in calls().items()}
+    return counters.observed(all_of(answers, CallAnswer), operations)
 
 
 def _by_perturbation(answers: Sequence[Answer]) -> dict[int, list[Answer]]:

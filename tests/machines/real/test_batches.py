@@ -36,8 +36,9 @@ def test_a_slow_clock_gets_longer_windows() -> None:
 
 
 def test_a_trial_is_short_and_of_the_same_calls() -> None:
-    (row,) = trial(calls("null", samples=99)).calls
-    assert (row.name, row.batch, row.samples) == ("null", 64, 5)
+    short = trial(calls("null", samples=99).model_copy(update={"copies": 2}))
+    (row,) = short.calls
+    assert (row.name, row.batch, row.samples, short.copies) == ("null", 64, 5, None)
 
 
 @given(st.integers(0, 2**63), st.integers(0, 2**63))

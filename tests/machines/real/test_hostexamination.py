@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tests.machines.real.standins import this_host
 
 from hardcost.machines.cache import Cache
+from hardcost.machines.real.hostcounters import OF_PROGRAMS, WHOLE
 from hardcost.machines.real.hostexamination import examine, noise, try_out
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ def quiet() -> HostFacts:
         virtual=False,
         siblings=False,
         boost=False,
+        counters=WHOLE,
+        uncounted="",
     )
 
 
@@ -46,6 +49,8 @@ def test_each_source_of_noise_is_named_with_what_it_does_and_none_forbids_measur
         governor="powersave",
         virtual=True,
         siblings=True,
+        counters=OF_PROGRAMS,
+        uncounted="measure as root",
     )
     checks = list(noise(noisy, {"load": 3.0}))
     assert wrong(checks) == [
@@ -54,6 +59,7 @@ def test_each_source_of_noise_is_named_with_what_it_does_and_none_forbids_measur
         "hypervisor",
         "hyper-threading",
         "frequency",
+        "counters",
         "load",
     ]
     assert all(check.remedy and not check.needed for check in checks)
@@ -62,6 +68,9 @@ def test_each_source_of_noise_is_named_with_what_it_does_and_none_forbids_measur
 def test_this_host_can_be_looked_at(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     assert wrong(list(examine(cache))) == []
-    first, *_ = asyncio.run(try_out(cache))
+    first, *others = asyncio.run(try_out(cache))
     assert first.name == "host"
     assert first.ok
+    (counters,) = (check for check in others if check.name == "counters")
+    assert counters.ok == (counters.found == ", ".join(WHOLE))
+    assert counters.ok or counters.remedy

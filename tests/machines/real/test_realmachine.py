@@ -72,6 +72,48 @@ def test_calls_are_measured_by_an_ordinary_user_on_one_processor() -> None:
     assert not is_left(before)
 
 
+def test_a_copy_makes_the_same_call_on_another_processor() -> None:
+    before = left()
+    machine = this_host()
+    if len(machine.facts.cpus) < 2:
+        pytest.skip("there is one processor")
+    asked = calls("null", "open", samples=999).model_copy(update={"copies": 2})
+    done = asyncio.run(machine.execute(Boot(), [asked], 60))
+    answers = all_of(done.answers, CallAnswer)
+    assert [list(one.companions) for one in answers] == [[str(machine.facts.cpus[0])]] * 2
+    assert all(len(one.samples) == 999 for one in answers)
+    assert done.surroundings["pinned"] == 1
+    assert 0 < done.surroundings["companions"] < 2
+    assert not is_left(before)
+    assert machine.capabilities.processors == len(machine.facts.cpus)
+
+
+def test_what_the_processor_counts_stands_beside_the_times() -> None:
+    """Events that the kernel itself counts go the same way, on any machine."""
+    machine = this_host()
+    events = ("task-clock", "page-faults")
+    counting = replace(machine, facts=replace(machine.facts, counters=events, uncounted=""))
+    done = asyncio.run(counting.execute(Boot(), [calls("null", "page-fault", samples=40)], 60))
+    null, fault = all_of(done.answers, CallAnswer)
+    assert null.counters is not None
+    assert fault.counters is not None
+    assert null.counters.whole
+    assert null.counters.windows == 10
+    assert null.counters.counts.keys() == set(events)
+    assert fault.counters.counts["page-faults"] >= 10 * fault.batch
+    assert counting.environment(Boot())["counters"] == "task-clock, page-faults"
+
+
+def test_without_counters_none_are_asked_for() -> None:
+    machine = this_host()
+    if machine.facts.counters:
+        pytest.skip("this machine has some")
+    done = asyncio.run(machine.execute(Boot(), [calls("null")], 60))
+    assert only(done.answers, CallAnswer).counters is None
+    assert "counters" not in machine.environment(Boot())
+    assert machine.facts.uncounted
+
+
 def test_a_program_is_installed_nowhere_but_in_a_scratch_folder() -> None:
     place = "/usr/local/bin/hardcost-test-program"
     program = Path(str(shutil.which("true"))).read_bytes()

@@ -1,4 +1,4 @@
-"""The command that starts the probe: any folder, and no processor where there is no taskset."""
+"""The command that starts the probe: in any folder, with nothing but `sh` and coreutils."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def test_when_nobody_listens_any_more_all_that_came_of_the_probe_ends(tmp_path: 
     assert not scratch.exists()
 
 
-def test_without_taskset_the_probe_starts_all_the_same(tmp_path: Path) -> None:
-    probe_in(tmp_path, "echo started")
+def test_the_probe_is_told_its_processor_and_nothing_else_is_needed(tmp_path: Path) -> None:
+    probe_in(tmp_path, 'echo "$@"')
     programs = tmp_path / "programs"
     programs.mkdir()
     for name in ("cat", "head", "mkdir", "mkfifo", "readlink", "rm", "sh"):
         (programs / name).symlink_to(str(shutil.which(name)))
-    argv = starting.words(str(tmp_path), 0, str(tmp_path / "scratch"), 1, 0)
-    assert started(["/bin/sh", *argv[1:]], "", PATH=str(programs)) == ("started\n", 0)
+    argv = starting.words(str(tmp_path), 5, str(tmp_path / "scratch"), 1, 0)
+    assert started(["/bin/sh", *argv[1:]], "", PATH=str(programs)) == ("serve 1 5\n", 0)
 
 
 def test_the_hash_stands_for_all_three_programs(tmp_path: Path) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.machines.real.standins import calls
+from tests.protocol.said import typed
 
-from hardcost.machines.real.surroundings import around, surroundings, taken_out
+from hardcost.machines.real.surroundings import around, companions, surroundings, taken_out
 from hardcost.protocol.answers import ContentAnswer
 
 BEFORE = {
@@ -59,3 +60,11 @@ def test_only_what_was_read_around_the_job_is_taken_out_of_its_answers() -> None
 def test_no_text_is_too_strange(texts: dict[str, str], cpu: int | None) -> None:
     found = surroundings({"before": BEFORE, "after": {**AFTER, **texts}}, cpu)
     assert all(value >= 0 for value in found.values())
+
+
+def test_the_copy_that_ran_least_is_known_by_its_share_of_the_windows() -> None:
+    one = {"event": "call", "name": "null", "samples": [50, 50], "companions": {"0": 90, "2": 40}}
+    other = {**one, "name": "read", "companions": {"0": 80, "2": 60}}
+    assert companions(typed([one, other])) == {"companions": 0.4}
+    assert companions(typed([{**one, "companions": {}}])) == {}
+    assert companions(typed([{**one, "samples": [0]}])) == {}

@@ -69,6 +69,13 @@ pub enum Answer {
     },
     /// One call's answer to `calls`.
     Call(CallAnswer),
+    /// `counters` is done.
+    Counters {
+        /// Which.
+        names: Vec<String>,
+        /// The error number with which the kernel refuses to count them; null where it does not.
+        refused: Option<i32>,
+    },
     /// `command` is done.
     Command(CommandAnswer),
     /// `run` is done.
@@ -153,6 +160,26 @@ pub struct CallAnswer {
     pub audit: Option<AuditCounts>,
     /// What it printed, at most 4096 characters.
     pub output: String,
+    /// Nanoseconds that each companion ran between the first window and the last, by processor.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub companions: BTreeMap<String, u64>,
+    /// What the processor counted, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counters: Option<CallCounters>,
+}
+
+/// What a processor counted of a call, in a process that is not timed, and in all that it started.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CallCounters {
+    /// In how many windows.
+    pub windows: u32,
+    /// Counts by event.
+    pub counts: BTreeMap<String, u64>,
+    /// Nanoseconds in which they should have been counted.
+    pub enabled: u64,
+    /// Nanoseconds in which they were: fewer where others needed the counters, too.
+    pub running: u64,
 }
 
 /// One run of a measured program.

@@ -11,8 +11,8 @@ mod schema;
 use serde::Serialize;
 
 pub use self::answers::{
-    Answer, AuditCounts, AuditSeen, AvcSeen, CallAnswer, CommandAnswer, CpuSeen, RanAnswer,
-    StartedAnswer, StoppedAnswer, WatchedAnswer,
+    Answer, AuditCounts, AuditSeen, AvcSeen, CallAnswer, CallCounters, CommandAnswer, CpuSeen,
+    RanAnswer, StartedAnswer, StoppedAnswer, WatchedAnswer,
 };
 pub use self::requests::{
     CallPlan, ClockName, CommandPlan, CountJob, LogKind, ReadyJob, Request, RunJob, StartJob,
@@ -54,6 +54,8 @@ mod tests {
             r#"{"do":"write","path":"/proc/sys/kernel/x","value":"1"}"#,
             r#"{"do":"audit","rules":"-D","backlog_limit":8192}"#,
             r#"{"do":"calls","clock":"tsc","calls":[{"name":"null","batch":1,"samples":101,"warmup":8,"apart":1}]}"#,
+            r#"{"do":"calls","clock":"monotonic","calls":[],"copies":2,"counters":["cycles"]}"#,
+            r#"{"do":"counters","names":["cycles","instructions:u"]}"#,
             r#"{"do":"command","argv":["/bin/true"],"clock":"monotonic"}"#,
             r#"{"do":"install","path":"/p","mode":493,"base64":"AA==","owner":"a","group":"b"}"#,
             r#"{"do":"run","name":"copy","argv":["cp","a","b"],"clock":"tsc","user":"user",

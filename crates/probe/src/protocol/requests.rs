@@ -72,6 +72,19 @@ pub enum Request {
         /// How long all of them may take, in seconds; without, as long as the job may.
         #[serde(default)]
         limit: Option<f64>,
+        /// How many processes make the call at the same time, each on a processor of its own; one
+        /// of them is measured.
+        #[serde(default)]
+        copies: Option<u32>,
+        /// What a processor is to count of each call, in a further process, such as `cycles` and
+        /// `instructions:k`.
+        #[serde(default)]
+        counters: Vec<String>,
+    },
+    /// Say whether the processor counts some events at once.
+    Counters {
+        /// Which.
+        names: Vec<String>,
     },
     /// Measure a program from its start to its end.
     Command(CommandPlan),

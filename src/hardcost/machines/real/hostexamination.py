@@ -28,7 +28,7 @@ _CLOCKS = frozenset({"tsc", "arch_sys_counter"})
 def examine(cache: Cache) -> Sequence[Check]:  # noqa: ARG001  (any examiner's)
     """Look for the programs that it takes to measure a machine from here."""
     probe = attempt("the probe", lambda: str(built(starting.PROGRAMS[0])))
-    return (probe, program("setpriv", "util-linux"), program("taskset", "util-linux"))
+    return (probe, program("setpriv", "util-linux"))
 
 
 async def try_out(cache: Cache) -> Sequence[Check]:  # noqa: ARG001  (any examiner's)
@@ -80,6 +80,14 @@ def noise(facts: HostFacts, seen: Mapping[str, float]) -> Iterator[Check]:
     fixed = facts.governor in {"performance", ""} and not facts.boost
     said = f"governor {facts.governor or 'not known'}, boost {'on' if facts.boost else 'off'}"
     yield _check("frequency", fixed, said, "it changes with load and heat; each trial records it")
+    counters = ", ".join(facts.counters) or "none"
+    said = f"{counters}: {facts.uncounted}" if facts.uncounted else counters
+    yield _check(
+        "counters",
+        not facts.uncounted,
+        said,
+        "they are not shown beside times, which do not need them",
+    )
     load = seen.get("load", 0.0)
     yield _check(
         "load", load < len(facts.cpus) / 2, f"{load:.2f}", "something else runs: end it, or wait"

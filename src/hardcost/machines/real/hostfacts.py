@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.protocol.answers import ContentAnswer, all_of
+from hardcost.machines.real import hostcounters
+from hardcost.protocol.answers import ContentAnswer, CountersAnswer, all_of
 from hardcost.protocol.requests import Read
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _PATHS = {
     "boost": "/sys/devices/system/cpu/cpufreq/boost",
     "modules": "/sys/kernel/security/lsm",
     "enforce": "/sys/fs/selinux/enforce",
+    "paranoid": "/proc/sys/kernel/perf_event_paranoid",
 }
 _TAIL = 1 << 20
 _LONGEST = 200  # characters of a fact that a reader is shown
@@ -47,7 +49,8 @@ class HostFacts:
 
     `machine` and `line` are hashes: of what names the machine among all others, and of the
     kernel's command line. `cpus` are the processors that we may use. `modules` are the security
-    modules that the kernel runs, `enforce` is SELinux's mode (0 or 1).
+    modules that the kernel runs, `enforce` is SELinux's mode (0 or 1). `counters` are the events
+    that the processor counts for us, `uncounted` says why some are missing.
     """
 
     machine: str
@@ -64,6 +67,8 @@ class HostFacts:
     boost: bool
     modules: tuple[str, ...] = ()
     enforce: str = ""
+    counters: tuple[str, ...] = ()
+    uncounted: str = ""
 
     @property
     def cpu(self) -> int | None:
@@ -73,7 +78,8 @@ class HostFacts:
 
 def questions() -> tuple[Request, ...]:
     """Return what a probe is asked for the facts."""
-    return tuple(Read(name=name, path=path, tail=_TAIL) for name, path in _PATHS.items())
+    reads = (Read(name=name, path=path, tail=_TAIL) for name, path in _PATHS.items())
+    return (*reads, *hostcounters.questions())
 
 
 def read(answers: Sequence[Answer]) -> HostFacts:
@@ -88,6 +94,9 @@ def read(answers: Sequence[Answer]) -> HostFacts:
         raise MachineError("the machine does not say which kernel it runs: is /proc mounted?")
     model = _MODEL.search(said.get("cpuinfo", ""))
     allowed = _ALLOWED.search(said.get("status", ""))
+    counters, uncounted = hostcounters.read(
+        all_of(answers, CountersAnswer), _fact(said, "paranoid"), virtual=_virtual(said)
+    )
     return HostFacts(
         machine=_hash(said.get("machine", "").strip()),
         boot=_fact(said, "boot"),
@@ -98,12 +107,18 @@ def read(answers: Sequence[Answer]) -> HostFacts:
         cpus=_cpus(allowed[1]) if allowed else (),
         clock=_fact(said, "clock"),
         governor=_fact(said, "governor"),
-        virtual=bool(_HYPERVISOR.search(said.get("cpuinfo", ""))),
+        virtual=_virtual(said),
         siblings=_fact(said, "siblings") == "1",
         boost=_fact(said, "boost") == "1",
         modules=tuple(_fact(said, "modules").split(",")),
         enforce=_fact(said, "enforce"),
+        counters=counters,
+        uncounted=uncounted,
     )
+
+
+def _virtual(said: Mapping[str, str]) -> bool:
+    return bool(_HYPERVISOR.search(said.get("cpuinfo", "")))
 
 
 def _fact(said: Mapping[str, str], name: str) -> str:

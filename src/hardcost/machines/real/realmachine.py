@@ -160,6 +160,7 @@ class RealMachine:
             "governor": facts.governor,
             "measured on": "" if facts.cpu is None else f"processor {facts.cpu}",
             "hypervisor": "yes" if facts.virtual else "",
+            "counters": ", ".join(facts.counters),
         }
         return {name: value for name, value in known.items() if value}
 
@@ -334,10 +335,11 @@ class RealMachine:
         )
         own, texts = surroundings.taken_out(answers)
         _check_clock(own, seconds)
-        return Execution(own, "", 0.0, seconds, surroundings=surroundings.surroundings(texts, cpu))
+        beside = surroundings.surroundings(texts, cpu) | surroundings.companions(own)
+        return Execution(own, "", 0.0, seconds, surroundings=beside)
 
     async def _timed(self, calls: Calls, limit_seconds: float) -> Calls:
-        """Return calls in windows that are long enough for the machine's clock.
+        """Return calls in windows that are long enough for the machine's clock, and counted.
 
         Raises:
             MachineError: As of `execute`.
@@ -350,7 +352,8 @@ class RealMachine:
                 words, [batches.trial(calls)], limit_seconds, remedy=self.reach.remedy
             )
             self._times.update(batches.found(answers))
-        return batches.lengthened(calls, self._times)
+        lengthened = batches.lengthened(calls, self._times)
+        return lengthened.model_copy(update={"counters": self.facts.counters or None})
 
 
 async def reached(
@@ -369,8 +372,9 @@ async def reached(
     await reach.prepare()
     words = functools.partial(reach.words, None, starting.scratch(), _FACTS_SECONDS)
     answers, _ = await converse(words, hostfacts.questions(), _FACTS_SECONDS, remedy=reach.remedy)
-    able = CHANGING if changing else CAPABILITIES
-    return RealMachine(reach, hostfacts.read(answers), programs, remarks, able, people)
+    facts = hostfacts.read(answers)
+    able = replace(CHANGING if changing else CAPABILITIES, processors=max(1, len(facts.cpus)))
+    return RealMachine(reach, facts, programs, remarks, able, people)
 
 
 def _release(boot: Boot) -> str | None:

@@ -25,8 +25,8 @@ COPIED = (*PROGRAMS, KEEPER)
 # $1 is the folder of our programs, $2 a scratch folder, $3 a processor or "", $4 seconds, $5 the
 # length of the job in bytes. The job comes on standard input, which stays open as long as somebody
 # waits for answers. When it ends, `end` kills the probe with all that came of it, and removes the
-# folders in /tmp that measured processes worked in: a probe that is killed can't.
-# Without taskset (util-linux) nothing is pinned, which the surroundings of each trial show.
+# folders in /tmp that measured processes worked in: a probe that is killed can't. The probe itself
+# holds on the processor what it measures.
 _SCRIPT = """\
 d=$2; n=$5
 end() {
@@ -34,9 +34,7 @@ end() {
   w=$(readlink /proc/"$1"/cwd); kill -KILL "$1"
   case $w in /tmp/work.[0-9]*) rm -rf "$w";; esac
 }
-if [ -n "$3" ] && command -v taskset >/dev/null; then c=$3; else c=; fi
-set -- "$1/hardcost-probe" serve "$4"
-[ -z "$c" ] || set -- taskset -c "$c" "$@"
+set -- "$1/hardcost-probe" serve "$4" $3
 umask 022; mkdir -m 755 "$d" && mkfifo -m 600 "$d/job" || exit 1
 exec 3<&0 </dev/null
 "$@" <"$d/job" 3<&- &

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from hardcost.protocol.answers import ContentAnswer
+from hardcost.protocol.answers import CallAnswer, ContentAnswer, all_of
 from hardcost.protocol.requests import Read
 
 if TYPE_CHECKING:
@@ -77,6 +77,21 @@ def surroundings(texts: Mapping[str, Mapping[str, str]], cpu: int | None) -> dic
     if (load := _number(before.get("loadavg", ""))) is not None:
         found["load"] = load
     return {name: max(0.0, value) for name, value in found.items()}
+
+
+def companions(answers: Sequence[Answer]) -> dict[str, float]:
+    """Return the least share of a call's windows in which a copy beside it ran; {}: none had one.
+
+    A copy does not run while it waits, for a child or for what the copies share, or while another
+    process has its processor.
+    """
+    shares = [
+        ran / sum(one.samples)
+        for one in all_of(answers, CallAnswer)
+        for ran in one.companions.values()
+        if sum(one.samples)
+    ]
+    return {"companions": min(shares)} if shares else {}
 
 
 def _reads(when: str, cpu: int | None) -> list[Request]:

@@ -33,6 +33,7 @@ from hardcost.report.tables.bill_table import bill_grids, bill_size, matrix_grid
 from hardcost.report.tables.bill_table import shown_accounts as accounts_of
 from hardcost.report.tables.both_table import BOTH_TERMS, both_grids
 from hardcost.report.tables.choice_table import frontier_grid, given_up_grid
+from hardcost.report.tables.counters_table import counter_grids
 from hardcost.report.tables.families import summary_grids
 from hardcost.report.tables.layout import split, without_optional
 from hardcost.report.tables.matrix import for_page
@@ -388,7 +389,7 @@ def _changed(finding: Finding) -> Iterable[Section]:
 
 
 def _observed(finding: Finding) -> Iterable[Section]:
-    seen = (*loss_grids(finding), *lookup_grids(finding))
+    seen = (*counter_grids(finding), *loss_grids(finding), *lookup_grids(finding))
     folded = (*share_grids(finding), *event_grids(finding))
     if seen or folded:
         yield Section(

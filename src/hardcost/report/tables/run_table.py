@@ -18,6 +18,7 @@ from hardcost.report.sentences.draws import (
 from hardcost.report.sentences.failures import failure_lines
 from hardcost.report.sentences.profile_answer import profile_lines
 from hardcost.report.sentences.run_answer import run_answer
+from hardcost.report.tables.counters_table import counter_grids
 from hardcost.report.tables.families import summary_grids
 from hardcost.report.tables.layout import Column, Document, Grid, GridText, Lines
 from hardcost.report.tables.matrix import BASE, Entry, Matrix, MatrixText, Metric, upright
@@ -66,7 +67,7 @@ def run_table(finding: Finding) -> ConsoleRenderable:
     failures = failure_lines(finding)
     if failures:
         parts.append(Lines(tuple(failures)))
-    parts += [GridText(grid) for grid in observed_grids(finding)]
+    parts += [GridText(grid) for grid in (*counter_grids(finding), *observed_grids(finding))]
     figures: list[ConsoleRenderable] = [MatrixText(it) for it in published_matrices(finding)]
     figures += [GridText(grid) for grid in (*range_grids(finding), *mean_grids(finding))]
     if figures:

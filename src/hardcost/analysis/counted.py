@@ -1,0 +1,66 @@
+"""What the processor counted of each call, put together over the trials of a configuration."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+from hardcost.instruments import counters
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hardcost.analysis.finding import Finding
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The median counts for an operation of a call, by event, over the `trials` that have them.
+
+    In `left_out` further trials others needed the counters, too, so that not all was counted.
+    """
+
+    configuration: str
+    workload: str
+    call: str
+    counts: Mapping[str, float]
+    trials: int
+    left_out: int
+
+    @property
+    def per_cycle(self) -> float:
+        """Instructions for each cycle, of those that are counted together; NaN if none are."""
+        # Where only programs are counted there are no instructions of the kernel.
+        cycles = self.counts.get("cycles", self.counts.get("cycles:u", 0.0))
+        instructions = self.counts.get("instructions:u", math.nan)
+        instructions += self.counts.get("instructions:k", 0.0)
+        return instructions / cycles if cycles else math.nan
+
+
+def counted(finding: Finding) -> tuple[Counted, ...]:
+    """Return what was counted, in the finding's order."""
+    seen: dict[tuple[str, str, str], dict[str, list[float]]] = {}
+    for one in finding.observed:
+        if one.observed.instrument != counters.NAME:
+            continue
+        for name, value in one.observed.totals.items():
+            call, _, event = name.partition(" ")
+            place = seen.setdefault((one.configuration, one.workload, call), {})
+            place.setdefault(event, []).append(value)
+    return tuple(_counted(*place, events) for place, events in seen.items())
+
+
+def _counted(
+    configuration: str, workload: str, call: str, events: Mapping[str, list[float]]
+) -> Counted:
+    counts = {name: median(of) for name, of in events.items() if name != counters.SHARED}
+    return Counted(
+        configuration,
+        workload,
+        call,
+        counts,
+        trials=max((len(events[name]) for name in counts), default=0),
+        left_out=len(events.get(counters.SHARED, ())),
+    )

@@ -1,0 +1,73 @@
+"""What the processor counted of each call, as a table beside its times."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from hardcost.analysis.counted import counted
+from hardcost.report.tables.layout import Column, Grid, Group
+from hardcost.report.text import ABSENT, decimals, number, visible
+from hardcost.units import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hardcost.analysis.counted import Counted
+    from hardcost.analysis.finding import Finding
+
+_EVENTS = {
+    "instructions:k": "insn in the kernel",
+    "instructions:u": "insn in programs",
+    "cycles": "cycles",
+    "cycles:u": "cycles in programs",
+}
+"""The events that are shown, with their headings."""
+
+_HOW = (
+    "counted by the processor in a process of its own, after the timed one; medians of trials;"
+    " with interrupts and what surrounds the windows, so not exact as the instrument insn is"
+)
+_PROGRAMS = (
+    "the kernel's own work is not counted: the machine lets only root count it"
+    " (kernel.perf_event_paranoid)"
+)
+
+
+def counter_grids(finding: Finding) -> list[Grid]:
+    """Return, for each workload, instructions and cycles of each call, and their ratio."""
+    every = counted(finding)
+    grids = []
+    for workload in dict.fromkeys(one.workload for one in every):
+        rows = [one for one in every if one.workload == workload]
+        labels = (
+            Column("configuration", tuple(visible(one.configuration) for one in rows), left=True),
+            Column("call", tuple(visible(one.call) for one in rows), left=True),
+        )
+        columns = [
+            _column(heading, [one.counts.get(event, math.nan) for one in rows])
+            for event, heading in _EVENTS.items()
+            if any(event in one.counts for one in rows)
+        ]
+        columns.append(_column("insn/cycle", [one.per_cycle for one in rows]))
+        title = f"{visible(workload)}: counted by the processor, for an operation"
+        grids.append(Grid(title, labels, tuple(columns), notes=tuple(_notes(rows))))
+    return grids
+
+
+def _notes(rows: Sequence[Counted]) -> Iterator[str]:
+    yield _HOW
+    if any("cycles:u" in one.counts for one in rows):
+        yield _PROGRAMS
+    if left_out := max(one.left_out for one in rows):
+        yield (
+            f"of up to {count(left_out, 'trial')} of a configuration a call is left out: others"
+            " used the counters meanwhile"
+        )
+
+
+def _column(heading: str, values: Sequence[float]) -> Group:
+    known = [value for value in values if math.isfinite(value)]
+    digits = min(decimals(known), 2)
+    cells = tuple(number(v, digits) if math.isfinite(v) else ABSENT for v in values)
+    return Group("", (Column(heading, cells),))
