@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::failure::{Failure, Result};
 use crate::lines::Lines;
-use crate::oneboot::reboot;
 use crate::restore::restore;
+use crate::running::reboot;
 
 /// What the guard is told to do: nothing more, or to reboot the machine.
 const DISMISSED: &[u8] = b"dismissed\n";

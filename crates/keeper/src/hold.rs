@@ -4,22 +4,22 @@
 //! before anything is changed. From then on a line has to come each now and then. When none comes
 //! for too long, when the stream ends, or when it is said, everything is undone.
 
-use std::path::Path;
 use std::time::Duration;
 
 use hardcost_linux::daemon::Daemon;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
+use crate::before::{limit, taken, written_down};
 use crate::desk::{self, Desk};
-use crate::entry::{Begin, Change, Entry};
+use crate::entry::{Change, Entry};
 use crate::failure::{Failure, Result};
 use crate::guard::Guard;
 use crate::journal::Journal;
-use crate::lines::{self, Lines};
-use crate::people::logged_in;
+use crate::lines::Lines;
+use crate::said::{Said, say, say_lines};
 use crate::undo::undo;
 use crate::wanted::Wanted;
-use crate::{oneboot, thing};
+use crate::{running, thing};
 
 /// The first line: for which run, how many seconds without a line are too many, and what is wanted.
 /// `people`: also where users are logged in. `booted` names the boot that has to run, if that is not
@@ -34,34 +34,6 @@ pub struct Order {
     #[serde(default)]
     booted: Option<String>,
     changes: Vec<Wanted>,
-}
-
-/// What is said.
-#[derive(Debug, Serialize)]
-#[serde(tag = "event", rename_all = "lowercase")]
-pub enum Said {
-    /// A line of the journal, which is on disk here.
-    Journal { line: String },
-    /// All that is to be changed is written down: a line from the other side lets it be changed.
-    Planned,
-    /// What an interrupted run left was undone.
-    Restored { changes: usize },
-    /// All is changed.
-    Held,
-    /// All is undone, but for the problems; whether somebody asked for that.
-    Released { problems: Vec<String>, asked: bool },
-    /// The machine reboots: into a boot that was asked for, or into its own.
-    Rebooting,
-    /// Which boot of which kernel runs; `token` names one that is not the machine's own.
-    Where { boot: String, token: Option<String>, release: String },
-    /// What boots that are over have left in the machine's logs.
-    Words { text: String },
-    /// The machine is not to be changed at all just now; nothing was.
-    Unfit { message: String },
-    /// Nothing was changed.
-    Refused { message: String },
-    /// A change failed; it is undone with the others.
-    Failed { message: String },
 }
 
 /// Holds what is wanted until it is no longer; whether all was done, and undone.
@@ -92,12 +64,10 @@ fn held(lines: &mut Lines) -> Result<(Vec<String>, bool)> {
     let order: Order = serde_json::from_slice(&first)
         .map_err(|error| Failure::Refused(format!("what is wanted can't be read: {error}")))?;
     let desk = taken(order.people)?;
-    let token = oneboot::token()?;
+    let token = running::token()?;
     if token != order.booted {
         return Err(Failure::Unfit(match token {
-            Some(_) => {
-                "it runs a boot of an interrupted run: `hardcost restore` ends that".into()
-            }
+            Some(_) => "it runs a boot of an interrupted run: `hardcost restore` ends that".into(),
             None => "it no longer runs the boot that was asked for".into(),
         }));
     }
@@ -120,34 +90,6 @@ fn held(lines: &mut Lines) -> Result<(Vec<String>, bool)> {
     Ok((undone.problems, asked))
 }
 
-/// The keeper's folder, once the machine may be changed and nothing is left of an interrupted run.
-pub fn taken(people: bool) -> Result<Desk> {
-    desk::check_root()?;
-    check_people(people)?;
-    let desk = Desk::take()?
-        .ok_or_else(|| Failure::Unfit("another hardcost is changing that machine".into()))?;
-    if let Some(mut left) = desk.left(&Desk::journal())? {
-        let changes = left.pending().len();
-        let done = undo(&mut left, &desk::boot()?, false)?;
-        if !done.problems.is_empty() {
-            return Err(Failure::Unfit(done.problems.join("; ")));
-        }
-        desk.clear(&Desk::journal())?;
-        say(&Said::Restored { changes });
-    }
-    Ok(desk)
-}
-
-/// Refuses where users are logged in, unless that is all right.
-pub fn check_people(people: bool) -> Result<()> {
-    let others = logged_in();
-    if people || others.is_empty() {
-        return Ok(());
-    }
-    let names = others.into_iter().collect::<Vec<_>>().join(", ");
-    Err(Failure::Unfit(format!("users are logged in there: {names}")))
-}
-
 /// Writes down what there is, and waits until the other side has it too; `None` if it never says so.
 fn planned(order: &Order, desk: &Desk, lines: &mut Lines) -> Result<Option<Journal>> {
     let mut before = Vec::new();
@@ -163,33 +105,6 @@ fn planned(order: &Order, desk: &Desk, lines: &mut Lines) -> Result<Option<Journ
         }
     }
     written_down(&Desk::journal(), desk, &order.run, before, (order.limit, lines))
-}
-
-/// Begins a journal of what there is, and waits until the other side has it too; `None` if it is not
-/// said within so many seconds.
-pub fn written_down(
-    path: &Path,
-    desk: &Desk,
-    run: &str,
-    before: Vec<Change>,
-    (seconds, lines): (f64, &mut Lines),
-) -> Result<Option<Journal>> {
-    let begin =
-        Begin { version: 1, machine: desk::machine(), boot: desk::boot()?, run: run.to_owned() };
-    desk.set_up(seconds)?;
-    let (mut journal, line) = Journal::begin(path, begin)?;
-    let mut written = vec![line];
-    for change in before {
-        written.push(journal.write(&Entry::Change(change))?);
-    }
-    journal.sync()?;
-    say_lines(written);
-    say(&Said::Planned);
-    if lines.next(limit(seconds), None)?.is_none() {
-        desk.clear(path)?;
-        return Ok(None);
-    }
-    Ok(Some(journal))
 }
 
 /// Makes the changes, and returns when they are no longer wanted: whether somebody said so.
@@ -223,23 +138,4 @@ fn changed(order: &Order, journal: &mut Journal, lines: &mut Lines) -> Result<bo
         let _ = daemon.control.set_daemon(0); // it is not the daemon any more when this ends, anyway
     }
     Ok(asked)
-}
-
-/// So many seconds, or a minute where that is no time.
-pub fn limit(seconds: f64) -> Duration {
-    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(60))
-}
-
-/// Says one thing; whether anybody listens is seen by what comes, or does not.
-pub fn say(said: &impl Serialize) {
-    let Ok(mut text) = serde_json::to_string(said) else { return };
-    text.push('\n');
-    lines::write(text.as_bytes());
-}
-
-/// Says what was added to the journal.
-pub fn say_lines(lines: Vec<String>) {
-    for line in lines {
-        say(&Said::Journal { line });
-    }
 }

@@ -5,6 +5,7 @@
 //! next run.
 
 mod auditing;
+mod before;
 mod coupled;
 mod desk;
 mod entry;
@@ -18,6 +19,8 @@ mod mounts;
 mod oneboot;
 mod people;
 mod restore;
+mod running;
+mod said;
 mod status;
 mod thing;
 mod undo;
@@ -50,10 +53,10 @@ fn main() -> ExitCode {
         Some("hold") => hold::hold(),
         Some("boot") => oneboot::boot(),
         Some("guard") => guard::guard(),
-        Some("stay") => said(&oneboot::stay(seconds)),
-        Some("where") => said(&oneboot::tell()),
-        Some("words") => said(&oneboot::last_words(second)),
-        Some("attend") => oneboot::attend(seconds).unwrap_or_else(|failure| said(&Err(failure))),
+        Some("stay") => told(&oneboot::stay(seconds)),
+        Some("where") => told(&oneboot::tell()),
+        Some("words") => told(&oneboot::last_words(second)),
+        Some("attend") => oneboot::attend(seconds).unwrap_or_else(|failure| told(&Err(failure))),
         Some("restore") => restored(&words),
         _ => {
             eprintln!("{USAGE}");
@@ -69,14 +72,14 @@ fn restored(words: &[String]) -> bool {
     let _ = std::io::stdin().read_to_end(&mut given.content);
     let problems = restore::restore(has("--force"), has("--people"), Some(&given));
     let done = problems.is_empty();
-    hold::say(&hold::Said::Released { problems, asked: true });
+    said::say(&said::Said::Released { problems, asked: true });
     done
 }
 
 /// Whether something was done; if not, says why.
-fn said(done: &Result<()>) -> bool {
+fn told(done: &Result<()>) -> bool {
     if let Err(failure) = done {
-        hold::say(&hold::Said::Failed { message: failure.to_string() });
+        said::say(&said::Said::Failed { message: failure.to_string() });
     }
     done.is_ok()
 }

@@ -12,20 +12,19 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::before::{limit, taken, written_down};
 use crate::desk::{self, Desk};
 use crate::entry::{Change, Entry, Kind};
 use crate::failure::{Failure, Result, at};
 use crate::grub::{self, Model};
 use crate::guard::Guard;
-use crate::hold::{Said, limit, say, say_lines, taken, written_down};
 use crate::journal::Journal;
 use crate::lines::Lines;
 use crate::restore::restore_at_boot;
+use crate::running::{self, TOKEN};
+use crate::said::{Said, say, say_lines};
 use crate::thing;
 
-/// The word on the command line that names a boot of ours. The kernel takes a name with a dot for
-/// some module's, and tells nobody of it.
-const TOKEN: &str = "hardcost.boot=";
 /// What a kernel that panics, or finds no root, does after so many seconds: it reboots.
 const PANIC: &str = "panic=30";
 /// The name of the boot in a journal.
@@ -76,12 +75,14 @@ fn armed(lines: &mut Lines) -> Result<bool> {
     let order: Order = serde_json::from_slice(&first)
         .map_err(|error| Failure::Refused(format!("what is wanted can't be read: {error}")))?;
     let desk = taken(order.people)?;
-    if token()?.is_some() || desk.left(&Desk::boot_journal())?.is_some() {
-        return Err(Failure::Unfit("an interrupted run's boot is not undone yet: `hardcost restore` does it".into()));
+    if running::token()?.is_some() || desk.left(&Desk::boot_journal())?.is_some() {
+        return Err(Failure::Unfit(
+            "an interrupted run's boot is not undone yet: `hardcost restore` does it".into(),
+        ));
     }
-    let running = running()?;
-    let model = order.kernel.as_deref().map_or(Model::Running(&running), Model::Kernel);
-    let files = grub::once(&model, &words(&order, &running))?;
+    let line = running::line()?;
+    let model = order.kernel.as_deref().map_or(Model::Running(&line), Model::Kernel);
+    let files = grub::once(&model, &words(&order, &line))?;
     let mut before = vec![thing::look(Kind::Boot, BOOT)?];
     for (path, _) in &files {
         before.push(thing::look(Kind::File, &path.to_string_lossy())?);
@@ -129,36 +130,11 @@ fn words(order: &Order, running: &str) -> Vec<String> {
     words
 }
 
-fn running() -> Result<String> {
-    let path = Path::new("/proc/cmdline");
-    Ok(fs::read_to_string(path).map_err(at(path))?.trim().to_owned())
-}
-
-/// What names the running boot; none: it is the machine's own.
-pub fn token() -> Result<Option<String>> {
-    let line = running()?;
-    let mut found = line.split_whitespace().filter_map(|word| word.strip_prefix(TOKEN));
-    Ok(found.next_back().map(str::to_owned))
-}
-
-/// Has the machine go down and up again.
-pub fn reboot() -> Result<()> {
-    let plain = |program: &str, words: &[&str]| {
-        let (input, output) = (Stdio::null(), Stdio::null());
-        let status = Command::new(program).args(words).stdin(input).stdout(output).status();
-        status.is_ok_and(|status| status.success())
-    };
-    if plain("systemctl", &["--no-wall", "reboot"]) || plain("reboot", &[]) {
-        return Ok(());
-    }
-    Err(Failure::Failed("neither systemctl nor reboot reboots the machine".into()))
-}
-
 /// Says which boot runs.
 pub fn tell() -> Result<()> {
     let path = Path::new("/proc/sys/kernel/osrelease");
     let release = fs::read_to_string(path).map_err(at(path))?.trim().to_owned();
-    say(&Said::Where { boot: desk::boot()?, token: token()?, release });
+    say(&Said::Where { boot: desk::boot()?, token: running::token()?, release });
     Ok(())
 }
 
@@ -167,7 +143,7 @@ pub fn stay(seconds: f64) -> Result<()> {
     let mut lines = Lines::default();
     loop {
         let path = Path::new(HEARD);
-        desk::write(path, uptime()?.to_string().as_bytes(), 0o600)?;
+        desk::write(path, running::uptime()?.to_string().as_bytes(), 0o600)?;
         if lines.next(limit(seconds), None)?.is_none() {
             return Ok(());
         }
@@ -182,11 +158,11 @@ pub fn attend(seconds: f64) -> Result<bool> {
     if !ours {
         return Ok(problems.is_empty());
     }
-    let begun = uptime()?;
-    while uptime()? - heard().unwrap_or(begun + seconds * (AT_FIRST - 1.0)) < seconds {
+    let begun = running::uptime()?;
+    while running::uptime()? - heard().unwrap_or(begun + seconds * (AT_FIRST - 1.0)) < seconds {
         sleep(SECOND);
     }
-    reboot()?;
+    running::reboot()?;
     sleep(GOING_DOWN);
     // What does not end is ended: nobody can do it by hand.
     let _ = Command::new("systemctl").args(["reboot", "--force"]).status();
@@ -195,14 +171,6 @@ pub fn attend(seconds: f64) -> Result<bool> {
 
 fn heard() -> Option<f64> {
     fs::read_to_string(HEARD).ok()?.trim().parse().ok()
-}
-
-/// Seconds since the boot, which no clock that is set moves.
-fn uptime() -> Result<f64> {
-    let path = Path::new("/proc/uptime");
-    let text = fs::read_to_string(path).map_err(at(path))?;
-    let first = text.split(' ').next().and_then(|word| word.parse().ok());
-    first.ok_or_else(|| Failure::Failed(format!("{} is {text:?}", path.display())))
 }
 
 /// Says what the boots left in logs that came after one, but for the running one.

@@ -4,11 +4,12 @@
 use std::fs;
 use std::path::Path;
 
+use crate::before::check_people;
 use crate::desk::{self, Desk};
 use crate::failure::{Failure, Result};
-use crate::hold::{Said, check_people, say, say_lines};
 use crate::journal::Journal;
-use crate::oneboot;
+use crate::running;
+use crate::said::{Said, say, say_lines};
 use crate::undo::undo;
 
 /// A journal that somebody else kept of this machine, for where there is none here.
@@ -33,7 +34,7 @@ pub fn restore(force: bool, people: bool, given: Option<&Given>) -> Vec<String> 
     let done = restored(force, people, given).and_then(|done| {
         if done.reboot && done.problems.is_empty() {
             say(&Said::Rebooting);
-            oneboot::reboot()?;
+            running::reboot()?;
         }
         Ok(done.problems)
     });
@@ -44,12 +45,12 @@ pub fn restore(force: bool, people: bool, given: Option<&Given>) -> Vec<String> 
 pub fn restore_at_boot() -> (Vec<String>, bool) {
     match restored(false, true, None) {
         Ok(done) => (done.problems, done.reboot),
-        Err(failure) => (vec![failure.to_string()], oneboot::token().is_ok_and(|it| it.is_some())),
+        Err(failure) => (vec![failure.to_string()], running::token().is_ok_and(|it| it.is_some())),
     }
 }
 
 fn restored(force: bool, people: bool, given: Option<&Given>) -> Result<Outcome> {
-    let mut whole = Outcome { reboot: oneboot::token()?.is_some(), ..Outcome::default() };
+    let mut whole = Outcome { reboot: running::token()?.is_some(), ..Outcome::default() };
     let content = given.map_or(&[][..], |given| &given.content);
     if content.is_empty() && !Desk::is_there() && !whole.reboot {
         say(&Said::Restored { changes: 0 });

@@ -11,7 +11,7 @@ use rustix::fs::{XattrFlags, fsetxattr, lgetxattr, llistxattr};
 use crate::entry::{Bytes, Change, Kind};
 use crate::failure::{Failure, Result, at};
 use crate::journal::sync_folder;
-use crate::{auditing, mounts, oneboot, units};
+use crate::{auditing, mounts, running, units};
 
 /// The largest file that is changed.
 const MOST_BYTES: u64 = 16 << 20;
@@ -28,7 +28,7 @@ pub fn look(kind: Kind, name: &str) -> Result<Change> {
         Kind::AuditState => Some(auditing::state()?),
         Kind::Service => Some(units::state(name)?),
         Kind::Mount => Some(mounts::shown(name)?.into_bytes()),
-        Kind::Boot => oneboot::token()?.map(String::into_bytes),
+        Kind::Boot => running::token()?.map(String::into_bytes),
     };
     Ok(plain(kind, name, before))
 }

@@ -6,13 +6,15 @@ import re
 from typing import TYPE_CHECKING
 
 from hardcost.controls.control import Kernel
-from hardcost.machines.machine import INSTALLED
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 DEBIAN = "debian:"
 """What stands before the version of one of Debian's kernels."""
+
+INSTALLED = "installed:"
+"""What stands before the release of a kernel that is installed on a machine."""
 
 HOST = "host"
 """The kernel that runs this host."""

@@ -1,0 +1,73 @@
+//! What comes before any change: whether the machine may be changed, and what it was.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::desk::{self, Desk};
+use crate::entry::{Begin, Change, Entry};
+use crate::failure::{Failure, Result};
+use crate::journal::Journal;
+use crate::lines::Lines;
+use crate::people::logged_in;
+use crate::said::{Said, say, say_lines};
+use crate::undo::undo;
+
+/// The keeper's folder, once the machine may be changed and nothing is left of an interrupted run.
+pub fn taken(people: bool) -> Result<Desk> {
+    desk::check_root()?;
+    check_people(people)?;
+    let desk = Desk::take()?
+        .ok_or_else(|| Failure::Unfit("another hardcost is changing that machine".into()))?;
+    if let Some(mut left) = desk.left(&Desk::journal())? {
+        let changes = left.pending().len();
+        let done = undo(&mut left, &desk::boot()?, false)?;
+        if !done.problems.is_empty() {
+            return Err(Failure::Unfit(done.problems.join("; ")));
+        }
+        desk.clear(&Desk::journal())?;
+        say(&Said::Restored { changes });
+    }
+    Ok(desk)
+}
+
+/// Refuses where users are logged in, unless that is all right.
+pub fn check_people(people: bool) -> Result<()> {
+    let others = logged_in();
+    if people || others.is_empty() {
+        return Ok(());
+    }
+    let names = others.into_iter().collect::<Vec<_>>().join(", ");
+    Err(Failure::Unfit(format!("users are logged in there: {names}")))
+}
+
+/// Begins a journal of what there is, and waits until the other side has it too; `None` if it is not
+/// said within so many seconds.
+pub fn written_down(
+    path: &Path,
+    desk: &Desk,
+    run: &str,
+    before: Vec<Change>,
+    (seconds, lines): (f64, &mut Lines),
+) -> Result<Option<Journal>> {
+    let begin =
+        Begin { version: 1, machine: desk::machine(), boot: desk::boot()?, run: run.to_owned() };
+    desk.set_up(seconds)?;
+    let (mut journal, line) = Journal::begin(path, begin)?;
+    let mut written = vec![line];
+    for change in before {
+        written.push(journal.write(&Entry::Change(change))?);
+    }
+    journal.sync()?;
+    say_lines(written);
+    say(&Said::Planned);
+    if lines.next(limit(seconds), None)?.is_none() {
+        desk.clear(path)?;
+        return Ok(None);
+    }
+    Ok(Some(journal))
+}
+
+/// So many seconds, or a minute where that is no time.
+pub fn limit(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(60))
+}
