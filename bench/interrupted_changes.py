@@ -186,7 +186,7 @@ def start(guest: SshGuest, rounds: int, *more: str, study: str = STUDY) -> Runni
 
 def hold_in(guest: SshGuest) -> Running:
     """Start a process that changes files, services and mounts of the guest over and over."""
-    return guest.start_python(f"from {__name__} import hold; hold()")
+    return guest.start_python("from bench.interrupted_changes import hold; hold()")
 
 
 BEGUN: dict[What, Callable[[SshGuest], Running]] = {
@@ -245,9 +245,10 @@ def main() -> int:
     parser.add_argument("--moments", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--first", type=int, default=1, help="the number of the first moment")
     parser.add_argument("--guests", type=int, default=2, help="guests side by side")
     chosen = parser.parse_args()
-    numbers = range(chosen.moments)
+    numbers = range(chosen.first - 1, chosen.first - 1 + chosen.moments)
     with ProcessPoolExecutor(chosen.guests) as pool:
         shares = [
             pool.submit(moments, numbers[one :: chosen.guests], chosen.seed, chosen.kinds)
