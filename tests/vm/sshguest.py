@@ -333,10 +333,12 @@ class SshGuest:
         done = subprocess.run(
             [*COMMAND, "restore", self.machine, *words],
             capture_output=True,
-            check=True,
+            check=False,
             env=self.environment(),
             text=True,
         )
+        sys.stderr.write(done.stderr)
+        done.check_returncode()
         return done.stdout
 
 

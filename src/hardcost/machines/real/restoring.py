@@ -52,16 +52,16 @@ async def restored(reach: Keeps, *, force: bool, people: bool) -> Restored:
     """
     changed, booted = Book(reach.name), boot_book(reach)
     words = [*["--force"] * force, *["--people"] * people]
-    # It may be going down by itself just now.
+    # It may be going down just now, also after it has answered.
     patience = UP_SECONDS if booted.left() else 0.0
     before = await _boot_of(reach, patience) if booted.left() else ""
     came = await _asked(reach, words, changed.left(), patience)
     problems, rebooted = came.problems, came.rebooting
     if rebooted:
         await up(reach, before or None)
-        problems += (await _asked(reach, words, b"", 0.0)).problems
+        problems += (await _asked(reach, words, b"", patience)).problems
     if booted.left() and not problems:
-        problems += (await _asked(reach, [*words, "--booted"], booted.left(), 0.0)).problems
+        problems += (await _asked(reach, [*words, "--booted"], booted.left(), patience)).problems
     if not problems:
         changed.close()
         booted.close()
