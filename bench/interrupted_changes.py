@@ -1,6 +1,6 @@
 """Whether a machine is as it was, however a run that changes it is interrupted.
 
-    .venv/bin/python bench/interrupted_changes.py --moments 100
+    .venv/bin/python bench/interrupted_changes.py --moments 1-100
 
 A Debian guest with GRUB and sshd is the machine. A run changes its audit rules, audit's state and
 sysctls, and makes files that rules watch; or another process changes files, services and mounts, by
@@ -242,13 +242,12 @@ def differences(before: str, after: str) -> Sequence[str]:
 def main() -> int:
     """Interrupt changes at random moments, and print what became of the machine."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--moments", type=int, default=100)
+    parser.add_argument("--moments", default="1-100", help="which, such as 1-50,77")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kinds", default=",".join(KINDS))
-    parser.add_argument("--first", type=int, default=1, help="the number of the first moment")
     parser.add_argument("--guests", type=int, default=2, help="guests side by side")
     chosen = parser.parse_args()
-    numbers = range(chosen.first - 1, chosen.first - 1 + chosen.moments)
+    numbers = [number for part in chosen.moments.split(",") for number in range_of(part)]
     with ProcessPoolExecutor(chosen.guests) as pool:
         shares = [
             pool.submit(moments, numbers[one :: chosen.guests], chosen.seed, chosen.kinds)
@@ -264,6 +263,12 @@ def main() -> int:
     return int(any(one.differences for one in outcomes))
 
 
+def range_of(words: str) -> range:
+    """Return the moments that `7` or `1-100` stand for, counted from 0."""
+    first, _, last = words.partition("-")
+    return range(int(first) - 1, int(last or first))
+
+
 def moments(numbers: Sequence[int], seed: int, names: str) -> list[Outcome]:
     """Interrupt changes of one guest at the moments of these numbers."""
     kinds, outcomes = names.split(","), []
@@ -275,7 +280,10 @@ def moments(numbers: Sequence[int], seed: int, names: str) -> list[Outcome]:
             if kind == "probe" and what == "hold":
                 what = "run"  # there is no probe
             after = draw.uniform(0.0, BOOT_MOMENTS if what == "boot" else 12.0)
-            one = interrupt(guest, kind, by, after, what)
+            try:
+                one = interrupt(guest, kind, by, after, what)
+            except Exception as error:  # noqa: BLE001  (the others are interrupted all the same)
+                one = Outcome(kind, by, what, pending=True, seconds=0.0, differences=(str(error),))
             outcomes.append(one)
             state = "changed" if one.pending else "as it was"
             said = "; ".join(one.differences) or "the same"
