@@ -5,8 +5,9 @@
 
 For each way the audit subsystem's files are compiled twice, from the stock source and from the
 patched one, with `W=1` and with sparse looking at each (`C=2`). Prints what compiler and sparse say
-of each, and what they say of the patched files alone. At last `checkpatch --strict` reads the
-patches. Exits with 1 if something does not compile or the series adds a warning.
+of each, and what they say of the patched files alone. A fault is planted in both, so that neither
+tool is silent because it did not run. At last `checkpatch --strict` reads the patches. Exits with 1
+if something does not compile, the series adds a warning, or checkpatch finds an error.
 
 It takes the packages sparse, gcc-i686-linux-gnu and gcc-aarch64-linux-gnu, and what builds kernels.
 """
@@ -33,14 +34,19 @@ from hardcost.machines.process import follow, run
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+TOP = Path(__file__).resolve().parent.parent
 ALWAYS = ("kernel/audit.o", "kernel/auditfilter.o")
 WITH_CALLS = ("auditsc", "audit_watch", "audit_fsnotify", "audit_tree")
 """Further files where the kernel audits system calls."""
 
+_PLANTED_IN, _PLANTED = Path("kernel/audit.c"), "int hardcost_planted(void) { return 0; }\n"
+_NOTICED = {"the compiler": "no previous prototype", "sparse": "was not declared"}
+"""What each says of the planted fault."""
+
 _SELECTED = re.compile(r"^\tselect HAVE_ARCH_AUDITSYSCALL\n", re.MULTILINE)
 _SAID = re.compile(r"^\S*?((?:kernel|include|security)/\S+?):(?:\d+:)*(?:\d+:)? (.*)$")
 _DECORATION = re.compile(r"\x1b\[[0-9;]*m")
-_OF_CHECKPATCH = re.compile(r"^(WARNING|ERROR|CHECK):")
+_OF_CHECKPATCH = re.compile(r": (WARNING|ERROR|CHECK):")
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,8 @@ def main() -> int:
         for way in WAYS:
             if chosen.only is None or way.name in chosen.only:
                 bad += _told(way, *(compiled(way, one, scratch) for one in (stock, flat)))
-    bad += _checkpatch(stock.folder, patches.of_release(Path("kernel"), stock.version))
+        series = patches.of_release(TOP / "kernel", stock.version)
+        bad += _checkpatch(stock.folder, series, scratch)
     return int(bool(bad))
 
 
@@ -93,11 +100,11 @@ def compiled(way: Way, of: source.Source, scratch: Path) -> Counter[str] | str:
     """Return what compiler and sparse say of the audit files, without lines; or why they fail."""
     tree, output = scratch / "tree", scratch / "output"
     lay_out(of.folder, tree, link)
+    _change(tree / _PLANTED_IN, lambda text: text + _PLANTED)
     if not way.audits_calls:
-        changed = _SELECTED.sub("", (tree / "arch/x86/Kconfig").read_text())
-        (tree / "arch/x86/Kconfig").unlink()
-        (tree / "arch/x86/Kconfig").write_text(changed)
+        _change(tree / "arch/x86/Kconfig", lambda text: _SELECTED.sub("", text))
     words = ["make", "-C", str(tree), f"O={output}", f"ARCH={way.arch}", "-s", "-j2"]
+    words += ["KCFLAGS=-Wno-error"]
     words += [f"CROSS_COMPILE={way.compiler}"] if way.compiler else []
     said: list[str] = []
     try:
@@ -111,8 +118,22 @@ def compiled(way: Way, of: source.Source, scratch: Path) -> Counter[str] | str:
     finally:
         shutil.rmtree(tree)
         shutil.rmtree(output, ignore_errors=True)
+    for tool, words_of_it in _NOTICED.items():
+        if not any("hardcost_planted" in line and words_of_it in line for line in said):
+            return f"{tool} said nothing of a planted fault: {' '.join(said[-5:])}"
     found = (match for line in said if (match := _SAID.match(line)))
-    return Counter(f"{match[1]}: {match[2]}" for match in found if "audit" in match[1])
+    return Counter(
+        f"{match[1]}: {match[2]}"
+        for match in found
+        if "audit" in match[1] and "hardcost_planted" not in match[2] and "warning" in match[2]
+    )
+
+
+def _change(path: Path, change: Callable[[str], str]) -> None:
+    """Change a file of a tree of links, not what it is linked to."""
+    changed = change(path.read_text())
+    path.unlink()
+    path.write_text(changed)
 
 
 def _check_configured(configuration: str, way: Way) -> None:
@@ -138,20 +159,25 @@ def _told(way: Way, stock: Counter[str] | str, flat: Counter[str] | str) -> int:
     return new.total()
 
 
-def _checkpatch(folder: Path, series: Path) -> int:
-    """Print what checkpatch says of each patch, and return the number of its errors."""
+def _checkpatch(folder: Path, series: Path, scratch: Path) -> int:
+    """Print what checkpatch says of the patches, and return the number of its errors."""
     errors = 0
     for one in sorted(series.glob("0*.patch")):
         if one.name.startswith("0000"):
             continue
+        copy = scratch / one.name  # what git tracks, checkpatch takes for a file of the kernel
+        copy.write_bytes(one.read_bytes())
         said: list[str] = []
-        words = [folder / "scripts/checkpatch.pl", "--strict", "--no-tree", "--terse", one]
+        words = [folder / "scripts/checkpatch.pl", "--strict", "--no-tree", "--terse", copy]
         with contextlib.suppress(MachineError):  # its status says that it found something
             follow([str(word) for word in words], _hearer(said))
+        if not any("lines checked" in line for line in said):
+            raise MachineError(f"checkpatch did not read {one}: {' '.join(said)}")
         errors += sum("ERROR:" in line for line in said)
         for line in said:
-            if _OF_CHECKPATCH.match(line.split(": ", 1)[-1]) or "total:" in line:
+            if _OF_CHECKPATCH.search(line):
                 print(f"checkpatch: {line.rpartition('/')[2]}")
+    print(f"checkpatch: {errors} errors")
     return errors
 
 

@@ -36,7 +36,7 @@ def built(folder: Path, packing: str) -> Path:
 
 def listed(folder: Path) -> dict[str, object]:
     return {
-        str(path.relative_to(folder)): os.readlink(path)
+        str(path.relative_to(folder)): str(path.readlink())
         if path.is_symlink()
         else (path.stat().st_mode, path.read_bytes() if path.is_file() else b"")
         for path in folder.rglob("*")
@@ -92,7 +92,7 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, to: str = "") -> tarfile.Ta
         ((member("/etc/x"),), "leads outside"),
         ((member("./../x"),), "leads outside"),
         ((member("a/../../x"),), "leads outside"),
-        ((member("a", tarfile.SYMTYPE, "/tmp"), member("a/x")), "leads through a link"),
+        ((member("a", tarfile.SYMTYPE, "/etc"), member("a/x")), "leads through a link"),
         ((member("a", tarfile.SYMTYPE, ".."), member("a", tarfile.REGTYPE)), "is in it twice"),
         ((member("a"), member("a")), "is in it twice"),
         ((member("a"), member("a/b")), "a"),

@@ -42,9 +42,7 @@ class Quiet(SimpleHTTPRequestHandler):
 def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Serve a copy of the small archive, and return its folder."""
     folder = Path(shutil.copytree(OURS, tmp_path / "mirror"))
-    server = ThreadingHTTPServer(
-        ("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder))
-    )
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     monkeypatch.setenv("HARDCOST_DEBIAN_MIRROR", f"http://127.0.0.1:{server.server_port}/")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
@@ -77,13 +75,11 @@ def test_lists_are_fetched_once(mirror: Path, tmp_path: Path) -> None:
         archive(tmp_path).offered(("other",))
 
 
-def test_a_list_in_the_cache_that_is_damaged_is_fetched_again(
-    mirror: Path, tmp_path: Path
-) -> None:
+def test_a_list_in_the_cache_that_is_damaged_is_fetched_again(mirror: Path, tmp_path: Path) -> None:
     assert (mirror / RELEASE).is_file()
     archive(tmp_path).offered(("tiny",))
     for damaged in ("", "[]", '{"tiny": [1]}'):
-        (tmp_path / "cache" / f"archive-{SUITE}" / "packages.json").write_text(damaged)
+        (tmp_path / "cache" / f"archive-{SUITE}-amd64" / "packages.json").write_text(damaged)
         assert archive(tmp_path).offered(("tiny",)) == "tiny"
 
 

@@ -28,9 +28,7 @@ def test_two_ways_to_write_one_version_are_equal(one: str, same: str) -> None:
 @settings(deadline=None, max_examples=60)
 @given(*(st.from_regex(r"[0-9]([0-9a-b.+~]{0,4})(-[0-9a-b.+~]{1,3})?", fullmatch=True),) * 2)
 def test_two_versions_compare_as_dpkg_compares_them(one: str, other: str) -> None:
-    if key(one) == key(other):
-        relation = "eq"
-    else:
-        relation = "lt" if key(one) < key(other) else "gt"
+    order = (key(one) > key(other)) - (key(one) < key(other))
+    relation = {-1: "lt", 0: "eq", 1: "gt"}[order]
     asked = ["dpkg", "--compare-versions", one, relation, other]
     assert subprocess.run(asked, check=False).returncode == 0

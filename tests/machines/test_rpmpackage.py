@@ -14,10 +14,10 @@ import pytest
 import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.machines.signingkey import KEY, SIGNATURE
 
 from hardcost.machines.debianarchive import keys
 from hardcost.machines.rpmpackage import DamagedError, check_signed, unpack
-from tests.machines.signingkey import KEY, SIGNATURE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

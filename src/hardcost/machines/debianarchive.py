@@ -37,16 +37,14 @@ PAST = "HARDCOST_DEBIAN_PAST"
 """The variable that allows lists which are no longer valid, as those of a past day are."""
 
 _SECURITY = "-security"  # after a mirror's address, and after a suite's name
-_LIST = "main/binary-amd64/Packages.xz"
+_LIST = "main/binary-{}/Packages.xz"
 _LARGEST_RELEASE, _LARGEST_LIST, _LARGEST_PACKAGE = 4 << 20, 64 << 20, 1 << 30
 _MOST_UNPACKED = 1 << 30
 _SECONDS = 60.0
 _AT_ONCE = 1 << 20
 _FIELD = re.compile(r"^([A-Za-z0-9-]+): *(.*)$", re.MULTILINE)
 _DIGESTS = re.compile(r"^SHA256:\n((?: .*\n)+)", re.MULTILINE)
-_REMEDY = (
-    "check that this host reaches Debian's mirror, or name another in HARDCOST_DEBIAN_MIRROR"
-)
+_REMEDY = "check that this host reaches Debian's mirror, or name another in HARDCOST_DEBIAN_MIRROR"
 
 
 @dataclass(frozen=True)
@@ -63,10 +61,11 @@ class _Offer:
 class DebianArchive:
     """A release of Debian as its mirrors have it; its lists are kept in the cache."""
 
-    def __init__(self, cache: Cache, codename: str) -> None:
+    def __init__(self, cache: Cache, codename: str, architecture: str = "amd64") -> None:
         """Look up nothing yet."""
         self._codename = codename
-        self._own = cache.root / f"archive-{codename}"
+        self._architecture = architecture
+        self._own = cache.root / f"archive-{codename}-{architecture}"
         self._offers: Mapping[str, _Offer] | None = None
 
     @property
@@ -137,7 +136,7 @@ class DebianArchive:
         """Fetch the lists, and return what they offer: of each package the newest version."""
         found: dict[str, _Offer] = {}
         for mirror, suite in _suites(self._codename):
-            for name, offer in _listed(mirror, suite):
+            for name, offer in _listed(mirror, suite, _LIST.format(self._architecture)):
                 before = found.get(name)
                 if before is None or debversion.key(before.version) < debversion.key(offer.version):
                     found[name] = offer
@@ -159,9 +158,9 @@ def _suites(codename: str) -> Iterator[tuple[str, str]]:
         yield f"{mirror}{_SECURITY}", f"{codename}{_SECURITY}"
 
 
-def _listed(mirror: str, suite: str) -> Iterator[tuple[str, _Offer]]:
+def _listed(mirror: str, suite: str, wanted: str) -> Iterator[tuple[str, _Offer]]:
     """Yield what a suite offers, checked down to Debian's signature."""
-    digest, place = _list_of(mirror, suite)
+    digest, place = _list_of(mirror, suite, wanted)
     packed = _got(f"{mirror}/{place}", _LARGEST_LIST)
     if hashlib.sha256(packed).hexdigest() != digest:
         raise MachineError(
@@ -185,7 +184,7 @@ def _listed(mirror: str, suite: str) -> Iterator[tuple[str, _Offer]]:
             continue
 
 
-def _list_of(mirror: str, suite: str) -> tuple[str, str]:
+def _list_of(mirror: str, suite: str, wanted: str) -> tuple[str, str]:
     """Return the digest of a suite's list of packages, and its place on the mirror."""
     address = f"{mirror}/dists/{suite}/InRelease"
     try:
@@ -198,18 +197,18 @@ def _list_of(mirror: str, suite: str) -> tuple[str, str]:
     if _is_past(fields.get("Valid-Until")) and not os.environ.get(PAST):
         raise MachineError(
             f"{address} was valid until {fields['Valid-Until']}",
-            hint="the mirror is out of date, or this host's clock is wrong; where the mirror is of a"
-            f" past day on purpose, as snapshot.debian.org's are, set {PAST}=1",
+            hint="the mirror is out of date, or this host's clock is wrong; where the mirror is of"
+            f" a past day on purpose, as snapshot.debian.org's are, set {PAST}=1",
         )
     listed = _DIGESTS.search(said)
     lines = (line.split() for line in (listed[1] if listed else "").splitlines())
     digests = {line[2]: line[0] for line in lines if len(line) == 3}  # noqa: PLR2004  (its columns)
-    if _LIST not in digests:
-        raise MachineError(f"{address} names no {_LIST}", hint=_REMEDY)
-    folder = f"dists/{suite}/{_LIST.rpartition('/')[0]}"
+    digest = digests.get(wanted)
+    if digest is None:
+        raise MachineError(f"{address} names no {wanted}", hint=_REMEDY)
     by_hash = fields.get("Acquire-By-Hash") == "yes"
-    place = f"{folder}/by-hash/SHA256/{digests[_LIST]}" if by_hash else f"dists/{suite}/{_LIST}"
-    return digests[_LIST], place
+    folder = wanted.rpartition("/")[0]
+    return digest, f"dists/{suite}/{f'{folder}/by-hash/SHA256/{digest}' if by_hash else wanted}"
 
 
 def _is_past(time: str | None) -> bool:

@@ -90,7 +90,7 @@ def test_a_damaged_package_is_refused_and_leaves_nothing(tmp_path: Path, kept: i
     package = deb(tmp_path)
     package.write_bytes(package.read_bytes()[:kept])
     cache = Cache(tmp_path / "cache")
-    with pytest.raises(InputError, match="x.deb can't be used: it"):
+    with pytest.raises(InputError, match=r"x\.deb can't be used: it"):
         kernelfiles.named(cache, package)
     assert not list((tmp_path / "cache").glob("packages/[0-9a-f]*"))
 
