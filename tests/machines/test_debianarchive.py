@@ -28,7 +28,7 @@ RELEASE = f"dists/{SUITE}/InRelease"
 LIST = f"dists/{SUITE}/main/binary-amd64/Packages.xz"
 PACKAGE = "pool/tiny_1_amd64.deb"
 OURS = Path(__file__).parent / "mirror"
-DEBIANS_KEYS = debianarchive.keys()
+DEBIANS_KEYS = debianarchive.own_keys()
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -46,7 +46,7 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     monkeypatch.setenv("HARDCOST_DEBIAN_MIRROR", f"http://127.0.0.1:{server.server_port}/")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setattr(debianarchive, "keys", lambda: (KEY,))
+    monkeypatch.setattr(debianarchive, "own_keys", lambda: (KEY,))
     yield folder
     server.shutdown()
     server.server_close()
@@ -106,7 +106,7 @@ def test_a_release_that_others_signed_is_refused(
     mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert mirror.is_dir()
-    monkeypatch.setattr(debianarchive, "keys", lambda: DEBIANS_KEYS)
+    monkeypatch.setattr(debianarchive, "own_keys", lambda: DEBIANS_KEYS)
     with pytest.raises(MachineError, match="is not Debian's: no key that is known signed it"):
         archive(tmp_path).offered(("tiny",))
 

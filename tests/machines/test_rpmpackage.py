@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.machines.signingkey import KEY, SIGNATURE
 
-from hardcost.machines.debianarchive import keys
+from hardcost.machines.debianarchive import own_keys
 from hardcost.machines.rpmpackage import DamagedError, check_signed, unpack
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def test_whatever_is_changed_it_is_read_or_refused(
 def test_a_package_that_a_known_key_signed_is_accepted(tmp_path: Path, *, as_text: bool) -> None:
     signature = base64.b64encode(SIGNATURE).decode() if as_text else SIGNATURE
     (tmp_path / "x.rpm").write_bytes(package(archive(FILES), signature=signature))
-    check_signed(tmp_path / "x.rpm", (*keys(), KEY))
+    check_signed(tmp_path / "x.rpm", (*own_keys(), KEY))
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_a_package_that_is_not_signed_as_it_is_is_refused(
 def test_a_signature_of_somebody_else_s_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.rpm").write_bytes(package(archive(FILES), signature=SIGNATURE))
     with pytest.raises(DamagedError, match="no key that is known signed it"):
-        check_signed(tmp_path / "x.rpm", keys())
+        check_signed(tmp_path / "x.rpm", own_keys())
 
 
 def test_a_signed_header_without_a_digest_of_the_content_says_nothing(tmp_path: Path) -> None:

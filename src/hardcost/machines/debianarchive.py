@@ -188,7 +188,7 @@ def _list_of(mirror: str, suite: str, wanted: str) -> tuple[str, str]:
     """Return the digest of a suite's list of packages, and its place on the mirror."""
     address = f"{mirror}/dists/{suite}/InRelease"
     try:
-        said = signatures.signed_text(_got(address, _LARGEST_RELEASE), keys()).decode()
+        said = signatures.signed_text(_got(address, _LARGEST_RELEASE), own_keys()).decode()
     except (signatures.UnsignedError, OSError, UnicodeError) as error:
         raise MachineError(f"{address} is not Debian's: {error}", hint=_REMEDY) from error
     fields = dict(_FIELD.findall(said))
@@ -246,7 +246,7 @@ def _package(offer: _Offer | None) -> bytes:
     return content
 
 
-def keys() -> tuple[bytes, ...]:
+def own_keys() -> tuple[bytes, ...]:
     """Return the keys of Debian's archive that come with hardcost."""
     folder = resources.files("hardcost.machines") / "debiankeys"
     found = sorted(folder.iterdir(), key=lambda one: one.name)
