@@ -45,41 +45,78 @@ def test_another_host_is_refused_with_its_name_and_the_reason(
     assert "container" in problem.hint
 
 
-def test_a_host_without_apt_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hardcost.machines.process._SYSTEM_PROGRAMS", str(tmp_path))
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(MachineError, match="has no apt-get, apt-cache, dpkg-deb") as raised:
-        host.check(DEBIAN)
-    assert raised.value.problems[0].hint == "install the packages apt, dpkg"
+@pytest.mark.parametrize("said", [DEBIAN, *OTHERS.values()])
+def test_a_host_without_debian_s_apt_and_gpgv_is_refused(
+    said: Mapping[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_programs(tmp_path, monkeypatch)
+    with pytest.raises(MachineError, match=r"has no apt of Debian 12 or 13, .* and no gpgv") as no:
+        host.check(said)
+    assert no.value.problems[0].hint == "apt-get install gpgv"
+
+
+@pytest.mark.parametrize("said", OTHERS.values())
+def test_a_host_that_is_not_debian_has_debian_12_s_packages_from_its_archive(
+    said: Mapping[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_programs(tmp_path, monkeypatch, "gpgv", "apt-get", "apt-cache")
+    found = host.check(said)
+    assert (found.codename, found.has_apt) == ("bookworm", False)
+    assert found.title == (
+        f"{said.get('PRETTY_NAME', 'an unknown system')}, with packages of Debian's bookworm from"
+        " its archive"
+    )
+
+
+def test_a_debian_without_apt_has_its_own_release_s_packages_from_the_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_programs(tmp_path, monkeypatch, "gpgv")
+    found = host.check(DEBIAN)
+    assert (found.codename, found.has_apt) == ("trixie", False)
+    with_programs(tmp_path, monkeypatch, "apt-get", "apt-cache")
+    assert host.check(DEBIAN).has_apt
+
+
+def with_programs(folder: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Have no programs but these."""
+    for name in names:
+        (folder / name).symlink_to("/bin/false")
+    monkeypatch.setattr("hardcost.machines.process._SYSTEM_PROGRAMS", str(folder))
+    monkeypatch.setenv("PATH", str(folder))
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("words", "why"),
     [
-        ["bill", "audit-samples"],
-        ["run", "audit-rules", "--dry-run"],
-        ["image", "build", "debian"],
-        ["kernel", "build"],
-        ["rules", "cost", "some.rules", "--measure"],
+        (["bill", "audit-samples"], "and no gpgv"),
+        (["run", "audit-rules", "--dry-run"], "and no gpgv"),
+        (["image", "build", "debian"], "it is not Debian"),
+        (["kernel", "build"], "and no gpgv"),
+        (["rules", "cost", "some.rules", "--measure"], "and no gpgv"),
     ],
 )
 def test_a_verb_that_needs_packages_says_so_before_all_else(
     words: list[str],
+    why: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    with_programs(tmp_path, monkeypatch)
     status = _run(words, tmp_path, monkeypatch)
     said = capsys.readouterr().err
     assert status == 3
     assert said.count("error:") == 1
-    assert "This host is Fedora Linux 42: it is not Debian" in said
+    assert "Fedora Linux 42" in said
+    assert why in said
     assert not list(tmp_path.rglob("*.deb"))
 
 
-def test_doctor_names_nothing_but_the_host_there(
+def test_doctor_names_nothing_but_the_host_where_nothing_can_be_had(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    with_programs(tmp_path, monkeypatch)
     assert _run(["doctor", "--format", "json"], tmp_path, monkeypatch) == 1
     (check,) = json.loads(capsys.readouterr().out)
     assert check["name"] == "host"

@@ -12,7 +12,9 @@ from hardcost.machines.packagenames import Manager, command, install, manager
     [
         ({"ID": "debian"}, "apt"),
         ({"ID": "linuxmint", "ID_LIKE": "ubuntu debian"}, "apt"),
-        ({"ID": "rocky", "ID_LIKE": "rhel centos fedora"}, "dnf"),
+        ({"ID": "fedora"}, "dnf"),
+        ({"ID": "rhel", "ID_LIKE": "fedora"}, "dnf of Red Hat"),
+        ({"ID": "rocky", "ID_LIKE": "rhel centos fedora"}, "dnf of Red Hat"),
         ({"ID": "opensuse-leap", "ID_LIKE": "suse opensuse"}, "zypper"),
         ({"ID": "manjaro", "ID_LIKE": "arch"}, "pacman"),
         ({"ID": "alpine"}, "apk"),
@@ -51,6 +53,13 @@ def test_what_a_manager_has_not_is_said() -> None:
         "apk add git; no package of apk is known for mmdebstrap"
     )
     assert command("pacman", ("mmdebstrap",)) == "no package of pacman is known for mmdebstrap"
+
+
+def test_red_hat_has_fedora_s_names_but_no_qemu_that_emulates() -> None:
+    assert command("dnf of Red Hat", ("libelf-dev", "gpgv", "qemu-system-x86")) == (
+        "dnf install elfutils-libelf-devel gnupg2; no package of dnf of Red Hat is known for"
+        " qemu-system-x86"
+    )
 
 
 def test_here_it_is_apt() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import bz2
 import gzip
 import hashlib
@@ -13,8 +14,10 @@ import pytest
 import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.machines.signingkey import KEY, SIGNATURE
 
-from hardcost.machines.rpmpackage import DamagedError, unpack
+from hardcost.machines.debianarchive import own_keys
+from hardcost.machines.rpmpackage import DamagedError, check_signed, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,7 +26,8 @@ if TYPE_CHECKING:
 IMAGE, MODULE = "lib/modules/7.3/vmlinuz", "lib/modules/7.3/kernel/ext4.ko.zst"
 REGULAR, DIRECTORY, LINK = 0o100644, 0o040755, 0o120777
 FILES = {f"./{IMAGE}": b"a kernel" * 1000, f"./{MODULE}": b"a module"}
-TEXT, NUMBER = 6, 4
+KINDS = {str: 6, int: 4, bytes: 7}
+SIGNED, SIGNED_IN_TEXT = 268, 278
 ARCHITECTURE, DIGEST, ALGORITHM = 1022, 5092, 5093
 PACKINGS: Mapping[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
@@ -46,21 +50,33 @@ def archive(files: Mapping[str, bytes]) -> bytes:
     return b"".join(entry(*one) for one in files.items()) + entry("TRAILER!!!", b"")
 
 
-def header(values: Mapping[int, str | int]) -> bytes:
+def header(values: Mapping[int, str | int | bytes]) -> bytes:
     """Return a header with a value for each tag."""
     entries, store = b"", b""
     for tag, value in values.items():
-        kind = TEXT if isinstance(value, str) else NUMBER
-        entries += struct.pack(">IIII", tag, kind, len(store), 1)
-        store += value.encode() + b"\0" if isinstance(value, str) else struct.pack(">I", value)
+        kind = KINDS[type(value)]
+        count = len(value) if isinstance(value, bytes) else 1
+        entries += struct.pack(">IIII", tag, kind, len(store), count)
+        if isinstance(value, bytes):
+            store += value
+        else:
+            store += value.encode() + b"\0" if isinstance(value, str) else struct.pack(">I", value)
     start = b"\x8e\xad\xe8\x01\0\0\0\0" + struct.pack(">II", len(values), len(store))
     return start + entries + store
 
 
-def package(payload: bytes, architecture: str = "x86_64", digest: str | None = None) -> bytes:
+def package(
+    payload: bytes,
+    architecture: str = "x86_64",
+    digest: str | None = None,
+    signature: str | bytes | None = None,
+) -> bytes:
     """Return a package, with the digest of its payload unless one is given."""
-    signatures = header({1000: 7})
-    known: dict[int, str | int] = {ALGORITHM: 8, ARCHITECTURE: architecture}
+    signed: dict[int, str | int | bytes] = {1000: 7}
+    if signature is not None:
+        signed[SIGNED if isinstance(signature, bytes) else SIGNED_IN_TEXT] = signature
+    signatures = header(signed)
+    known: dict[int, str | int | bytes] = {ALGORITHM: 8, ARCHITECTURE: architecture}
     known[DIGEST] = digest or hashlib.sha256(payload).hexdigest()
     lead = b"\xed\xab\xee\xdb" + bytes(92)
     gap = bytes(-len(signatures) % 8)
@@ -150,3 +166,45 @@ def test_whatever_is_changed_it_is_read_or_refused(
     except DamagedError:
         return
     assert all(name.startswith("lib/modules/") for name in found)
+
+
+@pytest.mark.parametrize("as_text", [False, True], ids=["bytes", "text, as rpm 6 writes it"])
+def test_a_package_that_a_known_key_signed_is_accepted(tmp_path: Path, *, as_text: bool) -> None:
+    signature = base64.b64encode(SIGNATURE).decode() if as_text else SIGNATURE
+    (tmp_path / "x.rpm").write_bytes(package(archive(FILES), signature=signature))
+    check_signed(tmp_path / "x.rpm", (*own_keys(), KEY))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (package(archive(FILES)), "it is not signed"),
+        (package(archive(FILES), signature="no base64"), "a signature of it is damaged"),
+        (package(archive(FILES), signature=b"x"), "no key that is known signed it"),
+        (package(archive({}), signature=SIGNATURE), "a signature of it is wrong"),
+        (package(archive(FILES), "noarch", signature=SIGNATURE), "a signature of it is wrong"),
+        (package(archive(FILES), signature=SIGNATURE)[:100], "it ends too early"),
+    ],
+    ids=["unsigned", "damaged", "none", "another content", "another architecture", "cut"],
+)
+def test_a_package_that_is_not_signed_as_it_is_is_refused(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    (tmp_path / "x.rpm").write_bytes(content)
+    with pytest.raises(DamagedError, match=message):
+        check_signed(tmp_path / "x.rpm", (KEY,))
+
+
+def test_a_signature_of_somebody_else_s_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.rpm").write_bytes(package(archive(FILES), signature=SIGNATURE))
+    with pytest.raises(DamagedError, match="no key that is known signed it"):
+        check_signed(tmp_path / "x.rpm", own_keys())
+
+
+def test_a_signed_header_without_a_digest_of_the_content_says_nothing(tmp_path: Path) -> None:
+    lead = b"\xed\xab\xee\xdb" + bytes(92)
+    signed = header({1000: 7, SIGNED: SIGNATURE})
+    content = lead + signed + bytes(-len(signed) % 8) + header({ARCHITECTURE: "x86_64"})
+    (tmp_path / "x.rpm").write_bytes(content)
+    with pytest.raises(DamagedError, match="no digest of its content"):
+        check_signed(tmp_path / "x.rpm", (KEY,))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hardcost.machines.host import Release
 
 _REMEDY = "apt-get update, then try again; hardcost takes packages from apt's own sources"
+_DEPENDS = re.compile(r"^\s*Depends:\s+(\S+)", re.MULTILINE)
 _POLICY = re.compile(r"^(\S+):\n(?: .*\n)*?  Candidate: (?!\(none\))\S", re.MULTILINE)
 
 
@@ -64,9 +65,10 @@ class Apt:
             found = self._matching(pattern)
         return found
 
-    def depends(self, package: str) -> str:
-        """Return the output of `apt-cache depends` for an offered package."""
-        return run(["apt-cache", *self._options(), "depends", "--", package])
+    def depends(self, package: str) -> tuple[str, ...]:
+        """Return the packages that an offered one depends on."""
+        said = run(["apt-cache", *self._options(), "depends", "--", package])
+        return tuple(_DEPENDS.findall(said))
 
     def download(self, package: str, folder: Path, version: str | None = None) -> Path:
         """Return the archive of an offered package, downloaded into `folder`.

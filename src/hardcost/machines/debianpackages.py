@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines import host
+from hardcost.machines import debarchive, host
 from hardcost.machines.apt import Apt
 from hardcost.machines.cache import digest
+from hardcost.machines.debianarchive import DebianArchive
 from hardcost.machines.images.aptsources import BACKPORTS, UNSTABLE
 from hardcost.machines.manifest import WHOLE, damage, is_there
-from hardcost.machines.packagenames import install
-from hardcost.machines.process import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from hardcost.machines.cache import Cache
+    from hardcost.machines.host import Release
 
-_CONCRETE_KERNEL = re.compile(r"^\s*Depends:\s+(linux-image-\d\S*)", re.MULTILINE)
+_CONCRETE_KERNEL = re.compile(r"linux-image-\d\S*")
 _ORDINARY = re.compile(r"linux-image-(\d+\.\d+\.\d+(?:[+.-][0-9a-z+.]+)?)-amd64")
 _KERNEL_VERSION = re.compile(r"\d{1,3}\.\d{1,3}(?:[.+-][0-9a-z]+)*")
 _RELEASES = ("bookworm", "trixie", f"trixie{BACKPORTS}", UNSTABLE)
@@ -87,8 +87,8 @@ def offer(cache: Cache, package: str, elsewhere: str | None = None) -> str:
     place = _place(cache, package)
     if place.is_dir():
         return f"{package} {(place / _VERSION).read_text()}"
-    apt, chosen = _offering(cache, (package,), elsewhere)
-    return f"{chosen} of {apt.title}"
+    packages, chosen = _offering(cache, (package,), elsewhere)
+    return f"{chosen} of {packages.title}"
 
 
 def current_kernel(cache: Cache) -> str:
@@ -100,12 +100,13 @@ def current_kernel(cache: Cache) -> str:
     place = _place(cache, "linux-image-amd64")
 
     def fill(folder: Path) -> None:
-        apt = Apt(cache, host.check())
-        apt.offered(("linux-image-amd64",))
-        found = _CONCRETE_KERNEL.search(apt.depends("linux-image-amd64"))
+        offering = _packages(cache, host.check())
+        offering.offered(("linux-image-amd64",))
+        depends = filter(_CONCRETE_KERNEL.fullmatch, offering.depends("linux-image-amd64"))
+        found = next(depends, None)
         if found is None:
-            raise MachineError("apt has no kernel on which linux-image-amd64 depends")
-        (folder / "package").write_text(_checked(found.group(1)))
+            raise MachineError(f"{offering.title} has no kernel that linux-image-amd64 depends on")
+        (folder / "package").write_text(_checked(found))
 
     cache.make("packages", place.name, "Debian's kernel", fill)
     return (place / "package").read_text()
@@ -180,7 +181,7 @@ def _kind_place(cache: Cache, kind: _Kind, version: str) -> Path:
 def _offered(cache: Cache, own: host.Release, codename: str | None, kind: _Kind) -> tuple[str, ...]:
     """Return what a release offers; nothing of another release whose lists don't come."""
     try:
-        return Apt(cache, own, codename).matching(kind.pattern)
+        return _packages(cache, own, codename).matching(kind.pattern)
     except MachineError:
         if codename is None:
             raise
@@ -245,14 +246,16 @@ def _entry(cache: Cache, package: str, elsewhere: str | None, parts: Sequence[st
 
     def fill(folder: Path) -> None:
         archive = _offering(cache, (chosen,), elsewhere)[0].download(chosen, folder, before)
-        words: list[str | Path] = ["dpkg-deb", "-f", "--", archive]
-        name = run([*words, "Package"], remedy=install("dpkg")).strip()
-        if name != chosen:
-            raise MachineError(
-                f"apt downloaded the package {name} for {chosen}; please report this"
-            )
-        run(["dpkg-deb", "-x", "--", archive, folder / "files"])
-        (folder / _VERSION).write_text(run([*words, "Version"]).strip())
+        try:
+            said = debarchive.control(archive)
+            if said.get("Package") != chosen:
+                raise MachineError(
+                    f"the package {said.get('Package')} came for {chosen}; please report this"
+                )
+            debarchive.unpack(archive, folder / "files")
+        except debarchive.DamagedError as error:
+            raise MachineError(f"the package {chosen} can't be unpacked: {error}") from error
+        (folder / _VERSION).write_text(said.get("Version", ""))
         archive.unlink()
 
     title = f"Debian package {chosen}"
@@ -297,17 +300,26 @@ def _chosen(cache: Cache, alternatives: str) -> str:
     return (place / "package").read_text()
 
 
-def _offering(cache: Cache, names: tuple[str, ...], elsewhere: str | None) -> tuple[Apt, str]:
-    """Return the apt that offers one of `names`, and which: the host's, else another release's."""
+def _packages(cache: Cache, own: Release, codename: str | None = None) -> Apt | DebianArchive:
+    """Return the packages of a release, by default the host's own: by apt, or from the archive."""
+    if own.has_apt:
+        return Apt(cache, own, codename)
+    return DebianArchive(cache, codename or own.codename)
+
+
+def _offering(
+    cache: Cache, names: tuple[str, ...], elsewhere: str | None
+) -> tuple[Apt | DebianArchive, str]:
+    """Return what offers one of `names`, and which: the host's release, else another."""
     release = host.check()
     try:
-        apt = Apt(cache, release)
-        return apt, apt.offered(names)
+        packages = _packages(cache, release)
+        return packages, packages.offered(names)
     except MachineError:
         if elsewhere is None or elsewhere == release.codename:
             raise
-    apt = Apt(cache, release, elsewhere)
-    return apt, apt.offered(names)
+    packages = _packages(cache, release, elsewhere)
+    return packages, packages.offered(names)
 
 
 def _place(cache: Cache, package: str) -> Path:

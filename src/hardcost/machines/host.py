@@ -1,4 +1,8 @@
-"""The hosts from which hardcost takes its packages: Debian 12 and 13, with apt."""
+"""The host, and the release of Debian whose packages it uses: kernels, libraries, auditctl.
+
+Debian 12 and 13 have their own, from their apt. Everywhere else Debian 12's come straight from
+Debian's archive, so that two such hosts boot the same guests.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +11,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
+from hardcost.machines.packagenames import install
 from hardcost.machines.process import found
+from hardcost.machines.signatures import GPGV
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _RELEASES = {"12": "bookworm", "13": "trixie"}
-_PROGRAMS = {"apt-get": "apt", "apt-cache": "apt", "dpkg-deb": "dpkg"}
-_NEEDS = "hardcost takes kernels and programs from the apt of Debian 12 or 13 on x86_64"
+_USUAL = "bookworm"
+_APT = ("apt-get", "apt-cache")
+_NEEDS = "guests with services are made by the apt of Debian 12 or 13"
 _REMEDY = "run hardcost on one of these; a container will do, and no KVM is needed"
 
 
 @dataclass(frozen=True)
 class Release:
-    """A release of Debian: its code name, and its title for a reader."""
+    """A release of Debian: its code name, its title for a reader, and whether apt here has it."""
 
     codename: str
     title: str
+    has_apt: bool = True
 
 
 def release(os_release: Mapping[str, str] | None = None) -> Release:
@@ -47,21 +55,34 @@ def release(os_release: Mapping[str, str] | None = None) -> Release:
 
 
 def check(os_release: Mapping[str, str] | None = None) -> Release:
-    """Return the host's release, if packages can be taken from its apt.
+    """Return the release whose packages this host uses: its own by apt, or Debian 12's.
 
     Raises:
-        MachineError: The host is not Debian 12 or 13 on x86_64, or lacks apt.
+        MachineError: The host is not x86_64, or has neither Debian's apt nor gpgv.
     """
-    found_release = release(os_release)
     if platform.machine() != "x86_64":
-        raise MachineError(f"{_NEEDS}. This host is {platform.machine()}", hint=_REMEDY)
-    missing = [name for name in _PROGRAMS if found(name) is None]
-    if missing:
         raise MachineError(
-            f"{_NEEDS}. This host has no {', '.join(missing)}",
-            hint=f"install the packages {', '.join(sorted({_PROGRAMS[one] for one in missing}))}",
+            f"guests are x86_64, and this host is {platform.machine()}",
+            hint="run hardcost on x86_64; a virtual machine will do, and no KVM is needed",
         )
-    return found_release
+    os_release = _os_release() if os_release is None else os_release
+    try:
+        own = release(os_release)
+    except MachineError:
+        own = Release(_USUAL, os_release.get("PRETTY_NAME", "an unknown system"), has_apt=False)
+    if own.has_apt and all(found(name) for name in _APT):
+        return own
+    if found(GPGV) is None:
+        raise MachineError(
+            f"{own.title} has no apt of Debian 12 or 13, so packages come from Debian's archive,"
+            f" and no {GPGV}, which checks its signatures",
+            hint=install(GPGV),
+        )
+    return Release(
+        own.codename,
+        f"{own.title}, with packages of Debian's {own.codename} from its archive",
+        has_apt=False,
+    )
 
 
 def _os_release() -> Mapping[str, str]:

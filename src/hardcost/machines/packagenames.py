@@ -1,7 +1,10 @@
 """How this host installs packages: a command in its own package manager's words and names.
 
 hardcost names packages as Debian does. Where another distribution calls one otherwise, the table
-says how; where it has none that is known, the command says so.
+says how; where it has none that is known, the command says so. The names are those of Fedora's,
+openSUSE's, Arch's, Alpine's and Nix's own recipes and install instructions in 2025 and 2026; Red
+Hat and its rebuilds have Fedora's names but for QEMU: their qemu-kvm is no qemu-system-x86_64, and
+can't emulate.
 """
 
 from __future__ import annotations
@@ -13,11 +16,12 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Manager = Literal["apt", "dnf", "zypper", "pacman", "apk", "nix"]
+Manager = Literal["apt", "dnf", "dnf of Red Hat", "zypper", "pacman", "apk", "nix"]
 
 _COMMANDS: Mapping[Manager, str] = {
     "apt": "apt-get install",
     "dnf": "dnf install",
+    "dnf of Red Hat": "dnf install",
     "zypper": "zypper install",
     "pacman": "pacman -S",
     "apk": "apk add",
@@ -28,9 +32,9 @@ _BY_SYSTEM: Mapping[str, Manager] = {
     "debian": "apt",
     "ubuntu": "apt",
     "fedora": "dnf",
-    "rhel": "dnf",
-    "centos": "dnf",
-    "amzn": "dnf",
+    "rhel": "dnf of Red Hat",
+    "centos": "dnf of Red Hat",
+    "amzn": "dnf of Red Hat",
     "suse": "zypper",
     "opensuse": "zypper",
     "sles": "zypper",
@@ -45,6 +49,7 @@ _BY_SYSTEM: Mapping[str, Manager] = {
 _NONE = ""
 _NAMES: Mapping[str, Mapping[Manager, str]] = {
     "qemu-system-x86": {
+        "dnf of Red Hat": _NONE,
         "zypper": "qemu-x86",
         "apk": "qemu-system-x86_64",
         "nix": "qemu",
@@ -56,7 +61,14 @@ _NAMES: Mapping[str, Mapping[Manager, str]] = {
         "apk": "qemu-img",
         "nix": "qemu",
     },
-    "mmdebstrap": {"zypper": _NONE, "pacman": _NONE, "apk": _NONE},
+    "mmdebstrap": {"dnf of Red Hat": _NONE, "zypper": _NONE, "pacman": _NONE, "apk": _NONE},
+    "gpgv": {
+        "dnf": "gnupg2",
+        "zypper": "gpg2",
+        "pacman": "gnupg",
+        "nix": "gnupg",
+    },
+    "e2fsprogs": {"apk": "e2fsprogs e2fsprogs-extra"},
     "openssh-client": {
         "dnf": "openssh-clients",
         "zypper": "openssh-clients",
@@ -90,12 +102,19 @@ def install(*packages: str) -> str:
 
 def command(manager: Manager, packages: tuple[str, ...]) -> str:
     """Return the command that installs packages of Debian's names by a package manager."""
-    names = {one: _NAMES.get(one, {}).get(manager, one) for one in packages}
+    names = {one: _name(manager, one) for one in packages}
     known = " ".join(dict.fromkeys(name for name in names.values() if name != _NONE))
     lacking = ", ".join(one for one, name in names.items() if name == _NONE)
     words = [f"{_COMMANDS[manager]} {known}"] if known else []
     words += [f"no package of {manager} is known for {lacking}"] if lacking else []
     return "; ".join(words)
+
+
+def _name(manager: Manager, package: str) -> str:
+    """Return what a package is called; Red Hat's names are Fedora's where it has no other."""
+    known = _NAMES.get(package, {})
+    usual = known.get("dnf", package) if manager == "dnf of Red Hat" else package
+    return known.get(manager, usual)
 
 
 def manager(os_release: Mapping[str, str]) -> Manager:

@@ -21,7 +21,7 @@ from hardcost.errors import MachineError
 from hardcost.machines.packagenames import install
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Container, Iterator, Mapping, Sequence
     from pathlib import Path
 
 _MESSAGE_LIMIT = 4000  # characters of a failed program's output that an error repeats
@@ -68,14 +68,15 @@ def output(  # noqa: PLR0913  (each is a thing of its own)
     limit_seconds: float = 600,
     environment: Mapping[str, str] | None = None,
     stdin: bytes = b"",
+    fine: Container[int] = (0,),
 ) -> bytes:
     """Run a program to its end and return the bytes that it printed; it ends with hardcost.
 
-    It reads `stdin`.
+    It reads `stdin`; `fine` are the statuses with which it may end.
 
     Raises:
         MachineError: It is missing, takes longer than `limit_seconds`, or ends with a status
-            other than 0; the message holds the command, ready to paste, and its output.
+            that is not fine; the message holds the command, ready to paste, and its output.
     """
     words = [str(word) for word in argv]
     environment = {**_plain_environment(), **(environment or {})}
@@ -96,7 +97,7 @@ def output(  # noqa: PLR0913  (each is a thing of its own)
         raise MachineError(
             f"still running after {limit_seconds:.0f} s: {shlex.join(words)}", hint=remedy
         ) from error
-    if done.returncode:
+    if done.returncode not in fine:
         said = (done.stderr or done.stdout).decode(errors="replace").strip()[-_MESSAGE_LIMIT:]
         raise MachineError(
             f"failed with status {done.returncode}: {shlex.join(words)}\n{said}",

@@ -6,16 +6,18 @@ cpio archive. Nothing of a package is run, and what it says of sizes is bounded.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import hashlib
 import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost import files
-from hardcost.machines import unpacking
+from hardcost.machines import signatures, unpacking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
 LARGEST = 1 << 30
@@ -26,6 +28,8 @@ _HEADER, _HEADER_START, _ENTRY_SIZE = b"\x8e\xad\xe8\x01", 16, 16
 _MOST_ENTRIES, _LARGEST_STORE = 1 << 16, 64 << 20
 _ARCHITECTURE, _DIGEST, _ALGORITHM = 1022, 5092, 5093  # RPMTAG_ARCH, _PAYLOADSHA256, …ALGO
 _SHA256 = 8
+_SIGNED, _SIGNED_IN_TEXT = (267, 268), 278  # RPMSIGTAG_DSA, _RSA of the header; …_OPENPGP, base64
+_MOST_SIGNATURES, _LARGEST_SIGNATURE = 16, 1 << 14
 _ARCHITECTURES = frozenset({"x86_64", "noarch"})
 _CPIO, _CPIO_START = b"070701", 110
 _TRAILER = "TRAILER!!!"
@@ -42,26 +46,74 @@ class DamagedError(Exception):
 
 @dataclass(frozen=True)
 class _Header:
-    """A header: where its data lie by tag, and where it ends in the package."""
+    """A header: where its data lie by tag and how many, and where it is in the package."""
 
-    entries: dict[int, int]
+    entries: dict[int, tuple[int, int]]
     store: bytes
+    begin: int
     end: int
 
     def text(self, tag: int) -> str | None:
         """Return the first text of a tag, None if it has none."""
-        at = self.entries.get(tag)
-        if at is None:
+        found = next(self.texts(tag), None)
+        return None if found is None else found.decode(errors="replace")
+
+    def texts(self, tag: int) -> Iterator[bytes]:
+        """Yield the texts of a tag."""
+        at, count = self.entries.get(tag, (0, 0))
+        for _ in range(min(count, _MOST_SIGNATURES)):
+            end = self.store.find(b"\0", at, at + _LARGEST_SIGNATURE)
+            if end < 0:
+                return
+            yield self.store[at:end]
+            at = end + 1
+
+    def data(self, tag: int) -> bytes | None:
+        """Return the bytes of a tag, None if it has none."""
+        if tag not in self.entries:
             return None
-        end = self.store.find(b"\0", at, at + _LONGEST_NAME)
-        return None if end < 0 else self.store[at:end].decode(errors="replace")
+        at, count = self.entries[tag]
+        return self.store[at : at + min(count, _LARGEST_SIGNATURE)]
 
     def number(self, tag: int) -> int | None:
         """Return the first number of a tag, None if it has none."""
-        at = self.entries.get(tag)
-        if at is None or at + 4 > len(self.store):
+        at, count = self.entries.get(tag, (0, 0))
+        if not count or at + 4 > len(self.store):
             return None
         return int(struct.unpack_from(">I", self.store, at)[0])
+
+
+def check_signed(package: Path, keys: Sequence[bytes]) -> None:
+    """Check that one of the keys signed a package's header, which has the digest of the content.
+
+    `unpack` compares that digest. A signature is of the header as it lies in the file, which is
+    what rpm's docs/manual/signatures_digests.md calls a header-only signature.
+
+    Raises:
+        InputError: The file, or a keyring, can't be read.
+        MachineError: gpgv is missing.
+        DamagedError: None of them did, the signature is wrong, or the package is damaged.
+    """
+    content = files.content(package, "the package", LARGEST)
+    signed, header = _headers(content)
+    if header.text(_DIGEST) is None or header.number(_ALGORITHM) != _SHA256:
+        raise DamagedError("its header has no digest of its content, so a signature says nothing")
+    found = [data for tag in _SIGNED if (data := signed.data(tag))]
+    try:
+        found += [base64.b64decode(one, validate=True) for one in signed.texts(_SIGNED_IN_TEXT)]
+    except binascii.Error:
+        raise DamagedError("a signature of it is damaged") from None
+    if not found:
+        raise DamagedError("it is not signed")
+    why = ""
+    for one in found:
+        try:
+            signatures.check(content[header.begin : header.end], one, keys)
+        except signatures.UnsignedError as error:
+            why = str(error)
+        else:
+            return
+    raise DamagedError(why)
 
 
 def unpack(package: Path, folder: Path) -> None:
@@ -72,10 +124,7 @@ def unpack(package: Path, folder: Path) -> None:
         DamagedError: It is no package, is damaged, or is for another architecture.
     """
     content = files.content(package, "the package", LARGEST)
-    if not content.startswith(_LEAD):
-        raise DamagedError("it is no RPM package")
-    signatures = _header(content, _LEAD_SIZE)
-    header = _header(content, -(-signatures.end // 8) * 8)
+    header = _headers(content)[1]
     architecture = header.text(_ARCHITECTURE)
     if architecture not in _ARCHITECTURES:
         raise DamagedError(f"it is for {architecture}, and guests are x86_64")
@@ -87,6 +136,14 @@ def unpack(package: Path, folder: Path) -> None:
     if parts is None:
         raise DamagedError("it is packed in a way that hardcost can't unpack")
     _write(_Stream(parts), folder)
+
+
+def _headers(content: bytes) -> tuple[_Header, _Header]:
+    """Return a package's signatures and its header."""
+    if not content.startswith(_LEAD):
+        raise DamagedError("it is no RPM package")
+    signed = _header(content, _LEAD_SIZE)
+    return signed, _header(content, -(-signed.end // 8) * 8)
 
 
 def _header(content: bytes, start: int) -> _Header:
@@ -103,8 +160,8 @@ def _header(content: bytes, start: int) -> _Header:
     if store + size > len(content):
         raise DamagedError(_TOO_EARLY)
     entries = (struct.unpack_from(">IIII", content, at + n * _ENTRY_SIZE) for n in range(count))
-    places = {tag: offset for tag, _, offset, _ in entries}
-    return _Header(places, content[store : store + size], store + size)
+    places = {tag: (offset, number) for tag, _, offset, number in entries}
+    return _Header(places, content[store : store + size], start, store + size)
 
 
 class _Stream:

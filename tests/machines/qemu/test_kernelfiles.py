@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.machines.signingkey import KEY, SIGNATURE
 from tests.machines.test_rpmpackage import FILES, IMAGE, archive, package
 
 from hardcost.errors import InputError
@@ -89,7 +90,7 @@ def test_a_damaged_package_is_refused_and_leaves_nothing(tmp_path: Path, kept: i
     package = deb(tmp_path)
     package.write_bytes(package.read_bytes()[:kept])
     cache = Cache(tmp_path / "cache")
-    with pytest.raises(InputError, match="is damaged"):
+    with pytest.raises(InputError, match=r"x\.deb can't be used: it"):
         kernelfiles.named(cache, package)
     assert not list((tmp_path / "cache").glob("packages/[0-9a-f]*"))
 
@@ -106,4 +107,25 @@ def test_an_rpm_is_unpacked_too_and_refused_where_it_is_damaged(tmp_path: Path) 
         kernelfiles.named(cache, file)
     file.write_bytes(package(gzip.compress(archive({}))))
     with pytest.raises(InputError, match=r"the package .* holds no kernel"):
+        kernelfiles.named(cache, file)
+
+
+def test_where_signatures_are_asked_for_an_unsigned_package_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys, cache = tmp_path / "keys.asc", Cache(tmp_path / "cache")
+    keys.write_bytes(KEY)
+    file = tmp_path / "kernel-core.rpm"
+    file.write_bytes(package(gzip.compress(archive(FILES), mtime=0)))
+    assert kernelfiles.named(cache, file).image.is_file()
+    monkeypatch.setenv(kernelfiles.KEYS, str(keys))
+    with pytest.raises(InputError, match=r"kernel-core.rpm can't be used: it is not signed"):
+        kernelfiles.named(cache, file)
+    with pytest.raises(InputError, match=r"x.deb has no signature, and HARDCOST_PACKAGE_KEYS"):
+        kernelfiles.named(cache, deb(tmp_path))
+    file.write_bytes(package(archive(FILES), signature=SIGNATURE))
+    with pytest.raises(InputError, match="packed in a way"):  # so its signature was accepted
+        kernelfiles.named(cache, file)
+    monkeypatch.setenv(kernelfiles.KEYS, str(tmp_path / "none"))
+    with pytest.raises(InputError, match="the file of HARDCOST_PACKAGE_KEYS"):
         kernelfiles.named(cache, file)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from xml.etree import ElementTree as ET
 
 from tests.report.charts.test_chart import drawing, words
 from tests.report.guests import cell, cis
@@ -19,6 +20,17 @@ def test_each_trial_has_its_mark() -> None:
     )
     assert {"none", "audit", "wall"} <= set(words(chart))
     assert drawing(chart).count('aria-roledescription="tick"') == 8
+
+
+def test_each_symbol_of_a_drawing_has_a_name_or_is_hidden() -> None:
+    """As axe asks for: the line at the median has none, since it is in the description."""
+    (chart,) = spread_charts(replace(cis(), cells=(replace(BASE, each=EACH),)))
+    root = ET.fromstring(chart.panels[0])  # noqa: S314  (of our own making)
+    symbols = [one for one in root.iter() if one.get("role") == "graphics-symbol"]
+    assert len(symbols) > len(EACH)
+    assert all(one.get("aria-label") for one in symbols)
+    (line,) = (one for one in root.iter() if "mark-rule role-mark" in one.get("class", ""))
+    assert line.get("aria-hidden") == "true"
 
 
 def test_two_trials_are_no_distribution() -> None:

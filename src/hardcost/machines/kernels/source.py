@@ -296,7 +296,7 @@ def _of_debian(take: Callable[[], Taken], which: DebianSource) -> Taken:
     try:
         return take()
     except MachineError as error:
-        release = host.release()
+        release = host.check()
         if release.codename == which.release:
             raise
         raise MachineError(

@@ -84,15 +84,15 @@ def _sandbox() -> Check:
 def _images() -> Check:
     """Look whether guests with services can be made, which only some studies need."""
     name = "guests with services"
+    release = attempt(name, lambda: f"can be made, of {host.release().title}")
     missing = debianimage.missing_programs()
-    if missing:
+    if release.ok and missing:
         packages = sorted({debianimage.PROGRAMS[one] for one in missing})
         said, remedy = f"without {', '.join(missing)}", install(*packages)
         return Check(name, ok=False, found=said, remedy=remedy, needed=False)
     why_not = namespace.why_not()
-    if why_not is not None:
+    if release.ok and why_not is not None:
         return Check(name, ok=False, found=why_not, remedy=namespace.REMEDY, needed=False)
-    release = attempt(name, lambda: f"can be made, of {host.release().title}")
     return replace(release, needed=False)
 
 

@@ -29,6 +29,7 @@ _REASONS = ("Kernel panic", "hardcost-probe: ")  # what begins a console's words
 _CONSOLE_LIMIT = 4000  # bytes of a console log's end that an error shows
 _ANSWERS_LIMIT = 256 << 20  # bytes; more than any job gives, less than a disk
 _STATE = "state"  # what QEMU knows the file of a snapshot by
+_WRITES_FILES = 10  # QEMU's version since which a snapshot's file is handed so; 11 takes no other
 _POLL_SECONDS = 0.002
 _LAST_SECONDS = 5.0  # of host time, for a QEMU that speaks no more to be gone
 
@@ -66,8 +67,10 @@ class GuestProcess:
             self.qmp.send_fd_scm(file.fileno())
         except (QMPError, EOFError, OSError) as error:
             raise await self.gone(f"QEMU takes no file: {error}") from error
-        await self.command("getfd", fdname=_STATE)
-        return f"fd:{_STATE}"
+        if (await self.command("query-version"))["qemu"]["major"] < _WRITES_FILES:
+            await self.command("getfd", fdname=_STATE)
+            return f"fd:{_STATE}"
+        return f"file:/dev/fdset/{(await self.command('add-fd'))['fdset-id']}"
 
     async def until_migrated(self) -> None:
         """Wait until a snapshot is written or read.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,10 +10,8 @@ from typing import TYPE_CHECKING
 
 from hardcost import files
 from hardcost.errors import InputError, MachineError
-from hardcost.machines import debianpackages, rpmpackage
+from hardcost.machines import debarchive, debianpackages, rpmpackage
 from hardcost.machines.cache import digest, file_digest
-from hardcost.machines.packagenames import install
-from hardcost.machines.process import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,6 +21,10 @@ if TYPE_CHECKING:
 DEBIAN = "debian:"
 """What stands before the version of one of Debian's kernels."""
 
+KEYS = "HARDCOST_PACKAGE_KEYS"
+"""The variable that names a file of keys; a package is used only if one of them signed it."""
+
+_LARGEST_KEYS = 1 << 20
 _MODULES = "lib/modules"  # below usr in packages since Debian 13
 _PARTS = ("binary", "modules")  # of a kernel, each a package of its own since Linux 7
 _ARCHITECTURES = frozenset({"amd64", "all"})
@@ -150,9 +153,13 @@ def _unpacked(cache: Cache, package: Path) -> Path:
     """Return the folder with the files of a package, unpacked on first use.
 
     Raises:
-        InputError: It can't be read, is damaged, or is for another architecture.
+        InputError: It can't be read, is damaged, is for another architecture, or is not signed
+            where that is asked for.
+        MachineError: Its signature can't be checked here.
     """
     files.check(package, "the package", rpmpackage.LARGEST)
+    if os.environ.get(KEYS):
+        _check_signed(package, Path(os.environ[KEYS]))
 
     def fill(folder: Path) -> None:
         (folder / "files").mkdir()
@@ -162,18 +169,31 @@ def _unpacked(cache: Cache, package: Path) -> Path:
     return cache.make("packages", name, f"the package {package}", fill) / "files"
 
 
-def _unpack_deb(package: Path, folder: Path) -> None:
-    words = ["dpkg-deb", "-f", "--", str(package), "Architecture"]
+def _check_signed(package: Path, keys: Path) -> None:
+    if package.suffix != ".rpm":
+        raise InputError(
+            f"the package {package} has no signature, and {KEYS} asks for one",
+            hint="name Debian's kernels as debian:VERSION, which are checked by Debian's keys",
+        )
+    known = files.content(keys, f"the file of {KEYS}", _LARGEST_KEYS)
     try:
-        architecture = run(words, remedy=install("dpkg")).strip()
-    except MachineError as error:
-        raise InputError(f"the package {package} is damaged, or is none of Debian's") from error
+        rpmpackage.check_signed(package, (known,))
+    except rpmpackage.DamagedError as error:
+        raise InputError(
+            f"the package {package} can't be used: {error}",
+            hint=f"{KEYS}={keys} says whose packages are used; unset it to use unsigned ones",
+        ) from error
+
+
+def _unpack_deb(package: Path, folder: Path) -> None:
+    try:
+        architecture = debarchive.control(package).get("Architecture")
+        if architecture in _ARCHITECTURES:
+            debarchive.unpack(package, folder)
+    except debarchive.DamagedError as error:
+        raise InputError(f"the package {package} can't be used: {error}") from error
     if architecture not in _ARCHITECTURES:
         raise InputError(f"the package {package} is for {architecture}, and guests are amd64")
-    try:
-        run(["dpkg-deb", "-x", "--", package, folder])
-    except MachineError as error:
-        raise InputError(f"the package {package} is damaged") from error
 
 
 def _unpack_rpm(package: Path, folder: Path) -> None:

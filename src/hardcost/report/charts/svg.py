@@ -29,6 +29,7 @@ def checked(svg: str, prefix: str, title: str, words: str) -> tuple[str, int]:
             raise ValueError(f"a chart holds an element {name!r}")
         for attribute, value in element.attrib.items():
             _refuse_active(attribute, value)
+    _hide_nameless(root)
     _explain(root, title, words)
     return _written(root, prefix), ceil(float(root.get("width", "0")))
 
@@ -58,6 +59,15 @@ def _explain(root: ET.Element, title: str, words: str) -> None:
     root.set("role", "img")
     root.set("aria-labelledby", "title")
     root.set("aria-describedby", "desc")
+
+
+def _hide_nameless(root: ET.Element) -> None:
+    """Hide symbols without a name, such as a line at zero: the description has what they show."""
+    for element in root.iter():
+        if element.get("role") == "graphics-symbol" and not element.get("aria-label"):
+            for attribute in ("role", "aria-roledescription"):
+                element.attrib.pop(attribute, None)
+            element.set("aria-hidden", "true")
 
 
 def _refuse_active(attribute: str, value: str) -> None:

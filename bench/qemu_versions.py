@@ -1,0 +1,103 @@
+"""What the 26 calls count under different versions of QEMU, each twice.
+
+    python3 bench/qemu_versions.py measure --hardcost .venv/bin/hardcost -o qemu-7.2.json
+    python3 bench/qemu_versions.py table qemu-7.2.json qemu-10.0.json qemu-11.1.json
+
+`measure` runs a study of the 26 calls, without rules and with 50 that name other calls, twice from
+nothing with this host's QEMU, and exits with 1 if the two runs differ in a digit. It needs nothing
+but Python and the command, so that it runs where a wheel is installed. `--kernel` is as hardcost
+takes it: name the same on each host. `table` prints what was measured as Markdown: each call under
+each QEMU, and where two differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess  # noqa: TID251  (it runs where a wheel is installed, and not this tree)
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+STUDY = """\
+title = "One kernel under one QEMU"
+workloads = ["syscalls"]
+baseline = "no-rules"
+[[configuration]]
+name = "no-rules"
+audit.enabled = true
+[[configuration]]
+name = "rules-50"
+audit.rules = [{rules}]
+"""
+RULE = '"-a always,exit -F arch=b64 -S swapon -F uid={}"'
+"""As in the study `kernels`: rules that name a call which nobody makes."""
+
+Cells = dict[tuple[str, str], float]
+
+
+def main() -> int:
+    """Measure or print, and return the exit status."""
+    parser = argparse.ArgumentParser(description="The 26 calls under versions of QEMU.")
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    measured = verbs.add_parser("measure")
+    measured.add_argument("--hardcost", default="hardcost", help="the command")
+    measured.add_argument("--kernel", default="debian:6.1")
+    measured.add_argument("-o", "--output", type=Path, required=True)
+    shown = verbs.add_parser("table")
+    shown.add_argument("files", nargs="+", type=Path)
+    chosen = parser.parse_args()
+    if chosen.verb == "table":
+        print(table([json.loads(one.read_text(encoding="utf-8")) for one in chosen.files]))
+        return 0
+    first, again = (_run(chosen.hardcost, chosen.kernel) for _ in range(2))
+    chosen.output.write_text(json.dumps(first), encoding="utf-8")
+    alike = first["cells"] == again["cells"]
+    what = f"QEMU {first['environment']['qemu']}, kernel {first['environment']['kernel']}"
+    print(f"{what}: {len(first['cells'])} numbers, twice {'the same' if alike else 'NOT the same'}")
+    for one, other in zip(first["cells"], again["cells"], strict=True):
+        if one != other:
+            print(f"  {one['configuration']} {one['metric']}: {one['value']}, {other['value']}")
+    return int(not alike)
+
+
+def _run(command: str, kernel: str) -> Any:  # noqa: ANN401  (JSON)
+    """Return what a run from nothing prints."""
+    with tempfile.TemporaryDirectory() as name:
+        study = Path(name) / "one.toml"
+        rules = ", ".join(RULE.format(number) for number in range(50))
+        study.write_text(STUDY.format(rules=rules), encoding="utf-8")
+        words = [command, "run", str(study), "--kernel", kernel, "--fresh", "--format", "json"]
+        words += ["--progress", "none", "--jobs", "1"]
+        done = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603
+        return json.loads(done.stdout)
+
+
+def table(runs: list[Any]) -> str:
+    """Return the calls under each QEMU, and the largest difference from the first in percent."""
+    versions = [run["environment"]["qemu"].split(" ")[0] for run in runs]
+    all_cells = [cells(run) for run in runs]
+    kernels = {run["environment"]["kernel"] for run in runs}
+    lines = [f"Kernel: {', '.join(sorted(kernels))}.", ""]
+    for configuration in dict.fromkeys(name for name, _ in all_cells[0]):
+        lines.append(f"| {configuration} | {' | '.join(versions)} | differs by |")
+        lines.append(f"| --- |{' ---: |' * (len(versions) + 1)}")
+        for (name, metric), value in all_cells[0].items():
+            if name == configuration:
+                values = [one[name, metric] for one in all_cells]
+                most = max((abs(one - value) for one in values), default=0.0)
+                share = f"{100 * most / value:.2f} %" if most else ""
+                numbers = " | ".join(f"{one:,.0f}" for one in values)
+                lines.append(f"| `{metric}` | {numbers} | {share} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def cells(run: Any) -> Cells:  # noqa: ANN401  (JSON)
+    """Return a run's values by configuration and metric."""
+    return {(one["configuration"], one["metric"]): one["value"] for one in run["cells"]}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

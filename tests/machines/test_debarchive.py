@@ -1,0 +1,141 @@
+"""Debian's packages are unpacked as dpkg does, and what is damaged or leads outside is refused."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from hardcost.machines.debarchive import DamagedError, control, unpack
+
+TINY = Path(__file__).parent / "mirror" / "pool" / "tiny_1_amd64.deb"
+
+
+def built(folder: Path, packing: str) -> Path:
+    """Return a package of some files and links, made by dpkg-deb."""
+    tree = folder / "tree"
+    (tree / "DEBIAN").mkdir(parents=True)
+    said = "Package: x\nVersion: 1\nArchitecture: amd64\nMaintainer: A <a@b.c>\n"
+    (tree / "DEBIAN" / "control").write_text(f"{said}Description: x\n more\n")
+    (tree / "usr" / "lib").mkdir(parents=True)
+    (tree / "usr" / "lib" / "large").write_bytes(os.urandom(3 << 20))
+    (tree / "usr" / "lib" / "program").write_text("#!/bin/sh\n")
+    (tree / "usr" / "lib" / "program").chmod(0o755)
+    (tree / "usr" / "lib" / "hard").hardlink_to(tree / "usr" / "lib" / "program")
+    (tree / "usr" / "lib" / "soft").symlink_to("program")
+    (tree / "usr" / "lib" / "away").symlink_to("/etc/passwd")
+    words = ["dpkg-deb", "--build", f"-Z{packing}", str(tree), str(folder / "x.deb")]
+    subprocess.run(words, check=True, capture_output=True)
+    return folder / "x.deb"
+
+
+def listed(folder: Path) -> dict[str, object]:
+    return {
+        str(path.relative_to(folder)): str(path.readlink())
+        if path.is_symlink()
+        else (path.stat().st_mode, path.read_bytes() if path.is_file() else b"")
+        for path in folder.rglob("*")
+    }
+
+
+@pytest.mark.parametrize("packing", ["none", "gzip", "xz", "zstd"])
+def test_a_package_is_unpacked_as_dpkg_does(tmp_path: Path, packing: str) -> None:
+    package = built(tmp_path, packing)
+    unpack(package, tmp_path / "ours")
+    words = ["dpkg-deb", "-x", str(package), str(tmp_path / "theirs")]
+    subprocess.run(words, check=True)
+    assert listed(tmp_path / "ours") == listed(tmp_path / "theirs")
+    assert control(package)["Version"] == "1"
+    assert control(package)["Description"] == "x"
+
+
+def test_a_package_that_ends_too_early_is_refused_wherever_it_ends(tmp_path: Path) -> None:
+    whole, file = TINY.read_bytes(), tmp_path / "x.deb"
+    for end in range(0, len(whole) - 1, 7):
+        file.write_bytes(whole[:end])
+        with pytest.raises(DamagedError):
+            unpack(file, tmp_path / str(end))
+
+
+def part(name: str, data: bytes) -> bytes:
+    start = f"{name:<16}{0:<12}{0:<6}{0:<6}{'100644':<8}{len(data):<10}`\n".encode()
+    return start + data + b"\n" * (len(data) % 2)
+
+
+def holding(folder: Path, *members: tarfile.TarInfo) -> Path:
+    """Return a package with these members, each a file with its own name in it, or a link."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        for one in members:
+            one.size = len(one.name) if one.isreg() else 0
+            archive.addfile(one, io.BytesIO(one.name.encode()))
+    content = b"!<arch>\n" + part("debian-binary", b"2.0\n")
+    content += part("data.tar.zst", zstandard.compress(made.getvalue()))
+    (folder / "x.deb").write_bytes(content)
+    return folder / "x.deb"
+
+
+def member(name: str, kind: bytes = tarfile.REGTYPE, to: str = "") -> tarfile.TarInfo:
+    one = tarfile.TarInfo(name)
+    one.type, one.linkname = kind, to
+    return one
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ((member("/etc/x"),), "leads outside"),
+        ((member("./../x"),), "leads outside"),
+        ((member("a/../../x"),), "leads outside"),
+        ((member("a", tarfile.SYMTYPE, "/etc"), member("a/x")), "leads through a link"),
+        ((member("a", tarfile.SYMTYPE, ".."), member("a", tarfile.REGTYPE)), "is in it twice"),
+        ((member("a"), member("a")), "is in it twice"),
+        ((member("a"), member("a/b")), "a"),
+        ((member("a", tarfile.LNKTYPE, "../../etc/passwd"),), "leads outside"),
+        ((member("a", tarfile.LNKTYPE, "none"),), "none"),
+    ],
+)
+def test_what_leads_outside_or_is_there_twice_is_refused(
+    tmp_path: Path, members: tuple[tarfile.TarInfo, ...], message: str
+) -> None:
+    with pytest.raises(DamagedError, match=message):
+        unpack(holding(tmp_path, *members), tmp_path / "files")
+    assert {one.name for one in tmp_path.iterdir()} == {"x.deb", "files"}
+
+
+def test_a_hard_link_to_a_link_copies_nothing_from_outside(tmp_path: Path) -> None:
+    links = member("a", tarfile.SYMTYPE, "/etc/passwd"), member("b", tarfile.LNKTYPE, "a")
+    unpack(holding(tmp_path, *links), tmp_path / "files")
+    assert (tmp_path / "files" / "b").is_symlink()
+
+
+def test_devices_and_rights_of_others_are_left_out(tmp_path: Path) -> None:
+    suid = member("su")
+    suid.mode = 0o6777
+    unpack(holding(tmp_path, member("null", tarfile.CHRTYPE), suid), tmp_path / "files")
+    assert [one.name for one in (tmp_path / "files").iterdir()] == ["su"]
+    assert (tmp_path / "files" / "su").stat().st_mode & 0o7777 == 0o755
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "no package of Debian's"),
+        (b"\xed\xab\xee\xdb", "no package of Debian's"),
+        (b"!<arch>\n", "has no data.tar"),
+        (b"!<arch>\n" + b"x" * 60, "no part is at byte 8"),
+        (b"!<arch>\n" + part("data.tar", b"x" * 600), "header"),
+        (b"!<arch>\n" + part("data.tar.xz", b"x" * 600), "header"),
+    ],
+)
+def test_what_is_no_package_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "x.deb").write_bytes(content)
+    with pytest.raises(DamagedError, match=message):
+        unpack(tmp_path / "x.deb", tmp_path / "files")
+    with pytest.raises(DamagedError):
+        control(tmp_path / "x.deb")

@@ -1,0 +1,56 @@
+"""A host without apt and dpkg: packages come straight from Debian's archive, and count the same."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.machines import debianarchive, debianpackages, host, signatures
+from hardcost.machines.cache import Cache
+
+if TYPE_CHECKING:
+    from tests.vm.conftest import Command
+
+pytestmark = pytest.mark.vm
+
+PACKAGE = "libcap-ng0"
+JSON = ("--workload", "syscalls calls=null+open", "--format", "json")
+RULE = "-a always,exit -F arch=b64 -S chmod -F auid>=1000 -k perm\n"
+
+
+def path_without_apt(folder: Path) -> str:
+    """Return a PATH with all programs but apt's and dpkg's."""
+    folder.mkdir()
+    for place in map(Path, os.environ["PATH"].split(":")):
+        for one in place.iterdir() if place.is_dir() else ():
+            if not one.name.startswith(("apt", "dpkg")) and not (folder / one.name).is_symlink():
+                (folder / one.name).symlink_to(one)
+    return str(folder)
+
+
+def test_the_keys_that_come_with_hardcost_are_debian_s(hardcost: Command) -> None:
+    folder = debianpackages.unpacked(Cache(hardcost.cache), "debian-archive-keyring")
+    theirs = {one.read_bytes() for one in folder.rglob("*.gpg")}
+    ours = [signatures.binary(one) for one in debianarchive.own_keys()]
+    assert len(ours) == 6
+    assert all(one in theirs for one in ours)
+
+
+def test_a_bill_without_apt_has_the_counts_of_one_with_it(
+    hardcost: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both with a cache of their own, so that both take today's packages."""
+    rules = hardcost.write("my.rules", RULE)
+    own = replace(hardcost, cache=tmp_path / "with")
+    path = path_without_apt(tmp_path / "programs")
+    without = replace(hardcost, cache=tmp_path / "without", extra={"PATH": path})
+    usual, alone = own("bill", rules, *JSON).data(), without("bill", rules, *JSON, "--fresh").data()
+    for part in ("environment", "totals", "items", "rest", "interaction"):
+        assert alone[part] == usual[part]
+    assert list((tmp_path / "without").glob("archive-*-amd64/packages.json"))
+    monkeypatch.setenv("PATH", path)
+    assert not host.check().has_apt
