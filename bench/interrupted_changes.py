@@ -128,7 +128,7 @@ def interrupt(
     It is interrupted so many seconds after its first change was written down; None: while changes
     are held.
     """
-    before = guest.state()
+    before = guest.reached_state()
     process = BEGUN[what](guest)
     try:
         wait_for(guest, "made" if after is None else "begin", process)
@@ -142,6 +142,8 @@ def interrupt(
         process.wait()
     begun = time.monotonic()
     if by == "restore":
+        if what != "boot":
+            guest.reached("true")  # its sshd starts again; a boot is waited for by hardcost
         guest.restore()
     limit = BOOT_SECONDS if what == "boot" else GUARD_SECONDS
     found = tuple(differences(before, settled(guest, before, limit)))

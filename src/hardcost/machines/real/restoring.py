@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from hardcost.errors import MachineError
 from hardcost.machines.real import keeping
@@ -16,13 +15,15 @@ from hardcost.machines.real.keepertalk import SECONDS, UnfitError, remedy
 from hardcost.machines.restoration import Restored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
 
     from hardcost.machines.real.keepertalk import Keeps
     from hardcost.machines.real.keeping import WhereSaid
 
 UP_SECONDS = 900.0
 """How long a machine may take to go down and come up again: large servers test their memory."""
+
+_Answer = TypeVar("_Answer")
 
 _ASK_SECONDS = 30.0
 _PAUSE_SECONDS = 2.0
@@ -54,7 +55,7 @@ async def restored(reach: Keeps, *, force: bool, people: bool) -> Restored:
     words = [*["--force"] * force, *["--people"] * people]
     # It may be going down just now, also after it has answered.
     patience = UP_SECONDS if booted.left() else 0.0
-    before = await _boot_of(reach, patience) if booted.left() else ""
+    before = (await patiently(lambda: where(reach), patience)).boot if booted.left() else ""
     came = await _asked(reach, words, changed.left(), patience)
     problems, rebooted = came.problems, came.rebooting
     if rebooted:
@@ -66,6 +67,24 @@ async def restored(reach: Keeps, *, force: bool, people: bool) -> Restored:
         changed.close()
         booted.close()
     return Restored(came.changes, problems, rebooted)
+
+
+async def patiently(
+    asked: Callable[[], Coroutine[object, object, _Answer]], seconds: float
+) -> _Answer:
+    """Return what a machine answers, asked again for so many seconds while it does not.
+
+    Raises:
+        MachineError: It does not answer at last.
+    """
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            return await asked()
+        except MachineError:
+            if time.monotonic() > until:
+                raise
+        await asyncio.sleep(_PAUSE_SECONDS)
 
 
 async def undone_first(reach: Keeps, *, people: bool, note: Callable[[str], None]) -> None:
@@ -121,31 +140,13 @@ async def up(reach: Keeps, before: str | None, seconds: float = UP_SECONDS) -> W
         await asyncio.sleep(_PAUSE_SECONDS)
 
 
-async def _boot_of(reach: Keeps, patience: float) -> str:
-    """Return the boot that runs, as soon as a machine says so."""
-    until = time.monotonic() + patience
-    while True:
-        with contextlib.suppress(MachineError):
-            return (await where(reach)).boot
-        if time.monotonic() > until:
-            return (await where(reach)).boot
-        await asyncio.sleep(_PAUSE_SECONDS)
-
-
 async def _asked(reach: Keeps, words: list[str], given: bytes, patience: float) -> _Came:
     """Have a keeper undo what is left, and return what it says of that.
 
     Raises:
         MachineError: It does not say what it did, for as long as we have patience.
     """
-    until = time.monotonic() + patience
-    while True:
-        try:
-            return await _undone(reach, words, given)
-        except MachineError:
-            if time.monotonic() > until:
-                raise
-        await asyncio.sleep(_PAUSE_SECONDS)
+    return await patiently(lambda: _undone(reach, words, given), patience)
 
 
 async def _undone(reach: Keeps, words: list[str], given: bytes) -> _Came:

@@ -20,7 +20,7 @@ from hardcost.machines.process import found
 from hardcost.machines.real import starting, thishost
 from hardcost.machines.real.conversation import exchange
 from hardcost.machines.real.realmachine import reached
-from hardcost.machines.real.restoring import restored
+from hardcost.machines.real.restoring import UP_SECONDS, boot_book, patiently, restored
 
 if TYPE_CHECKING:
     from hardcost.machines.progress import Listener
@@ -200,5 +200,5 @@ async def restore(address: str, *, force: bool, people: bool) -> Restored:
         MachineError: The host can't be reached, or something can't be undone.
     """
     reach = SshReach(address)
-    await reach.prepare()
+    await patiently(reach.prepare, UP_SECONDS if boot_book(reach).left() else 0.0)
     return await restored(reach, force=force, people=people)
