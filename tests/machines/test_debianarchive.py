@@ -18,7 +18,7 @@ from tests.machines.signingkey import KEY
 from hardcost.errors import MachineError
 from hardcost.machines import debianarchive
 from hardcost.machines.cache import Cache
-from hardcost.machines.debianarchive import MIRROR, DebianArchive
+from hardcost.machines.debianarchive import DebianArchive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -177,11 +177,21 @@ def test_a_mirror_that_does_not_answer_is_named(
 def test_a_release_of_debian_s_is_three_suites_and_backports_and_unstable_are_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delenv("HARDCOST_DEBIAN_MIRROR", raising=False)
+    mirror = "http://127.0.0.1:1/debian"
+    monkeypatch.setenv("HARDCOST_DEBIAN_MIRROR", f"{mirror}/")
     assert list(debianarchive._suites("trixie")) == [
-        (MIRROR, "trixie"),
-        (MIRROR, "trixie-updates"),
-        (f"{MIRROR}-security", "trixie-security"),
+        (mirror, "trixie"),
+        (mirror, "trixie-updates"),
+        (f"{mirror}-security", "trixie-security"),
     ]
     for alone in ("trixie-backports", "sid"):
-        assert list(debianarchive._suites(alone)) == [(MIRROR, alone)]
+        assert list(debianarchive._suites(alone)) == [(mirror, alone)]
+
+
+def test_without_a_mirror_the_variable_that_names_one_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HARDCOST_DEBIAN_MIRROR", raising=False)
+    with pytest.raises(MachineError, match="no mirror of Debian's archive is named") as raised:
+        archive(tmp_path).offered(("tiny",))
+    assert "HARDCOST_DEBIAN_MIRROR" in (raised.value.problems[0].hint or "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import pytest
 
 from hardcost.machines import debianarchive, debianpackages, host, signatures
 from hardcost.machines.cache import Cache
+from hardcost.machines.images.aptsources import debian_sources
 
 if TYPE_CHECKING:
     from tests.vm.conftest import Command
@@ -47,7 +49,10 @@ def test_a_bill_without_apt_has_the_counts_of_one_with_it(
     rules = hardcost.write("my.rules", RULE)
     own = replace(hardcost, cache=tmp_path / "with")
     path = path_without_apt(tmp_path / "programs")
-    without = replace(hardcost, cache=tmp_path / "without", extra={"PATH": path})
+    mirror = re.search(r"https?://\S+", debian_sources(host.release().codename))
+    assert mirror
+    extra = {"PATH": path, "HARDCOST_DEBIAN_MIRROR": mirror[0]}
+    without = replace(hardcost, cache=tmp_path / "without", extra=extra)
     usual, alone = own("bill", rules, *JSON).data(), without("bill", rules, *JSON, "--fresh").data()
     for part in ("environment", "totals", "items", "rest", "interaction"):
         assert alone[part] == usual[part]

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from hardcost.machines.cache import Cache
 
-MIRROR = "http://deb.debian.org/debian"
-"""Where packages come from, unless `$HARDCOST_DEBIAN_MIRROR` says otherwise."""
+MIRROR = "HARDCOST_DEBIAN_MIRROR"
+"""The variable that names a mirror of Debian's archive: its address, without `dists/`."""
 
 PAST = "HARDCOST_DEBIAN_PAST"
 """The variable that allows lists which are no longer valid, as those of a past day are."""
@@ -150,8 +150,17 @@ class DebianArchive:
 
 
 def _suites(codename: str) -> Iterator[tuple[str, str]]:
-    """Yield the suites of a release, each with the address of its mirror."""
-    mirror = os.environ.get("HARDCOST_DEBIAN_MIRROR", MIRROR).rstrip("/")
+    """Yield the suites of a release, each with the address of its mirror.
+
+    Raises:
+        MachineError: None is named.
+    """
+    mirror = os.environ.get(MIRROR, "").rstrip("/")
+    if not mirror:
+        raise MachineError(
+            "this host has no apt of Debian's, and no mirror of Debian's archive is named",
+            hint=f"set {MIRROR} to the address of one near you, the part before dists/",
+        )
     yield mirror, codename
     if codename != UNSTABLE and not codename.endswith(BACKPORTS):
         yield mirror, f"{codename}-updates"
@@ -198,7 +207,7 @@ def _list_of(mirror: str, suite: str, wanted: str) -> tuple[str, str]:
         raise MachineError(
             f"{address} was valid until {fields['Valid-Until']}",
             hint="the mirror is out of date, or this host's clock is wrong; where the mirror is of"
-            f" a past day on purpose, as snapshot.debian.org's are, set {PAST}=1",
+            f" a past day on purpose, set {PAST}=1",
         )
     listed = _DIGESTS.search(said)
     lines = (line.split() for line in (listed[1] if listed else "").splitlines())
