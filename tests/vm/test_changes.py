@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from bench.interrupted_changes import differences, interrupt, start
+from bench.interrupted_changes import differences, interrupt, start, wait_for
 from tests.vm.sshguest import ssh_guest
 
 from hardcost.machines.cache import Cache
@@ -155,6 +155,30 @@ def test_what_somebody_else_changed_meanwhile_is_left_and_named(guest: SshGuest)
     assert "it is left as it is" in refused.value.stderr
     assert "undone" in guest.restore("--force")
     assert guest.said("cat /proc/sys/kernel/kptr_restrict") == "1\n"
+
+
+def test_a_full_disk_is_an_error_and_nothing_is_changed(guest: SshGuest) -> None:
+    before = guest.state()
+    for place in ("/root/.cache", "/var/lib/hardcost"):
+        guest.said(f"mkdir -p {place} && mount -t tmpfs -o size=64k tmpfs {place}")
+        process = start(guest, 1)
+        assert process.wait() == 3
+        assert "No space left on device" in guest.said_by_hardcost()
+        guest.said(f"umount {place}")
+    assert not differences(before, guest.state())
+    assert not any(guest.journals())
+
+
+def test_a_clock_that_is_set_back_moves_no_time_and_ends_no_change(guest: SshGuest) -> None:
+    before = guest.state()
+    process = start(guest, 3, "--format", "json", "--progress", "none")
+    wait_for(guest, "made", process)
+    guest.said("date -s @$(($(date +%s) - 86400))")
+    assert process.wait() == 0, guest.said_by_hardcost()
+    cells = json.loads(guest.said_by_hardcost())["cells"]
+    assert all(0 < cell["value"] < 1e6 for cell in cells)  # ns; an emulated call takes some 1000
+    guest.said("date -s @$(($(date +%s) + 86400))")
+    assert not differences(before, guest.state())
 
 
 def test_locked_rules_are_refused_and_nothing_is_changed(guest: SshGuest) -> None:
