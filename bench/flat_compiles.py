@@ -17,7 +17,6 @@ gcc-aarch64-linux-gnu, and what builds kernels.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import re
 import shutil
 import sys
@@ -31,7 +30,7 @@ from hardcost.machines.cache import Cache
 from hardcost.machines.kernels import overlay, patches, source
 from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.kernels.tree import lay_out, link
-from hardcost.machines.process import follow, run
+from hardcost.machines.process import follow, output, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -172,10 +171,9 @@ def _checkpatch(folder: Path, series: Path, scratch: Path) -> int:
             continue
         copy = scratch / one.name  # what git tracks, checkpatch takes for a file of the kernel
         copy.write_bytes(one.read_bytes())
-        said: list[str] = []
         words = [folder / "scripts/checkpatch.pl", "--strict", "--no-tree", copy]
-        with contextlib.suppress(MachineError):  # its status says that it found something
-            follow([str(word) for word in words], _hearer(said))
+        # Its status says that it found something.
+        said = output(words, folder=scratch, fine=range(256)).decode().splitlines()
         if not any("lines checked" in line for line in said):
             raise MachineError(f"checkpatch did not read {one}: {' '.join(said)}")
         errors += sum(line.startswith("ERROR:") for line in said)
