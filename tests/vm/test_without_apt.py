@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +17,8 @@ from hardcost.machines.cache import Cache
 from hardcost.machines.images.aptsources import debian_sources
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.vm.conftest import Command
 
 pytestmark = pytest.mark.vm
@@ -24,14 +28,17 @@ JSON = ("--workload", "syscalls calls=null+open", "--format", "json")
 RULE = "-a always,exit -F arch=b64 -S chmod -F auid>=1000 -k perm\n"
 
 
-def path_without_apt(folder: Path) -> str:
-    """Return a PATH with all programs but apt's and dpkg's."""
-    folder.mkdir()
+@pytest.fixture
+def path_without_apt() -> Iterator[str]:
+    """Give a PATH with all programs but apt's and dpkg's, where QEMU's own user finds it, too."""
+    folder = Path(tempfile.mkdtemp(dir="/var/tmp"))
+    folder.chmod(0o755)
     for place in map(Path, os.environ["PATH"].split(":")):
         for one in place.iterdir() if place.is_dir() else ():
             if not one.name.startswith(("apt", "dpkg")) and not (folder / one.name).is_symlink():
                 (folder / one.name).symlink_to(one)
-    return str(folder)
+    yield str(folder)
+    shutil.rmtree(folder)
 
 
 def test_the_keys_that_come_with_hardcost_are_debian_s(hardcost: Command) -> None:
@@ -43,19 +50,18 @@ def test_the_keys_that_come_with_hardcost_are_debian_s(hardcost: Command) -> Non
 
 
 def test_a_bill_without_apt_has_the_counts_of_one_with_it(
-    hardcost: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hardcost: Command, path_without_apt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both with a cache of their own, so that both take today's packages."""
     rules = hardcost.write("my.rules", RULE)
     own = replace(hardcost, cache=tmp_path / "with")
-    path = path_without_apt(tmp_path / "programs")
     mirror = re.search(r"https?://\S+", debian_sources(host.release().codename))
     assert mirror
-    extra = {"PATH": path, "HARDCOST_DEBIAN_MIRROR": mirror[0]}
+    extra = {"PATH": path_without_apt, "HARDCOST_DEBIAN_MIRROR": mirror[0]}
     without = replace(hardcost, cache=tmp_path / "without", extra=extra)
     usual, alone = own("bill", rules, *JSON).data(), without("bill", rules, *JSON, "--fresh").data()
     for part in ("environment", "totals", "items", "rest", "interaction"):
         assert alone[part] == usual[part]
     assert list((tmp_path / "without").glob("archive-*-amd64/packages.json"))
-    monkeypatch.setenv("PATH", path)
+    monkeypatch.setenv("PATH", path_without_apt)
     assert not host.check().has_apt
