@@ -171,7 +171,7 @@ def _checkpatch(folder: Path, series: Path, scratch: Path) -> int:
             continue
         copy = scratch / one.name  # what git tracks, checkpatch takes for a file of the kernel
         copy.write_bytes(one.read_bytes())
-        words = [folder / "scripts/checkpatch.pl", "--strict", "--no-tree", copy]
+        words: list[str | Path] = [folder / "scripts/checkpatch.pl", "--strict", "--no-tree", copy]
         # Its status says that it found something.
         said = output(words, folder=scratch, fine=range(256)).decode().splitlines()
         if not any("lines checked" in line for line in said):
