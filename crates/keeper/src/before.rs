@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
+
 use crate::desk::{self, Desk};
 use crate::entry::{Begin, Change, Entry};
 use crate::failure::{Failure, Result};
@@ -11,6 +13,14 @@ use crate::lines::Lines;
 use crate::people::logged_in;
 use crate::said::{Said, say, say_lines};
 use crate::undo::undo;
+
+/// What the first line says is wanted.
+pub fn ordered<T: DeserializeOwned>(lines: &mut Lines) -> Result<T> {
+    let cut = || Failure::Failed("the stream ended before it was said what is wanted".into());
+    let first = lines.next(Duration::from_secs(60), None)?.ok_or_else(cut)?;
+    serde_json::from_slice(&first)
+        .map_err(|error| Failure::Refused(format!("what is wanted can't be read: {error}")))
+}
 
 /// The keeper's folder, once the machine may be changed and nothing is left of an interrupted run.
 pub fn taken(people: bool) -> Result<Desk> {

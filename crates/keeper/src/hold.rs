@@ -4,12 +4,10 @@
 //! before anything is changed. From then on a line has to come each now and then. When none comes
 //! for too long, when the stream ends, or when it is said, everything is undone.
 
-use std::time::Duration;
-
 use hardcost_linux::daemon::Daemon;
 use serde::Deserialize;
 
-use crate::before::{limit, taken, written_down};
+use crate::before::{limit, ordered, taken, written_down};
 use crate::desk::{self, Desk};
 use crate::entry::{Change, Entry};
 use crate::failure::{Failure, Result};
@@ -44,11 +42,7 @@ pub fn hold() -> bool {
         Err(failure) => {
             let message = failure.to_string();
             let changed = Desk::journal().exists();
-            say(&match failure {
-                Failure::Unfit(message) => Said::Unfit { message },
-                Failure::Refused(message) => Said::Refused { message },
-                Failure::Failed(message) => Said::Failed { message },
-            });
+            say(&Said::from(failure));
             (if changed { vec![message] } else { Vec::new() }, false)
         }
     };
@@ -59,10 +53,7 @@ pub fn hold() -> bool {
 
 /// Holds it; returns why what is still changed is, and whether the end was asked for.
 fn held(lines: &mut Lines) -> Result<(Vec<String>, bool)> {
-    let cut = || Failure::Failed("the stream ended before it was said what is wanted".into());
-    let first = lines.next(Duration::from_secs(60), None)?.ok_or_else(cut)?;
-    let order: Order = serde_json::from_slice(&first)
-        .map_err(|error| Failure::Refused(format!("what is wanted can't be read: {error}")))?;
+    let order: Order = ordered(lines)?;
     let desk = taken(order.people)?;
     let token = running::token()?;
     if token != order.booted {

@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::before::{limit, taken, written_down};
+use crate::before::{limit, ordered, taken, written_down};
 use crate::desk::{self, Desk};
-use crate::entry::{Change, Entry, Kind};
+use crate::entry::{Entry, Kind};
 use crate::failure::{Failure, Result, at};
 use crate::grub::{self, Model};
 use crate::guard::Guard;
@@ -61,19 +61,14 @@ pub fn boot() -> bool {
     let failed = match armed(&mut Lines::default()) {
         Ok(true) => return true,
         Ok(false) => Said::Failed { message: "nobody said that it is to be done".into() },
-        Err(Failure::Unfit(message)) => Said::Unfit { message },
-        Err(Failure::Refused(message)) => Said::Refused { message },
-        Err(Failure::Failed(message)) => Said::Failed { message },
+        Err(failure) => failure.into(),
     };
     say(&failed);
     false
 }
 
 fn armed(lines: &mut Lines) -> Result<bool> {
-    let cut = || Failure::Failed("the stream ended before it was said what is wanted".into());
-    let first = lines.next(Duration::from_secs(60), None)?.ok_or_else(cut)?;
-    let order: Order = serde_json::from_slice(&first)
-        .map_err(|error| Failure::Refused(format!("what is wanted can't be read: {error}")))?;
+    let order: Order = ordered(lines)?;
     let desk = taken(order.people)?;
     if running::token()?.is_some() || desk.left(&Desk::boot_journal())?.is_some() {
         return Err(Failure::Unfit(
@@ -94,13 +89,7 @@ fn armed(lines: &mut Lines) -> Result<bool> {
     };
     let guard = Guard::start()?;
     for ((_, content), was) in files.into_iter().zip(&olds[1..]) {
-        thing::put(&Change {
-            owner: was.owner.or(Some(0)),
-            group: was.group.or(Some(0)),
-            mode: was.mode.or(Some(0o600)),
-            before: Some(content),
-            ..was.clone()
-        })?;
+        thing::fill(was, content, was.mode.unwrap_or(0o600))?;
     }
     made(&mut journal, &order.token)?;
     say(&Said::Rebooting);

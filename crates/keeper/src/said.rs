@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::failure::Failure;
 use crate::lines;
 
 /// What is said.
@@ -30,6 +31,16 @@ pub enum Said {
     Refused { message: String },
     /// A change failed; it is undone with the others.
     Failed { message: String },
+}
+
+impl From<Failure> for Said {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Unfit(message) => Self::Unfit { message },
+            Failure::Refused(message) => Self::Refused { message },
+            Failure::Failed(message) => Self::Failed { message },
+        }
+    }
 }
 
 /// Says one thing; whether anybody listens is seen by what comes, or does not.

@@ -51,6 +51,17 @@ pub fn put(was: &Change) -> Result<()> {
     }
 }
 
+/// Gives a file a content and a mode; one that is there keeps its owner, a new one is root's.
+pub fn fill(was: &Change, content: Vec<u8>, mode: u32) -> Result<()> {
+    put(&Change {
+        owner: was.owner.or(Some(0)),
+        group: was.group.or(Some(0)),
+        mode: Some(mode),
+        before: Some(content),
+        ..was.clone()
+    })
+}
+
 /// A change of what has no owner, mode or labels.
 fn plain(kind: Kind, name: &str, before: Option<Vec<u8>>) -> Change {
     let labels = BTreeMap::new();

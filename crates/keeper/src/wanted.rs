@@ -118,13 +118,7 @@ impl Wanted {
                 let content = content.map_err(|why| Failure::Failed(format!("{path}: {why}")))?;
                 made::parents(path).map_err(|error| failed(&error))?;
                 let was = thing::look(Kind::File, path)?;
-                thing::put(&crate::entry::Change {
-                    owner: was.owner.or(Some(0)),
-                    group: was.group.or(Some(0)),
-                    mode: mode.or(was.mode).or(Some(0o644)),
-                    before: Some(content.clone()),
-                    ..was
-                })?;
+                thing::fill(&was, content.clone(), mode.or(was.mode).unwrap_or(0o644))?;
                 Ok(Done::Installed { path: path.clone(), bytes: content.len() })
             }
             Self::Mount { path, options } => {

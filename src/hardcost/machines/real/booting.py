@@ -10,22 +10,19 @@ import asyncio
 import contextlib
 import json
 import secrets
-import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost.errors import HardcostError, InputError, MachineError, TrialError
-from hardcost.machines.process import talking
 from hardcost.machines.real import keeping
-from hardcost.machines.real.conversation import exchange, text_of
+from hardcost.machines.real.conversation import exchange, last_line
 from hardcost.machines.real.keepertalk import (
-    PATIENCE_SECONDS,
     SECONDS,
     SILENCE_SECONDS,
-    Stream,
     UnfitError,
     beat,
     remedy,
+    talk,
 )
 from hardcost.machines.real.restoring import boot_book, restored, undone_first, up, where
 
@@ -104,32 +101,27 @@ async def _asked(reach: Keeps, wished: Wished, token: str) -> None:
         "kernel": wished.kernel,
         "parameters": list(wished.parameters),
     }
-    with tempfile.TemporaryFile() as errors:
-        async with talking(reach.keeper("boot"), errors=errors, patience=PATIENCE_SECONDS) as (
-            reader,
-            writer,
-            _,
-        ):
-            stream, is_written = Stream(reader), False
-            writer.write(f"{json.dumps(order)}\n".encode())
-            await writer.drain()
-            while True:
-                match said := await stream.next(SECONDS):
-                    case keeping.JournalSaid() if is_written:
-                        book.write([said.line])
-                    case keeping.JournalSaid():
-                        planned.append(said.line)
-                    case keeping.PlannedSaid():
-                        book.write(planned)
-                        is_written = True
-                        writer.write(b"go\n")
-                        await writer.drain()
-                    case keeping.RebootingSaid():
-                        return
-                    case keeping.Failure() | None:
-                        raise _failed(reach, said, text_of(errors))
-                    case _:
-                        pass
+    async with talk(reach, "boot") as (stream, writer, complaints):
+        is_written = False
+        writer.write(f"{json.dumps(order)}\n".encode())
+        await writer.drain()
+        while True:
+            match said := await stream.next(SECONDS):
+                case keeping.JournalSaid() if is_written:
+                    book.write([said.line])
+                case keeping.JournalSaid():
+                    planned.append(said.line)
+                case keeping.PlannedSaid():
+                    book.write(planned)
+                    is_written = True
+                    writer.write(b"go\n")
+                    await writer.drain()
+                case keeping.RebootingSaid():
+                    return
+                case keeping.Failure() | None:
+                    raise _failed(reach, said, complaints())
+                case _:
+                    pass
 
 
 def _failed(reach: Keeps, said: Said | None, complaints: str) -> HardcostError:
@@ -142,21 +134,19 @@ def _failed(reach: Keeps, said: Said | None, complaints: str) -> HardcostError:
         case keeping.FailedSaid():
             return TrialError(f"{reach.name} does not reboot: {said.message}")
         case _:
-            last = (complaints.splitlines() or ["(it said nothing)"])[-1]
+            last = last_line(complaints)
             return MachineError(f"{reach.name}: the keeper ended too early: {last}")
 
 
 @contextlib.asynccontextmanager
 async def _staying(reach: Keeps) -> AsyncIterator[None]:
     """Let the machine know that its boot is wanted, for as long as the block runs."""
-    words = reach.keeper("stay", f"{SILENCE_SECONDS:.0f}")
-    with tempfile.TemporaryFile() as errors:
-        async with talking(words, errors=errors, patience=PATIENCE_SECONDS) as (_, writer, _):
-            beating = asyncio.ensure_future(beat(writer))
-            try:
-                yield
-            finally:
-                beating.cancel()
+    async with talk(reach, "stay", f"{SILENCE_SECONDS:.0f}") as (_, writer, _):
+        beating = asyncio.ensure_future(beat(writer))
+        try:
+            yield
+        finally:
+            beating.cancel()
 
 
 async def _last_words(reach: Keeps, before: str) -> str:

@@ -9,23 +9,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost.errors import HardcostError, InputError, MachineError, TrialError
-from hardcost.machines.process import talking
 from hardcost.machines.real import keeping
 from hardcost.machines.real.bookkeeping import Book
-from hardcost.machines.real.conversation import text_of
+from hardcost.machines.real.conversation import last_line
 from hardcost.machines.real.keepertalk import (
-    PATIENCE_SECONDS,
     SECONDS,
     SILENCE_SECONDS,
-    Stream,
     UnfitError,
     beat,
     remedy,
+    talk,
 )
 from hardcost.machines.real.restoring import undone_first
 
@@ -33,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from hardcost.machines.real.journal import Change
-    from hardcost.machines.real.keepertalk import Keeps
+    from hardcost.machines.real.keepertalk import Keeps, Stream
     from hardcost.machines.real.keeping import Done, Said, Wanted
 
 
@@ -72,21 +69,15 @@ async def held(
     book = Book(reach.name)
     if asked.booted is None:  # else that was done before the boot, which is pending itself
         await undone_first(reach, people=asked.people, note=note)
-    with tempfile.TemporaryFile() as errors:
-        async with talking(reach.keeper("hold"), errors=errors, patience=PATIENCE_SECONDS) as (
-            reader,
-            writer,
-            _,
-        ):
-            stream = Stream(reader)
-            talk = _Talk(reach, book, stream, writer, note)
-            hold = await talk.begun(asked, lambda: text_of(errors))
-            beating = asyncio.ensure_future(beat(writer))
-            try:
-                yield hold
-            finally:
-                beating.cancel()
-                await talk.ended()
+    async with talk(reach, "hold") as (stream, writer, complaints):
+        conversation = _Talk(reach, book, stream, writer, note)
+        hold = await conversation.begun(asked, complaints)
+        beating = asyncio.ensure_future(beat(writer))
+        try:
+            yield hold
+        finally:
+            beating.cancel()
+            await conversation.ended()
 
 
 @dataclass(frozen=True)
@@ -152,7 +143,7 @@ class _Talk:
                 await self._undone(said.message)
                 return TrialError(f"the machine reports: {said.message}")
             case _:
-                last = (complaints().splitlines() or ["(it said nothing)"])[-1]
+                last = last_line(complaints())
                 return MachineError(f"{self.reach.name}: the keeper ended too early: {last}")
 
     async def ended(self) -> None:

@@ -130,6 +130,11 @@ async def _all_of(reader: asyncio.StreamReader) -> bytes:
     return b"".join(pieces)
 
 
+def last_line(said: str) -> str:
+    """Return the last line of what a program complained about."""
+    return (said.splitlines() or ["(it said nothing)"])[-1]
+
+
 def text_of(errors: IO[bytes]) -> str:
     """Return the end of what a program complained about, without what acts on a terminal."""
     size = errors.seek(0, os.SEEK_END)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from hardcost.errors import MachineError, TrialError
+from hardcost.machines.process import talking
 from hardcost.machines.real import keeping
+from hardcost.machines.real.conversation import text_of
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
     from hardcost.machines.real.keeping import Said
 
 SILENCE_SECONDS = 60.0
@@ -19,9 +24,7 @@ SILENCE_SECONDS = 60.0
 SECONDS = 300.0
 """To make or undo changes: auditctl takes some seconds for thousands of rules."""
 
-PATIENCE_SECONDS = 5.0
-"""For a keeper that nobody talks to any more."""
-
+_PATIENCE_SECONDS = 5.0  # for a keeper that nobody talks to any more
 _BEAT_SECONDS = 5.0
 _MOST_BYTES = 64 << 20
 _PIECE = 1 << 16
@@ -77,6 +80,20 @@ class Stream:
                 *self.lines, rest = bytes(self.rest).split(b"\n")
                 self.rest = bytearray(rest)
         return keeping.read(self.lines.pop(0))
+
+
+@contextlib.asynccontextmanager
+async def talk(
+    reach: Keeps, *words: str
+) -> AsyncIterator[tuple[Stream, asyncio.StreamWriter, Callable[[], str]]]:
+    """Start a machine's keeper, and give what it says, where to answer, and its complaints."""
+    with tempfile.TemporaryFile() as errors:
+        async with talking(reach.keeper(*words), errors=errors, patience=_PATIENCE_SECONDS) as (
+            reader,
+            writer,
+            _,
+        ):
+            yield Stream(reader), writer, lambda: text_of(errors)
 
 
 async def beat(writer: asyncio.StreamWriter) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from hardcost.errors import MachineError
 from hardcost.machines.real import keeping
 from hardcost.machines.real.bookkeeping import Book
-from hardcost.machines.real.conversation import exchange
+from hardcost.machines.real.conversation import exchange, last_line
 from hardcost.machines.real.keepertalk import SECONDS, UnfitError, remedy
 from hardcost.machines.restoration import Restored
 
@@ -113,8 +113,9 @@ async def where(reach: Keeps) -> WhereSaid:
         said = keeping.read(line)
         if isinstance(said, keeping.WhereSaid):
             return said
-    last = (came.said.splitlines() or ["(it said nothing)"])[-1]
-    raise MachineError(f"{reach.name} does not say which boot it runs: {last}", console=came.said)
+    raise MachineError(
+        f"{reach.name} does not say which boot it runs: {last_line(came.said)}", console=came.said
+    )
 
 
 async def up(reach: Keeps, before: str | None, seconds: float = UP_SECONDS) -> WhereSaid:
@@ -163,6 +164,7 @@ async def _undone(reach: Keeps, words: list[str], given: bytes) -> _Came:
             case _:
                 pass
     if problems is None and not rebooting:
-        last = (came.said.splitlines() or ["(it said nothing)"])[-1]
-        raise MachineError(f"{reach.name} was not restored: {last}", console=came.said)
+        raise MachineError(
+            f"{reach.name} was not restored: {last_line(came.said)}", console=came.said
+        )
     return _Came(changes, problems or (), rebooting)

@@ -18,7 +18,7 @@ from hardcost.machines.ourprograms import built
 from hardcost.machines.packagenames import install
 from hardcost.machines.process import found
 from hardcost.machines.real import starting, thishost
-from hardcost.machines.real.conversation import exchange
+from hardcost.machines.real.conversation import exchange, last_line
 from hardcost.machines.real.realmachine import reached
 from hardcost.machines.real.restoring import UP_SECONDS, boot_book, patiently, restored
 
@@ -161,7 +161,7 @@ class SshReach:
         if came.status:
             failed = f"{what} failed with status {came.status}"
             why = "can't be reached" if came.status == _SSH_FAILED else failed
-            last = (came.said.splitlines() or ["(it said nothing)"])[-1]
+            last = last_line(came.said)
             raise MachineError(f"{self.name}: {why}: {last}", hint=self.remedy, console=came.said)
         return came
 
