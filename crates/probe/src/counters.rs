@@ -228,15 +228,16 @@ mod tests {
     fn counted(words: &str, script: &str) -> crate::protocol::CallCounters {
         use std::io::{Read, Write};
         let mut shell = Command::new("sh")
-            .args(["-c", &format!("read go; {script}; echo done; read end")])
+            .args(["-c", &format!("echo up; read go; {script}; echo done; read end")])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .expect("starts");
-        let pid = Pid::from_child(&shell).as_raw_nonzero().get();
-        let counters = Counters::of(&names(words), &[pid]).expect("opened");
         let (mut input, mut output) =
             (shell.stdin.take().expect("a pipe"), shell.stdout.take().expect("a pipe"));
+        output.read_exact(&mut [0; 3]).expect("it is up");
+        let pid = Pid::from_child(&shell).as_raw_nonzero().get();
+        let counters = Counters::of(&names(words), &[pid]).expect("opened");
         counters.start().expect("counts");
         input.write_all(b"go\n").expect("it reads");
         output.read_exact(&mut [0; 5]).expect("it is done");
