@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.vm.rpmbuilding import rpm
+from tests.vm.rpmbuilding import rpm, sign
 
 from hardcost.machines import debianpackages, host
 from hardcost.machines.cache import Cache
@@ -110,6 +111,15 @@ def test_an_rpm_made_of_a_kernel_of_debian_s_counts_as_that_kernel_does(
     as_rpm = hardcost("run", study, *JSON, "--kernel", str(file), "--fresh")
     assert as_rpm.raw_cells() == wanted.raw_cells()
     assert hardcost("run", named, *JSON).values("null")["none"] == wanted.values("null")["none"]
+    keys = tmp_path / "packager.asc"
+    careful = replace(hardcost, extra={"HARDCOST_PACKAGE_KEYS": str(keys)})
+    unsigned = file.read_bytes()
+    sign(cache, file, keys)
+    signed = careful("run", study, *JSON, "--kernel", str(file), "--fresh")
+    assert signed.raw_cells() == wanted.raw_cells()
+    file.write_bytes(unsigned)
+    refused = careful("run", study, "--kernel", str(file), status=2)
+    assert "kernel-core-1-1.x86_64.rpm can't be used: it is not signed" in refused.err
     file.write_bytes(file.read_bytes()[:-1000])
     refused = hardcost("run", study, "--kernel", str(file), status=2)
     assert "kernel-core-1-1.x86_64.rpm can't be used: its content does not have" in refused.err

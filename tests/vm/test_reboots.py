@@ -7,6 +7,7 @@ minute under emulation, so these are slow tests.
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ import pytest
 from bench.interrupted_changes import BOOT, differences, settled, start, wait_for
 from tests.vm.sshguest import ssh_guest
 
+from hardcost.machines import debianpackages
 from hardcost.machines.cache import Cache
 
 if TYPE_CHECKING:
@@ -26,6 +28,21 @@ pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 FALLS_BACK_SECONDS = 400.0
 """A minute of silence, thrice at first, and a boot."""
+
+KERNELS = """\
+title = "the kernel before"
+baseline = "as it is"
+workloads = ["syscalls calls=null"]
+instrument = "time"
+[[configuration]]
+name = "as it is"
+[[configuration]]
+name = "before"
+kernel = "installed:{release}"
+"""
+MODULES = "arch crypto drivers/block drivers/net/[nv]* drivers/virtio fs lib net/core"
+"""What a guest needs of a kernel's modules, and more."""
+INSTALL = "tar -x -C / && depmod {0} && update-initramfs -c -k {0} && update-grub"
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +115,39 @@ def test_parameters_that_a_boot_loader_would_read_are_refused_and_nothing_is_cha
     assert process.wait() != 0
     assert "can't be given to a boot loader" in guest.said_by_hardcost()
     assert not differences(before, guest.state())
+
+
+def test_a_kernel_that_is_installed_beside_the_running_one_is_booted_once(
+    guest: SshGuest, cache_root: Path
+) -> None:
+    release = guest.said("uname -r").strip()
+    newer = install_kernel(guest, Cache(cache_root), "6.12")
+    guest.said("systemctl reboot", may_fail=True)
+    until = time.monotonic() + FALLS_BACK_SECONDS
+    while guest.reached("uname -r").strip() != newer:
+        assert time.monotonic() < until
+    before = guest.state()
+    study = KERNELS.format(release=release)
+    process = start(guest, 1, "--format", "json", "--progress", "none", study=study)
+    assert process.wait() == 0, guest.said_by_hardcost()
+    found = json.loads(guest.said_by_hardcost())
+    assert {cell["configuration"] for cell in found["cells"]} == {"as it is", "before"}
+    assert not differences(before, settled(guest, before))
+    study = KERNELS.format(release="6.1.0-0-amd64")
+    assert start(guest, 1, study=study).wait() != 0
+    assert "the kernel 6.1.0-0-amd64: is it installed?" in guest.said_by_hardcost()
+    assert not differences(before, settled(guest, before))
+
+
+def install_kernel(guest: SshGuest, cache: Cache, version: str) -> str:
+    """Install one of Debian's kernels in the guest, as its first entry; return its release."""
+    package, elsewhere = debianpackages.kernel_of(cache, version)
+    files = debianpackages.unpacked(cache, package, elsewhere=elsewhere)
+    release = package.removeprefix("linux-image-")
+    pack = f"tar -c boot lib/modules/{release}/modules.* "
+    pack += " ".join(f"lib/modules/{release}/kernel/{part}" for part in MODULES.split())
+    with subprocess.Popen(["sh", "-c", pack], cwd=files, stdout=subprocess.PIPE) as packed:
+        words = ["ssh", "-T", "root@guest", INSTALL.format(release)]
+        subprocess.run(words, check=True, env=guest.environment(), stdin=packed.stdout)
+    assert not packed.returncode
+    return release
