@@ -16,7 +16,9 @@ from tests.machines.real.standins import calls, copied, in_place_of_the_probe, t
 
 from hardcost.errors import InputError, MachineError, TrialError
 from hardcost.machines.machine import Boot
+from hardcost.machines.real.bookkeeping import Book
 from hardcost.machines.real.conversation import exchange
+from hardcost.machines.real.keepertalk import UnfitError
 from hardcost.protocol.answers import CallAnswer, CommandAnswer, all_of, only
 from hardcost.protocol.requests import Command, Write, install
 
@@ -70,6 +72,26 @@ def test_calls_are_measured_by_an_ordinary_user_on_one_processor() -> None:
     assert done.surroundings["pinned"] == 1
     assert done.surroundings["switches"] > 0
     assert not is_left(before)
+
+
+def test_while_another_run_changes_the_machine_nothing_is_measured_and_nobody_changes_it_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    machine = this_host()
+    with Book(machine.name).locked(alone=True) as is_ours:
+        assert is_ours
+        with pytest.raises(UnfitError, match="another run of hardcost changes host just now"):
+            asyncio.run(machine.execute(Boot(), [calls("null")], 60))
+    with Book(machine.name).locked(alone=False):
+        done = asyncio.run(machine.execute(Boot(), [calls("null")], 60))
+        assert only(done.answers, CallAnswer).samples
+        with Book(machine.name).locked(alone=True) as is_ours:
+            assert not is_ours
+    shutil.rmtree(tmp_path / "hardcost")
+    (tmp_path / "hardcost").write_text("no folder can be here")
+    done = asyncio.run(machine.execute(Boot(), [calls("null")], 60))
+    assert only(done.answers, CallAnswer).samples
 
 
 def test_a_copy_makes_the_same_call_on_another_processor() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import os
 from pathlib import Path
@@ -11,7 +13,7 @@ from hardcost.errors import MachineError
 from hardcost.machines.real import journal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from hardcost.machines.real.journal import Journal
 
@@ -46,6 +48,32 @@ class Book:
             raise _failed(self.path, error) from error
         read = journal.read(content, str(self.path))
         return content[: read.size] if read.pending else b""
+
+    @contextlib.contextmanager
+    def locked(self, *, alone: bool) -> Iterator[bool]:
+        """Lock it for as long as the block runs, for us alone or with others who do the same.
+
+        Gives whether that could be done. The kernel takes a lock away from whoever ends.
+
+        Raises:
+            MachineError: There can't be a lock for us alone.
+        """
+        path = self.path.with_suffix(".lock")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            lock = path.open("ab")
+        except OSError as error:
+            if alone:
+                raise _failed(path, error) from error
+            yield True  # who changes nothing needs no place for journals
+            return
+        with lock:
+            try:
+                fcntl.flock(lock, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+            else:
+                yield True
 
     def write(self, lines: Sequence[str]) -> Journal:
         """Append lines, the first of which begins a journal; return once they are on disk.

@@ -28,6 +28,7 @@ from hardcost.machines.real import (
 from hardcost.machines.real.conversation import converse
 from hardcost.machines.real.keepertalk import Keeps, UnfitError
 from hardcost.machines.real.keeping import CHANGES, UnitAnswer, wanted
+from hardcost.machines.real.restoring import alone
 from hardcost.protocol.answers import CallAnswer, InstalledAnswer, WrittenAnswer, all_of
 from hardcost.protocol.requests import Calls, Command, Install
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from hardcost.machines.machine import Boot, Builder, KernelRecipe, Relations
     from hardcost.machines.real.hostfacts import HostFacts
     from hardcost.machines.real.journal import Change
-    from hardcost.machines.real.keeping import Done
+    from hardcost.machines.real.keeping import Done, Wanted
     from hardcost.machines.supplies import Order
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
@@ -267,19 +268,30 @@ class RealMachine:
         rest = [one for one in job if one.do not in CHANGES]
         if self._state.unfit is not None and (asked_for or wished):
             raise self._state.unfit
-        asked = changes.Asked(self._state.run, asked_for, self.people)
         try:
-            if wished is None:
-                return await self._changed(asked, rest, limit_seconds)
-            begun = time.monotonic()
-            async with booting.booted(self.reach, wished) as token:
-                up = time.monotonic() - begun
-                asked = replace(asked, booted=token)
-                done = await self._changed(asked, rest, limit_seconds, str(wished))
-            return replace(done, start_seconds=up, host_seconds=time.monotonic() - begun)
+            with alone(self.reach, changes=bool(asked_for or wished)):
+                return await self._applied(wished, asked_for, rest, limit_seconds)
         except UnfitError as error:
             self._state.unfit = error
             raise
+
+    async def _applied(
+        self,
+        wished: booting.Wished | None,
+        asked_for: Sequence[Wanted],
+        rest: Sequence[Request],
+        limit_seconds: float,
+    ) -> Execution:
+        """Carry out the rest of a job in the boot and under the changes that it wants."""
+        asked = changes.Asked(self._state.run, asked_for, self.people)
+        if wished is None:
+            return await self._changed(asked, rest, limit_seconds)
+        begun = time.monotonic()
+        async with booting.booted(self.reach, wished) as token:
+            up = time.monotonic() - begun
+            asked = replace(asked, booted=token)
+            done = await self._changed(asked, rest, limit_seconds, str(wished))
+        return replace(done, start_seconds=up, host_seconds=time.monotonic() - begun)
 
     async def _changed(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -15,7 +16,7 @@ from hardcost.machines.real.keepertalk import SECONDS, UnfitError, remedy
 from hardcost.machines.restoration import Restored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Iterator
 
     from hardcost.machines.real.keepertalk import Keeps
     from hardcost.machines.real.keeping import WhereSaid
@@ -85,6 +86,24 @@ async def patiently(
             if time.monotonic() > until:
                 raise
         await asyncio.sleep(_PAUSE_SECONDS)
+
+
+@contextlib.contextmanager
+def alone(reach: Keeps, *, changes: bool) -> Iterator[None]:
+    """Keep other runs from here off a machine that changes; those that change nothing go together.
+
+    Raises:
+        UnfitError: Another run changes the machine, or measures on it what is to be changed.
+        MachineError: The lock can't be written.
+    """
+    with Book(reach.name).locked(alone=changes) as is_ours:
+        if not is_ours:
+            does = "measures on" if changes else "changes"
+            raise UnfitError(
+                f"another run of hardcost {does} {reach.name} just now",
+                hint="wait until that run has ended, or end it",
+            )
+        yield
 
 
 async def undone_first(reach: Keeps, *, people: bool, note: Callable[[str], None]) -> None:
