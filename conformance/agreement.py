@@ -129,7 +129,7 @@ def loaded_set(rules: str, battery: Battery) -> tuple[Loaded, frozenset[int]]:
     readings = [
         read_line(line, Place("set", number)) for number, line in enumerate(rules.splitlines(), 1)
     ]
-    target = replace(GUEST, release=battery.release)
+    target = replace(GUEST, release=battery.release, auditctl=battery.auditctl)
     found = load_lines([readings], target, lambda rule: _lacks(rule, battery))
     refused = frozenset(one.reading.place.line for one in found.failing)
     return load(found.rules, battery.files), refused

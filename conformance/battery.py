@@ -21,8 +21,10 @@ from conformance.kernelrecords import Ground, event_of, key_of, unrecorded
 from conformance.program import carry_out
 from conformance.repertoire import CALLS
 from hardcost.auditrules.event import FileId
-from hardcost.auditrules.tables.lookup import OLDEST, release_of
+from hardcost.auditrules.tables.lookup import OLDEST, auditctl_of, release_of
 from hardcost.errors import TrialError
+from hardcost.machines import debianpackages
+from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot
 from hardcost.protocol.requests import Write
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from conformance.calls import Call, Json, Step
     from conformance.program import Answer
     from hardcost.auditrules.event import Event
-    from hardcost.auditrules.tables.lookup import Release
+    from hardcost.auditrules.tables.lookup import Auditctl, Release
     from hardcost.machines.machine import Machine
     from hardcost.protocol.requests import Request
 
@@ -66,13 +68,14 @@ class Battery:
     """What a battery came to: each call's event, and each set's result.
 
     `files` are those that rules on paths watch, as `semantics.load` takes them; `release` is the
-    kernel's.
+    kernel's, `auditctl` that of what loaded the rules.
     """
 
     files: Mapping[str, FileId]
     events: tuple[Event, ...]
     sets: tuple[SetResult, ...]
     release: Release = OLDEST
+    auditctl: Auditctl = "3.0.9"
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,8 @@ def run_battery(
     job = job_of(wanted, calls, site)
     answers = carry_out(machine, boot, prepared(site), job, _LIMIT_SECONDS)
     release = release_of(machine.environment(boot)["kernel"])
-    return read(answers, wanted, calls, site, release)
+    battery = read(answers, wanted, calls, site, release)
+    return replace(battery, auditctl=auditctl_of(debianpackages.version(Cache(), "auditd")))
 
 
 def prepared(site: Site) -> tuple[Request, ...]:

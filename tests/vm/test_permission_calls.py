@@ -8,6 +8,7 @@ import pytest
 
 from conformance.battery import Wanted, run_battery
 from hardcost.auditrules.rule import Rule
+from hardcost.auditrules.tables.lookup import auditctl_of
 from hardcost.auditrules.translate import Target, translate
 from hardcost.auditrules.write import listing
 from hardcost.machines.cache import Cache
@@ -41,8 +42,8 @@ LINES = (
 
 def test_auditctl_names_the_calls_that_the_reading_says(cache_root: Path) -> None:
     cache = Cache(cache_root)
-    later = version(cache, "auditd").startswith("1:4.")
-    target = Target(is_directory=lambda _: False, auditctl="4.0.2" if later else "3.0.9")
+    auditctl = auditctl_of(version(cache, "auditd"))
+    target = Target(is_directory=lambda _: False, auditctl=auditctl)
     rules = [translate(Rule(line), target) for line in LINES]
     machine = VirtualMachine(cache, Hardware("tcg"))
     wanted = Wanted("".join(f"{line}\n" for line in LINES), calls=(), listed=True)

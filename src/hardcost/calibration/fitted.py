@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.cost.constants import Constants, ConstantsError
+from hardcost.auditrules.tables.lookup import auditctl_of
 from hardcost.calibration import guestlevels
 from hardcost.calibration.experiments import DIRECTORY, FILES, experiments
 from hardcost.calibration.fit import fit
@@ -56,7 +57,7 @@ def fits(constants: Constants, environment: Mapping[str, str]) -> bool:
 
 def auditctl(constants: Constants) -> Auditctl:
     """Return what loads rules in the guest where constants were measured."""
-    return "4.0.2" if constants.about.get("auditd", "").startswith("1:4.") else "3.0.9"
+    return auditctl_of(constants.about.get("auditd", ""))
 
 
 def of_measured(machine: Machine, cache: Cache, environment: Mapping[str, str]) -> Constants | None:

@@ -139,6 +139,11 @@ Auditctl = Literal["3.0.9", "4.0.2"]
 """A release of auditctl, which makes the kernel's rule of a line: Debian 12's or Debian 13's."""
 
 
+def auditctl_of(version: str) -> Auditctl:
+    """Return the release of auditctl that a version of Debian's package auditd has or is near."""
+    return "4.0.2" if version.startswith("1:4.") else "3.0.9"
+
+
 @cache
 def permission_calls(arch: Arch, permissions: int) -> frozenset[int]:
     """Return the numbers of the calls that auditctl 4 adds to a rule with these permissions."""
