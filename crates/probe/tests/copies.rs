@@ -60,7 +60,7 @@ fn stat(pid: i32) -> Option<(i32, String, u64)> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let words: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let number = |at: usize| words.get(at)?.parse::<u64>().ok();
-    Some((words.get(1)?.parse().ok()?, words.first()?.to_string(), number(11)? + number(12)?))
+    Some((words.get(1)?.parse().ok()?, (*words.first()?).to_owned(), number(11)? + number(12)?))
 }
 
 /// The measured processes that a probe has started, the first first.
@@ -147,7 +147,7 @@ fn a_companion_runs_all_the_while_and_is_held_on_its_processor() {
     };
     let before = switches(&status);
     let ran = stat(companion).expect("it lives").2;
-    until(|| (stat(companion)?.2 >= ran + 20).then_some(()));
+    until(|| stat(companion).filter(|now| now.2 >= ran + 20));
     let status = fs::read_to_string(format!("/proc/{companion}/status")).expect("it lives");
     assert!(before.is_some() && switches(&status) == before, "{status}");
     let answers = answers(probe);
