@@ -294,8 +294,8 @@ class SshGuest:
         return self.reached(STATE)
 
     def reached(self, script: str) -> str:
-        """Return what a script prints there, once its sshd answers."""
-        until = time.monotonic() + ANSWER_SECONDS
+        """Return what a script prints there, once its sshd answers: it may boot meanwhile."""
+        until = time.monotonic() + BOOT_SECONDS
         while True:
             try:
                 return self.said(script, limit_seconds=60)
