@@ -100,7 +100,7 @@ async def exchange(
         except TimeoutError:
             raise TrialError(
                 f"{argv[0]} was still running after {limit_seconds:.0f} s",
-                hint="`--timeout SECONDS` gives it longer",
+                hint="it is slow, busy or hangs; `--timeout` of `run` and `bill` gives it longer",
             ) from None
         return Exchange(written, status, text_of(errors), time.monotonic() - begun)
 
