@@ -64,7 +64,8 @@ async def measured(machine: VirtualMachine, recipe: Recipe, job: Sequence[Reques
 async def slowdown(machine: VirtualMachine, job: Sequence[Request], rounds: int) -> str:
     """Return a row: the least processor seconds without and with the plugin, and their ratio."""
     plain = machine.recipe(Boot())
-    watched = replace(plain, symbols=await machine._symbols(plain))  # noqa: SLF001  (as above)
+    symbols = await machine._symbols(plain)  # noqa: SLF001  (as above)
+    watched = replace(plain, symbols=symbols, qemu=machine.qemu_version)
     seconds = [
         [await measured(machine, recipe, job) for recipe in (plain, watched)] for _ in range(rounds)
     ]

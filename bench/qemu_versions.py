@@ -2,12 +2,14 @@
 
     python3 bench/qemu_versions.py measure --hardcost .venv/bin/hardcost -o qemu-7.2.json
     python3 bench/qemu_versions.py table qemu-7.2.json qemu-10.0.json qemu-11.1.json
+    python3 bench/qemu_versions.py profile --hardcost .venv/bin/hardcost
 
 `measure` runs a study of the 26 calls, without rules and with 50 that name other calls, twice from
 nothing with this host's QEMU, and exits with 1 if the two runs differ in a digit. It needs nothing
 but Python and the command, so that it runs where a wheel is installed. `--kernel` is as hardcost
 takes it: name the same on each host. `table` prints what was measured as Markdown: each call under
-each QEMU, and where two differ.
+each QEMU, and where two differ. `profile` profiles three calls under `audit-samples`, twice from
+nothing, and exits with 1 if functions do not add up to a cost, or the two profiles differ.
 """
 
 from __future__ import annotations
@@ -42,8 +44,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="The 26 calls under versions of QEMU.")
     verbs = parser.add_subparsers(dest="verb", required=True)
     measured = verbs.add_parser("measure")
-    measured.add_argument("--hardcost", default="hardcost", help="the command")
-    measured.add_argument("--kernel", default="debian:6.1")
+    profiled = verbs.add_parser("profile")
+    for one in (measured, profiled):
+        one.add_argument("--hardcost", default="hardcost", help="the command")
+        one.add_argument("--kernel", default="debian:6.1")
     measured.add_argument("-o", "--output", type=Path, required=True)
     shown = verbs.add_parser("table")
     shown.add_argument("files", nargs="+", type=Path)
@@ -51,6 +55,8 @@ def main() -> int:
     if chosen.verb == "table":
         print(table([json.loads(one.read_text(encoding="utf-8")) for one in chosen.files]))
         return 0
+    if chosen.verb == "profile":
+        return _profile(chosen.hardcost, chosen.kernel)
     first, again = (_run(chosen.hardcost, chosen.kernel) for _ in range(2))
     chosen.output.write_text(json.dumps(first), encoding="utf-8")
     alike = first["cells"] == again["cells"]
@@ -68,10 +74,27 @@ def _run(command: str, kernel: str) -> Any:  # noqa: ANN401  (JSON)
         study = Path(name) / "one.toml"
         rules = ", ".join(RULE.format(number) for number in range(50))
         study.write_text(STUDY.format(rules=rules), encoding="utf-8")
-        words = [command, "run", str(study), "--kernel", kernel, "--fresh", "--format", "json"]
-        words += ["--progress", "none", "--jobs", "1"]
-        done = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603
-        return json.loads(done.stdout)
+        return _said([command, "run", str(study)], kernel)
+
+
+def _said(words: list[str], kernel: str) -> Any:  # noqa: ANN401  (JSON)
+    words = [*words, "--kernel", kernel, "--fresh", "--format", "json"]
+    words += ["--progress", "none", "--jobs", "1"]
+    done = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    return json.loads(done.stdout)
+
+
+def _profile(command: str, kernel: str) -> int:
+    """Print what three calls cost, and whether their functions add up to it; twice."""
+    words = [command, "profile", "audit-samples", "--workload", "syscalls calls=null+open+chmod"]
+    first, again = (_said(words, kernel) for _ in range(2))
+    alike = first["profiles"] == again["profiles"]
+    print(f"QEMU {first['environment']['qemu']}: twice {'the same' if alike else 'NOT the same'}")
+    for one in first["profiles"]:
+        moved = sum(each["own_after"] - each["own_before"] for each in one["functions"])
+        alike &= moved == one["cost"]
+        print(f"  {one['metric']}: cost {one['cost']:,.0f}, its functions {moved:,.0f}")
+    return int(not alike)
 
 
 def table(runs: list[Any]) -> str:

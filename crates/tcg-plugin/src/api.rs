@@ -1,9 +1,11 @@
 //! QEMU's plugin API, declared here, in each of its versions that we know.
 //!
 //! QEMU compares `qemu_plugin_version` of a plugin with the versions that it supports: 7.2 has version
-//! 1, 9.0 has 2 and refuses 1, and so on to 11.0 with 6. One file serves them all: what differs
+//! 1, 9.0 has 2 and refuses 1, and so on to 11.1 with 7. One file serves them all: what differs
 //! between versions is named weakly, and when the plugin is loaded it claims the version whose
-//! functions are there.
+//! functions are there. Version 7 has the functions of 6, which take other callbacks: so the plugin
+//! is told which QEMU this is (`qemu`), and looks that up in the command line, since QEMU hands over
+//! what is said to a plugin only after it has compared.
 //!
 //! Besides, the plugin reads the guest's memory for the names of processes. Version 5 has a function
 //! for that. Before it, QEMU's own is used where the QEMU exports it, as Debian's do for their
@@ -15,6 +17,8 @@ use core::mem::transmute;
 use core::ptr;
 use core::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 
+use crate::files;
+
 /// What QEMU calls this plugin.
 pub type Id = u64;
 /// A block that is being translated.
@@ -22,16 +26,19 @@ pub type Translation = *mut c_void;
 /// An instruction of it.
 pub type Instruction = *mut c_void;
 
-/// Called for each block that is translated.
-pub type OnTranslation = unsafe extern "C" fn(Id, Translation);
 /// Called for each block that is executed, before it is.
 pub type OnBlock = unsafe extern "C" fn(c_uint, *mut c_void);
 /// Called for each access to memory, after it.
 pub type OnAccess = unsafe extern "C" fn(c_uint, u32, u64, *mut c_void);
-/// Called when the processor has nothing to do.
-pub type OnIdle = unsafe extern "C" fn(Id, c_uint);
-/// Called when QEMU ends.
-pub type OnEnd = unsafe extern "C" fn(Id, *mut c_void);
+/// What QEMU tells a plugin of that has no block.
+pub trait Listener {
+    /// A block is translated.
+    fn translated(block: Translation);
+    /// The processor has nothing to do.
+    fn idle();
+    /// QEMU ends.
+    fn ended();
+}
 
 /// The callback touches none of the processor's registers.
 const NO_REGISTERS: c_int = 0;
@@ -66,9 +73,11 @@ global_asm!(
     ".weak qemu_plugin_register_vcpu_tb_exec_cond_cb",
     ".weak qemu_plugin_read_memory_vaddr",
     ".weak qemu_plugin_read_memory_hwaddr",
-    ".weak qemu_plugin_register_vcpu_discon_cb",
+    ".weak qemu_plugin_set_pc",
     ".weak qemu_plugin_mem_is_store",
     ".weak cpu_physical_memory_rw",
+    ".weak g_byte_array_new",
+    ".weak g_byte_array_unref",
     ".pushsection .data.rel.ro.hardcost,\"aw\",@progbits",
     ".balign 8",
     ".globl hardcost_qemu_functions",
@@ -93,14 +102,16 @@ global_asm!(
     ".quad qemu_plugin_register_vcpu_tb_exec_cond_cb",
     ".quad qemu_plugin_read_memory_vaddr",
     ".quad qemu_plugin_read_memory_hwaddr",
-    ".quad qemu_plugin_register_vcpu_discon_cb",
+    ".quad qemu_plugin_set_pc",
     ".quad qemu_plugin_mem_is_store",
     ".quad cpu_physical_memory_rw",
+    ".quad g_byte_array_new",
+    ".quad g_byte_array_unref",
     ".popsection",
 );
 
 /// How many functions the table has.
-const FUNCTIONS: usize = 22;
+const FUNCTIONS: usize = 24;
 
 unsafe extern "C" {
     static hardcost_qemu_functions: [usize; FUNCTIONS];
@@ -128,9 +139,11 @@ enum Function {
     ConditionalBlock,
     ReadVirtual,
     ReadPhysical,
-    Discontinuity,
+    SetPlace,
     IsStore,
     PhysicalMemory,
+    NewBytes,
+    DropBytes,
 }
 
 /// Where QEMU has that function; 0 where it has none.
@@ -151,17 +164,41 @@ macro_rules! call {
     }};
 }
 
+/// Since when callbacks are handed no `Id`, but data.
+const WITH_DATA: i32 = 7;
+/// The QEMU that has it.
+const QEMU_WITH_DATA: (u32, u32) = (11, 1);
+
 /// Claims the newest version of the API whose functions this QEMU has.
 fn claim_version() {
     let newest = [
-        (Function::Discontinuity, 6),
+        (Function::SetPlace, 6),
         (Function::ReadPhysical, 5),
         (Function::ReadVirtual, 4),
         (Function::ConditionalBlock, 3),
         (Function::InstructionInlineEach, 2),
     ];
     let found = newest.into_iter().find(|(function, _)| address(*function) != 0);
-    qemu_plugin_version.store(found.map_or(1, |(_, version)| version), Ordering::Relaxed);
+    let version = match found {
+        None => 1,
+        Some((Function::SetPlace, _)) if is_with_data() => WITH_DATA,
+        Some((_, version)) => version,
+    };
+    qemu_plugin_version.store(version, Ordering::Relaxed);
+}
+
+/// Whether this QEMU is said to be one that hands data to callbacks.
+fn is_with_data() -> bool {
+    let words = files::read_all(c"/proc/self/cmdline").unwrap_or_default();
+    said_qemu(&words).is_some_and(|qemu| qemu >= QEMU_WITH_DATA)
+}
+
+/// The QEMU that is named to the plugin in its words, by the first two parts of its version.
+fn said_qemu(words: &[u8]) -> Option<(u32, u32)> {
+    let mut arguments = words.split(|byte| matches!(byte, b',' | 0));
+    let said = arguments.find_map(|one| one.strip_prefix(b"qemu="))?;
+    let mut parts = core::str::from_utf8(said).ok()?.split('.');
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
 /// Runs before QEMU looks at the version.
@@ -272,11 +309,39 @@ impl Counter {
     }
 }
 
-/// Hears of translations, of idleness, and of the end.
-pub fn listen(id: Id, on_translation: OnTranslation, on_idle: OnIdle, on_end: OnEnd) {
-    call!(Function::OnTranslation, fn(Id, OnTranslation), id, on_translation);
-    call!(Function::OnIdle, fn(Id, OnIdle), id, on_idle);
-    call!(Function::OnEnd, fn(Id, OnEnd, *mut c_void), id, on_end, ptr::null_mut());
+unsafe extern "C" fn translated<L: Listener>(_: Id, block: Translation) {
+    L::translated(block);
+}
+
+unsafe extern "C" fn translated_with_data<L: Listener>(block: Translation, _: *mut c_void) {
+    L::translated(block);
+}
+
+// What these two are handed differs between versions, and is not looked at.
+
+unsafe extern "C" fn idle<L: Listener>() {
+    L::idle();
+}
+
+unsafe extern "C" fn ended<L: Listener>() {
+    L::ended();
+}
+
+/// Has somebody hear of translations, of idleness, and of the end.
+pub fn listen<L: Listener>(id: Id) {
+    type ById = unsafe extern "C" fn(Id, Translation);
+    type WithData = unsafe extern "C" fn(Translation, *mut c_void);
+    type Plain = unsafe extern "C" fn();
+    let none: *mut c_void = ptr::null_mut();
+    if version() >= WITH_DATA {
+        let heard = translated_with_data::<L>;
+        call!(Function::OnTranslation, fn(Id, WithData, *mut c_void), id, heard, none);
+    } else {
+        call!(Function::OnTranslation, fn(Id, ById), id, translated::<L>);
+    }
+    // An older one takes no data, and does not look at it.
+    call!(Function::OnIdle, fn(Id, Plain, *mut c_void), id, idle::<L>, none);
+    call!(Function::OnEnd, fn(Id, Plain, *mut c_void), id, ended::<L>, none);
 }
 
 /// Hears of each execution of a block; `data` is handed back.
@@ -346,10 +411,18 @@ pub fn bytes(instruction: Instruction) -> ([u8; LONGEST], usize) {
     (bytes, size)
 }
 
+/// `GLib`'s bytes, as far as they are looked at.
+#[repr(C)]
+struct Bytes {
+    data: *const u8,
+    length: c_uint,
+}
+
 /// Reads the guest's memory at a physical address; whether that could be done.
 pub fn read(physical: u64, into: &mut [u8]) -> bool {
-    // `GByteArray` is a structure of the library GLib, which QEMU allocates: not worth having for a
-    // function that older versions have under another name.
+    if version() >= 5 && address(Function::NewBytes) != 0 && address(Function::DropBytes) != 0 {
+        return read_by_glib(physical, into);
+    }
     if address(Function::PhysicalMemory) == 0 {
         return false;
     }
@@ -362,4 +435,45 @@ pub fn read(physical: u64, into: &mut [u8]) -> bool {
         false
     );
     true
+}
+
+/// The same where QEMU reads into what `GLib` has allocated.
+fn read_by_glib(physical: u64, into: &mut [u8]) -> bool {
+    let bytes = call!(Function::NewBytes, fn() -> *mut Bytes,);
+    let failed = call!(
+        Function::ReadPhysical,
+        fn(u64, *mut Bytes, usize) -> c_int,
+        physical,
+        bytes,
+        into.len()
+    );
+    // SAFETY: GLib has made it, and QEMU has set how many there are.
+    let there = unsafe { &*bytes };
+    let is_read = failed == 0 && there.length as usize == into.len();
+    if is_read {
+        // SAFETY: so many are there.
+        unsafe { ptr::copy_nonoverlapping(there.data, into.as_mut_ptr(), into.len()) };
+    }
+    call!(Function::DropBytes, fn(*mut Bytes), bytes);
+    is_read
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{QEMU_WITH_DATA, said_qemu};
+
+    #[test]
+    fn the_qemu_that_is_named_to_the_plugin_is_found_in_the_command_line() {
+        let named = |said: &str| {
+            let words = ["qemu\0-plugin\0file=./plugin,out=profile,", said, "\0-nodefaults\0"];
+            said_qemu(words.concat().as_bytes())
+        };
+        assert_eq!(named("qemu=7.2.22"), Some((7, 2)));
+        assert_eq!(named("qemu=11.1.3"), Some(QEMU_WITH_DATA));
+        assert_eq!(named("qemu=12.0"), Some((12, 0)));
+        assert!(Some((12, 0)) > Some(QEMU_WITH_DATA));
+        assert!(Some((11, 0)) < Some(QEMU_WITH_DATA));
+        assert_eq!(named("qemu=of,skip=1"), None);
+        assert_eq!(named("skip=1"), None);
+    }
 }

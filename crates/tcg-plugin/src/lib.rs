@@ -30,7 +30,7 @@ use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-use crate::api::{Counter, Id, Translation};
+use crate::api::{Counter, Id, Listener, Translation};
 use crate::decode::{Block, Decoded, Decoding, Stack};
 use crate::follow::Follower;
 use crate::landings::Landings;
@@ -107,59 +107,85 @@ pub unsafe extern "C" fn qemu_plugin_install(
     KERNEL.make();
     PROGRAMS.make();
     ACCESSES.make();
-    api::listen(id, translated, idle, ended);
+    api::listen::<Plugin>(id);
     0
 }
 
-unsafe extern "C" fn translated(_: Id, translation: Translation) {
-    // SAFETY: one thread at a time.
-    let Some(plugin) = (unsafe { plugin() }) else { return };
-    let instructions: Vec<_> = api::instructions(translation).collect();
-    let code: Vec<Decoded> = instructions
-        .iter()
-        .map_while(|&one| {
-            let (bytes, size) = api::bytes(one);
-            plugin.decoding.decode(api::place(one), &bytes, size)
-        })
-        .collect();
-    plugin.follower.gauges.point_to(KERNEL.place(), PROGRAMS.place(), ACCESSES.place());
-    let symbols = plugin.follower.symbols();
-    let Some(block) = Block::of(&code, symbols) else { return };
-    let counter = if block.is_kernel() { &KERNEL } else { &PROGRAMS };
-    let mut done = 0;
-    for point in &block.points {
-        let begun = point.before + 1;
-        counter.count_begun(instructions[usize::from(point.before)], (begun - done).into());
-        done = begun;
+impl Plugin {
+    /// Has QEMU count what a block executes, and say when it begins, if it has to be heard of.
+    fn translated(&mut self, translation: Translation) {
+        let instructions: Vec<_> = api::instructions(translation).collect();
+        let code: Vec<Decoded> = instructions
+            .iter()
+            .map_while(|&one| {
+                let (bytes, size) = api::bytes(one);
+                self.decoding.decode(api::place(one), &bytes, size)
+            })
+            .collect();
+        self.follower.gauges.point_to(KERNEL.place(), PROGRAMS.place(), ACCESSES.place());
+        let symbols = self.follower.symbols();
+        let Some(block) = Block::of(&code, symbols) else { return };
+        let counter = if block.is_kernel() { &KERNEL } else { &PROGRAMS };
+        let mut done = 0;
+        for point in &block.points {
+            let begun = point.before + 1;
+            counter.count_begun(instructions[usize::from(point.before)], (begun - done).into());
+            done = begun;
+        }
+        let traced = block.is_kernel() && !symbols.wanted.is_empty();
+        for (&instruction, one) in instructions.iter().zip(&code).filter(|_| traced) {
+            match symbols.heard(one.place) {
+                Some(Heard::Wakes) => api::on_access(instruction, accessed),
+                Some(Heard::Answers) => api::on_access(instruction, answered),
+                Some(Heard::Asks) => api::on_access(instruction, asked),
+                None => {}
+            }
+        }
+        if self.landings.pass_over(&block, symbols) {
+            return;
+        }
+        let last = code.len().checked_sub(1).map(|last| instructions[last]);
+        let accesses = block.last_may_fail.is_some_and(|accesses| accesses > 0);
+        if let Some(last) = last.filter(|_| !block.is_kernel() && accesses) {
+            ACCESSES.count_accesses(last);
+        }
+        let switches = code.iter().any(|one| is_kernel(one.place) && symbols.is_switch(one.place));
+        for (&instruction, one) in instructions.iter().zip(&code).filter(|_| switches) {
+            match one.stack {
+                Stack::Push => api::on_access(instruction, pushed),
+                Stack::Pop => api::on_access(instruction, popped),
+                Stack::Other => {}
+            }
+        }
+        // It stays as long as QEMU may execute it, which nobody says.
+        let block: &'static Block = Box::leak(Box::new(block));
+        api::on_block(translation, begun, (&raw const *block).cast_mut().cast());
     }
-    let traced = block.is_kernel() && !symbols.wanted.is_empty();
-    for (&instruction, one) in instructions.iter().zip(&code).filter(|_| traced) {
-        match symbols.heard(one.place) {
-            Some(Heard::Wakes) => api::on_access(instruction, accessed),
-            Some(Heard::Answers) => api::on_access(instruction, answered),
-            Some(Heard::Asks) => api::on_access(instruction, asked),
-            None => {}
+}
+
+impl Listener for Plugin {
+    fn translated(block: Translation) {
+        // SAFETY: one thread at a time.
+        if let Some(plugin) = unsafe { plugin() } {
+            plugin.translated(block);
         }
     }
-    if plugin.landings.pass_over(&block, symbols) {
-        return;
-    }
-    let last = code.len().checked_sub(1).map(|last| instructions[last]);
-    let accesses = block.last_may_fail.is_some_and(|accesses| accesses > 0);
-    if let Some(last) = last.filter(|_| !block.is_kernel() && accesses) {
-        ACCESSES.count_accesses(last);
-    }
-    let switches = code.iter().any(|one| is_kernel(one.place) && symbols.is_switch(one.place));
-    for (&instruction, one) in instructions.iter().zip(&code).filter(|_| switches) {
-        match one.stack {
-            Stack::Push => api::on_access(instruction, pushed),
-            Stack::Pop => api::on_access(instruction, popped),
-            Stack::Other => {}
+
+    fn idle() {
+        // SAFETY: one thread at a time.
+        if let Some(plugin) = unsafe { plugin() } {
+            plugin.follower.rest();
         }
     }
-    // It stays as long as QEMU may execute it, which nobody says.
-    let block: &'static Block = Box::leak(Box::new(block));
-    api::on_block(translation, begun, (&raw const *block).cast_mut().cast());
+
+    fn ended() {
+        // SAFETY: the processor has stopped.
+        if let Some(plugin) = unsafe { plugin() } {
+            // SAFETY: QEMU's arguments stay.
+            let out = unsafe { CStr::from_ptr(plugin.out) };
+            files::write_all(out, plugin.follower.report().as_bytes());
+        }
+    }
 }
 
 unsafe extern "C" fn begun(_: c_uint, block: *mut c_void) {
@@ -202,21 +228,5 @@ unsafe extern "C" fn asked(_: c_uint, about: u32, place: u64, _: *mut c_void) {
     // SAFETY: one thread at a time.
     if let Some(plugin) = unsafe { plugin() } {
         plugin.follower.access(Heard::Asks, place, api::is_write(about));
-    }
-}
-
-unsafe extern "C" fn idle(_: Id, _: c_uint) {
-    // SAFETY: one thread at a time.
-    if let Some(plugin) = unsafe { plugin() } {
-        plugin.follower.rest();
-    }
-}
-
-unsafe extern "C" fn ended(_: Id, _: *mut c_void) {
-    // SAFETY: the processor has stopped.
-    if let Some(plugin) = unsafe { plugin() } {
-        // SAFETY: QEMU's arguments stay.
-        let out = unsafe { CStr::from_ptr(plugin.out) };
-        files::write_all(out, plugin.follower.report().as_bytes());
     }
 }

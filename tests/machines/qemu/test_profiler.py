@@ -83,6 +83,18 @@ def test_what_is_no_program_has_no_functions(program: bytes) -> None:
     assert elfsymbols.functions(program[:0x28] + headers + program[0x30:]) == []
 
 
+def test_the_plugin_is_told_which_qemu_has_loaded_it() -> None:
+    word, said = profiler.words("11.1.3 (Debian 1:11.1.3+ds-1)", stopped=True)
+    assert word == "-plugin"
+    assert said.split(",") == [
+        "file=./plugin",
+        "symbols=symbols",
+        "out=profile",
+        "qemu=11.1.3",
+        "skip=1",
+    ]
+
+
 def test_the_plugin_gets_all_that_it_takes(tmp_path: Path, program: bytes) -> None:
     names = profiler.prepare(tmp_path, "kernel 1 a\n", [install("/usr/bin/known", program, 0o755)])
     assert {*names, profiler.OUT} == {path.name for path in tmp_path.iterdir()}

@@ -81,7 +81,7 @@ class Recipe:
     """All that a guest is made of; `disks` are root and source tree of a Debian guest.
 
     `symbols` is a file with the kernel's symbols if the guest is profiled, `programs` says where
-    the code of processes lies. They have no part in what the guest is.
+    the code of processes lies, `qemu` is QEMU's version. They have no part in what the guest is.
     """
 
     hardware: Hardware
@@ -91,6 +91,7 @@ class Recipe:
     disks: tuple[RootImage, ...] = ()
     symbols: Path | None = None
     programs: str = ""
+    qemu: str = ""
 
 
 @dataclass(frozen=True)

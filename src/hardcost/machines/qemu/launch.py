@@ -146,7 +146,7 @@ def _profiled(
         files.own(folder / name, _READS)
     files.own(_out(streams), _WRITES)
     stopped = not boots_afresh(recipe.boot)
-    return replace(streams, plugin=profiler.words(stopped=stopped))
+    return replace(streams, plugin=profiler.words(recipe.qemu, stopped=stopped))
 
 
 def _out(streams: Streams) -> Path:

@@ -104,12 +104,15 @@ def _of_vdso(text: str) -> Iterator[str]:
             yield f"vdso {begin} {end}"
 
 
-def words(*, stopped: bool) -> tuple[str, ...]:
+def words(qemu: str, *, stopped: bool) -> tuple[str, ...]:
     """Return QEMU's words for the plugin; QEMU works in the folder that has the files.
 
-    A guest that `stopped` for its snapshot reads the clock once more as it goes on.
+    `qemu` is QEMU's version: the plugin's callbacks differ from 11.1 on, and no function that is
+    there or not tells. A guest that `stopped` for its snapshot reads the clock once more as it
+    goes on.
     """
-    return "-plugin", f"file=./plugin,symbols=symbols,out={OUT},skip={int(stopped)}"
+    said = f"qemu={qemu.partition(' ')[0]},skip={int(stopped)}"
+    return "-plugin", f"file=./plugin,symbols=symbols,out={OUT},{said}"
 
 
 def prepare(

@@ -319,7 +319,7 @@ class VirtualMachine:
 
         if boot.profiled:
             symbols = await self._symbols(recipe)
-            watched = replace(recipe, symbols=symbols)
+            watched = replace(recipe, symbols=symbols, qemu=self.qemu_version)
             lines = await kernellines.lines_of(recipe, symbols, self.kernels)
 
             async def once(asked: Sequence[Request], programs: str | None) -> Execution:
