@@ -1,23 +1,11 @@
 //! The stack of one process: which functions were called and have not returned, as far as known.
 
-use alloc::vec::Vec;
-
-use crate::decode::End;
-use crate::tree::{Node, Tree};
-
-/// What a frame is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// Begun by a call, which returns to that address; 0 where nobody saw the call.
-    Call(u64),
-    /// Begun by an entry into the kernel. What was interrupted had just ended so, if at all.
-    Entry(Option<Pending>),
-    /// Begun by the kernel to handle a signal. What was interrupted had just ended so, if at all.
-    Signal(Option<Pending>),
-}
+use crate::decode::{Block, End};
+use crate::frames::{Frames, Kind, NONE, Stack};
+use crate::tree::{Label, Node};
 
 /// How a block ended whose successor is not known yet, and where it returns to if that was a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pending {
     /// How the block ended.
     pub end: End,
@@ -25,13 +13,8 @@ pub struct Pending {
     pub next: u64,
 }
 
-struct Frame {
-    kind: Kind,
-    node: Node,
-}
-
 /// What the kernel has announced since it was entered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Announced {
     /// So many handlers of signals are to run.
     pub signals: u32,
@@ -44,15 +27,15 @@ pub struct Announced {
 }
 
 /// A process's stack.
-#[derive(Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Context {
     /// The process, in the tree.
     pub process: Node,
-    frames: Vec<Frame>,
+    top: Stack,
     /// What the kernel has announced.
     pub announced: Announced,
-    /// How many frames there were when the process was about to be exchanged for another.
-    before_switch: usize,
+    /// What was below the topmost frame when the process was about to be exchanged for another.
+    before_switch: Stack,
 }
 
 impl Context {
@@ -63,94 +46,63 @@ impl Context {
 
     /// Whether anything is known of it.
     pub fn is_empty(&self) -> bool {
-        self.frames.is_empty()
+        self.top == NONE
     }
 
     /// The place of what called the topmost function.
-    #[inline]
-    pub fn above(&self) -> Node {
-        self.frames.len().checked_sub(2).map_or(self.process, |index| self.frames[index].node)
+    fn above(&self, frames: &Frames) -> Node {
+        self.node_of(frames, frames.below(self.top))
     }
 
     /// The place of the topmost function.
-    pub fn node(&self) -> Node {
-        self.frames.last().map_or(self.process, |frame| frame.node)
+    pub fn node(&self, frames: &Frames) -> Node {
+        self.node_of(frames, self.top)
+    }
+
+    fn node_of(&self, frames: &Frames, stack: Stack) -> Node {
+        if stack == NONE { self.process } else { frames.node(stack) }
     }
 
     /// The place that the topmost function has if it is that one; it is from now on.
-    pub fn stand(&mut self, tree: &mut Tree, label: crate::tree::Label) -> Node {
-        if self.frames.is_empty() {
-            self.frames.push(Frame { kind: Kind::Call(0), node: self.process });
-        }
-        let node = tree.child(self.above(), label);
-        if let Some(top) = self.frames.last_mut() {
-            top.node = node;
-        }
+    pub fn stand(&mut self, frames: &mut Frames, label: Label) -> Node {
+        let node = frames.tree.child(self.above(frames), label);
+        let kind = if self.top == NONE { Kind::Call(0) } else { frames.kind(self.top) };
+        self.top = frames.push(frames.below(self.top), kind, node);
         node
     }
 
     /// The function that is topmost, if one is.
-    pub fn label(&self, tree: &Tree) -> Option<crate::tree::Label> {
-        self.frames.last().map(|frame| tree.label(frame.node))
-    }
-
-    /// The topmost function has that place, which is below what called it.
-    #[inline]
-    pub fn stand_at(&mut self, node: Node) {
-        match self.frames.last_mut() {
-            Some(top) => top.node = node,
-            None => self.frames.push(Frame { kind: Kind::Call(0), node }),
-        }
-    }
-
-    /// The topmost function calls one, which returns to that place.
-    #[inline]
-    pub fn call(&mut self, place: u64) {
-        self.push(Kind::Call(place));
-    }
-
-    /// The place of what called the caller of the topmost function, if that returns to `place`.
-    #[inline]
-    pub fn caller(&self, place: u64) -> Option<Node> {
-        let returns = self.frames.last()?.kind == Kind::Call(place);
-        let above = self.frames.len().checked_sub(3);
-        returns.then(|| above.map_or(self.process, |index| self.frames[index].node))
-    }
-
-    /// The topmost function has returned.
-    #[inline]
-    pub fn leave(&mut self) {
-        self.frames.pop();
+    pub fn label(&self, frames: &Frames) -> Option<Label> {
+        (self.top != NONE).then(|| frames.label(self.top))
     }
 
     /// It is known now which function came after a return: to who waits there.
     ///
     /// Else who called last has been returned to.
-    pub fn settle(&mut self, tree: &Tree, label: crate::tree::Label) {
-        let base = self.base();
-        if self.frames.last().is_some_and(|top| tree.label(top.node) == label) {
+    pub fn settle(&mut self, frames: &Frames, label: Label) {
+        let mut calls = frames.calls(self.top);
+        if frames.is_of(self.top, label) {
             return;
         }
-        let found = self.frames[base..].iter().rposition(|frame| tree.label(frame.node) == label);
-        if let Some(index) = found {
-            self.frames.truncate(base + index + 1);
+        if let Some(found) = calls.find(|&stack| frames.is_of(stack, label)) {
+            self.top = found;
         }
     }
 
-    fn push(&mut self, kind: Kind) {
-        self.frames.push(Frame { kind, node: self.node() });
+    fn push(&mut self, frames: &mut Frames, kind: Kind) {
+        self.top = frames.push(self.top, kind, self.node(frames));
     }
 
     /// The kernel is entered. `pending` is how what is interrupted ended, if it ended.
-    pub fn enter(&mut self, pending: Option<Pending>) {
-        self.push(Kind::Entry(pending));
+    pub fn enter(&mut self, frames: &mut Frames, pending: Option<Pending>) {
+        self.push(frames, Kind::Entry(pending));
     }
 
     /// A block ended so, and `start` comes after it, if that is known.
-    pub fn go_on(&mut self, pending: Pending, start: Option<u64>) {
+    pub fn go_on(&mut self, frames: &mut Frames, pending: Pending, start: Option<u64>) {
         match pending.end {
-            End::Call => self.push(Kind::Call(pending.next)),
-            End::Return => self.leave_function(start),
+            End::Call => self.push(frames, Kind::Call(pending.next)),
+            End::Return => self.leave_function(frames, start),
             _ => {}
         }
     }
@@ -159,134 +111,121 @@ impl Context {
     ///
     /// Code that jumps by a return (a return trampoline) finds no caller at the place; and callers
     /// that were left by a jump are dropped when one below them is found.
-    fn leave_function(&mut self, place: Option<u64>) {
-        let Some(place) = place else {
-            if matches!(self.frames.last(), Some(Frame { kind: Kind::Call(_), .. })) {
-                self.frames.pop();
-            }
-            return;
-        };
-        let base = self.base();
-        let found = self.frames[base..].iter().rposition(|frame| frame.kind == Kind::Call(place));
-        let keeps = match found {
-            Some(index) => base + index,
-            None => self.frames.len().saturating_sub(1).max(base),
-        };
-        self.frames.truncate(keeps);
-    }
-
-    /// How many frames lie below those that calls began since the kernel was entered last, or a
-    /// signal came.
-    fn base(&self) -> usize {
-        let last = self.frames.iter().rposition(|frame| !matches!(frame.kind, Kind::Call(_)));
-        last.map_or(0, |index| index + 1)
+    fn leave_function(&mut self, frames: &Frames, place: Option<u64>) {
+        let waits = |&stack: &Stack| place.is_some_and(|at| frames.kind(stack) == Kind::Call(at));
+        let found = frames.calls(self.top).find(waits);
+        if let Some(left) = found.or_else(|| frames.calls(self.top).next()) {
+            self.top = frames.below(left);
+        }
     }
 
     /// A program jumps to an address that it has in memory, in the midst of that function: if that
     /// waits below, it goes on there (`longjmp`).
-    pub fn jump(&mut self, tree: &Tree, label: crate::tree::Label) {
-        if tree.label(self.node()) == label {
+    pub fn jump(&mut self, frames: &Frames, label: Label) {
+        if frames.tree.label(self.node(frames)) == label {
             return;
         }
-        let found = self.frames.iter().rposition(|frame| tree.label(frame.node) == label);
-        if let Some(index) = found {
-            self.frames.truncate(index + 1);
+        if let Some(found) = frames.all(self.top).find(|&stack| frames.is_of(stack, label)) {
+            self.top = found;
         }
     }
 
     /// The kernel returns to what it interrupted, or was called by, and is entered again before a
     /// single block of that ran.
-    pub fn enter_again(&mut self) {
-        let entry = |frame: &Frame| matches!(frame.kind, Kind::Entry(_));
-        let Some(index) = self.frames.iter().rposition(entry) else {
-            self.frames.clear();
-            self.enter(None);
+    pub fn enter_again(&mut self, frames: &mut Frames) {
+        let Some(entry) = frames.entries(self.top).next() else {
+            self.top = NONE;
+            self.enter(frames, None);
             return;
         };
-        let is_outermost = !self.frames[..index].iter().any(entry);
+        let is_outermost = frames.entries(frames.below(entry)).next().is_none();
         let pending = if is_outermost {
-            self.leave_kernel()
+            self.leave_kernel(frames)
         } else {
-            let pending = self.pending(index);
-            self.frames.truncate(index);
-            pending
+            self.top = frames.below(entry);
+            frames.pending(entry)
         };
-        self.enter(pending);
+        self.enter(frames, pending);
     }
 
     /// The kernel goes on with what it interrupted in itself, at `start`.
-    pub fn resume_kernel(&mut self, start: Option<u64>) {
-        let entry = |frame: &Frame| matches!(frame.kind, Kind::Entry(_));
-        let Some(index) = self.frames.iter().rposition(entry) else {
-            self.frames.clear();
+    pub fn resume_kernel(&mut self, frames: &mut Frames, start: Option<u64>) {
+        let Some(entry) = frames.entries(self.top).next() else {
+            self.top = NONE;
             return;
         };
-        let pending = self.pending(index);
-        self.frames.truncate(index);
-        if let Some(pending) = pending {
-            self.go_on(pending, start);
+        self.top = frames.below(entry);
+        if let Some(pending) = frames.pending(entry) {
+            self.go_on(frames, pending, start);
         }
     }
 
     /// The program goes on, at `start`: with what was interrupted, with the handler of a signal, or
     /// as another program.
-    pub fn resume_user(&mut self, start: Option<u64>) {
-        if let Some(pending) = self.leave_kernel() {
-            self.go_on(pending, start);
+    pub fn resume_user(&mut self, frames: &mut Frames, start: Option<u64>) {
+        if let Some(pending) = self.leave_kernel(frames) {
+            self.go_on(frames, pending, start);
         }
     }
 
     /// Drops what the kernel has on the stack; how what it interrupted had ended, if it goes on.
-    fn leave_kernel(&mut self) -> Option<Pending> {
+    fn leave_kernel(&mut self, frames: &mut Frames) -> Option<Pending> {
         let Announced { signals, signal_return, exec, .. } = core::mem::take(&mut self.announced);
-        let entry = |frame: &Frame| matches!(frame.kind, Kind::Entry(_));
-        let Some(index) = self.frames.iter().position(entry).filter(|_| !exec) else {
-            self.frames.clear();
+        let Some(entry) = frames.entries(self.top).last().filter(|_| !exec) else {
+            self.top = NONE;
             return None;
         };
-        let pending = self.pending(index);
-        self.frames.truncate(index);
+        let pending = frames.pending(entry);
+        self.top = frames.below(entry);
         if signals > 0 {
             for _ in 0..signals {
-                self.push(Kind::Signal(pending));
+                self.push(frames, Kind::Signal(pending));
             }
             return None;
         }
-        let signal = |frame: &Frame| matches!(frame.kind, Kind::Signal(_));
-        match self.frames.iter().rposition(signal).filter(|_| signal_return) {
+        let is_handler = |&stack: &Stack| matches!(frames.kind(stack), Kind::Signal(_));
+        match frames.all(self.top).find(is_handler).filter(|_| signal_return) {
             Some(handler) => {
-                let pending = self.pending(handler);
-                self.frames.truncate(handler);
-                pending
+                self.top = frames.below(handler);
+                frames.pending(handler)
             }
             None => pending,
         }
     }
 
-    fn pending(&self, index: usize) -> Option<Pending> {
-        match self.frames.get(index)?.kind {
-            Kind::Entry(pending) | Kind::Signal(pending) => pending,
-            Kind::Call(_) => None,
-        }
-    }
-
     /// The process is about to be exchanged for another; the topmost function does it.
-    pub fn about_to_switch(&mut self) {
-        self.before_switch = self.frames.len().saturating_sub(1);
+    pub fn about_to_switch(&mut self, frames: &Frames) {
+        self.before_switch = frames.below(self.top);
     }
 
     /// The process was exchanged for another; it goes on later where that was called.
     pub fn switched_away(&mut self) {
-        self.frames.truncate(self.before_switch);
+        self.top = self.before_switch;
     }
 
     /// The process has another name; what it stands in stays.
-    pub fn rename(&mut self, tree: &mut Tree, process: Node) {
+    pub fn rename(&mut self, frames: &mut Frames, process: Node) {
         self.process = process;
-        let mut above = process;
-        for frame in &mut self.frames {
-            above = tree.child(above, tree.label(frame.node));
-            frame.node = above;
+        self.top = frames.moved(self.top, process);
+    }
+
+    /// The topmost function executes so many instructions of a block, so often; the block may reach
+    /// into other functions, which then stand in its place.
+    pub fn run(&mut self, frames: &mut Frames, block: &Block, instructions: u16, times: u64) {
+        if block.parts.len() < 2 {
+            let node = self.node(frames);
+            frames.tree.count(node, u64::from(instructions) * times);
+            return;
+        }
+        let mut left = instructions;
+        for part in &block.parts {
+            let count = part.count.min(left);
+            if count == 0 {
+                break;
+            }
+            let node = self.stand(frames, Label::Kernel(part.function));
+            frames.tree.count(node, u64::from(count) * times);
+            left -= count;
         }
     }
 
@@ -300,54 +239,63 @@ impl Context {
 mod tests {
     use super::{Context, Pending};
     use crate::decode::End;
-    use crate::tree::{Label, Tree};
+    use crate::frames::Frames;
+    use crate::tree::Label;
     use alloc::string::String;
     use alloc::vec::Vec;
 
     /// A process whose functions are numbers; 90 and above are the kernel's.
     struct Process {
-        tree: Tree,
+        frames: Frames,
         context: Context,
     }
 
     impl Process {
         fn new() -> Self {
-            let mut tree = Tree::new();
-            let process = tree.process("p");
-            let mut new = Self { tree, context: Context::of(process) };
+            let mut frames = Frames::new();
+            let process = frames.tree.process("p");
+            let mut new = Self { frames, context: Context::of(process) };
             new.stand(1);
             new
         }
 
         fn stand(&mut self, function: u32) {
             let label = if function < 90 { Label::User(function) } else { Label::Kernel(function) };
-            self.context.stand(&mut self.tree, label);
+            self.context.stand(&mut self.frames, label);
         }
 
         fn call(&mut self, returns_to: u64, function: u32) {
-            self.context.go_on(Pending { end: End::Call, next: returns_to }, None);
+            self.context.go_on(
+                &mut self.frames,
+                Pending { end: End::Call, next: returns_to },
+                None,
+            );
             self.stand(function);
         }
 
         fn leave(&mut self, place: u64, function: u32) {
-            self.context.go_on(Pending { end: End::Return, next: 0 }, Some(place));
+            self.context.go_on(
+                &mut self.frames,
+                Pending { end: End::Return, next: 0 },
+                Some(place),
+            );
             self.stand(function);
         }
 
         fn enter(&mut self, pending: Option<Pending>) {
-            self.context.enter(pending);
+            self.context.enter(&mut self.frames, pending);
             self.stand(90);
         }
 
         fn resume(&mut self, place: u64, function: u32) {
-            self.context.resume_user(Some(place));
+            self.context.resume_user(&mut self.frames, Some(place));
             self.stand(function);
         }
 
         /// The functions from the first to the topmost.
         fn stack(&self) -> String {
-            let places: Vec<_> = self.tree.places().collect();
-            let mut node = self.context.node();
+            let places: Vec<_> = self.frames.tree.places().collect();
+            let mut node = self.context.node(&self.frames);
             let mut numbers = Vec::new();
             while let Some((parent, Label::User(number) | Label::Kernel(number))) =
                 (node as usize).checked_sub(1).map(|index| places[index])
@@ -392,7 +340,7 @@ mod tests {
         for (place, function) in [(0x10, 2), (0x20, 3), (0x30, 4)] {
             process.call(place, function);
         }
-        process.context.jump(&process.tree, Label::User(2));
+        process.context.jump(&process.frames, Label::User(2));
         process.stand(2);
         assert_eq!(process.stack(), "1 2");
         process.call(0x40, 5);
@@ -406,9 +354,9 @@ mod tests {
         process.enter(Some(Pending { end: End::Call, next: 0x10 }));
         process.call(0x900, 91);
         assert_eq!(process.stack(), "1 90 91");
-        process.context.enter(None);
+        process.context.enter(&mut process.frames, None);
         process.stand(92);
-        process.context.resume_kernel(Some(0x901));
+        process.context.resume_kernel(&mut process.frames, Some(0x901));
         process.stand(91);
         assert_eq!(process.stack(), "1 90 91");
         process.resume(0x200, 2);
@@ -421,13 +369,13 @@ mod tests {
     fn one_interrupt_may_follow_another() {
         let mut process = Process::new();
         process.enter(Some(Pending { end: End::Call, next: 0x10 }));
-        process.context.enter_again();
+        process.context.enter_again(&mut process.frames);
         process.stand(93);
         assert_eq!(process.stack(), "1 93");
         process.resume(0x200, 2);
         process.enter(None);
-        process.context.enter(None);
-        process.context.enter_again();
+        process.context.enter(&mut process.frames, None);
+        process.context.enter_again(&mut process.frames);
         process.stand(94);
         assert_eq!(process.stack(), "1 2 90 94");
     }
@@ -454,8 +402,8 @@ mod tests {
         process.context.announced.exec = true;
         process.resume(0x800, 8);
         assert_eq!(process.stack(), "8");
-        let other = process.tree.process("q");
-        process.context.rename(&mut process.tree, other);
+        let other = process.frames.tree.process("q");
+        process.context.rename(&mut process.frames, other);
         assert_eq!(process.stack(), "8");
     }
 
@@ -464,7 +412,7 @@ mod tests {
         let mut process = Process::new();
         process.enter(None);
         process.call(0x900, 95);
-        process.context.about_to_switch();
+        process.context.about_to_switch(&process.frames);
         process.call(0x910, 96);
         process.context.switched_away();
         assert_eq!(process.stack(), "1 90");

@@ -11,11 +11,12 @@ use iced_x86::{
 };
 
 use crate::api::LONGEST;
+use crate::states::BlockNumber;
 use crate::symbols::{KernelFunction, Role, Symbols, is_kernel};
-use crate::tree::{Label, Node, ROOT};
+use crate::tree::{Label, Node};
 
 /// How a block ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum End {
     /// By going on behind it, or by a jump whose targets are in the code.
     On,
@@ -31,30 +32,6 @@ pub enum End {
     UserReturn,
     /// By entering the kernel on purpose.
     Trap,
-}
-
-/// What may follow a block without anything to heed but that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leads {
-    /// Another of the same function.
-    On,
-    /// One of a function that it calls.
-    Call,
-    /// One of the function that called its own.
-    Return,
-    /// Nothing.
-    Elsewhere,
-}
-
-impl Leads {
-    fn of(end: End) -> Self {
-        match end {
-            End::On => Self::On,
-            End::Call => Self::Call,
-            End::Return => Self::Return,
-            _ => Self::Elsewhere,
-        }
-    }
 }
 
 /// What an instruction does with the stack.
@@ -81,6 +58,8 @@ pub struct Decoded {
     /// Whether it reads the time-stamp counter.
     pub reads_clock: bool,
     end: End,
+    /// Whether it goes on elsewhere in any case.
+    jumps: bool,
     /// The target of a jump that stands in the code.
     target: u64,
     length: u64,
@@ -94,6 +73,7 @@ struct Kind {
     stack: Stack,
     reads_clock: bool,
     end: End,
+    jumps: bool,
     /// How far from it the target of a jump is that stands in the code.
     reach: Option<u64>,
 }
@@ -119,6 +99,7 @@ const NOTHING: Kind = Kind {
     stack: Stack::Other,
     reads_clock: false,
     end: End::On,
+    jumps: false,
     reach: None,
 };
 
@@ -145,10 +126,10 @@ impl Decoding {
             None if PAGE - place % PAGE < LONGEST as u64 => return None,
             None => NOTHING, // no instruction that there is: it fails, and counts
         };
-        let Kind { may_fail, accesses, stack, reads_clock, end, reach } = kind;
+        let Kind { may_fail, accesses, stack, reads_clock, end, jumps, reach } = kind;
         let length = length as u64;
         let target = reach.map_or(0, |reach| place.wrapping_add(reach));
-        Some(Decoded { place, may_fail, accesses, stack, reads_clock, end, target, length })
+        Some(Decoded { place, may_fail, accesses, stack, reads_clock, end, jumps, target, length })
     }
 
     /// What an instruction is, which is worked out once.
@@ -173,7 +154,7 @@ impl Decoding {
             return None;
         }
         let accesses = self.accesses(&one);
-        let jumps = one.op_count() > 0 && one.op0_kind() == OpKind::NearBranch64;
+        let has_target = one.op_count() > 0 && one.op0_kind() == OpKind::NearBranch64;
         Some(Kind {
             may_fail: accesses > 0 || may_fault(&one),
             accesses,
@@ -184,7 +165,8 @@ impl Decoding {
             },
             reads_clock: one.code() == Code::Rdtsc,
             end: end(&one),
-            reach: jumps.then(|| one.near_branch_target()),
+            jumps: one.flow_control() == FlowControl::UnconditionalBranch,
+            reach: has_target.then(|| one.near_branch_target()),
         })
     }
 
@@ -253,6 +235,8 @@ pub struct Part {
 /// A block of code.
 #[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Block {
+    /// Its number.
+    pub number: BlockNumber,
     /// Where it begins.
     pub start: u64,
     /// Where the instruction behind it begins.
@@ -263,6 +247,8 @@ pub struct Block {
     pub end: End,
     /// The target of its jump, if that stands in the code.
     pub target: u64,
+    /// Whether it ends with a jump that is taken in any case.
+    pub jumps: bool,
     /// How many accesses to memory its last instruction makes, if it may fail.
     pub last_may_fail: Option<u8>,
     /// Whether it ends with reading the clock at one of the places that count.
@@ -277,12 +263,10 @@ pub struct Block {
     pub parts: Box<[Part]>,
     /// In which process it ran last, and what its function is there.
     pub seen: Cell<Option<(Node, Label)>>,
-    /// The place in the tree that it had last, behind that above it.
-    pub known: Cell<(Node, Node)>,
-    /// Whether it may follow a block of the same function without anything to heed.
-    pub is_plain: bool,
-    /// What may follow it without anything to heed.
-    pub leads: Leads,
+    /// Whether its function jumps by a return.
+    pub is_thunk: bool,
+    /// Whether its begin is noted.
+    pub is_noted: bool,
 }
 
 /// The most instructions of a block; QEMU has 512.
@@ -294,9 +278,10 @@ impl Block {
         is_kernel(self.start)
     }
 
-    /// Whether a block of the kernel follows one of a program, or the other way round.
-    pub fn crosses(&self, next: &Self) -> bool {
-        is_kernel(self.start ^ next.start)
+    /// Whether it is of one function, is nothing to us but that, and does not read the clock.
+    pub fn is_plain(&self) -> bool {
+        let is_read = self.is_reading || self.is_mark;
+        self.role == Role::Plain && self.parts.len() < 2 && !self.is_noted && !is_read
     }
 
     /// The block with those instructions; `None` of none.
@@ -315,27 +300,23 @@ impl Block {
         let is_reading = last.reads_clock && symbols.is_reading(last.place);
         let is_mark = last.reads_clock && symbols.wanted.is_mark(last.place);
         let is_noted = symbols.wanted.is_noted(first.place);
-        let is_of_one = parts.len() < 2;
         Some(Self {
+            number: 0,
             start: first.place,
             next: last.place.wrapping_add(last.length),
             count,
             end: last.end,
             target: last.target,
+            jumps: last.jumps,
             last_may_fail: last.may_fail.then_some(last.accesses),
             is_reading,
             is_mark,
             role,
-            known: Cell::new((ROOT, ROOT)),
             points: points.into(),
             parts,
             seen: Cell::new(None),
-            is_plain: role == Role::Plain && is_of_one && !is_noted,
-            leads: if is_of_one && !is_reading && !is_mark {
-                Leads::of(last.end)
-            } else {
-                Leads::Elsewhere
-            },
+            is_thunk: is_kernel && symbols.is_thunk(first.place),
+            is_noted,
         })
     }
 }

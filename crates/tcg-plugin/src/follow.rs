@@ -4,17 +4,20 @@
 //! counts for the stack of functions that it was executed under; outside of windows nothing is
 //! counted, and next to no time spent.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 
+use crate::blocks::Blocks;
 use crate::context::{Context, Pending};
-use crate::decode::{Block, End, Leads};
+use crate::decode::{Block, End};
+use crate::frames::Frames;
 use crate::guest::{Names, Read};
 use crate::noteworthy::Heard;
-use crate::progress::{Executed, Gauges, Progress, executed};
+use crate::progress::{Executed, Progress, executed};
 use crate::schedule::Schedule;
+use crate::states::{BlockNumber, Number, States, Walk};
 use crate::symbols::{Role, Symbols};
-use crate::tree::{Label, Node, ROOT, Tree};
+use crate::tree::{Label, Node};
 
 mod reporting;
 mod unheard;
@@ -25,10 +28,19 @@ const NAMELESS: &str = "[unknown]";
 
 /// Follows a guest.
 pub struct Follower {
+    walk: &'static Walk,
+    /// The blocks that are heard of.
+    pub blocks: Blocks,
+    /// Where those begin that are not.
+    pub unheard: BTreeSet<u64>,
+    states: States,
+    /// The state that the guest is in, or was in when this was last looked at; `None` while nothing is
+    /// counted.
+    at: Option<Number>,
     symbols: Symbols,
     read: Read,
     names: Option<Names>,
-    tree: Tree,
+    frames: Frames,
     contexts: BTreeMap<u64, Context>,
     current: Context,
     /// Where the stack in the kernel is of the process that runs; 0: not known yet.
@@ -36,19 +48,12 @@ pub struct Follower {
     /// Where that of the next one is, between the moment when its stack is taken and that when it
     /// goes on.
     next_stack: Option<u64>,
-    /// The block that runs, and its place in the tree; `None` while nothing is counted.
-    previous: Option<(&'static Block, Node)>,
-    /// How many instructions were executed before it since that place was taken.
-    run: u64,
     /// While nothing is counted: how many instructions the block has that runs, if it reads the
     /// clock.
     reading: Option<u64>,
     /// How many readings there were outside of windows, and how many are to be passed over.
     readings: u64,
     skip: u64,
-    /// Where it is counted how far a block comes.
-    pub gauges: Gauges,
-    total: u64,
     idle: u64,
     stretches: String,
     /// Who ran when; `None` where nobody wants to know.
@@ -57,25 +62,26 @@ pub struct Follower {
 
 impl Follower {
     /// One that passes over so many readings of the clock. `read` reads the guest's memory.
-    pub fn new(symbols: Symbols, read: Read, skip: u64) -> Self {
+    pub fn new(symbols: Symbols, read: Read, skip: u64, walk: &'static Walk) -> Self {
         let schedule = (!symbols.wanted.is_empty()).then(Schedule::default);
         Self {
+            walk,
+            blocks: Blocks::default(),
+            unheard: BTreeSet::new(),
+            states: States::new(walk),
+            at: None,
             symbols,
             read,
             schedule,
             names: None,
-            tree: Tree::new(),
+            frames: Frames::new(),
             contexts: BTreeMap::new(),
             current: Context::default(),
             stack: 0,
             next_stack: None,
-            previous: None,
-            run: 0,
             reading: None,
             readings: 0,
             skip,
-            gauges: Gauges::new(),
-            total: 0,
             idle: 0,
             stretches: String::new(),
         }
@@ -87,73 +93,39 @@ impl Follower {
     }
 
     /// A block begins that is heard of.
-    #[inline]
-    pub fn block(&mut self, block: &'static Block) {
-        let progress = self.gauges.take();
-        let Some((previous, node)) = self.previous else {
-            self.asleep(progress, block);
+    pub fn block(&mut self, block: BlockNumber) {
+        if self.states.go(block) {
             return;
-        };
-        let begun = progress.begun();
-        let count = u64::from(previous.count);
-        if block.is_plain && begun >= count && !previous.crosses(block) {
-            let is_next = begun == count;
-            let above = self.current.above();
-            match previous.leads {
-                Leads::On if block.known.get() == (above, node) => {
-                    // Of the same function, which leads here alone or by blocks in between.
-                    self.run += begun;
-                    self.previous = Some((block, node));
-                    return;
-                }
-                Leads::Call if is_next && block.known.get().0 == node => {
-                    self.current.call(previous.next);
-                    self.move_on(node, begun, block);
-                    return;
-                }
-                Leads::Return
-                    if is_next && self.current.caller(block.start) == Some(block.known.get().0) =>
-                {
-                    self.current.leave();
-                    self.move_on(node, begun, block);
-                    return;
-                }
-                _ => {}
-            }
         }
-        self.changed(previous, node, progress, block);
+        let block = self.blocks.get(block);
+        let progress = self.walk.gauges.take();
+        match self.states.at().or(self.at) {
+            Some(from) => self.change(from, progress, block),
+            None => self.asleep(progress, block),
+        }
     }
 
-    /// A function was called, or left, for one whose place in the tree is known.
-    #[inline]
-    fn move_on(&mut self, node: Node, begun: u64, block: &'static Block) {
-        let run = core::mem::take(&mut self.run) + begun;
-        self.add(node, run);
-        let (_, place) = block.known.get();
-        self.current.stand_at(place);
-        self.previous = Some((block, place));
-    }
-
-    /// A block begins that is not the plain continuation of the one before, nor called or returned to.
-    #[inline(never)]
-    fn changed(
-        &mut self,
-        previous: &'static Block,
-        node: Node,
-        progress: Progress,
-        block: &'static Block,
-    ) {
-        let run = core::mem::take(&mut self.run);
-        self.add(node, run);
-        let unheard = progress.begun().saturating_sub(previous.count.into());
+    /// A block begins after that of another state.
+    fn change(&mut self, from: Number, progress: Progress, block: &'static Block) {
+        let place = self.states.place(from);
+        let previous = place.block;
+        let begun = progress.begun();
+        let unheard = begun.saturating_sub(previous.count.into());
         let executed = if unheard > 0 {
             Executed { count: previous.count, is_whole: true }
         } else {
             executed(previous, progress, block)
         };
-        self.count(previous, node, executed);
+        self.current = place.context;
+        let is_settled = place.is_settled() && self.next_stack.is_none() && executed.is_whole;
+        self.executes(executed.count.into());
+        if executed.is_whole {
+            self.states.visit(from);
+        }
+        let times = u64::from(!executed.is_whole);
+        self.current.run(&mut self.frames, previous, executed.count, times);
         if previous.is_mark && executed.is_whole {
-            self.schedule.iter_mut().for_each(|schedule| schedule.reads(self.total));
+            self.schedule.iter_mut().for_each(|schedule| schedule.reads(self.walk.total.get()));
         }
         if previous.is_reading && executed.is_whole {
             self.end_stretch();
@@ -161,18 +133,50 @@ impl Follower {
             return;
         }
         if unheard > 0 {
-            let before = if previous.is_kernel() { previous.count.into() } else { 0 };
-            let in_kernel = progress.kernel > before;
+            let before = if previous.is_kernel() { previous.count } else { 0 };
+            let in_kernel = progress.kernel > before.into();
             self.pass_unheard(previous, in_kernel, block);
             self.count_unheard(unheard, in_kernel, block);
         } else {
             self.pass(previous, executed, block);
         }
-        self.stand(block);
+        let next = self.stand(block);
+        if self.states.is_full() {
+            // Neither of the two is used any more.
+            self.states.forget(&mut self.frames);
+            let next = self.states.state(self.current, block);
+            self.at = Some(next);
+            self.states.stand(self.states.at().map(|_| next));
+        } else if is_settled && self.is_always_so(previous, unheard == 0, next) {
+            self.states.lead(from, unheard == 0, next);
+        }
+    }
+
+    /// Whether a block that comes after one that was executed as a whole always leads to that state,
+    /// if others ran unheard before it, or if none did.
+    ///
+    /// What is noted, what depends on what the guest has in memory, and how far an instruction came
+    /// that failed, has to be looked at each time. So has what ran before an interrupt.
+    fn is_always_so(&self, from: &Block, is_next: bool, next: Number) -> bool {
+        let next = self.states.place(next);
+        let to = next.block;
+        let is_alike = match to.role {
+            Role::Plain => true,
+            Role::Interrupt => is_next,
+            Role::Exception => is_next && from.last_may_fail.is_none(),
+            _ => false,
+        };
+        let leaves = from.is_kernel() && !to.is_kernel();
+        let is_noted = to.is_noted || from.is_mark || (leaves && self.schedule.is_some());
+        is_alike && !is_noted && next.is_settled()
+    }
+
+    /// So many instructions were executed.
+    fn executes(&self, instructions: u64) {
+        self.walk.total.set(self.walk.total.get() + instructions);
     }
 
     /// A block begins while nothing is counted.
-    #[inline(never)]
     fn asleep(&mut self, progress: Progress, block: &'static Block) {
         if let Some(count) = self.reading.take() {
             let begun = progress.begun();
@@ -189,31 +193,27 @@ impl Follower {
             }
         }
         self.reading = block.is_reading.then_some(block.count.into());
+        self.walk.sleeps.set(!block.is_reading);
     }
 
     /// That block runs from here on.
-    fn stand(&mut self, block: &'static Block) {
-        let above = self.current.above();
-        let (known_above, known) = block.known.get();
-        let node = if known_above == above && known != ROOT {
-            self.current.stand_at(known);
-            known
-        } else {
-            let label = self.label(block);
-            let node = self.current.stand(&mut self.tree, label);
-            block.known.set((above, node));
-            node
-        };
+    fn stand(&mut self, block: &'static Block) -> Number {
+        let label = self.label(block);
+        let node = self.current.stand(&mut self.frames, label);
         self.heed(block);
         if let Some(schedule) = &mut self.schedule {
-            schedule.begins(&self.symbols.wanted, block.start, self.total, node);
+            schedule.begins(&self.symbols.wanted, block.start, self.walk.total.get(), node);
         }
-        self.previous = Some((block, node));
+        let state = self.states.state(self.current, block);
+        self.at = Some(state);
+        self.walk.sleeps.set(false);
+        self.states.stand(self.at.filter(|_| self.next_stack.is_none()));
+        state
     }
 
     /// The processor has nothing to do.
     pub fn rest(&mut self) {
-        self.idle += u64::from(self.previous.is_some());
+        self.idle += u64::from(self.at.is_some());
     }
 
     /// The process that runs puts something on its stack, before it is exchanged for another.
@@ -223,14 +223,16 @@ impl Follower {
 
     /// The process that runs next takes something from its stack.
     pub fn pop(&mut self, place: u64) {
-        if self.previous.is_some() {
+        if self.at.is_some() {
             self.next_stack = Some(place & !(STACK - 1));
+            self.at = self.states.at().or(self.at);
+            self.states.stand(None);
         }
     }
 
     /// A function whose accesses are heard of reads memory there, or writes to it.
     pub fn access(&mut self, heard: Heard, place: u64, writes: bool) {
-        if let Some(schedule) = self.schedule.as_mut().filter(|_| self.previous.is_some()) {
+        if let Some(schedule) = self.schedule.as_mut().filter(|_| self.at.is_some()) {
             schedule.access(heard, place, writes);
         }
     }
@@ -253,32 +255,7 @@ impl Follower {
     /// The place in the tree of the process that runs.
     fn process(&mut self) -> Node {
         let name = self.names.as_ref().and_then(Names::current);
-        self.tree.process(name.as_deref().unwrap_or(NAMELESS))
-    }
-
-    /// Adds so many instructions, at that place of the tree.
-    #[inline]
-    fn add(&mut self, node: Node, instructions: u64) {
-        self.total += instructions;
-        self.tree.count(node, instructions);
-    }
-
-    /// Counts what was executed of a block.
-    fn count(&mut self, block: &Block, node: Node, executed: Executed) {
-        if block.parts.len() < 2 {
-            self.add(node, executed.count.into());
-            return;
-        }
-        let mut left = executed.count;
-        for part in &block.parts {
-            let count = part.count.min(left);
-            if count == 0 {
-                break;
-            }
-            let node = self.current.stand(&mut self.tree, Label::Kernel(part.function));
-            self.add(node, count.into());
-            left -= count;
-        }
+        self.frames.tree.process(name.as_deref().unwrap_or(NAMELESS))
     }
 
     /// Goes from a block to the one that comes after it.
@@ -290,30 +267,30 @@ impl Follower {
             return;
         }
         match (from.is_kernel(), to.is_kernel()) {
-            (false, true) => self.current.enter(had_ended),
+            (false, true) => self.current.enter(&mut self.frames, had_ended),
             (true, false) => {
                 let named = self.current.announced.name;
-                self.current.resume_user(Some(to.start));
+                self.current.resume_user(&mut self.frames, Some(to.start));
                 self.rename(named);
                 if let Some(schedule) = &mut self.schedule {
-                    schedule.leaves_kernel(self.total);
+                    schedule.leaves_kernel(self.walk.total.get());
                 }
             }
             (true, true) if is_entry(from, executed, to) => {
                 if matches!(from.end, End::InterruptReturn | End::UserReturn) {
                     let named = self.current.announced.name;
-                    self.current.enter_again();
+                    self.current.enter_again(&mut self.frames);
                     self.rename(named);
                 } else {
-                    self.current.enter(had_ended);
+                    self.current.enter(&mut self.frames, had_ended);
                 }
             }
             _ if !executed.is_whole => {}
             (true, true) if from.end == End::InterruptReturn && to.start != from.next => {
-                self.current.resume_kernel(Some(to.start));
+                self.current.resume_kernel(&mut self.frames, Some(to.start));
             }
             (false, false) if from.end == End::Indirect => self.jump(to),
-            _ => self.current.go_on(pending, Some(to.start)),
+            _ => self.current.go_on(&mut self.frames, pending, Some(to.start)),
         }
     }
 
@@ -321,7 +298,7 @@ impl Follower {
     fn jump(&mut self, to: &Block) {
         let label = self.label(to);
         if self.is_function(label) && !self.symbols.begins(self.name(), to.start) {
-            self.current.jump(&self.tree, label);
+            self.current.jump(&self.frames, label);
         }
     }
 
@@ -329,7 +306,7 @@ impl Follower {
     fn rename(&mut self, is_named: bool) {
         if is_named {
             let process = self.process();
-            self.current.rename(&mut self.tree, process);
+            self.current.rename(&mut self.frames, process);
         }
     }
 
@@ -342,7 +319,8 @@ impl Follower {
         last.switched_away();
         if let Some(schedule) = &mut self.schedule {
             let next = self.names.as_ref().and_then(Names::process);
-            schedule.switched(self.total, next, last.node(), role == Role::NewTask);
+            let place = last.node(&self.frames);
+            schedule.switched(self.walk.total.get(), next, place, role == Role::NewTask);
         }
         self.contexts.insert(self.stack, last);
         self.stack = stack;
@@ -355,7 +333,7 @@ impl Follower {
     fn heed(&mut self, block: &Block) {
         let announced = &mut self.current.announced;
         match block.role {
-            Role::Switch => self.current.about_to_switch(),
+            Role::Switch => self.current.about_to_switch(&self.frames),
             Role::Signal => announced.signals += 1,
             Role::SignalReturn => announced.signal_return = true,
             Role::Exec => announced.exec = true,
@@ -366,10 +344,9 @@ impl Follower {
 
     /// The name of the process that runs.
     fn name(&self) -> &str {
-        match self.tree.label(self.current.process) {
-            Label::Process(number) => {
-                self.tree.processes.get(number as usize).map_or("", |name| name)
-            }
+        let tree = &self.frames.tree;
+        match tree.label(self.current.process) {
+            Label::Process(number) => tree.processes.get(number as usize).map_or("", |name| name),
             _ => "",
         }
     }
@@ -383,11 +360,7 @@ impl Follower {
             Some((process, label)) if process == self.current.process => return label,
             _ => {}
         }
-        let label = if self.symbols.is_vdso(block.start) {
-            Label::Vdso
-        } else {
-            Label::User(self.symbols.program(self.name(), block.start))
-        };
+        let label = self.label_at(block.start);
         block.seen.set(Some((self.current.process, label)));
         label
     }
@@ -407,24 +380,27 @@ fn is_entry(from: &Block, executed: Executed, to: &Block) -> bool {
 #[cfg(test)]
 mod tests {
     use super::Follower;
-    use crate::decode::Block;
     use crate::progress::tests::{KERNEL, LOAD, NOP, READING, RETURN, SYMBOLS, block};
+    use crate::states::{BlockNumber, Walk};
     use crate::symbols::Symbols;
     use alloc::boxed::Box;
     use alloc::string::String;
 
     fn follower(symbols: &[u8], skip: u64) -> Follower {
         let symbols = Symbols::read(symbols).expect("symbols");
-        let mut follower = Follower::new(symbols, |_, _| false, skip);
+        let walk = Box::leak(Box::new(Walk::new()));
+        let follower = Follower::new(symbols, |_, _| false, skip, walk);
         let counter = || &raw mut *Box::leak(Box::new(0));
-        follower.gauges.point_to(counter(), counter(), counter());
+        follower.walk.gauges.point_to(counter(), counter(), counter());
         follower
     }
 
     /// Has a block begin after so many instructions, of the kernel if there are any of it.
-    fn run(follower: &mut Follower, block: &'static Block, programs: u64, kernel: u64) {
-        follower.gauges.add(kernel, programs);
-        follower.block(block);
+    fn run(follower: &mut Follower, block: BlockNumber, programs: u64, kernel: u64) {
+        follower.walk.gauges.add(kernel, programs);
+        if follower.blocks.get(block).is_reading || !follower.walk.goes(block) {
+            follower.block(block);
+        }
     }
 
     /// What is reported, but for its first line and its last.
@@ -437,9 +413,9 @@ mod tests {
     #[test]
     fn what_is_between_two_readings_is_a_stretch() {
         let mut follower = follower(SYMBOLS, 1);
-        let reading = block(0x1005, &[NOP, NOP, READING]);
-        let loads = block(0x1009, &[LOAD, NOP]);
-        let kernel = block(KERNEL, &[NOP, NOP, NOP]);
+        let reading = follower.blocks.add(block(0x1005, &[NOP, NOP, READING]));
+        let loads = follower.blocks.add(block(0x1009, &[LOAD, NOP]));
+        let kernel = follower.blocks.add(block(KERNEL, &[NOP, NOP, NOP]));
         for (block, begun) in [(reading, 0), (loads, 3), (reading, 2), (loads, 0), (reading, 2)] {
             run(&mut follower, block, begun, 0); // the first is passed over, the second begins in vain
         }
@@ -459,12 +435,12 @@ mod tests {
     #[test]
     fn what_ran_unheard_counts_for_the_function_that_it_is_of() {
         let mut follower = follower(SYMBOLS, 0);
-        let reading = block(0x1005, &[NOP, NOP, READING]);
-        let loads = block(0x1009, &[LOAD, NOP]);
-        let fault = block(KERNEL, &[NOP, &[0x48, 0xcf]]);
-        let plain = block(KERNEL + 0x100, &[NOP, &[0xff, 0xd0]]);
-        let timer = block(KERNEL + 0x200, &[NOP, &[0x48, 0xcf]]);
-        let other = block(KERNEL + 0x300, &[RETURN]);
+        let reading = follower.blocks.add(block(0x1005, &[NOP, NOP, READING]));
+        let loads = follower.blocks.add(block(0x1009, &[LOAD, NOP]));
+        let fault = follower.blocks.add(block(KERNEL, &[NOP, &[0x48, 0xcf]]));
+        let plain = follower.blocks.add(block(KERNEL + 0x100, &[NOP, &[0xff, 0xd0]]));
+        let timer = follower.blocks.add(block(KERNEL + 0x200, &[NOP, &[0x48, 0xcf]]));
+        let other = follower.blocks.add(block(KERNEL + 0x300, &[RETURN]));
         run(&mut follower, reading, 0, 0);
         run(&mut follower, loads, 3, 0);
         run(&mut follower, fault, 2 + 10, 0); // the last of the ten failed
@@ -476,7 +452,7 @@ mod tests {
         run(&mut follower, reading, 0, 2);
         run(&mut follower, loads, 3, 0);
         let expected = "place 0 process [unknown]\nplace 1 user [unknown]\n\
-            place 2 kernel asm_exc_page_fault\nplace 1 kernel plain\nplace 4 kernel plain\n\
+            place 2 kernel asm_exc_page_fault\nplace 1 kernel plain\nplace 4 kernel [unknown]\n\
             place 5 kernel asm_sysvec_apic_timer_interrupt\nplace 4 kernel other\n\
             stretch 119 0 2:33 3:4 4:44 5:5 6:2 7:31";
         assert_eq!(reported(&follower), expected);
@@ -485,7 +461,7 @@ mod tests {
     #[test]
     fn a_process_may_be_called_anything() {
         let mut follower = follower(b"", 0);
-        follower.tree.process("two\nlines \u{e9}");
+        follower.frames.tree.process("two\nlines \u{e9}");
         let expected = "profile 1\nplace 0 process two\\nlines \u{e9}\nend\n";
         assert_eq!(follower.report(), String::from(expected));
     }

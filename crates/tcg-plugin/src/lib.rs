@@ -11,10 +11,12 @@
 extern crate alloc;
 
 mod api;
+mod blocks;
 mod context;
 mod decode;
 mod files;
 mod follow;
+mod frames;
 mod guest;
 mod landings;
 #[cfg(feature = "alone")]
@@ -22,19 +24,21 @@ mod memory;
 mod noteworthy;
 mod progress;
 mod schedule;
+mod states;
 mod symbols;
 mod tree;
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use core::ptr;
 
 use crate::api::{Counter, Id, Listener, Translation};
 use crate::decode::{Block, Decoded, Decoding, Stack};
 use crate::follow::Follower;
 use crate::landings::Landings;
 use crate::noteworthy::Heard;
+use crate::states::{BlockNumber, Walk};
 use crate::symbols::{Symbols, is_kernel};
 
 /// How many instructions of the kernel, and of programs, were executed; see [`progress`].
@@ -42,6 +46,7 @@ static KERNEL: Counter = Counter::new();
 static PROGRAMS: Counter = Counter::new();
 /// How many accesses to memory the last instructions of programs' blocks made.
 static ACCESSES: Counter = Counter::new();
+static WALK: Walk = Walk::new();
 static PLUGIN: Shared = Shared(UnsafeCell::new(None));
 
 /// What the plugin has, once it is installed.
@@ -81,7 +86,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
     count: c_int,
     arguments: *const *const c_char,
 ) -> c_int {
-    let (mut symbols, mut out, mut skip) = (None, core::ptr::null::<c_char>(), 0);
+    let (mut symbols, mut out, mut skip) = (None, ptr::null::<c_char>(), 0);
     for index in 0..usize::try_from(count).unwrap_or(0) {
         // SAFETY: there are so many, and they stay.
         let argument = unsafe { CStr::from_ptr(*arguments.add(index)) };
@@ -99,7 +104,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
     if out.is_null() {
         return 1;
     }
-    let follower = Follower::new(symbols, api::read, skip);
+    let follower = Follower::new(symbols, api::read, skip, &WALK);
     let (decoding, landings) = (Decoding::new(), Landings::default());
     let plugin = Plugin { follower, decoding, landings, out };
     // SAFETY: nobody is called yet.
@@ -122,7 +127,7 @@ impl Plugin {
                 self.decoding.decode(api::place(one), &bytes, size)
             })
             .collect();
-        self.follower.gauges.point_to(KERNEL.place(), PROGRAMS.place(), ACCESSES.place());
+        WALK.gauges.point_to(KERNEL.place(), PROGRAMS.place(), ACCESSES.place());
         let symbols = self.follower.symbols();
         let Some(block) = Block::of(&code, symbols) else { return };
         let counter = if block.is_kernel() { &KERNEL } else { &PROGRAMS };
@@ -142,6 +147,7 @@ impl Plugin {
             }
         }
         if self.landings.pass_over(&block, symbols) {
+            self.follower.unheard.insert(block.start);
             return;
         }
         let last = code.len().checked_sub(1).map(|last| instructions[last]);
@@ -158,8 +164,9 @@ impl Plugin {
             }
         }
         // It stays as long as QEMU may execute it, which nobody says.
-        let block: &'static Block = Box::leak(Box::new(block));
-        api::on_block(translation, begun, (&raw const *block).cast_mut().cast());
+        let heard = if block.is_reading { begun_reading } else { begun };
+        let number = self.follower.blocks.add(block);
+        api::on_block(translation, heard, ptr::without_provenance_mut(number as usize));
     }
 }
 
@@ -189,11 +196,30 @@ impl Listener for Plugin {
 }
 
 unsafe extern "C" fn begun(_: c_uint, block: *mut c_void) {
-    // SAFETY: the block that was handed over; it stays.
-    let block: &'static Block = unsafe { &*block.cast() };
+    let number = number(block);
+    if !WALK.goes(number) {
+        begun_elsewhere(number);
+    }
+}
+
+unsafe extern "C" fn begun_reading(_: c_uint, block: *mut c_void) {
+    begun_elsewhere(number(block));
+}
+
+/// The number of a block, as it was handed over.
+#[allow(clippy::cast_possible_truncation, reason = "it is no larger")]
+fn number(block: *mut c_void) -> BlockNumber {
+    block.addr() as BlockNumber
+}
+
+/// Has the follower work out where a block leads.
+#[cold]
+#[inline(never)]
+extern "C" fn begun_elsewhere(block: BlockNumber) {
     // SAFETY: one thread at a time.
-    let Some(plugin) = (unsafe { plugin() }) else { return };
-    plugin.follower.block(block);
+    if let Some(plugin) = unsafe { plugin() } {
+        plugin.follower.block(block);
+    }
 }
 
 unsafe extern "C" fn pushed(_: c_uint, _: u32, place: u64, _: *mut c_void) {

@@ -5,6 +5,9 @@
 //! may fail, and as a block's last begins, those since the point before it are added, with it. What
 //! was begun so, and what comes next, says how many instructions QEMU has counted.
 
+use core::cell::Cell;
+use core::ptr;
+
 use crate::decode::{Block, End, Point};
 use crate::symbols::Role;
 
@@ -26,46 +29,95 @@ impl Progress {
     }
 }
 
-/// Where the guest's code counts that; null as long as there is none.
+/// A number that the guest's code adds to, and what it was when it was last looked at.
+///
+/// It is only read. A processor that has begun with what comes after a write begins anew if that
+/// reads the same place, which code that has just been translated does at places it can't learn.
+struct Gauge {
+    place: Cell<*const u64>,
+    mark: Cell<u64>,
+}
+
+impl Gauge {
+    const fn new() -> Self {
+        Self { place: Cell::new(ptr::null()), mark: Cell::new(0) }
+    }
+
+    #[inline]
+    fn now(&self) -> u64 {
+        // SAFETY: a number of the plugin's, which nobody else touches meanwhile; a block was
+        // translated before it began, so it is there.
+        unsafe { *self.place.get() }
+    }
+
+    #[inline]
+    fn since(&self) -> u64 {
+        self.now() - self.mark.get()
+    }
+
+    #[inline]
+    fn look(&self) {
+        self.mark.set(self.now());
+    }
+
+    fn take(&self) -> u64 {
+        let since = self.since();
+        self.look();
+        since
+    }
+}
+
+/// Where the guest's code counts that.
 pub struct Gauges {
-    places: [*mut u64; 3],
-    marks: [u64; 3],
+    kernel: Gauge,
+    programs: Gauge,
+    accesses: Gauge,
 }
 
 impl Gauges {
     /// None yet.
-    pub fn new() -> Self {
-        Self { places: [core::ptr::null_mut(); 3], marks: [0; 3] }
+    pub const fn new() -> Self {
+        Self { kernel: Gauge::new(), programs: Gauge::new(), accesses: Gauge::new() }
     }
 
     /// They are there: of the kernel, of programs, and of accesses.
-    pub fn point_to(&mut self, kernel: *mut u64, programs: *mut u64, accesses: *mut u64) {
-        self.places = [kernel, programs, accesses];
+    pub fn point_to(&self, kernel: *mut u64, programs: *mut u64, accesses: *mut u64) {
+        self.kernel.place.set(kernel);
+        self.programs.place.set(programs);
+        self.accesses.place.set(accesses);
     }
 
     /// Has a test count so much.
     #[cfg(test)]
-    pub fn add(&mut self, kernel: u64, programs: u64) {
+    pub fn add(&self, kernel: u64, programs: u64) {
         // SAFETY: the test's own numbers.
         unsafe {
-            *self.places[0] += kernel;
-            *self.places[1] += programs;
+            *self.kernel.place.get().cast_mut() += kernel;
+            *self.programs.place.get().cast_mut() += programs;
+        }
+    }
+
+    /// How many instructions were begun since what was counted was last taken.
+    #[inline]
+    pub fn begun(&self) -> u64 {
+        self.kernel.since() + self.programs.since()
+    }
+
+    /// Forgets what was counted; of accesses only if they matter.
+    #[inline]
+    pub fn clear(&self, accesses: bool) {
+        self.kernel.look();
+        self.programs.look();
+        if accesses {
+            self.accesses.look();
         }
     }
 
     /// What was counted since the last time.
-    #[inline]
-    pub fn take(&mut self) -> Progress {
-        // SAFETY: numbers of the plugin's, which nobody else touches meanwhile; a block was
-        // translated before it began, so they are there.
-        let now = self.places.map(|place| unsafe { *place });
-        let [kernel, programs, accesses] = self.marks;
-        self.marks = now;
-        Progress {
-            kernel: now[0] - kernel,
-            programs: now[1] - programs,
-            accesses: now[2] - accesses,
-        }
+    pub fn take(&self) -> Progress {
+        let [kernel, programs, accesses] =
+            [&self.kernel, &self.programs, &self.accesses].map(Gauge::take);
+        Progress { kernel, programs, accesses }
     }
 }
 
@@ -110,7 +162,6 @@ pub mod tests {
     use crate::api::LONGEST;
     use crate::decode::{Block, Decoding};
     use crate::symbols::Symbols;
-    use alloc::boxed::Box;
     use alloc::vec::Vec;
 
     pub const KERNEL: u64 = 0xffff_ffff_8100_0000;
@@ -126,7 +177,7 @@ pub mod tests {
     pub const READING: &[u8] = &[0x0f, 0x31];
 
     /// The block with that code, at that place.
-    pub fn block(place: u64, code: &[&[u8]]) -> &'static Block {
+    pub fn block(place: u64, code: &[&[u8]]) -> Block {
         let symbols = Symbols::read(SYMBOLS).expect("symbols");
         let mut decoding = Decoding::new();
         let mut at = place;
@@ -137,7 +188,7 @@ pub mod tests {
             decoded.extend(decoding.decode(at, &padded, bytes.len()));
             at += bytes.len() as u64;
         }
-        Box::leak(Box::new(Block::of(&decoded, &symbols).expect("a block")))
+        Block::of(&decoded, &symbols).expect("a block")
     }
 
     fn counts(block: &Block, begun: u64, accesses: u64, next: &Block) -> (u16, bool) {
@@ -148,22 +199,22 @@ pub mod tests {
 
     #[test]
     fn how_far_a_block_came_is_known_to_the_instruction() {
-        let fault = block(KERNEL, &[NOP]);
-        let user = block(0x2000, &[NOP, LOAD, NOP, NOP, RETURN]);
-        let after = block(0x2003, &[NOP]);
+        let fault = &block(KERNEL, &[NOP]);
+        let user = &block(0x2000, &[NOP, LOAD, NOP, NOP, RETURN]);
+        let after = &block(0x2003, &[NOP]);
         assert_eq!(counts(user, 5, 1, fault), (5, true)); // what comes next could not be fetched
         assert_eq!(counts(user, 5, 0, fault), (4, false)); // the return failed
         assert_eq!(counts(user, 5, 0, after), (5, true));
         assert_eq!(counts(user, 2, 0, fault), (1, false)); // the load failed
         assert_eq!(counts(user, 2, 0, after), (2, false)); // QEMU carried it out by itself
-        let timer = block(KERNEL + 0x200, &[NOP]);
+        let timer = &block(KERNEL + 0x200, &[NOP]);
         assert_eq!(counts(user, 2, 0, timer), (2, false)); // and was interrupted
-        let kernel = block(KERNEL + 0x100, &[NOP, LOAD]);
+        let kernel = &block(KERNEL + 0x100, &[NOP, LOAD]);
         assert_eq!(counts(kernel, 2, 0, fault), (1, false));
         assert_eq!(counts(kernel, 2, 0, after), (2, true));
-        let returns = block(KERNEL + 0x100, &[&[0x48, 0xcf]]);
+        let returns = &block(KERNEL + 0x100, &[&[0x48, 0xcf]]);
         assert_eq!(counts(returns, 1, 0, fault), (1, true));
-        let divides = block(0x2000, &[NOP, &[0xf7, 0xf1]]);
+        let divides = &block(0x2000, &[NOP, &[0xf7, 0xf1]]);
         assert_eq!(counts(divides, 2, 0, fault), (1, false));
     }
 }

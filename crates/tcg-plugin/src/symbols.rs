@@ -193,6 +193,12 @@ impl Symbols {
         }
     }
 
+    /// Whether the kernel's function that is there stands for an indirect call, and makes it by a
+    /// return to an address that it has put on the stack.
+    pub fn is_thunk(&self, place: u64) -> bool {
+        self.names[self.kernel(place) as usize].starts_with("__x86_indirect_")
+    }
+
     /// Where a variable of the kernel is, or how far into what each processor has.
     pub fn data(&self, name: &str) -> Option<u64> {
         self.data.get(name).copied()
@@ -210,6 +216,11 @@ impl Symbols {
             Some((start, function)) if place - start < function.size => function.name,
             _ => UNKNOWN,
         }
+    }
+
+    /// Whether that is code of programs that have no functions: whatever it calls is one frame.
+    pub fn is_anonymous(&self, place: u64) -> bool {
+        self.programs.is_empty() && !is_kernel(place) && !self.is_vdso(place)
     }
 
     /// Whether a program's function begins there.

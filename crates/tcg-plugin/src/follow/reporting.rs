@@ -9,9 +9,10 @@ use crate::tree::Label;
 impl Follower {
     /// A reading of the clock ends a stretch, and counting.
     pub(super) fn end_stretch(&mut self) {
-        let counts = self.tree.take();
+        self.states.settle(&mut self.frames);
+        let counts = self.frames.tree.take();
         // Writing to a string can't fail.
-        let _ = write!(self.stretches, "stretch {} {}", self.total, self.idle);
+        let _ = write!(self.stretches, "stretch {} {}", self.walk.total.get(), self.idle);
         for (node, count) in counts {
             let _ = write!(self.stretches, " {node}:{count}");
         }
@@ -19,21 +20,23 @@ impl Follower {
         if let Some(schedule) = &mut self.schedule {
             schedule.write(self.names.as_ref(), &mut self.stretches);
         }
-        self.total = 0;
+        self.walk.total.set(0);
         self.idle = 0;
-        self.previous = None;
+        self.at = None;
+        self.states.stand(None);
     }
 
     /// All that was seen, one thing a line: places of the tree, and what each stretch executed there.
     pub fn report(&self) -> String {
         let mut report = String::from("profile 1\n");
-        for (parent, label) in self.tree.places() {
+        for (parent, label) in self.frames.tree.places() {
             let name =
                 |number: u32| self.symbols.names.get(number as usize).map_or("", |name| name);
             let (kind, name) = match label {
-                Label::Process(number) => {
-                    ("process", self.tree.processes.get(number as usize).map_or("", |name| name))
-                }
+                Label::Process(number) => (
+                    "process",
+                    self.frames.tree.processes.get(number as usize).map_or("", |name| name),
+                ),
                 Label::Kernel(number) => ("kernel", name(number)),
                 Label::User(number) => ("user", name(number)),
                 Label::Vdso => ("user", "[vdso]"),
