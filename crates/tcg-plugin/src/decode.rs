@@ -7,7 +7,7 @@ use core::cell::Cell;
 
 use iced_x86::{
     Code, Decoder, DecoderError, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory,
-    Mnemonic, OpAccess, OpKind,
+    Mnemonic, OpAccess, OpKind, Register, UsedMemory,
 };
 
 use crate::api::LONGEST;
@@ -53,6 +53,8 @@ pub struct Decoded {
     pub may_fail: bool,
     /// How many accesses to memory it makes when it is carried out.
     accesses: u8,
+    /// Whether it may fail only as it accesses the stack. The kernel's is always there.
+    needs_stack: bool,
     /// What it does with the stack.
     pub stack: Stack,
     /// Whether it reads the time-stamp counter.
@@ -70,6 +72,7 @@ pub struct Decoded {
 struct Kind {
     may_fail: bool,
     accesses: u8,
+    needs_stack: bool,
     stack: Stack,
     reads_clock: bool,
     end: End,
@@ -96,6 +99,7 @@ const NOP: u8 = 0x90;
 const NOTHING: Kind = Kind {
     may_fail: false,
     accesses: 0,
+    needs_stack: false,
     stack: Stack::Other,
     reads_clock: false,
     end: End::On,
@@ -126,10 +130,21 @@ impl Decoding {
             None if PAGE - place % PAGE < LONGEST as u64 => return None,
             None => NOTHING, // no instruction that there is: it fails, and counts
         };
-        let Kind { may_fail, accesses, stack, reads_clock, end, jumps, reach } = kind;
+        let Kind { may_fail, accesses, needs_stack, stack, reads_clock, end, jumps, reach } = kind;
         let length = length as u64;
         let target = reach.map_or(0, |reach| place.wrapping_add(reach));
-        Some(Decoded { place, may_fail, accesses, stack, reads_clock, end, jumps, target, length })
+        Some(Decoded {
+            place,
+            may_fail,
+            accesses,
+            needs_stack,
+            stack,
+            reads_clock,
+            end,
+            jumps,
+            target,
+            length,
+        })
     }
 
     /// What an instruction is, which is worked out once.
@@ -158,6 +173,7 @@ impl Decoding {
         Some(Kind {
             may_fail: accesses > 0 || may_fault(&one),
             accesses,
+            needs_stack: accesses > 0 && !may_fault(&one) && self.is_on_stack(&one),
             stack: match one.mnemonic() {
                 Mnemonic::Push => Stack::Push,
                 Mnemonic::Pop => Stack::Pop,
@@ -168,6 +184,14 @@ impl Decoding {
             jumps: one.flow_control() == FlowControl::UnconditionalBranch,
             reach: has_target.then(|| one.near_branch_target()),
         })
+    }
+
+    /// Whether all memory that an instruction accesses is named by the stack's register.
+    fn is_on_stack(&mut self, one: &Instruction) -> bool {
+        let named = |memory: &UsedMemory| {
+            memory.base() == Register::RSP && memory.index() == Register::None
+        };
+        self.info.info(one).used_memory().iter().all(named)
     }
 
     /// How many accesses to memory an instruction makes.
@@ -257,7 +281,7 @@ pub struct Block {
     pub is_mark: bool,
     /// What its function is to us, where it begins with it.
     pub role: Role,
-    /// The instructions that may fail, and the last.
+    /// The instructions that may fail, but for the kernel's own stack, and the last.
     pub points: Box<[Point]>,
     /// The kernel's functions that it is of; empty in a program.
     pub parts: Box<[Part]>,
@@ -291,7 +315,8 @@ impl Block {
         let count = u16::try_from(code.len().min(MOST)).unwrap_or(u16::MAX);
         let mut points = Vec::new();
         for (before, one) in (0..count).zip(code) {
-            if one.may_fail || before + 1 == count {
+            let may_fail = one.may_fail && !(is_kernel && one.needs_stack);
+            if may_fail || before + 1 == count {
                 points.push(Point { before, next: one.place.wrapping_add(one.length) });
             }
         }
