@@ -45,16 +45,25 @@ pub enum Stack {
     Other,
 }
 
+/// Whether an instruction may fail or be repeated, so that it is begun without being carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fails {
+    /// It can't.
+    Never,
+    /// Where its stack is not there; the kernel's always is.
+    WithoutStack,
+    /// It may.
+    Maybe,
+}
+
 /// What an instruction is to whoever counts.
 pub struct Decoded {
     /// Where it begins.
     pub place: u64,
-    /// Whether it may fail or be repeated, so that it is begun without being carried out.
-    pub may_fail: bool,
+    /// Whether it may fail.
+    fails: Fails,
     /// How many accesses to memory it makes when it is carried out.
     accesses: u8,
-    /// Whether it may fail only as it accesses the stack. The kernel's is always there.
-    needs_stack: bool,
     /// What it does with the stack.
     pub stack: Stack,
     /// Whether it reads the time-stamp counter.
@@ -70,9 +79,8 @@ pub struct Decoded {
 /// What an instruction is wherever it stands.
 #[derive(Clone, Copy)]
 struct Kind {
-    may_fail: bool,
+    fails: Fails,
     accesses: u8,
-    needs_stack: bool,
     stack: Stack,
     reads_clock: bool,
     end: End,
@@ -97,9 +105,8 @@ const PAGE: u64 = 4096;
 /// Does nothing. Programs of ours pass time with them.
 const NOP: u8 = 0x90;
 const NOTHING: Kind = Kind {
-    may_fail: false,
+    fails: Fails::Never,
     accesses: 0,
-    needs_stack: false,
     stack: Stack::Other,
     reads_clock: false,
     end: End::On,
@@ -130,21 +137,10 @@ impl Decoding {
             None if PAGE - place % PAGE < LONGEST as u64 => return None,
             None => NOTHING, // no instruction that there is: it fails, and counts
         };
-        let Kind { may_fail, accesses, needs_stack, stack, reads_clock, end, jumps, reach } = kind;
+        let Kind { fails, accesses, stack, reads_clock, end, jumps, reach } = kind;
         let length = length as u64;
         let target = reach.map_or(0, |reach| place.wrapping_add(reach));
-        Some(Decoded {
-            place,
-            may_fail,
-            accesses,
-            needs_stack,
-            stack,
-            reads_clock,
-            end,
-            jumps,
-            target,
-            length,
-        })
+        Some(Decoded { place, fails, accesses, stack, reads_clock, end, jumps, target, length })
     }
 
     /// What an instruction is, which is worked out once.
@@ -171,9 +167,8 @@ impl Decoding {
         let accesses = self.accesses(&one);
         let has_target = one.op_count() > 0 && one.op0_kind() == OpKind::NearBranch64;
         Some(Kind {
-            may_fail: accesses > 0 || may_fault(&one),
+            fails: self.fails(&one, accesses),
             accesses,
-            needs_stack: accesses > 0 && !may_fault(&one) && self.is_on_stack(&one),
             stack: match one.mnemonic() {
                 Mnemonic::Push => Stack::Push,
                 Mnemonic::Pop => Stack::Pop,
@@ -186,12 +181,19 @@ impl Decoding {
         })
     }
 
-    /// Whether all memory that an instruction accesses is named by the stack's register.
-    fn is_on_stack(&mut self, one: &Instruction) -> bool {
-        let named = |memory: &UsedMemory| {
+    fn fails(&mut self, one: &Instruction, accesses: u8) -> Fails {
+        let is_on_stack = |memory: &UsedMemory| {
             memory.base() == Register::RSP && memory.index() == Register::None
         };
-        self.info.info(one).used_memory().iter().all(named)
+        if may_fault(one) {
+            Fails::Maybe
+        } else if accesses == 0 {
+            Fails::Never
+        } else if self.info.info(one).used_memory().iter().all(is_on_stack) {
+            Fails::WithoutStack
+        } else {
+            Fails::Maybe
+        }
     }
 
     /// How many accesses to memory an instruction makes.
@@ -315,7 +317,11 @@ impl Block {
         let count = u16::try_from(code.len().min(MOST)).unwrap_or(u16::MAX);
         let mut points = Vec::new();
         for (before, one) in (0..count).zip(code) {
-            let may_fail = one.may_fail && !(is_kernel && one.needs_stack);
+            let may_fail = match one.fails {
+                Fails::Never => false,
+                Fails::WithoutStack => !is_kernel,
+                Fails::Maybe => true,
+            };
             if may_fail || before + 1 == count {
                 points.push(Point { before, next: one.place.wrapping_add(one.length) });
             }
@@ -333,7 +339,7 @@ impl Block {
             end: last.end,
             target: last.target,
             jumps: last.jumps,
-            last_may_fail: last.may_fail.then_some(last.accesses),
+            last_may_fail: (last.fails != Fails::Never).then_some(last.accesses),
             is_reading,
             is_mark,
             role,
@@ -361,7 +367,7 @@ fn parts(code: &[Decoded], symbols: &Symbols) -> Box<[Part]> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Block, Decoded, Decoding, End, Point};
+    use super::{Block, Decoded, Decoding, End, Fails, Point};
     use crate::api::LONGEST;
     use crate::symbols::Symbols;
     use alloc::vec::Vec;
@@ -391,12 +397,16 @@ mod tests {
     #[test]
     fn what_may_be_begun_without_being_carried_out_is_known() {
         for bytes in [&[0x8b, 0x07][..], &[0xf7, 0xf1], &[0x50], &[0xa4], &[0xc3]] {
-            assert!(one(bytes).may_fail, "{bytes:x?}"); // mov, div, push, movsb, ret
+            assert_ne!(one(bytes).fails, Fails::Never, "{bytes:x?}"); // mov, div, push, movsb, ret
         }
         for bytes in [&[0x90][..], &[0x8d, 0x07], &[0x01, 0xc8], &[0x0f, 0x0b], &[0xeb, 0x00]] {
-            assert!(!one(bytes).may_fail, "{bytes:x?}"); // nop, lea, add, ud2, jmp
+            assert_eq!(one(bytes).fails, Fails::Never, "{bytes:x?}"); // nop, lea, add, ud2, jmp
         }
-        assert!(one(&[0x0f, 0x30]).may_fail); // wrmsr
+        assert_eq!(one(&[0x0f, 0x30]).fails, Fails::Maybe); // wrmsr
+        for bytes in [&[0x50][..], &[0xc3], &[0x48, 0x8b, 0x44, 0x24, 0x08]] {
+            assert_eq!(one(bytes).fails, Fails::WithoutStack, "{bytes:x?}"); // push, ret, mov
+        }
+        assert_eq!(one(&[0xff, 0x37]).fails, Fails::Maybe); // push of what is in memory
     }
 
     #[test]
