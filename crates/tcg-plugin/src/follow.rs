@@ -94,9 +94,6 @@ impl Follower {
 
     /// A block begins that is heard of.
     pub fn block(&mut self, block: BlockNumber) {
-        if self.states.go(block) {
-            return;
-        }
         let block = self.blocks.get(block);
         let progress = self.walk.gauges.take();
         match self.states.at().or(self.at) {
@@ -398,7 +395,9 @@ mod tests {
     /// Has a block begin after so many instructions, of the kernel if there are any of it.
     fn run(follower: &mut Follower, block: BlockNumber, programs: u64, kernel: u64) {
         follower.walk.gauges.add(kernel, programs);
-        if follower.blocks.get(block).is_reading || !follower.walk.goes(block) {
+        let is_reading = follower.blocks.get(block).is_reading;
+        let walk = follower.walk;
+        if !(if is_reading { walk.goes_reading(block) } else { walk.goes(block) }) {
             follower.block(block);
         }
     }

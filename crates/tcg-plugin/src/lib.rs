@@ -203,7 +203,10 @@ unsafe extern "C" fn begun(_: c_uint, block: *mut c_void) {
 }
 
 unsafe extern "C" fn begun_reading(_: c_uint, block: *mut c_void) {
-    begun_elsewhere(number(block));
+    let number = number(block);
+    if !WALK.goes_reading(number) {
+        begun_elsewhere(number);
+    }
 }
 
 /// The number of a block, as it was handed over.

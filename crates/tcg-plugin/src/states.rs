@@ -74,6 +74,9 @@ pub struct Walk {
     /// Where states are, and the steps that are kept besides.
     states: Cell<*const State>,
     kept: Cell<*const Kept>,
+    /// The states that were entered since they were last asked, and how many those are.
+    touched: Cell<*mut Number>,
+    touches: Cell<usize>,
     /// Where it is counted how far a block comes.
     pub gauges: Gauges,
     /// How many instructions were executed in this window.
@@ -91,6 +94,8 @@ impl Walk {
             sleeps: Cell::new(false),
             states: Cell::new(ptr::null()),
             kept: Cell::new(ptr::null()),
+            touched: Cell::new(ptr::null_mut()),
+            touches: Cell::new(0),
             gauges: Gauges::new(),
             total: Cell::new(0),
         }
@@ -102,22 +107,50 @@ impl Walk {
     pub fn goes(&self, block: BlockNumber) -> bool {
         // SAFETY: a state stays where it is as long as somebody stands there.
         let Some(from) = (unsafe { self.at.get().as_ref() }) else { return self.sleeps.get() };
+        self.steps(from, block)
+    }
+
+    /// The same of a block that reads a clock which counts.
+    pub fn goes_reading(&self, block: BlockNumber) -> bool {
+        // SAFETY: as above.
+        unsafe { self.at.get().as_ref() }.is_some_and(|from| self.steps(from, block))
+    }
+
+    #[inline]
+    fn steps(&self, from: &State, block: BlockNumber) -> bool {
         let begun = self.gauges.begun();
         let count = u64::from(from.count);
         let step = block | Step::from(begun != count);
-        let next = match from.next.each_ref().map(Cell::get) {
+        let number = match from.next.each_ref().map(Cell::get) {
             [(known, next), _] | [_, (known, next)] if known == step => next,
             _ => match self.kept(from, step) {
                 Some(next) => next,
                 None => return false,
             },
         };
-        let next = self.state(next);
-        if begun < count || next.visits.get() <= 0 {
+        let next = self.state(number);
+        if begun < count || next.visits.get() < 0 {
             return false;
         }
-        self.go(from, next, begun);
+        self.touch(number, next);
+        self.total.set(self.total.get() + begun);
+        from.visits.set(from.visits.get() + 1);
+        next.before.set(next.before.get() + begun - count);
+        self.at.set(next);
+        self.gauges.clear(next.is_watched);
         true
+    }
+
+    /// Notes that a state is entered.
+    #[inline]
+    fn touch(&self, number: Number, state: &State) {
+        if state.visits.get() == 0 {
+            state.visits.set(1);
+            let count = self.touches.get();
+            // SAFETY: there is room for all states, and each is noted once.
+            unsafe { self.touched.get().add(count).write(number) };
+            self.touches.set(count + 1);
+        }
     }
 
     #[inline]
@@ -141,17 +174,6 @@ impl Walk {
         let far = state.addr() - self.states.get().addr();
         (far / size_of::<State>()) as Number
     }
-
-    /// Goes from one state to another, after so many instructions.
-    #[inline]
-    fn go(&self, from: &State, next: &State, begun: u64) {
-        let unheard = begun - u64::from(from.count);
-        self.total.set(self.total.get() + begun);
-        from.visits.set(from.visits.get() + 1);
-        next.before.set(next.before.get() + unheard);
-        self.at.set(next);
-        self.gauges.clear(next.is_watched);
-    }
 }
 
 /// All states.
@@ -171,7 +193,9 @@ impl States {
         walk.states.set(all.as_ptr());
         let kept = vec![(0, 0, 0); KEPT];
         walk.kept.set(kept.as_ptr());
-        let (places, numbers, touched) = (Vec::new(), BTreeMap::new(), Vec::new());
+        let mut touched = Vec::with_capacity(MOST + 1);
+        walk.touched.set(touched.as_mut_ptr());
+        let (places, numbers) = (Vec::new(), BTreeMap::new());
         Self { walk, all, places, numbers, kept, touched }
     }
 
@@ -189,7 +213,7 @@ impl States {
             Some(&number) => number,
             None => self.make(context, block),
         };
-        self.touch(number);
+        self.walk.touch(number, &self.all[number as usize]);
         number
     }
 
@@ -223,26 +247,6 @@ impl States {
         self.walk.at.set(number.map_or(ptr::null(), |number| &raw const self.all[number as usize]));
     }
 
-    /// A block begins, and the walk does not know where that leads. Whether it does now.
-    pub fn go(&mut self, block: BlockNumber) -> bool {
-        let Some(number) = self.at() else { return false };
-        let from = self.walk.state(number);
-        let begun = self.walk.gauges.begun();
-        if begun < from.count.into() {
-            return false;
-        }
-        let step = block | Step::from(begun != u64::from(from.count));
-        let at_hand = from.next.iter().map(Cell::get).find(|&(known, _)| known == step);
-        let known = at_hand.map(|(_, next)| next).or_else(|| self.walk.kept(from, step));
-        let Some(next) = known else { return false };
-        self.touch(next);
-        if self.walk.state(next).visits.get() < 0 {
-            return false;
-        }
-        self.walk.go(from, self.walk.state(next), begun);
-        true
-    }
-
     /// A state's block was executed as a whole.
     pub fn visit(&mut self, number: Number) {
         let visits = &self.all[number as usize].visits;
@@ -261,17 +265,11 @@ impl States {
         }
     }
 
-    fn touch(&mut self, number: Number) {
-        let visits = &self.all[number as usize].visits;
-        if visits.get() == 0 {
-            visits.set(1);
-            self.touched.push(number);
-        }
-    }
-
     /// Adds to the tree what was counted.
     pub fn settle(&mut self, frames: &mut Frames) {
-        for number in self.touched.drain(..) {
+        for index in 0..self.walk.touches.take() {
+            // SAFETY: so many were noted.
+            let number = unsafe { self.touched.as_ptr().add(index).read() };
             let state = &self.all[number as usize];
             let Place { block, mut context } = self.places[number as usize];
             let node = context.node(frames);
