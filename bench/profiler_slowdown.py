@@ -11,6 +11,7 @@ the one that does nothing takes is QEMU's own share, which ours can't avoid. It 
 from __future__ import annotations
 
 import asyncio
+import functools
 import resource
 import subprocess  # noqa: TID251  (gcc, for a file of this bench alone)
 import sys
@@ -108,7 +109,7 @@ async def slowdown(
     for _ in range(rounds):
         row = [await measured(machine, plain, job)]
         for plugin in plugins:
-            profiler.plugin = lambda plugin=plugin: plugin
+            profiler.plugin = functools.partial(Path, plugin)
             row.append(await measured(machine, watched, job))
         seconds.append(row)
     least, *others = (min(column) for column in zip(*seconds, strict=True))
