@@ -3,8 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::decode::Block;
-use crate::states::BlockNumber;
+use crate::decode::{Block, BlockNumber};
 
 /// All blocks. They stay as long as QEMU may execute them, which nobody says.
 #[derive(Default)]

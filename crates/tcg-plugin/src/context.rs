@@ -1,17 +1,8 @@
 //! The stack of one process: which functions were called and have not returned, as far as known.
 
 use crate::decode::{Block, End};
-use crate::frames::{Frames, Kind, NONE, Stack};
+use crate::frames::{Frames, Kind, NONE, Pending, Stack};
 use crate::tree::{Label, Node};
-
-/// How a block ended whose successor is not known yet, and where it returns to if that was a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pending {
-    /// How the block ended.
-    pub end: End,
-    /// Where the code behind it is.
-    pub next: u64,
-}
 
 /// What the kernel has announced since it was entered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -237,9 +228,9 @@ impl Context {
 
 #[cfg(test)]
 mod tests {
-    use super::{Context, Pending};
+    use super::Context;
     use crate::decode::End;
-    use crate::frames::Frames;
+    use crate::frames::{Frames, Pending};
     use crate::tree::Label;
     use alloc::string::String;
     use alloc::vec::Vec;

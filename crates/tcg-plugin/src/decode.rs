@@ -11,9 +11,11 @@ use iced_x86::{
 };
 
 use crate::api::LONGEST;
-use crate::states::BlockNumber;
 use crate::symbols::{KernelFunction, Role, Symbols, is_kernel};
 use crate::tree::{Label, Node};
+
+/// The number of a block, by which it is known while it runs. From 1; the last bit is free.
+pub type BlockNumber = u32;
 
 /// How a block ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

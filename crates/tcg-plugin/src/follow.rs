@@ -8,14 +8,14 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 
 use crate::blocks::Blocks;
-use crate::context::{Context, Pending};
-use crate::decode::{Block, End};
-use crate::frames::Frames;
+use crate::context::Context;
+use crate::decode::{Block, BlockNumber, End};
+use crate::frames::{Frames, Pending};
 use crate::guest::{Names, Read};
 use crate::noteworthy::Heard;
 use crate::progress::{Executed, Progress, executed};
 use crate::schedule::Schedule;
-use crate::states::{BlockNumber, Number, States, Walk};
+use crate::states::{Number, States, Walk};
 use crate::symbols::{Role, Symbols};
 use crate::tree::{Label, Node};
 
@@ -377,8 +377,9 @@ fn is_entry(from: &Block, executed: Executed, to: &Block) -> bool {
 #[cfg(test)]
 mod tests {
     use super::Follower;
+    use crate::decode::BlockNumber;
     use crate::progress::tests::{KERNEL, LOAD, NOP, READING, RETURN, SYMBOLS, block};
-    use crate::states::{BlockNumber, Walk};
+    use crate::states::Walk;
     use crate::symbols::Symbols;
     use alloc::boxed::Box;
     use alloc::string::String;

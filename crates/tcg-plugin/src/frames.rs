@@ -3,13 +3,22 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use crate::context::Pending;
+use crate::decode::End;
 use crate::tree::{Label, Node, Tree};
 
 /// A stack, by its topmost frame.
 pub type Stack = u32;
 /// The stack that has no frame.
 pub const NONE: Stack = 0;
+
+/// How a block ended whose successor is not known yet, and where it returns to if that was a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pending {
+    /// How the block ended.
+    pub end: End,
+    /// Where the code behind it is.
+    pub next: u64,
+}
 
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -34,11 +34,11 @@ use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::ptr;
 
 use crate::api::{Counter, Id, Listener, Translation};
-use crate::decode::{Block, Decoded, Decoding, Stack};
+use crate::decode::{Block, BlockNumber, Decoded, Decoding, Stack};
 use crate::follow::Follower;
 use crate::landings::Landings;
 use crate::noteworthy::Heard;
-use crate::states::{BlockNumber, Walk};
+use crate::states::Walk;
 use crate::symbols::{Symbols, is_kernel};
 
 /// How many instructions of the kernel, and of programs, were executed; see [`progress`].

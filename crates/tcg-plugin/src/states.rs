@@ -12,7 +12,7 @@ use core::cell::Cell;
 use core::ptr;
 
 use crate::context::{Announced, Context};
-use crate::decode::Block;
+use crate::decode::{Block, BlockNumber};
 use crate::frames::Frames;
 use crate::progress::Gauges;
 
@@ -21,9 +21,6 @@ pub type Number = u32;
 
 /// A block that comes next, and whether others ran unheard before it. 0 is none.
 type Step = u32;
-
-/// The number of a block, by which it is known while it runs. From 1; the last bit is free.
-pub type BlockNumber = u32;
 
 /// How many steps a state keeps at hand, and how many of all states are kept besides.
 const AT_HAND: usize = 2;

@@ -4,8 +4,8 @@
 //! exception or an interrupt, it is the code of who goes on there, or of who was called.
 
 use super::{Follower, begins_entry};
-use crate::context::Pending;
 use crate::decode::{Block, End};
+use crate::frames::Pending;
 use crate::symbols::{Role, UNKNOWN, is_kernel};
 use crate::tree::Label;
 
