@@ -459,6 +459,24 @@ mod tests {
     }
 
     #[test]
+    fn of_two_functions_that_code_leads_to_the_one_that_ran_unheard_is_known() {
+        let mut follower = follower(SYMBOLS, 0);
+        let reading = follower.blocks.add(block(0x1005, &[NOP, NOP, READING]));
+        let jump: &[u8] = &[0x0f, 0x84, 0xf9, 1, 0, 0]; // je, to another function
+        let leads = follower.blocks.add(block(KERNEL + 0x100, &[NOP, jump]));
+        let fault = follower.blocks.add(block(KERNEL, &[NOP, &[0x48, 0xcf]]));
+        follower.unheard.insert(KERNEL + 0x107); // what comes behind, where it does not jump
+        run(&mut follower, reading, 0, 0);
+        run(&mut follower, leads, 3, 0);
+        run(&mut follower, fault, 0, 2 + 5); // the last of the five failed
+        run(&mut follower, reading, 0, 2);
+        run(&mut follower, fault, 3, 0);
+        let expected = "place 0 process [unknown]\nplace 1 kernel plain\n\
+            place 2 kernel asm_exc_page_fault\nplace 1 user [unknown]\nstretch 11 0 2:6 3:2 4:3";
+        assert_eq!(reported(&follower), expected);
+    }
+
+    #[test]
     fn a_process_may_be_called_anything() {
         let mut follower = follower(b"", 0);
         follower.frames.tree.process("two\nlines \u{e9}");
