@@ -24,15 +24,8 @@ _PACKAGES = (
     *("libdw1t64 | libdw1", "libelf1t64 | libelf1"),
 )
 _SIGNING = (
-    *(
-        "gpg",
-        "gpg-agent",
-        "gpgconf",
-        "libksba8",
-        "libnpth0t64 | libnpth0",
-        "libassuan9 | libassuan0",
-    ),
-    *("libreadline8t64 | libreadline8", "libsqlite3-0"),
+    *("gpg", "gpg-agent", "gpgconf", "libksba8", "libsqlite3-0"),
+    *("libnpth0t64 | libnpth0", "libassuan9 | libassuan0", "libreadline8t64 | libreadline8"),
 )
 _SPEC = """\
 Name: kernel-core

@@ -35,6 +35,8 @@ pytestmark = pytest.mark.vm
 CASES = 2400
 SEED = 5
 MOST_MORE = 5  # instructions, where there is no rule or one
+STOCK_MORE = {"debian:6.1": 10, "debian:7.3": 7}
+"""Instructions that a rule costs a call on the stock kernel, and more: it is 8 on 7.3."""
 
 ONE = ["-a always,exit -F arch=b64 -S swapon -F uid=70001"]
 MANY = [f"-a always,exit -F arch=b64 -S swapon -F uid={70001 + number}" for number in range(160)]
@@ -86,13 +88,15 @@ def measured(source: str, tmp_path_factory: pytest.TempPathFactory, cache_root: 
 
 
 @pytest.mark.parametrize("call", ["null", "open"])
-def test_rules_that_name_other_calls_cost_nothing(measured: Outcome, call: str) -> None:
+def test_rules_that_name_other_calls_cost_nothing(
+    source: str, measured: Outcome, call: str
+) -> None:
     values = measured.values(call)
     assert values["kernel=flat rules=many"] == values["kernel=flat rules=one"]
     catch_all = "kernel=flat rules=catch-all"
     assert values["kernel=flat rules=many-and-catch-all"] == values[catch_all]
     # On the stock kernel each of them costs some instructions, of which `open` pays twice.
-    assert values["rules=many"] > values["rules=one"] + 159 * 5
+    assert values["rules=many"] > values["rules=one"] + 159 * STOCK_MORE[source]
 
 
 def test_rules_on_directories_cost_nothing_where_none_was_met(measured: Outcome) -> None:
