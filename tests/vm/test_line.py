@@ -1,4 +1,4 @@
-"""A guest whose kernel refuses the ports still answers, by its serial port."""
+"""How a guest stops for its snapshot, and answers: by ports, or else by its serial port."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hardcost.instruments.names import INSTRUMENTS
 from hardcost.machines.cache import Cache
 from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.machine import Boot, KernelRecipe
-from hardcost.machines.qemu import fresh, initramfs
+from hardcost.machines.qemu import fresh, initramfs, snapshot
 from hardcost.machines.qemu.argv import Hardware, Recipe
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.protocol.answers import CallAnswer, HelloAnswer, all_of, only
@@ -35,6 +35,20 @@ def medians(answers: tuple[Answer, ...]) -> dict[str, int]:
     """Return the median of each call's samples."""
     calls = all_of(answers, CallAnswer)
     return {call.name: sorted(call.samples)[len(call.samples) // 2] for call in calls}
+
+
+def test_stopping_moves_no_clock(cache_root: Path, tmp_path: Path) -> None:
+    # QEMU pushes the clock to the next timer as luck has it, so one clean stop shows little.
+    cache = Cache(cache_root)
+    recipe = VirtualMachine(cache, ICOUNT).recipe(Boot())
+
+    async def gap() -> int | None:
+        await snapshot.boot_and_save(recipe, tmp_path, cache)
+        execution = await snapshot.restore(recipe, tmp_path, cache, (), 60)
+        return only(execution.answers, HelloAnswer).gap
+
+    gaps = [asyncio.run(gap()) for _ in range(3)]
+    assert all(one is not None and one <= snapshot.CLEAN_GAP for one in gaps), gaps
 
 
 def test_answers_by_the_serial_port_are_those_by_the_debug_console(cache_root: Path) -> None:

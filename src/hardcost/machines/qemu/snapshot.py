@@ -48,7 +48,7 @@ async def take(recipe: Recipe, folder: Path, cache: Cache) -> None:
             return
     raise MachineError(
         f"no clean snapshot in {_ATTEMPTS} attempts: stopping the guest moved its clock each time",
-        hint="is this machine very busy? Try again when it is less so",
+        hint="have each trial boot instead: --boot fresh",
     )
 
 
