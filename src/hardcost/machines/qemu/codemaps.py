@@ -1,10 +1,10 @@
 """Which program's and library's code lies where in the processes of a whole system.
 
-Programs of a distribution have no symbols but those of functions that they export to others. But
-a guest's memory is laid out alike each time, so a trial without the plugin says where the code of
-each process lies, and the trial with it names what executes there: by the exported function, as
-`magic_buffer`, or by the file, as `[libmagic.so.1.0.0]`. Processes that have ended by then, such
-as the workload's own, stay `[unknown]`.
+Programs of a distribution have no symbols but those of functions that they export to others; the
+rest may be in a debug file on this host. A guest's memory is laid out alike each time, so a trial
+without the plugin says where the code of each process lies, and the trial with it names what
+executes there: by the function, as `magic_buffer`, or by the file, as `[libmagic.so.1.0.0]`.
+Processes that have ended by then, such as the workload's own, stay `[unknown]`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from hardcost.errors import TrialError
+from hardcost.machines.qemu import debugfiles
 from hardcost.machines.qemu.elfsymbols import Function
 from hardcost.protocol.answers import CommandAnswer, ContentAnswer, Named, RanAnswer, find
 from hardcost.protocol.requests import Command, Run, read, run
@@ -38,6 +39,7 @@ _LIST = (
     f" done >{_PLACE} 2>/dev/null; perl - {_PLACE}; true"
 )
 _EXPORTED = "exported-functions.pl"
+_OF_FILES = ("file ", "build ", "code ", "symbol ")
 _LIMIT = 32 << 20  # bytes of all maps and exported functions
 _LONGEST = 60  # characters of a file's name
 _WORDS = 6  # of a line of /proc/PID/maps that names a file
@@ -72,44 +74,71 @@ def programs(answers: Sequence[Answer]) -> str:
     """Return the code of each process as the plugin takes it: the functions of each file's part."""
     found = find(answers, ContentAnswer, _NAME)
     text = (found.text or "" if found else "").splitlines()
-    exported = _exported(text)
+    known = _known(text)
     lines: dict[str, dict[str, None]] = {}
     code: dict[str, None] = {}
     parts: dict[str, list[str]] = {}
     for line in text:
         if line.startswith("name "):
             code = lines.setdefault(line.removeprefix("name "), {})
-        elif not line.startswith(("file ", "symbol ")):
+        elif not line.startswith(_OF_FILES):
             if line not in parts:
-                parts[line] = list(_functions(line, exported))
+                parts[line] = list(_functions(line, known))
             code |= dict.fromkeys(parts[line])
     return "".join(
         f"{line}\n" for name in sorted(lines) for line in (f"program {name}", *lines[name])
     )
 
 
-def _exported(lines: Sequence[str]) -> dict[str, list[Function]]:
-    """Return what files export, by their place in the file; of several names the plainest first."""
+def _known(lines: Sequence[str]) -> dict[str, list[Function]]:
+    """Return files' functions, by their place in the file; of several names the plainest first."""
     found: dict[str, list[Function]] = {}
+    of_file: list[str] = []
     path = ""
-    for line in lines:
+    for line in (*lines, "file "):
         if line.startswith("file "):
-            path = line.removeprefix("file ")
+            found[path] = sorted(_debugged(of_file) or _exported(of_file), key=_place)
+            path, of_file = line.removeprefix("file "), []
+        elif line.startswith(_OF_FILES):
+            of_file.append(line)
+    return found
+
+
+def _exported(lines: Sequence[str]) -> list[Function]:
+    """Return what a file exports."""
+    found = []
+    for line in lines:
         words = line.split(" ", _SYMBOL_WORDS - 1)
-        if words[0] != "symbol" or len(words) != _SYMBOL_WORDS:
-            continue
+        if words[0] == "symbol" and len(words) == _SYMBOL_WORDS:
+            with contextlib.suppress(ValueError):
+                found.append(Function(int(words[1], 16), int(words[2], 16), words[3][:_LONGEST]))
+    return found
+
+
+def _debugged(lines: Sequence[str]) -> list[Function]:
+    """Return what the debug file of a file says that it has, if this host has one."""
+    (build, *_) = (*(one for one in lines if one.startswith("build ")), "build none")
+    functions = debugfiles.functions(build.removeprefix("build "))
+    found = []
+    for line in lines if functions else ():
         with contextlib.suppress(ValueError):
-            one = Function(int(words[1], 16), int(words[2], 16), words[3][:_LONGEST])
-            found.setdefault(path, []).append(one)
-    return {path: sorted(functions, key=_place) for path, functions in found.items()}
+            kind, address, offset, size = line.split(" ")
+            begin, place, length = int(address, 16), int(offset, 16), int(size, 16)
+            if kind == "code":
+                found += [
+                    replace(one, address=one.address - begin + place, name=one.name[:_LONGEST])
+                    for one in functions
+                    if begin <= one.address < begin + length
+                ]
+    return found
 
 
 def _place(one: Function) -> tuple[int, int, int, str]:
     return one.address, len(one.name) - len(one.name.lstrip("_")), len(one.name), one.name
 
 
-def _functions(line: str, exported: Mapping[str, Sequence[Function]]) -> Iterator[str]:
-    """Yield what a file's part has, in order: exported functions, and the file between them."""
+def _functions(line: str, known: Mapping[str, Sequence[Function]]) -> Iterator[str]:
+    """Yield what a file's part has, in order: functions, and the file between them."""
     words = line.split(maxsplit=_WORDS - 1)
     if len(words) != _WORDS or not words[-1].startswith("/"):
         return
@@ -120,7 +149,7 @@ def _functions(line: str, exported: Mapping[str, Sequence[Function]]) -> Iterato
         return
     begin = at
     name = PurePosixPath(words[-1].removesuffix(" (deleted)")).name[:_LONGEST]
-    for one in exported.get(words[-1], ()):
+    for one in known.get(words[-1], ()):
         start = begin + one.address - offset
         if not at <= start < end:
             continue

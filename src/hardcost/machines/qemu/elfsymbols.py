@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _PT_LOAD, _EXECUTABLE = 1, 1
-_SHT_SYMTAB, _SHT_DYNSYM = 2, 11
+_SHT_SYMTAB, _SHT_NOTE, _SHT_DYNSYM = 2, 7, 11
 _STT_FUNC, _STT_GNU_IFUNC = 2, 10
 _NO_TYPE = 0
+_BUILD_ID = b"\x03\0\0\0GNU\0"  # a note's type and owner
+_NOTE_HEAD = 16  # bytes of a note before what it says, with the sizes of owner and content
 _ELF_64 = b"\x7fELF\x02\x01"
 _SYMBOL = struct.Struct("<IBBHQQ")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -37,7 +39,7 @@ def functions(content: bytes) -> list[Function]:
     """Return the functions that a program's tables name, in the order of their addresses.
 
     Of several names of one place the plainest is taken. One whose size is not said ends where the
-    next begins.
+    next begins. `content` may be a debug file, which has symbols but no code.
     """
     try:
         found = list(_functions(content))
@@ -64,7 +66,7 @@ def _functions(content: bytes) -> Iterator[Function]:
     wanted = [one for one in sections if one[1] == _SHT_SYMTAB] or [
         one for one in sections if one[1] == _SHT_DYNSYM
     ]
-    code = [(start, start + size) for start, _, size in _executable(content)]
+    code = [(start, start + size) for start, _, _, size in _executable(content)]
     for _, _, _, _, start, size, link, *_ in wanted:
         if link >= len(sections):
             continue
@@ -93,24 +95,39 @@ def _sections(content: bytes) -> Iterator[tuple[int, ...]]:
         yield _SECTION.unpack_from(content, start + number * _SECTION.size)
 
 
-def _executable(content: bytes) -> Iterator[tuple[int, int, int]]:
-    """Yield the address, the place in the file and the size of what is executable."""
+def _executable(content: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """Yield what is executable: its address, place and size in the file, and size in memory."""
+    for kind, flags, offset, address, _, size, in_memory, _ in _segments(content):
+        if kind == _PT_LOAD and flags & _EXECUTABLE:
+            yield address, offset, size, in_memory
+
+
+def _segments(content: bytes) -> Iterator[tuple[int, ...]]:
     if not content.startswith(_ELF_64):
         return
     (start,) = struct.unpack_from("<Q", content, 0x20)
     (count,) = struct.unpack_from("<H", content, 0x38)
     for number in range(count):
-        kind, flags, offset, address, _, size, *_ = _PROGRAM.unpack_from(
-            content, start + number * _PROGRAM.size
-        )
-        if kind == _PT_LOAD and flags & _EXECUTABLE:
-            yield address, offset, size
+        yield _PROGRAM.unpack_from(content, start + number * _PROGRAM.size)
+
+
+def build_id(content: bytes) -> str:
+    """Return a file's build ID in hexadecimal, as its linker noted it; empty if there is none."""
+    try:
+        for _, kind, _, _, start, size, *_ in _sections(content):
+            note = content[start : start + size]
+            if kind == _SHT_NOTE and note[8:_NOTE_HEAD] == _BUILD_ID:
+                (length,) = struct.unpack_from("<I", note, 4)
+                return note[_NOTE_HEAD : _NOTE_HEAD + length].hex()
+    except struct.error:
+        pass
+    return ""
 
 
 def places_of(content: bytes, wanted: bytes) -> list[int]:
     """Return the addresses at which a program's code has these bytes, in instructions or across."""
     return [
         address + found.start()
-        for address, offset, size in _executable(content)
+        for address, offset, size, _ in _executable(content)
         for found in re.finditer(re.escape(wanted), content[offset : offset + size])
     ]

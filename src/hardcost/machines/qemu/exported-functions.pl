@@ -1,5 +1,6 @@
 # Appends to a list of /proc/PID/maps which functions the files export whose code it has: a line
-# `file PATH` for each, then `symbol OFFSET SIZE NAME`, in hexadecimal, by their place in the file.
+# `file PATH` for each, then `build ID` if it has one, `code ADDRESS OFFSET SIZE` for what is
+# executable, and `symbol OFFSET SIZE NAME`, by their place in the file; numbers in hexadecimal.
 # Source of the layout: elf(5). Perl is in each Debian system.
 use strict;
 my ($list) = @ARGV;
@@ -20,10 +21,15 @@ for my $path (@paths) {
     my @code;
     for (0 .. $program_count - 1) {
         my ($type, $flags, $at, $address, undef, $size) = unpack("V2Q4", substr($elf, $programs + 56 * $_, 40));
-        push @code, [$address, $at, $size] if $type == 1 && $flags & 1;
+        next unless $type == 1 && $flags & 1;
+        push @code, [$address, $at, $size];
+        printf $out "code %x %x %x\n", $address, $at, $size;
     }
     for (0 .. $section_count - 1) {
         my (undef, $type, undef, undef, $at, $size, $link) = unpack("V2Q4V", substr($elf, $sections + 64 * $_, 44));
+        if ($type == 7 && substr($elf, $at + 8, 8) eq "\3\0\0\0GNU\0") {
+            printf $out "build %s\n", unpack("H*", substr($elf, $at + 16, unpack("V", substr($elf, $at + 4, 4))));
+        }
         next if $type != 11;
         my $names = unpack("Q", substr($elf, $sections + 64 * $link + 24, 8));
         for (my $symbol = $at; $symbol < $at + $size; $symbol += 24) {

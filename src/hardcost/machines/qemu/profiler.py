@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
 from hardcost.machines.ourprograms import built
-from hardcost.machines.qemu import elfsymbols, noting
+from hardcost.machines.qemu import debugfiles, elfsymbols, noting
 from hardcost.protocol.answers import ContentAnswer, all_of
 from hardcost.protocol.requests import Install, read
 
@@ -145,7 +145,9 @@ def _programs(job: Sequence[Request]) -> Iterator[str]:
     for request in job:
         if not isinstance(request, Install):
             continue
-        functions = elfsymbols.functions(base64.b64decode(request.base64))
+        content = base64.b64decode(request.base64)
+        functions = debugfiles.functions(elfsymbols.build_id(content))
+        functions = functions or elfsymbols.functions(content)
         if functions:
             yield f"program {Path(request.path).name[:_NAME]}"
         for one in functions:
