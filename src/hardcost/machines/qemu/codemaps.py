@@ -44,6 +44,7 @@ _LIMIT = 32 << 20  # bytes of all maps and exported functions
 _LONGEST = 60  # characters of a file's name
 _WORDS = 6  # of a line of /proc/PID/maps that names a file
 _SYMBOL_WORDS = 4  # `symbol OFFSET SIZE NAME`
+_CODE_WORDS = 4  # `code ADDRESS OFFSET SIZE`
 _SECONDS = 600.0  # of the guest's time
 
 
@@ -117,20 +118,25 @@ def _exported(lines: Sequence[str]) -> list[Function]:
 
 def _debugged(lines: Sequence[str]) -> list[Function]:
     """Return what the debug file of a file says that it has, if this host has one."""
-    (build, *_) = (*(one for one in lines if one.startswith("build ")), "build none")
-    functions = debugfiles.functions(build.removeprefix("build "))
-    found = []
-    for line in lines if functions else ():
-        with contextlib.suppress(ValueError):
-            kind, address, offset, size = line.split(" ")
-            begin, place, length = int(address, 16), int(offset, 16), int(size, 16)
-            if kind == "code":
-                found += [
-                    replace(one, address=one.address - begin + place, name=one.name[:_LONGEST])
-                    for one in functions
-                    if begin <= one.address < begin + length
-                ]
-    return found
+    builds = [line.removeprefix("build ") for line in lines if line.startswith("build ")]
+    if not builds:
+        return []
+    functions = debugfiles.functions(builds[0])
+    return [
+        replace(one, address=one.address - begin + place, name=one.name[:_LONGEST])
+        for begin, place, size in _code(lines)
+        for one in functions
+        if begin <= one.address < begin + size
+    ]
+
+
+def _code(lines: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+    """Yield what of a file is executable: its address as linked, its place there, and its size."""
+    for line in lines:
+        words = line.split(" ")
+        if words[0] == "code" and len(words) == _CODE_WORDS:
+            with contextlib.suppress(ValueError):
+                yield int(words[1], 16), int(words[2], 16), int(words[3], 16)
 
 
 def _place(one: Function) -> tuple[int, int, int, str]:
