@@ -88,7 +88,7 @@ impl EventTimer {
 
     /// Whether one of its timers does.
     fn interrupts(&self) -> bool {
-        let last = (self.registers.read(CAPABILITIES) >> 8 & 0x1f) as usize;
+        let last = ((self.registers.read(CAPABILITIES) >> 8) & 0x1f) as usize;
         (0..=last)
             .map(|number| FIRST_TIMER + number * NEXT_TIMER)
             .any(|timer| self.registers.read(timer) & INTERRUPTS != 0)
