@@ -93,16 +93,16 @@ def programs(answers: Sequence[Answer]) -> str:
 
 def _known(lines: Sequence[str]) -> dict[str, list[Function]]:
     """Return files' functions, by their place in the file; of several names the plainest first."""
-    found: dict[str, list[Function]] = {}
+    files: dict[str, list[str]] = {}
     of_file: list[str] = []
-    path = ""
-    for line in (*lines, "file "):
+    for line in lines:
         if line.startswith("file "):
-            found[path] = sorted(_debugged(of_file) or _exported(of_file), key=_place)
-            path, of_file = line.removeprefix("file "), []
+            of_file = files.setdefault(line.removeprefix("file "), [])
         elif line.startswith(_OF_FILES):
             of_file.append(line)
-    return found
+    return {
+        path: sorted(_debugged(said) or _exported(said), key=_place) for path, said in files.items()
+    }
 
 
 def _exported(lines: Sequence[str]) -> list[Function]:
