@@ -1,11 +1,11 @@
 //! The stack of one process: which functions were called and have not returned, as far as known.
 
 use crate::decode::{Block, End};
-use crate::frames::{Frames, Kind, NONE, Pending, Stack};
-use crate::tree::{Label, Node};
+use crate::frames::{Floor, Frames, GROUND, Interrupted, Kind, NONE, Pending, Stack};
+use crate::tree::{Label, Node, ROOT};
 
 /// What the kernel has announced since it was entered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Announced {
     /// So many handlers of signals are to run.
     pub signals: u32,
@@ -18,10 +18,12 @@ pub struct Announced {
 }
 
 /// A process's stack.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Context {
     /// The process, in the tree.
     pub process: Node,
+    floor: Floor,
+    /// The stack, from the floor up.
     top: Stack,
     /// What the kernel has announced.
     pub announced: Announced,
@@ -29,15 +31,37 @@ pub struct Context {
     before_switch: Stack,
 }
 
+/// Stands for any floor but the ground.
+const ANY: Floor = 1;
+
 impl Context {
     /// The stack of a process of which nothing is known yet.
     pub fn of(process: Node) -> Self {
         Self { process, ..Self::default() }
     }
 
-    /// Whether anything is known of it.
+    /// Whether nothing is known of it.
     pub fn is_empty(&self) -> bool {
-        self.top == NONE
+        self.top == NONE && self.floor == GROUND
+    }
+
+    /// What it stands on, if it is in the kernel and the entry is known.
+    pub fn floor(&self) -> Option<Floor> {
+        (self.floor != GROUND).then_some(self.floor)
+    }
+
+    /// The same for all that stand on any floor.
+    pub fn on_any_floor(self) -> Self {
+        let process = if self.floor == GROUND { self.process } else { ROOT };
+        Self { process, floor: self.floor.min(ANY), ..self }
+    }
+
+    /// What is the same for all that stand on any floor, on that floor.
+    pub fn on_floor(self, frames: &Frames, floor: Floor) -> Self {
+        if self.floor == GROUND {
+            return self;
+        }
+        Self { process: frames.interrupted(floor).process, floor, ..self }
     }
 
     /// The place of what called the topmost function.
@@ -45,21 +69,39 @@ impl Context {
         self.node_of(frames, frames.below(self.top))
     }
 
-    /// The place of the topmost function.
+    /// The place of the topmost function, from the floor up.
     pub fn node(&self, frames: &Frames) -> Node {
         self.node_of(frames, self.top)
     }
 
     fn node_of(&self, frames: &Frames, stack: Stack) -> Node {
-        if stack == NONE { self.process } else { frames.node(stack) }
+        match stack {
+            NONE if self.floor == GROUND => self.process,
+            NONE => ROOT,
+            _ => frames.node(stack),
+        }
     }
 
-    /// The place that the topmost function has if it is that one; it is from now on.
-    pub fn stand(&mut self, frames: &mut Frames, label: Label) -> Node {
-        let node = frames.tree.child(self.above(frames), label);
+    /// The place of the topmost function in the whole tree.
+    pub fn place(&self, frames: &mut Frames) -> Node {
+        frames.place(frames.base(self.floor), self.node(frames))
+    }
+
+    /// The topmost function executes so many instructions.
+    pub fn count(&self, frames: &mut Frames, instructions: u64) {
+        frames.count(frames.base(self.floor), self.node(frames), instructions);
+    }
+
+    /// The topmost function is that one from now on.
+    pub fn stand(&mut self, frames: &mut Frames, label: Label) {
+        let node = self.node_beside(frames, label);
         let kind = if self.top == NONE { Kind::Call(0) } else { frames.kind(self.top) };
         self.top = frames.push(frames.below(self.top), kind, node);
-        node
+    }
+
+    /// The place that the topmost function would have if it were that one.
+    pub fn node_beside(&self, frames: &mut Frames, label: Label) -> Node {
+        frames.tree.child(self.above(frames), label)
     }
 
     /// The function that is topmost, if one is.
@@ -86,7 +128,9 @@ impl Context {
 
     /// The kernel is entered. `pending` is how what is interrupted ended, if it ended.
     pub fn enter(&mut self, frames: &mut Frames, pending: Option<Pending>) {
-        self.push(frames, Kind::Entry(pending));
+        let Self { process, floor, top: stack, .. } = *self;
+        self.floor = frames.enter(Interrupted { process, floor, stack, pending });
+        self.top = frames.push(NONE, Kind::Entry, ROOT);
     }
 
     /// A block ended so, and `start` comes after it, if that is known.
@@ -124,31 +168,29 @@ impl Context {
     /// The kernel returns to what it interrupted, or was called by, and is entered again before a
     /// single block of that ran.
     pub fn enter_again(&mut self, frames: &mut Frames) {
-        let Some(entry) = frames.entries(self.top).next() else {
-            self.top = NONE;
-            self.enter(frames, None);
-            return;
-        };
-        let is_outermost = frames.entries(frames.below(entry)).next().is_none();
-        let pending = if is_outermost {
+        let pending = if self.floor == GROUND {
+            self.leave_entry(frames)
+        } else if frames.is_lowest(self.floor) {
             self.leave_kernel(frames)
         } else {
-            self.top = frames.below(entry);
-            frames.pending(entry)
+            self.leave_entry(frames)
         };
         self.enter(frames, pending);
     }
 
     /// The kernel goes on with what it interrupted in itself, at `start`.
     pub fn resume_kernel(&mut self, frames: &mut Frames, start: Option<u64>) {
-        let Some(entry) = frames.entries(self.top).next() else {
-            self.top = NONE;
-            return;
-        };
-        self.top = frames.below(entry);
-        if let Some(pending) = frames.pending(entry) {
+        if let Some(pending) = self.leave_entry(frames) {
             self.go_on(frames, pending, start);
         }
+    }
+
+    /// Drops what the kernel has on the stack since it was entered last; how what that interrupted
+    /// had ended, if it had.
+    fn leave_entry(&mut self, frames: &Frames) -> Option<Pending> {
+        let Interrupted { floor, stack, pending, .. } = frames.interrupted(self.floor);
+        (self.floor, self.top) = (floor, stack);
+        pending
     }
 
     /// The program goes on, at `start`: with what was interrupted, with the handler of a signal, or
@@ -162,12 +204,14 @@ impl Context {
     /// Drops what the kernel has on the stack; how what it interrupted had ended, if it goes on.
     fn leave_kernel(&mut self, frames: &mut Frames) -> Option<Pending> {
         let Announced { signals, signal_return, exec, .. } = core::mem::take(&mut self.announced);
-        let Some(entry) = frames.entries(self.top).last().filter(|_| !exec) else {
-            self.top = NONE;
+        if self.floor == GROUND || exec {
+            (self.floor, self.top) = (GROUND, NONE);
             return None;
-        };
-        let pending = frames.pending(entry);
-        self.top = frames.below(entry);
+        }
+        let mut pending = None;
+        while self.floor != GROUND {
+            pending = self.leave_entry(frames);
+        }
         if signals > 0 {
             for _ in 0..signals {
                 self.push(frames, Kind::Signal(pending));
@@ -191,21 +235,23 @@ impl Context {
 
     /// The process was exchanged for another; it goes on later where that was called.
     pub fn switched_away(&mut self) {
-        self.top = self.before_switch;
+        self.top = core::mem::take(&mut self.before_switch);
     }
 
     /// The process has another name; what it stands in stays.
     pub fn rename(&mut self, frames: &mut Frames, process: Node) {
         self.process = process;
-        self.top = frames.moved(self.top, process);
+        match self.floor {
+            GROUND => self.top = frames.moved(self.top, process),
+            floor => self.floor = frames.renamed(floor, process),
+        }
     }
 
     /// The topmost function executes so many instructions of a block, so often; the block may reach
     /// into other functions, which then stand in its place.
     pub fn run(&mut self, frames: &mut Frames, block: &Block, instructions: u16, times: u64) {
         if block.parts.len() < 2 {
-            let node = self.node(frames);
-            frames.tree.count(node, u64::from(instructions) * times);
+            self.count(frames, u64::from(instructions) * times);
             return;
         }
         let mut left = instructions;
@@ -214,8 +260,8 @@ impl Context {
             if count == 0 {
                 break;
             }
-            let node = self.stand(frames, Label::Kernel(part.function));
-            frames.tree.count(node, u64::from(count) * times);
+            self.stand(frames, Label::Kernel(part.function));
+            self.count(frames, u64::from(count) * times);
             left -= count;
         }
     }
@@ -284,9 +330,9 @@ mod tests {
         }
 
         /// The functions from the first to the topmost.
-        fn stack(&self) -> String {
-            let places: Vec<_> = self.frames.tree.places().collect();
-            let mut node = self.context.node(&self.frames);
+        fn stack(&mut self) -> String {
+            let mut node = self.context.place(&mut self.frames);
+            let places: Vec<_> = self.frames.whole.places().collect();
             let mut numbers = Vec::new();
             while let Some((parent, Label::User(number) | Label::Kernel(number))) =
                 (node as usize).checked_sub(1).map(|index| places[index])

@@ -11,6 +11,7 @@ use iced_x86::{
 };
 
 use crate::api::LONGEST;
+use crate::numbers::FACTOR;
 use crate::symbols::{KernelFunction, Role, Symbols, is_kernel};
 use crate::tree::{Label, Node};
 
@@ -18,7 +19,7 @@ use crate::tree::{Label, Node};
 pub type BlockNumber = u32;
 
 /// How a block ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum End {
     /// By going on behind it, or by a jump whose targets are in the code.
     On,
@@ -73,7 +74,7 @@ pub struct Decoded {
     end: End,
     /// Whether it goes on elsewhere in any case.
     jumps: bool,
-    /// The target of a jump that stands in the code.
+    /// The target of a jump that stands in the code; of what is repeated, itself.
     target: u64,
     length: u64,
 }
@@ -87,21 +88,23 @@ struct Kind {
     reads_clock: bool,
     end: End,
     jumps: bool,
-    /// How far from it the target of a jump is that stands in the code.
-    reach: Option<u64>,
+    /// How far from it the target of a jump is that stands in the code; 0: it is repeated.
+    reach: Option<i32>,
 }
+
+/// An instruction's bytes, filled up with zeros, and how many they are.
+type Bytes = u128;
 
 /// What is known of instructions with these bytes.
 #[derive(Clone, Copy)]
 struct Known {
-    bytes: [u8; LONGEST],
-    length: u8,
+    bytes: Bytes,
     kind: Option<Kind>,
 }
 
 /// How many instructions are remembered: QEMU translates much again and again.
 const REMEMBERED: usize = 1 << 14;
-const NO_BYTES: Known = Known { bytes: [0; LONGEST], length: u8::MAX, kind: None };
+const NO_BYTES: Known = Known { bytes: Bytes::MAX, kind: None };
 /// How large a page of memory is.
 const PAGE: u64 = 4096;
 /// Does nothing. Programs of ours pass time with them.
@@ -141,22 +144,22 @@ impl Decoding {
         };
         let Kind { fails, accesses, stack, reads_clock, end, jumps, reach } = kind;
         let length = length as u64;
-        let target = reach.map_or(0, |reach| place.wrapping_add(reach));
+        let target = reach.map_or(0, |reach| place.wrapping_add_signed(reach.into()));
         Some(Decoded { place, fails, accesses, stack, reads_clock, end, jumps, target, length })
     }
 
     /// What an instruction is, which is worked out once.
     fn kind(&mut self, bytes: &[u8; LONGEST], length: usize) -> Option<Kind> {
-        let mix = |sum: u64, &byte: &u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        let hash = bytes[..length].iter().fold(0xcbf2_9ce4_8422_2325, mix);
-        let slot = (hash >> 32) as usize % REMEMBERED;
-        let known = self.known[slot];
-        if usize::from(known.length) == length && known.bytes[..length] == bytes[..length] {
-            return known.kind;
+        let mut key = [0; size_of::<Bytes>()];
+        key[..length].copy_from_slice(&bytes[..length]);
+        key[LONGEST] = u8::try_from(length).unwrap_or(u8::MAX);
+        let key = Bytes::from_ne_bytes(key);
+        let slot = slot(key);
+        if self.known[slot].bytes == key {
+            return self.known[slot].kind;
         }
         let kind = self.worked_out(&bytes[..length]);
-        let length = u8::try_from(length).unwrap_or(u8::MAX);
-        self.known[slot] = Known { bytes: *bytes, length, kind };
+        self.known[slot] = Known { bytes: key, kind };
         kind
     }
 
@@ -168,6 +171,8 @@ impl Decoding {
         }
         let accesses = self.accesses(&one);
         let has_target = one.op_count() > 0 && one.op0_kind() == OpKind::NearBranch64;
+        // It is at address 0 here, and a jump reaches no further.
+        let reach = if has_target { signed(one.near_branch_target()) } else { None };
         Some(Kind {
             fails: self.fails(&one, accesses),
             accesses,
@@ -179,7 +184,7 @@ impl Decoding {
             reads_clock: one.code() == Code::Rdtsc,
             end: end(&one),
             jumps: one.flow_control() == FlowControl::UnconditionalBranch,
-            reach: has_target.then(|| one.near_branch_target()),
+            reach: reach.or(is_repeated(&one).then_some(0)),
         })
     }
 
@@ -217,6 +222,23 @@ fn may_fault(one: &Instruction) -> bool {
     divides || (one.is_privileged() && one.flow_control() == FlowControl::Next)
 }
 
+/// The same bits with a sign, if there are few enough.
+fn signed(bits: u64) -> Option<i32> {
+    i32::try_from(i64::from_ne_bytes(bits.to_ne_bytes())).ok()
+}
+
+/// Where what is known of an instruction is kept.
+#[allow(clippy::cast_possible_truncation, reason = "it is less than there are")]
+fn slot(bytes: Bytes) -> usize {
+    let mixed = (bytes as u64 ^ ((bytes >> 64) as u64).rotate_left(29)).wrapping_mul(FACTOR);
+    (mixed >> 32) as usize % REMEMBERED
+}
+
+/// Whether QEMU carries an instruction out again and again, and goes back to it each time.
+fn is_repeated(one: &Instruction) -> bool {
+    one.is_string_instruction() && (one.has_rep_prefix() || one.has_repne_prefix())
+}
+
 /// Whether a call just fills the processor's buffer of return addresses: the kernel does so before
 /// one process goes on instead of another, by calls over a single byte that never return.
 fn fills_buffer(one: &Instruction) -> bool {
@@ -247,6 +269,9 @@ fn end(one: &Instruction) -> End {
 pub struct Point {
     /// How many instructions are before it.
     pub before: u16,
+    /// How many of the block's instructions have been counted once it begins: the kernel's with it, a
+    /// program's only if it is the last.
+    pub counted: u16,
     /// Where the next instruction begins.
     pub next: u64,
 }
@@ -273,10 +298,12 @@ pub struct Block {
     pub count: u16,
     /// How it ends.
     pub end: End,
-    /// The target of its jump, if that stands in the code.
+    /// The target of its jump, if that stands in the code; if its last instruction is repeated, that.
     pub target: u64,
     /// Whether it ends with a jump that is taken in any case.
     pub jumps: bool,
+    /// Whether nothing is counted as its first instruction begins, which may fail.
+    pub starts: bool,
     /// How many accesses to memory its last instruction makes, if it may fail.
     pub last_may_fail: Option<u8>,
     /// Whether it ends with reading the clock at one of the places that count.
@@ -286,9 +313,9 @@ pub struct Block {
     /// What its function is to us, where it begins with it.
     pub role: Role,
     /// The instructions that may fail, but for the kernel's own stack, and the last.
-    pub points: Box<[Point]>,
+    pub points: Vec<Point>,
     /// The kernel's functions that it is of; empty in a program.
-    pub parts: Box<[Part]>,
+    pub parts: Vec<Part>,
     /// In which process it ran last, and what its function is there.
     pub seen: Cell<Option<(Node, Label)>>,
     /// Whether its function jumps by a return.
@@ -325,10 +352,12 @@ impl Block {
                 Fails::Maybe => true,
             };
             if may_fail || before + 1 == count {
-                points.push(Point { before, next: one.place.wrapping_add(one.length) });
+                let counts_itself = is_kernel || before + 1 == count;
+                let counted = before + u16::from(counts_itself);
+                points.push(Point { before, counted, next: one.place.wrapping_add(one.length) });
             }
         }
-        let parts = if is_kernel { parts(code, symbols) } else { Box::default() };
+        let parts = if is_kernel { parts(code, symbols) } else { Vec::new() };
         let role = symbols.role(first.place);
         let is_reading = last.reads_clock && symbols.is_reading(last.place);
         let is_mark = last.reads_clock && symbols.wanted.is_mark(last.place);
@@ -341,11 +370,12 @@ impl Block {
             end: last.end,
             target: last.target,
             jumps: last.jumps,
+            starts: points.first().is_some_and(|point| point.counted == 0),
             last_may_fail: (last.fails != Fails::Never).then_some(last.accesses),
             is_reading,
             is_mark,
             role,
-            points: points.into(),
+            points,
             parts,
             seen: Cell::new(None),
             is_thunk: is_kernel && symbols.is_thunk(first.place),
@@ -355,7 +385,7 @@ impl Block {
 }
 
 /// The stretches of a block's code that are of one function each.
-fn parts(code: &[Decoded], symbols: &Symbols) -> Box<[Part]> {
+fn parts(code: &[Decoded], symbols: &Symbols) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for one in code {
         let function = symbols.kernel(one.place);
@@ -364,7 +394,7 @@ fn parts(code: &[Decoded], symbols: &Symbols) -> Box<[Part]> {
             _ => parts.push(Part { function, count: 1 }),
         }
     }
-    parts.into()
+    parts
 }
 
 #[cfg(test)]
@@ -454,7 +484,8 @@ mod tests {
         let code =
             decoded(&[&[0x90], &[0x8b, 0x07], &[0x01, 0xc8], &[0x90], &[0x90], &[0x0f, 0x31]]);
         let block = Block::of(&code, &symbols).expect("a block");
-        let points = [Point { before: 1, next: 0x1003 }, Point { before: 5, next: 0x1009 }];
+        let points = [(1, 1, 0x1003), (5, 6, 0x1009)];
+        let points = points.map(|(before, counted, next)| Point { before, counted, next });
         assert_eq!(*block.points, points);
         assert_eq!((block.count, block.next), (6, 0x1009));
         assert!(block.is_reading && !block.is_kernel() && block.parts.is_empty());

@@ -4,14 +4,15 @@
 //! counts for the stack of functions that it was executed under; outside of windows nothing is
 //! counted, and next to no time spent.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 
 use crate::blocks::Blocks;
 use crate::context::Context;
-use crate::decode::{Block, BlockNumber, End};
-use crate::frames::{Frames, Pending};
+use crate::decode::{Block, BlockNumber};
+use crate::frames::Frames;
 use crate::guest::{Names, Read};
+use crate::landings::Unheard;
 use crate::noteworthy::Heard;
 use crate::progress::{Executed, Progress, executed};
 use crate::schedule::Schedule;
@@ -19,8 +20,12 @@ use crate::states::{Number, States, Walk};
 use crate::symbols::{Role, Symbols};
 use crate::tree::{Label, Node};
 
+mod leading;
+mod passing;
 mod reporting;
 mod unheard;
+
+use leading::Between;
 
 /// How large a process's stack in the kernel is, and a multiple of what it begins at.
 const STACK: u64 = 16 << 10;
@@ -31,13 +36,14 @@ pub struct Follower {
     walk: &'static Walk,
     /// The blocks that are heard of.
     pub blocks: Blocks,
-    /// Where those begin that are not.
-    pub unheard: BTreeSet<u64>,
+    /// Those that are not.
+    pub unheard: Unheard,
     states: States,
     /// The state that the guest is in, or was in when this was last looked at; `None` while nothing is
     /// counted.
     at: Option<Number>,
-    symbols: Symbols,
+    /// What is known of the guest's code.
+    pub symbols: Symbols,
     read: Read,
     names: Option<Names>,
     frames: Frames,
@@ -67,7 +73,7 @@ impl Follower {
         Self {
             walk,
             blocks: Blocks::default(),
-            unheard: BTreeSet::new(),
+            unheard: Unheard::default(),
             states: States::new(walk),
             at: None,
             symbols,
@@ -87,11 +93,6 @@ impl Follower {
         }
     }
 
-    /// What is known of the guest's code.
-    pub fn symbols(&self) -> &Symbols {
-        &self.symbols
-    }
-
     /// A block begins that is heard of.
     pub fn block(&mut self, block: BlockNumber) {
         let block = self.blocks.get(block);
@@ -108,13 +109,15 @@ impl Follower {
         let previous = place.block;
         let begun = progress.begun();
         let unheard = begun.saturating_sub(previous.count.into());
-        let executed = if unheard > 0 {
+        let others = unheard > 0 || progress.starts > u64::from(previous.starts);
+        let executed = if others {
             Executed { count: previous.count, is_whole: true }
         } else {
             executed(previous, progress, block)
         };
-        self.current = place.context;
-        let is_settled = place.is_settled() && self.next_stack.is_none() && executed.is_whole;
+        let floor = self.walk.floor.get();
+        self.current = place.context.on_floor(&self.frames, floor);
+        let is_settled = self.next_stack.is_none() && executed.is_whole;
         self.executes(executed.count.into());
         if executed.is_whole {
             self.states.visit(from);
@@ -129,9 +132,9 @@ impl Follower {
             self.asleep(Progress::default(), block);
             return;
         }
-        if unheard > 0 {
-            let before = if previous.is_kernel() { previous.count } else { 0 };
-            let in_kernel = progress.kernel > before.into();
+        let before = if previous.is_kernel() { previous.count } else { 0 };
+        let in_kernel = progress.kernel > before.into();
+        if others {
             self.pass_unheard(previous, in_kernel, block);
             self.count_unheard(unheard, in_kernel, block);
         } else {
@@ -141,31 +144,12 @@ impl Follower {
         if self.states.is_full() {
             // Neither of the two is used any more.
             self.states.forget(&mut self.frames);
-            let next = self.states.state(self.current, block);
+            let next = self.states.state(&self.frames, self.current, block);
             self.at = Some(next);
             self.states.stand(self.states.at().map(|_| next));
-        } else if is_settled && self.is_always_so(previous, unheard == 0, next) {
-            self.states.lead(from, unheard == 0, next);
+        } else if is_settled {
+            self.lead(from, Between::of(others, in_kernel), next);
         }
-    }
-
-    /// Whether a block that comes after one that was executed as a whole always leads to that state,
-    /// if others ran unheard before it, or if none did.
-    ///
-    /// What is noted, what depends on what the guest has in memory, and how far an instruction came
-    /// that failed, has to be looked at each time. So has what ran before an interrupt.
-    fn is_always_so(&self, from: &Block, is_next: bool, next: Number) -> bool {
-        let next = self.states.place(next);
-        let to = next.block;
-        let is_alike = match to.role {
-            Role::Plain => true,
-            Role::Interrupt => is_next,
-            Role::Exception => is_next && from.last_may_fail.is_none(),
-            _ => false,
-        };
-        let leaves = from.is_kernel() && !to.is_kernel();
-        let is_noted = to.is_noted || from.is_mark || (leaves && self.schedule.is_some());
-        is_alike && !is_noted && next.is_settled()
     }
 
     /// So many instructions were executed.
@@ -196,12 +180,14 @@ impl Follower {
     /// That block runs from here on.
     fn stand(&mut self, block: &'static Block) -> Number {
         let label = self.label(block);
-        let node = self.current.stand(&mut self.frames, label);
+        self.current.stand(&mut self.frames, label);
         self.heed(block);
         if let Some(schedule) = &mut self.schedule {
+            let node = self.current.place(&mut self.frames);
             schedule.begins(&self.symbols.wanted, block.start, self.walk.total.get(), node);
         }
-        let state = self.states.state(self.current, block);
+        self.states.stand_on(&mut self.frames, self.current.floor());
+        let state = self.states.state(&self.frames, self.current, block);
         self.at = Some(state);
         self.walk.sleeps.set(false);
         self.states.stand(self.at.filter(|_| self.next_stack.is_none()));
@@ -255,58 +241,6 @@ impl Follower {
         self.frames.tree.process(name.as_deref().unwrap_or(NAMELESS))
     }
 
-    /// Goes from a block to the one that comes after it.
-    fn pass(&mut self, from: &Block, executed: Executed, to: &Block) {
-        let pending = Pending { end: from.end, next: from.next };
-        let had_ended = Some(pending).filter(|_| executed.is_whole && from.end != End::Trap);
-        if matches!(to.role, Role::Switched | Role::NewTask) && self.next_stack.is_some() {
-            self.exchange(to.role);
-            return;
-        }
-        match (from.is_kernel(), to.is_kernel()) {
-            (false, true) => self.current.enter(&mut self.frames, had_ended),
-            (true, false) => {
-                let named = self.current.announced.name;
-                self.current.resume_user(&mut self.frames, Some(to.start));
-                self.rename(named);
-                if let Some(schedule) = &mut self.schedule {
-                    schedule.leaves_kernel(self.walk.total.get());
-                }
-            }
-            (true, true) if is_entry(from, executed, to) => {
-                if matches!(from.end, End::InterruptReturn | End::UserReturn) {
-                    let named = self.current.announced.name;
-                    self.current.enter_again(&mut self.frames);
-                    self.rename(named);
-                } else {
-                    self.current.enter(&mut self.frames, had_ended);
-                }
-            }
-            _ if !executed.is_whole => {}
-            (true, true) if from.end == End::InterruptReturn && to.start != from.next => {
-                self.current.resume_kernel(&mut self.frames, Some(to.start));
-            }
-            (false, false) if from.end == End::Indirect => self.jump(to),
-            _ => self.current.go_on(&mut self.frames, pending, Some(to.start)),
-        }
-    }
-
-    /// A program jumps to an address that it has in memory.
-    fn jump(&mut self, to: &Block) {
-        let label = self.label(to);
-        if self.is_function(label) && !self.symbols.begins(self.name(), to.start) {
-            self.current.jump(&self.frames, label);
-        }
-    }
-
-    /// The process may have another name.
-    fn rename(&mut self, is_named: bool) {
-        if is_named {
-            let process = self.process();
-            self.current.rename(&mut self.frames, process);
-        }
-    }
-
     /// One process was exchanged for another, which goes on.
     fn exchange(&mut self, role: Role) {
         let Some(stack) = self.next_stack.take() else { return };
@@ -316,7 +250,7 @@ impl Follower {
         last.switched_away();
         if let Some(schedule) = &mut self.schedule {
             let next = self.names.as_ref().and_then(Names::process);
-            let place = last.node(&self.frames);
+            let place = last.place(&mut self.frames);
             schedule.switched(self.walk.total.get(), next, place, role == Role::NewTask);
         }
         self.contexts.insert(self.stack, last);
@@ -368,12 +302,6 @@ fn begins_entry(block: &Block) -> bool {
     matches!(block.role, Role::Exception | Role::Interrupt)
 }
 
-/// Whether a block of the kernel begins an exception or an interrupt of another block of it.
-fn is_entry(from: &Block, executed: Executed, to: &Block) -> bool {
-    let leads_there = executed.is_whole && from.target == to.start;
-    begins_entry(to) && !leads_there
-}
-
 #[cfg(test)]
 mod tests {
     use super::Follower;
@@ -381,6 +309,7 @@ mod tests {
     use crate::progress::tests::{KERNEL, LOAD, NOP, READING, RETURN, SYMBOLS, block};
     use crate::states::Walk;
     use crate::symbols::Symbols;
+    use crate::tree::ROOT;
     use alloc::boxed::Box;
     use alloc::string::String;
 
@@ -396,9 +325,13 @@ mod tests {
     /// Has a block begin after so many instructions, of the kernel if there are any of it.
     fn run(follower: &mut Follower, block: BlockNumber, programs: u64, kernel: u64) {
         follower.walk.gauges.add(kernel, programs);
-        let is_reading = follower.blocks.get(block).is_reading;
-        let walk = follower.walk;
-        if !(if is_reading { walk.goes_reading(block) } else { walk.goes(block) }) {
+        let (walk, begun) = (follower.walk, follower.blocks.get(block));
+        let goes = match (begun.is_reading, begun.is_kernel()) {
+            (true, _) => false,
+            (false, true) => walk.goes_in_kernel(block),
+            (false, false) => walk.goes_in_program(block),
+        };
+        if !goes {
             follower.block(block);
         }
     }
@@ -443,8 +376,8 @@ mod tests {
         let other = follower.blocks.add(block(KERNEL + 0x300, &[RETURN]));
         run(&mut follower, reading, 0, 0);
         run(&mut follower, loads, 3, 0);
-        run(&mut follower, fault, 2 + 10, 0); // the last of the ten failed
-        run(&mut follower, fault, 20, 2); // what the kernel goes on with, and fails again
+        run(&mut follower, fault, 2 + 9, 0); // what came behind the nine failed, and is not counted
+        run(&mut follower, fault, 19, 2); // what the kernel goes on with, and fails again
         run(&mut follower, plain, 0, 2); // the kernel calls, after the exception
         run(&mut follower, timer, 0, 2 + 5); // what it calls is not known yet when it is interrupted
         run(&mut follower, other, 0, 2 + 30); // it goes on, and ends
@@ -452,9 +385,9 @@ mod tests {
         run(&mut follower, reading, 0, 2);
         run(&mut follower, loads, 3, 0);
         let expected = "place 0 process [unknown]\nplace 1 user [unknown]\n\
-            place 2 kernel asm_exc_page_fault\nplace 1 kernel plain\nplace 4 kernel [unknown]\n\
-            place 5 kernel asm_sysvec_apic_timer_interrupt\nplace 4 kernel other\n\
-            stretch 119 0 2:33 3:4 4:44 5:5 6:2 7:31";
+            place 1 kernel plain\nplace 3 kernel [unknown]\nplace 2 kernel asm_exc_page_fault\n\
+            place 3 kernel other\nplace 4 kernel asm_sysvec_apic_timer_interrupt\n\
+            stretch 119 0 2:33 3:44 4:5 5:4 6:31 7:2";
         assert_eq!(reported(&follower), expected);
     }
 
@@ -465,7 +398,7 @@ mod tests {
         let jump: &[u8] = &[0x0f, 0x84, 0xf9, 1, 0, 0]; // je, to another function
         let leads = follower.blocks.add(block(KERNEL + 0x100, &[NOP, jump]));
         let fault = follower.blocks.add(block(KERNEL, &[NOP, &[0x48, 0xcf]]));
-        follower.unheard.insert(KERNEL + 0x107); // what comes behind, where it does not jump
+        follower.unheard.starts.insert(KERNEL + 0x107); // what comes behind, where it does not jump
         run(&mut follower, reading, 0, 0);
         run(&mut follower, leads, 3, 0);
         run(&mut follower, fault, 0, 2 + 5); // the last of the five failed
@@ -477,9 +410,41 @@ mod tests {
     }
 
     #[test]
+    fn what_ran_unheard_before_another_function_is_of_the_one_that_led_there() {
+        let mut follower = follower(SYMBOLS, 0);
+        let reading = follower.blocks.add(block(0x1005, &[NOP, NOP, READING]));
+        let plain = follower.blocks.add(block(KERNEL + 0x100, &[NOP, NOP]));
+        let other = follower.blocks.add(block(KERNEL + 0x300, &[NOP, &[0xff, 0xd0]]));
+        let back = follower.blocks.add(block(0x1020, &[NOP, NOP]));
+        follower.unheard.exits.insert(KERNEL + 0x300, KERNEL + 0x104);
+        run(&mut follower, reading, 0, 0);
+        run(&mut follower, plain, 3, 0);
+        for _ in 0..3 {
+            run(&mut follower, other, 0, 2 + 7); // of `plain`, which then jumps to `other`
+            run(&mut follower, plain, 0, 2);
+        }
+        run(&mut follower, back, 0, 2);
+        run(&mut follower, reading, 2, 0);
+        run(&mut follower, back, 3, 0);
+        let report = reported(&follower);
+        let stretch = report.lines().last().expect("a stretch");
+        let counted: u64 = stretch
+            .split(' ')
+            .skip(3)
+            .map(|one| one.split_once(':').expect("a count").1.parse::<u64>().expect("a number"))
+            .sum();
+        assert_eq!(stretch.split(' ').nth(1), Some("40")); // 3 (2 + 7 + 2) + 2 + 2 + 3
+        assert_eq!(counted, 40);
+        let plain_place = report.lines().position(|line| line.ends_with(" kernel plain"));
+        let place = plain_place.expect("a place") + 1;
+        assert!(stretch.contains(&alloc::format!(" {place}:9 ")), "{report}"); // 2 + 7, once
+    }
+
+    #[test]
     fn a_process_may_be_called_anything() {
         let mut follower = follower(b"", 0);
-        follower.frames.tree.process("two\nlines \u{e9}");
+        let process = follower.frames.tree.process("two\nlines \u{e9}");
+        follower.frames.count(ROOT, process, 1);
         let expected = "profile 1\nplace 0 process two\\nlines \u{e9}\nend\n";
         assert_eq!(follower.report(), String::from(expected));
     }

@@ -1,18 +1,27 @@
 //! The frames of all stacks. One that is alike has one number, so that a stack is known by its topmost.
+//!
+//! Where the kernel is entered a stack begins anew, which stands on a [`Floor`]: what was interrupted,
+//! or called the kernel. So the kernel's stacks are alike whoever called it, and are few. Only what is
+//! counted is counted by the whole stack.
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::decode::End;
-use crate::tree::{Label, Node, Tree};
+use crate::numbers::Numbers;
+use crate::tree::{Label, Node, ROOT, Tree};
 
 /// A stack, by its topmost frame.
 pub type Stack = u32;
 /// The stack that has no frame.
 pub const NONE: Stack = 0;
 
+/// What a stack stands on: a process, or what was interrupted by an entry into the kernel.
+pub type Floor = u32;
+/// A process, or nothing.
+pub const GROUND: Floor = 0;
+
 /// How a block ended whose successor is not known yet, and where it returns to if that was a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pending {
     /// How the block ended.
     pub end: End,
@@ -21,43 +30,133 @@ pub struct Pending {
 }
 
 /// What a frame is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Begun by a call, which returns to that address; 0 where nobody saw the call.
     Call(u64),
-    /// Begun by an entry into the kernel. What was interrupted had just ended so, if at all.
-    Entry(Option<Pending>),
+    /// Begun by an entry into the kernel.
+    Entry,
     /// Begun by the kernel to handle a signal. What was interrupted had just ended so, if at all.
     Signal(Option<Pending>),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Frame {
     below: Stack,
     node: Node,
     kind: Kind,
 }
 
-/// All frames, and the tree in which their functions stand.
+/// What an entry into the kernel interrupted, or was called by.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Interrupted {
+    /// The process.
+    pub process: Node,
+    /// What the stack that was interrupted stands on itself.
+    pub floor: Floor,
+    /// The stack that was interrupted.
+    pub stack: Stack,
+    /// How what was interrupted had just ended, if it had.
+    pub pending: Option<Pending>,
+}
+
+/// All frames, and the trees in which their functions stand.
 pub struct Frames {
-    /// Where functions stand.
+    /// Where functions stand, from a process up or from an entry into the kernel.
     pub tree: Tree,
+    /// Where they stand from a process up, and what was counted there.
+    pub whole: Tree,
+    /// For each place in `tree` where it is in `whole`, above that place there.
+    places: Vec<(Node, Node)>,
     all: Vec<Frame>,
-    numbers: BTreeMap<Frame, Stack>,
+    numbers: Numbers,
+    floors: Vec<(Interrupted, Node)>,
+    floor_numbers: Numbers,
+}
+
+impl Interrupted {
+    /// Where in the tree a stack begins that stands on the same as what was interrupted.
+    fn root(&self) -> Node {
+        if self.floor == GROUND { self.process } else { ROOT }
+    }
 }
 
 impl Frames {
     /// None yet.
     pub fn new() -> Self {
-        let nothing = Frame { below: NONE, node: 0, kind: Kind::Call(0) };
-        Self { tree: Tree::new(), all: Vec::from([nothing]), numbers: BTreeMap::new() }
+        let nothing = Frame { below: NONE, node: ROOT, kind: Kind::Call(0) };
+        let ground = Interrupted { process: ROOT, floor: GROUND, stack: NONE, pending: None };
+        Self {
+            tree: Tree::new(),
+            whole: Tree::new(),
+            places: Vec::new(),
+            all: Vec::from([nothing]),
+            numbers: Numbers::default(),
+            floors: Vec::from([(ground, ROOT)]),
+            floor_numbers: Numbers::default(),
+        }
+    }
+
+    /// What stands on that: an entry into the kernel.
+    pub fn enter(&mut self, from: Interrupted) -> Floor {
+        let next = Floor::try_from(self.floors.len()).unwrap_or(Floor::MAX);
+        let floors = &self.floors;
+        let number = self.floor_numbers.number(from, next, |one| floors[one as usize].0 == from);
+        if number == next {
+            let node = if from.stack == NONE { from.root() } else { self.node(from.stack) };
+            let place = self.place(self.base(from.floor), node);
+            self.floors.push((from, place));
+        }
+        number
+    }
+
+    /// What an entry into the kernel interrupted.
+    pub fn interrupted(&self, floor: Floor) -> Interrupted {
+        self.floors[floor as usize].0
+    }
+
+    /// Whether that was entered from a program, or from what nobody saw begin.
+    pub fn is_lowest(&self, floor: Floor) -> bool {
+        self.interrupted(floor).floor == GROUND
+    }
+
+    /// Where in the whole tree what stands on a floor begins.
+    pub fn base(&self, floor: Floor) -> Node {
+        self.floors[floor as usize].1
+    }
+
+    /// The place in the whole tree of one that begins there.
+    pub fn place(&mut self, base: Node, node: Node) -> Node {
+        if node == ROOT {
+            return base;
+        }
+        match self.places.get(node as usize) {
+            Some(&(known, place)) if known == base => return place,
+            _ => {}
+        }
+        let above = self.place(base, self.tree.parent(node));
+        let place = self.whole.child(above, self.tree.label(node));
+        if self.places.len() <= node as usize {
+            self.places.resize(node as usize + 1, (Node::MAX, ROOT));
+        }
+        self.places[node as usize] = (base, place);
+        place
+    }
+
+    /// Adds so many instructions to a place that begins there.
+    pub fn count(&mut self, base: Node, node: Node, instructions: u64) {
+        if instructions > 0 {
+            let place = self.place(base, node);
+            self.whole.count(place, instructions);
+        }
     }
 
     /// The stack with another frame on top.
     pub fn push(&mut self, below: Stack, kind: Kind, node: Node) -> Stack {
         let frame = Frame { below, node, kind };
         let next = Stack::try_from(self.all.len()).unwrap_or(Stack::MAX);
-        let number = *self.numbers.entry(frame).or_insert(next);
+        let all = &self.all;
+        let number = self.numbers.number(frame, next, |one| all[one as usize] == frame);
         if number == next {
             self.all.push(frame);
         }
@@ -89,11 +188,11 @@ impl Frames {
         stack != NONE && self.label(stack) == label
     }
 
-    /// How what the topmost frame interrupted had ended.
+    /// How what the topmost frame, a signal's handler, interrupted had ended.
     pub fn pending(&self, stack: Stack) -> Option<Pending> {
         match self.kind(stack) {
-            Kind::Entry(pending) | Kind::Signal(pending) => pending,
-            Kind::Call(_) => None,
+            Kind::Signal(pending) => pending,
+            Kind::Entry | Kind::Call(_) => None,
         }
     }
 
@@ -108,9 +207,15 @@ impl Frames {
         self.all(stack).take_while(|&stack| matches!(self.kind(stack), Kind::Call(_)))
     }
 
-    /// Those that entries into the kernel began.
-    pub fn entries(&self, stack: Stack) -> impl Iterator<Item = Stack> {
-        self.all(stack).filter(|&stack| matches!(self.kind(stack), Kind::Entry(_)))
+    /// The same floor, of another process.
+    pub fn renamed(&mut self, floor: Floor, process: Node) -> Floor {
+        let mut from = self.interrupted(floor);
+        if from.floor == GROUND {
+            from.stack = self.moved(from.stack, process);
+        } else {
+            from.floor = self.renamed(from.floor, process);
+        }
+        self.enter(Interrupted { process, ..from })
     }
 
     /// The same stack, of another process.

@@ -22,6 +22,7 @@ mod landings;
 #[cfg(feature = "alone")]
 mod memory;
 mod noteworthy;
+mod numbers;
 mod progress;
 mod schedule;
 mod states;
@@ -38,6 +39,7 @@ use crate::decode::{Block, BlockNumber, Decoded, Decoding, Stack};
 use crate::follow::Follower;
 use crate::landings::Landings;
 use crate::noteworthy::Heard;
+use crate::progress::START;
 use crate::states::Walk;
 use crate::symbols::{Symbols, is_kernel};
 
@@ -128,14 +130,19 @@ impl Plugin {
             })
             .collect();
         WALK.gauges.point_to(KERNEL.place(), PROGRAMS.place(), ACCESSES.place());
-        let symbols = self.follower.symbols();
+        let symbols = &self.follower.symbols;
         let Some(block) = Block::of(&code, symbols) else { return };
         let counter = if block.is_kernel() { &KERNEL } else { &PROGRAMS };
+        if block.starts {
+            counter.count_begun(instructions[0], START);
+        }
         let mut done = 0;
         for point in &block.points {
-            let begun = point.before + 1;
-            counter.count_begun(instructions[usize::from(point.before)], (begun - done).into());
-            done = begun;
+            if point.counted > done {
+                let much = point.counted - done;
+                counter.count_begun(instructions[usize::from(point.before)], much.into());
+                done = point.counted;
+            }
         }
         let traced = block.is_kernel() && !symbols.wanted.is_empty();
         for (&instruction, one) in instructions.iter().zip(&code).filter(|_| traced) {
@@ -146,8 +153,8 @@ impl Plugin {
                 None => {}
             }
         }
-        if self.landings.pass_over(&block, symbols) {
-            self.follower.unheard.insert(block.start);
+        if self.landings.pass_over(&block, symbols, &mut self.follower.unheard) {
+            self.follower.unheard.starts.insert(block.start);
             return;
         }
         let last = code.len().checked_sub(1).map(|last| instructions[last]);
@@ -164,7 +171,11 @@ impl Plugin {
             }
         }
         // It stays as long as QEMU may execute it, which nobody says.
-        let heard = if block.is_reading { begun_reading } else { begun };
+        let heard = match (block.is_reading, block.is_kernel()) {
+            (true, _) => begun_reading,
+            (false, true) => begun_in_kernel,
+            (false, false) => begun_in_program,
+        };
         let number = self.follower.blocks.add(block);
         api::on_block(translation, heard, ptr::without_provenance_mut(number as usize));
     }
@@ -195,18 +206,22 @@ impl Listener for Plugin {
     }
 }
 
-unsafe extern "C" fn begun(_: c_uint, block: *mut c_void) {
+unsafe extern "C" fn begun_in_kernel(_: c_uint, block: *mut c_void) {
     let number = number(block);
-    if !WALK.goes(number) {
+    if !WALK.goes_in_kernel(number) {
+        begun_elsewhere(number);
+    }
+}
+
+unsafe extern "C" fn begun_in_program(_: c_uint, block: *mut c_void) {
+    let number = number(block);
+    if !WALK.goes_in_program(number) {
         begun_elsewhere(number);
     }
 }
 
 unsafe extern "C" fn begun_reading(_: c_uint, block: *mut c_void) {
-    let number = number(block);
-    if !WALK.goes_reading(number) {
-        begun_elsewhere(number);
-    }
+    begun_elsewhere(number(block)); // a window begins or ends
 }
 
 /// The number of a block, as it was handed over.

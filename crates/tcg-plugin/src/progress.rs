@@ -2,8 +2,9 @@
 //!
 //! QEMU tells when a block begins, not how far it came: a page fault, or a device that is read in the
 //! midst of a block, ends it early. So instructions are counted at certain points: as one begins that
-//! may fail, and as a block's last begins, those since the point before it are added, with it. What
-//! was begun so, and what comes next, says how many instructions QEMU has counted.
+//! may fail, those before it are added, and as a block's last begins, all that are left. Of the kernel
+//! the one that may fail is added, too, since it may read a device. What was counted so, and what comes
+//! next, says how many instructions QEMU has counted.
 
 use core::cell::Cell;
 use core::ptr;
@@ -14,13 +15,19 @@ use crate::symbols::Role;
 /// What was counted since the last block that was heard of began: that one and those after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// How many instructions of the kernel were begun, up to the last point that was.
+    /// How many instructions of the kernel were counted.
     pub kernel: u64,
     /// How many of programs.
     pub programs: u64,
+    /// How many of their blocks were begun whose first instruction may fail.
+    pub starts: u64,
     /// How many accesses to memory the last instruction of a program's block made.
     pub accesses: u64,
 }
+
+/// What is added to the number of programs' instructions for a block that was begun whose first
+/// instruction may fail, which is not counted then.
+pub const START: u64 = 1 << 40;
 
 impl Progress {
     /// How many instructions were begun.
@@ -100,7 +107,7 @@ impl Gauges {
     /// How many instructions were begun since what was counted was last taken.
     #[inline]
     pub fn begun(&self) -> u64 {
-        self.kernel.since() + self.programs.since()
+        self.kernel.since() + self.programs.since() % START
     }
 
     /// Forgets what was counted; of accesses only if they matter.
@@ -117,7 +124,7 @@ impl Gauges {
     pub fn take(&self) -> Progress {
         let [kernel, programs, accesses] =
             [&self.kernel, &self.programs, &self.accesses].map(Gauge::take);
-        Progress { kernel, programs, accesses }
+        Progress { kernel, programs: programs % START, starts: programs / START, accesses }
     }
 }
 
@@ -135,7 +142,7 @@ pub fn executed(block: &Block, progress: Progress, next: &Block) -> Executed {
     let part = |count| Executed { count, is_whole: false };
     let begun = progress.begun();
     if begun < u64::from(block.count) {
-        let is_there = |point: &&Point| u64::from(point.before) + 1 == begun;
+        let is_there = |point: &&Point| u64::from(point.counted) == begun;
         // It failed, which begins an exception; or it accesses a device: QEMU then carries it out in
         // a block of its own, of which nobody hears, and may be interrupted only after that.
         return part(block.points.iter().find(is_there).map_or(0, |point| {
@@ -192,7 +199,7 @@ pub mod tests {
     }
 
     fn counts(block: &Block, begun: u64, accesses: u64, next: &Block) -> (u16, bool) {
-        let progress = Progress { kernel: 0, programs: begun, accesses };
+        let progress = Progress { kernel: 0, programs: begun, starts: 0, accesses };
         let Executed { count, is_whole } = executed(block, progress, next);
         (count, is_whole)
     }
@@ -205,10 +212,10 @@ pub mod tests {
         assert_eq!(counts(user, 5, 1, fault), (5, true)); // what comes next could not be fetched
         assert_eq!(counts(user, 5, 0, fault), (4, false)); // the return failed
         assert_eq!(counts(user, 5, 0, after), (5, true));
-        assert_eq!(counts(user, 2, 0, fault), (1, false)); // the load failed
-        assert_eq!(counts(user, 2, 0, after), (2, false)); // QEMU carried it out by itself
+        assert_eq!(counts(user, 1, 0, fault), (1, false)); // the load failed
+        assert_eq!(counts(user, 1, 0, after), (2, false)); // QEMU carried it out by itself
         let timer = &block(KERNEL + 0x200, &[NOP]);
-        assert_eq!(counts(user, 2, 0, timer), (2, false)); // and was interrupted
+        assert_eq!(counts(user, 1, 0, timer), (2, false)); // and was interrupted
         let kernel = &block(KERNEL + 0x100, &[NOP, LOAD]);
         assert_eq!(counts(kernel, 2, 0, fault), (1, false));
         assert_eq!(counts(kernel, 2, 0, after), (2, true));

@@ -4,8 +4,11 @@
 //! all cases. So states are a graph whose edges are blocks, and following a guest is a walk in it. What
 //! a step takes is in 32 bytes for each state: whatever it takes from the processor's caches, QEMU has
 //! to fetch again.
+//!
+//! The kernel's states are the same whoever called it: they stand on a floor, which is known besides.
+//! What was counted in them is added up before they stand on another one. Where the kernel goes back
+//! to from a floor is kept with the floor.
 
-use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::Cell;
@@ -13,8 +16,10 @@ use core::ptr;
 
 use crate::context::{Announced, Context};
 use crate::decode::{Block, BlockNumber};
-use crate::frames::Frames;
+use crate::frames::{Floor, Frames, GROUND};
+use crate::numbers::Numbers;
 use crate::progress::Gauges;
+use crate::tree::{Label, Node, ROOT};
 
 /// A state, by its number. There is none of number 0.
 pub type Number = u32;
@@ -26,7 +31,7 @@ type Step = u32;
 const AT_HAND: usize = 2;
 const KEPT: usize = 1 << 15; // see `slot`
 /// The most states that are remembered.
-const MOST: usize = 1 << 19;
+const MOST: usize = 1 << 20;
 
 /// A state, a step from there, and the state that it leads to.
 type Kept = (Number, Step, Number);
@@ -42,9 +47,49 @@ struct State {
     visits: Cell<i32>,
     /// How many instructions the block has.
     count: u16,
-    /// Whether it matters how many accesses to memory its last instruction makes.
-    is_watched: bool,
+    side: Side,
     oldest: Cell<bool>,
+}
+
+/// What is to be heeded of a state while it is walked through.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    /// It is in the kernel, of which the entry is known: it stands on a floor.
+    Kernel,
+    /// It is not, and it matters how many accesses to memory its last instruction makes.
+    Watched,
+    /// It is not.
+    Other,
+}
+
+/// What a step takes of a floor.
+#[derive(Clone, Default)]
+struct Ground {
+    /// Where the kernel goes back to from there.
+    back: [Cell<(Step, Number)>; AT_HAND],
+    oldest: Cell<bool>,
+    /// Where in the tree what stands on it begins.
+    base: Node,
+}
+
+/// Numbers of states, in a list that has room for all.
+struct Touched {
+    list: Cell<*mut Number>,
+    count: Cell<usize>,
+}
+
+impl Touched {
+    const fn new() -> Self {
+        Self { list: Cell::new(ptr::null_mut()), count: Cell::new(0) }
+    }
+
+    #[inline]
+    fn add(&self, number: Number) {
+        let count = self.count.get();
+        // SAFETY: there is room for all states, and each is noted once.
+        unsafe { self.list.get().add(count).write(number) };
+        self.count.set(count + 1);
+    }
 }
 
 /// What a state is: that block runs, under these functions.
@@ -52,7 +97,7 @@ struct State {
 pub struct Place {
     /// The block.
     pub block: &'static Block,
-    /// The stack.
+    /// The stack; if that is of the kernel, on any floor.
     pub context: Context,
 }
 
@@ -66,14 +111,20 @@ impl Place {
 /// Where the guest stands. What is done for each block is done here.
 pub struct Walk {
     at: Cell<*const State>,
-    /// Whether it has to be told of no block but those that read the clock.
+    /// Whether no block matters but those that read the clock.
     pub sleeps: Cell<bool>,
     /// Where states are, and the steps that are kept besides.
     states: Cell<*const State>,
     kept: Cell<*const Kept>,
-    /// The states that were entered since they were last asked, and how many those are.
-    touched: Cell<*mut Number>,
-    touches: Cell<usize>,
+    /// The floor that the kernel was on last, and where what stands on it begins. The kernel's states
+    /// are asked before that changes.
+    pub floor: Cell<Floor>,
+    base: Cell<Node>,
+    /// For each state which floor its stack is if it enters the kernel, as far as known; and floors.
+    floors: Cell<*const Cell<Floor>>,
+    grounds: Cell<*const Ground>,
+    /// The states that were entered since they were last asked: the kernel's, and others.
+    touched: [Touched; 2],
     /// Where it is counted how far a block comes.
     pub gauges: Gauges,
     /// How many instructions were executed in this window.
@@ -91,35 +142,42 @@ impl Walk {
             sleeps: Cell::new(false),
             states: Cell::new(ptr::null()),
             kept: Cell::new(ptr::null()),
-            touched: Cell::new(ptr::null_mut()),
-            touches: Cell::new(0),
+            floor: Cell::new(GROUND),
+            base: Cell::new(ROOT),
+            floors: Cell::new(ptr::null()),
+            grounds: Cell::new(ptr::null()),
+            touched: [const { Touched::new() }; 2],
             gauges: Gauges::new(),
             total: Cell::new(0),
         }
     }
 
-    /// A block begins that reads no clock which counts. Whether it is known where that leads; if so,
-    /// it stands there now.
+    /// A block of the kernel begins. Whether it is known where that leads; if so, it stands there now.
     #[inline]
-    pub fn goes(&self, block: BlockNumber) -> bool {
+    pub fn goes_in_kernel(&self, block: BlockNumber) -> bool {
         // SAFETY: a state stays where it is as long as somebody stands there.
         let Some(from) = (unsafe { self.at.get().as_ref() }) else { return self.sleeps.get() };
-        self.steps(from, block)
+        self.steps::<true>(from, block)
     }
 
-    /// The same of a block that reads a clock which counts.
-    pub fn goes_reading(&self, block: BlockNumber) -> bool {
+    /// The same of a program's block that reads no clock which counts.
+    #[inline]
+    pub fn goes_in_program(&self, block: BlockNumber) -> bool {
         // SAFETY: as above.
-        unsafe { self.at.get().as_ref() }.is_some_and(|from| self.steps(from, block))
+        let Some(from) = (unsafe { self.at.get().as_ref() }) else { return self.sleeps.get() };
+        self.steps::<false>(from, block)
     }
 
     #[inline]
-    fn steps(&self, from: &State, block: BlockNumber) -> bool {
+    fn steps<const TO_KERNEL: bool>(&self, from: &State, block: BlockNumber) -> bool {
         let begun = self.gauges.begun();
         let count = u64::from(from.count);
         let step = block | Step::from(begun != count);
-        let number = match from.next.each_ref().map(Cell::get) {
+        let leaves = !TO_KERNEL && from.side == Side::Kernel;
+        let nexts = if leaves { self.back() } else { &from.next };
+        let number = match nexts.each_ref().map(Cell::get) {
             [(known, next), _] | [_, (known, next)] if known == step => next,
+            _ if leaves => return false,
             _ => match self.kept(from, step) {
                 Some(next) => next,
                 None => return false,
@@ -129,13 +187,39 @@ impl Walk {
         if begun < count || next.visits.get() < 0 {
             return false;
         }
+        if TO_KERNEL && from.side != next.side && !self.enters(from) {
+            return false;
+        }
         self.touch(number, next);
         self.total.set(self.total.get() + begun);
         from.visits.set(from.visits.get() + 1);
-        next.before.set(next.before.get() + begun - count);
+        if begun != count {
+            next.before.set(next.before.get() + begun - count);
+        }
         self.at.set(next);
-        self.gauges.clear(next.is_watched);
+        self.gauges.clear(next.side == Side::Watched);
         true
+    }
+
+    /// Where the kernel goes back to from its floor.
+    #[inline]
+    fn back(&self) -> &'static [Cell<(Step, Number)>; AT_HAND] {
+        // SAFETY: each floor that the kernel was on has one.
+        unsafe { &(*self.grounds.get().add(self.floor.get() as usize)).back }
+    }
+
+    /// The kernel is entered from a state. Whether what stands on that begins where what stood on the
+    /// last floor did; if so, the kernel is on that floor now.
+    #[inline]
+    fn enters(&self, from: &State) -> bool {
+        // SAFETY: there is one for each state, and one for each floor that the kernel was on.
+        let floor = unsafe { (*self.floors.get().add(self.number(from) as usize)).get() };
+        // SAFETY: as above.
+        let is_alike = unsafe { (*self.grounds.get().add(floor as usize)).base } == self.base.get();
+        if is_alike {
+            self.floor.set(floor);
+        }
+        is_alike
     }
 
     /// Notes that a state is entered.
@@ -143,10 +227,7 @@ impl Walk {
     fn touch(&self, number: Number, state: &State) {
         if state.visits.get() == 0 {
             state.visits.set(1);
-            let count = self.touches.get();
-            // SAFETY: there is room for all states, and each is noted once.
-            unsafe { self.touched.get().add(count).write(number) };
-            self.touches.set(count + 1);
+            self.touched[usize::from(state.side == Side::Kernel)].add(number);
         }
     }
 
@@ -178,9 +259,14 @@ pub struct States {
     walk: &'static Walk,
     all: Vec<State>,
     places: Vec<Place>,
-    numbers: BTreeMap<(Context, BlockNumber), Number>,
+    numbers: Numbers,
     kept: Vec<Kept>,
-    touched: Vec<Number>,
+    /// For each state where its function is in the tree, `None` if it has several; and where that is
+    /// which ran unheard before it.
+    nodes: Vec<(Option<Node>, Node)>,
+    floors: Vec<Cell<Floor>>,
+    grounds: Vec<Ground>,
+    touched: [Vec<Number>; 2],
 }
 
 impl States {
@@ -190,10 +276,19 @@ impl States {
         walk.states.set(all.as_ptr());
         let kept = vec![(0, 0, 0); KEPT];
         walk.kept.set(kept.as_ptr());
-        let mut touched = Vec::with_capacity(MOST + 1);
-        walk.touched.set(touched.as_mut_ptr());
-        let (places, numbers) = (Vec::new(), BTreeMap::new());
-        Self { walk, all, places, numbers, kept, touched }
+        let touched = [&walk.touched[0], &walk.touched[1]].map(|touched| {
+            let mut list = Vec::with_capacity(MOST + 1);
+            touched.list.set(list.as_mut_ptr());
+            list
+        });
+        let (places, numbers) = (Vec::new(), Numbers::default());
+        let floors = Vec::with_capacity(MOST + 1);
+        walk.floors.set(floors.as_ptr());
+        // Nobody goes back from the ground, and nothing that was counted stands on it.
+        let grounds = Vec::from([Ground { base: Node::MAX, ..Ground::default() }]);
+        walk.grounds.set(grounds.as_ptr());
+        let nodes = Vec::new();
+        Self { walk, all, places, numbers, kept, nodes, floors, grounds, touched }
     }
 
     /// What a state is.
@@ -202,20 +297,25 @@ impl States {
     }
 
     /// The state of that stack, in which that block runs.
-    pub fn state(&mut self, context: Context, block: &'static Block) -> Number {
+    pub fn state(&mut self, frames: &Frames, context: Context, block: &'static Block) -> Number {
+        let context = context.on_any_floor();
         if self.all.is_empty() {
-            self.make(context, block); // of number 0: nobody stands there
+            self.make(frames, context, block); // of number 0: nobody stands there
         }
-        let number = match self.numbers.get(&(context, block.number)) {
-            Some(&number) => number,
-            None => self.make(context, block),
-        };
+        let next = Number::try_from(self.all.len()).unwrap_or(Number::MAX);
+        let places = &self.places;
+        let number = self.numbers.number((context, block.number), next, |one| {
+            let place = &places[one as usize];
+            place.block.number == block.number && place.context == context
+        });
+        if number == next {
+            self.make(frames, context, block);
+        }
         self.walk.touch(number, &self.all[number as usize]);
         number
     }
 
-    fn make(&mut self, context: Context, block: &'static Block) -> Number {
-        let number = Number::try_from(self.all.len()).unwrap_or(Number::MAX);
+    fn make(&mut self, frames: &Frames, context: Context, block: &'static Block) {
         let accesses = block.last_may_fail.is_some_and(|accesses| accesses > 0);
         // There is room for all, so that they stay where they are.
         self.all.push(State {
@@ -223,14 +323,17 @@ impl States {
             before: Cell::new(0),
             visits: Cell::new(0),
             count: block.count,
-            is_watched: !block.is_kernel() && accesses,
+            side: match context.floor() {
+                Some(_) => Side::Kernel,
+                None if !block.is_kernel() && accesses => Side::Watched,
+                None => Side::Other,
+            },
             oldest: Cell::new(false),
         });
+        self.floors.push(Cell::new(GROUND));
+        let node = context.node(frames);
+        self.nodes.push(((block.parts.len() < 2).then_some(node), node));
         self.places.push(Place { block, context });
-        if number > 0 {
-            self.numbers.insert((context, block.number), number);
-        }
-        number
     }
 
     /// The state that the walk is in; `None` while what comes next is to be worked out.
@@ -262,17 +365,66 @@ impl States {
         }
     }
 
+    /// What runs unheard before a state is of that function, which stands in the place of its own.
+    pub fn count_before(&mut self, frames: &mut Frames, number: Number, label: Label) {
+        let before = self.places[number as usize].context.node_beside(frames, label);
+        self.nodes[number as usize].1 = before;
+    }
+
+    /// Has a state come from now on where the kernel goes back from a floor to a program.
+    pub fn lead_back(&mut self, floor: Floor, is_next: bool, next: Number) {
+        let step = self.place(next).block.number | Step::from(!is_next);
+        let ground = &self.grounds[floor as usize];
+        let oldest = ground.oldest.get();
+        ground.oldest.set(!oldest);
+        ground.back[usize::from(oldest)].set((step, next));
+    }
+
+    /// A state's stack is that floor where it enters the kernel.
+    pub fn enter(&mut self, from: Number, floor: Floor) {
+        self.floors[from as usize].set(floor);
+    }
+
+    /// The kernel is on that floor, if it is in the kernel: what was counted on another is added up.
+    pub fn stand_on(&mut self, frames: &mut Frames, floor: Option<Floor>) {
+        let Some(floor) = floor.filter(|&floor| floor != self.walk.floor.get()) else { return };
+        let base = frames.base(floor);
+        if base != self.walk.base.get() {
+            self.settle_some(frames, true);
+        }
+        self.walk.floor.set(floor);
+        self.walk.base.set(base);
+        if self.grounds.len() <= floor as usize {
+            self.grounds.resize(2 * (floor as usize + 1), Ground::default());
+            self.walk.grounds.set(self.grounds.as_ptr());
+        }
+        self.grounds[floor as usize].base = base;
+    }
+
     /// Adds to the tree what was counted.
     pub fn settle(&mut self, frames: &mut Frames) {
-        for index in 0..self.walk.touches.take() {
+        self.settle_some(frames, true);
+        self.settle_some(frames, false);
+    }
+
+    /// Adds to the tree what was counted in the kernel, or elsewhere.
+    fn settle_some(&mut self, frames: &mut Frames, in_kernel: bool) {
+        let which = usize::from(in_kernel);
+        let base = if in_kernel { self.walk.base.get() } else { ROOT };
+        for index in 0..self.walk.touched[which].count.take() {
             // SAFETY: so many were noted.
-            let number = unsafe { self.touched.as_ptr().add(index).read() };
+            let number = unsafe { self.touched[which].as_ptr().add(index).read() };
             let state = &self.all[number as usize];
-            let Place { block, mut context } = self.places[number as usize];
-            let node = context.node(frames);
-            frames.tree.count(node, state.before.take());
             let visits = u64::from(state.visits.take().unsigned_abs()) - 1;
-            context.run(frames, block, block.count, visits);
+            let (node, before) = self.nodes[number as usize];
+            frames.count(base, before, state.before.take());
+            if let Some(node) = node {
+                frames.count(base, node, visits * u64::from(state.count));
+            } else {
+                let Place { block, context } = self.places[number as usize];
+                let mut context = context.on_floor(frames, self.walk.floor.get());
+                context.run(frames, block, block.count, visits);
+            }
         }
     }
 
@@ -286,6 +438,11 @@ impl States {
         self.settle(frames);
         self.kept.fill((0, 0, 0));
         self.all.clear();
+        self.nodes.clear();
+        self.floors.clear();
+        for ground in &self.grounds {
+            ground.back.iter().for_each(|back| back.set((0, 0)));
+        }
         self.places.clear();
         self.numbers.clear();
     }

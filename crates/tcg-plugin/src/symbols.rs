@@ -12,6 +12,7 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::Cell;
 
 use crate::noteworthy::{Heard, Wanted};
 
@@ -57,6 +58,8 @@ struct ProgramFunction {
 pub struct Symbols {
     readings: BTreeSet<u64>,
     starts: Vec<u64>,
+    /// From where to where the kernel's function reaches that was asked for last, and which it is.
+    latest: Cell<(u64, u64, usize)>,
     /// Where functions of programs begin or end, of whichever program.
     borders: Vec<u64>,
     functions: Vec<KernelFunction>,
@@ -70,6 +73,8 @@ pub struct Symbols {
     scheduler: KernelFunction,
     /// What exchanges one process for another.
     switch: KernelFunction,
+    /// What stands for indirect calls.
+    thunks: Vec<KernelFunction>,
     /// The names of all functions, the kernel's and the programs', by number.
     pub names: Vec<String>,
     /// What is to be noted of the schedule.
@@ -131,6 +136,9 @@ impl Symbols {
             if name == "__schedule" || name.starts_with("__schedule.") {
                 self.scheduler = *self.functions.last()?;
             }
+            if name.starts_with("__x86_indirect_") {
+                self.thunks.push(*self.functions.last()?);
+            }
             let role = role(name);
             if role == Role::Switch {
                 self.switch = *self.functions.last()?;
@@ -174,8 +182,20 @@ impl Symbols {
 
     /// The kernel's function that is there.
     pub fn kernel(&self, place: u64) -> KernelFunction {
-        let index = self.starts.partition_point(|&start| start <= place);
-        index.checked_sub(1).map_or(UNKNOWN, |index| self.functions[index])
+        self.index(place).map_or(UNKNOWN, |index| self.functions[index])
+    }
+
+    /// Which of the kernel's functions is there. Most that is asked for is near what was asked last.
+    fn index(&self, place: u64) -> Option<usize> {
+        let (from, to, index) = self.latest.get();
+        if (from..to).contains(&place) {
+            return Some(index);
+        }
+        let next = self.starts.partition_point(|&start| start <= place);
+        let index = next.checked_sub(1)?;
+        let to = self.starts.get(next).copied().unwrap_or(u64::MAX);
+        self.latest.set((self.starts[index], to, index));
+        Some(index)
     }
 
     /// What the function that begins there is to whoever follows the calls; the scheduler's code is
@@ -196,7 +216,7 @@ impl Symbols {
     /// Whether the kernel's function that is there stands for an indirect call, and makes it by a
     /// return to an address that it has put on the stack.
     pub fn is_thunk(&self, place: u64) -> bool {
-        self.names[self.kernel(place) as usize].starts_with("__x86_indirect_")
+        self.thunks.contains(&self.kernel(place))
     }
 
     /// Where a variable of the kernel is, or how far into what each processor has.
@@ -230,8 +250,7 @@ impl Symbols {
 
     /// Which accesses to memory are heard of, of the function whose code is there.
     pub fn heard(&self, place: u64) -> Option<Heard> {
-        let index = self.starts.partition_point(|&start| start <= place);
-        index.checked_sub(1).and_then(|index| self.wanted.heard(self.starts[index]))
+        self.index(place).and_then(|index| self.wanted.heard(self.starts[index]))
     }
 
     /// Whether a name is that of a function, not of a file that has many.

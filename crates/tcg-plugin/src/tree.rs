@@ -84,6 +84,11 @@ impl Tree {
         node
     }
 
+    /// What a place is below.
+    pub fn parent(&self, node: Node) -> Node {
+        self.places[node as usize].parent
+    }
+
     /// What stands there.
     pub fn label(&self, node: Node) -> Label {
         self.places[node as usize].label

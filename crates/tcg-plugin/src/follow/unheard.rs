@@ -13,7 +13,7 @@ impl Follower {
     /// Goes from a block to unheard ones, of which it is known that `to` comes after them.
     pub(super) fn pass_unheard(&mut self, from: &Block, in_kernel: bool, to: &Block) {
         let pending = Pending { end: from.end, next: from.next };
-        let label = if begins_entry(to) { None } else { Some(self.label(to)) };
+        let label = if begins_entry(to) { None } else { Some(self.label_ran(to)) };
         match (from.is_kernel(), in_kernel) {
             (true, false) => {
                 let named = self.current.announced.name;
@@ -49,23 +49,34 @@ impl Follower {
         let is_entry = begins_entry(to);
         let label = match self.current.label(&self.frames) {
             Some(label) if is_entry => label,
-            _ if !is_entry => self.label(to),
+            _ if !is_entry => self.label_ran(to),
             _ if in_kernel => Label::Kernel(UNKNOWN),
             _ => Label::User(UNKNOWN),
         };
-        let node = self.current.stand(&mut self.frames, label);
-        // The instruction that was begun last has failed, and what comes behind it was there.
-        let executed = begun - u64::from(to.role == Role::Exception);
+        self.current.stand(&mut self.frames, label);
+        // The kernel's code is there, so that the instruction that was begun last has failed. Of a
+        // program's it was not counted.
+        let executed = begun - u64::from(to.role == Role::Exception && in_kernel);
         self.executes(executed);
-        self.frames.tree.count(node, executed);
+        self.current.count(&mut self.frames, executed);
         if is_entry {
             self.current.enter(&mut self.frames, None);
         }
     }
 
+    /// The function of what ran unheard before a block, which is no entry into the kernel.
+    fn label_ran(&self, to: &Block) -> Label {
+        self.label_before(to).unwrap_or_else(|| self.label(to))
+    }
+
+    /// The function of what ran unheard before a block, if that is another one.
+    pub(super) fn label_before(&self, to: &Block) -> Option<Label> {
+        self.unheard.exits.get(&to.start).map(|&place| self.label_at(place))
+    }
+
     /// The function whose unheard block comes after that block, as far as its code says.
     fn leads_to(&self, block: &Block) -> Label {
-        let label = |place| self.unheard.contains(&place).then(|| self.label_at(place));
+        let label = |place| self.unheard.starts.contains(&place).then(|| self.label_at(place));
         let goes_on = block.end == End::On && !block.jumps;
         match (label(block.target), label(block.next).filter(|_| goes_on)) {
             (Some(one), Some(other)) if one == other => one,

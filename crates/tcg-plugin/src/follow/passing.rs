@@ -1,0 +1,67 @@
+//! What a process's stack becomes as one block comes after another that was heard of.
+
+use super::{Follower, begins_entry};
+use crate::decode::{Block, End};
+use crate::frames::Pending;
+use crate::progress::Executed;
+use crate::symbols::Role;
+
+impl Follower {
+    /// Goes from a block to the one that comes after it.
+    pub(super) fn pass(&mut self, from: &Block, executed: Executed, to: &Block) {
+        let pending = Pending { end: from.end, next: from.next };
+        let had_ended = Some(pending).filter(|_| executed.is_whole && from.end != End::Trap);
+        if matches!(to.role, Role::Switched | Role::NewTask) && self.next_stack.is_some() {
+            self.exchange(to.role);
+            return;
+        }
+        match (from.is_kernel(), to.is_kernel()) {
+            (false, true) => self.current.enter(&mut self.frames, had_ended),
+            (true, false) => {
+                let named = self.current.announced.name;
+                self.current.resume_user(&mut self.frames, Some(to.start));
+                self.rename(named);
+                if let Some(schedule) = &mut self.schedule {
+                    schedule.leaves_kernel(self.walk.total.get());
+                }
+            }
+            (true, true) if is_entry(from, executed, to) => {
+                if matches!(from.end, End::InterruptReturn | End::UserReturn) {
+                    let named = self.current.announced.name;
+                    self.current.enter_again(&mut self.frames);
+                    self.rename(named);
+                } else {
+                    self.current.enter(&mut self.frames, had_ended);
+                }
+            }
+            _ if !executed.is_whole => {}
+            (true, true) if from.end == End::InterruptReturn && to.start != from.next => {
+                self.current.resume_kernel(&mut self.frames, Some(to.start));
+            }
+            (false, false) if from.end == End::Indirect => self.jump(to),
+            _ => self.current.go_on(&mut self.frames, pending, Some(to.start)),
+        }
+    }
+
+    /// A program jumps to an address that it has in memory.
+    fn jump(&mut self, to: &Block) {
+        let label = self.label(to);
+        if self.is_function(label) && !self.symbols.begins(self.name(), to.start) {
+            self.current.jump(&self.frames, label);
+        }
+    }
+
+    /// The process may have another name.
+    pub(super) fn rename(&mut self, is_named: bool) {
+        if is_named {
+            let process = self.process();
+            self.current.rename(&mut self.frames, process);
+        }
+    }
+}
+
+/// Whether a block of the kernel begins an exception or an interrupt of another block of it.
+fn is_entry(from: &Block, executed: Executed, to: &Block) -> bool {
+    let leads_there = executed.is_whole && from.target == to.start;
+    begins_entry(to) && !leads_there
+}
