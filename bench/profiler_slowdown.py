@@ -4,6 +4,9 @@ Run as `python bench/profiler_slowdown.py [ROUNDS]`. A row for each load: the pr
 QEMU without a plugin, with one that does nothing, and with ours, the least of some rounds, and the
 ratios to the first. It is processor time, since other programs on the host take from time itself.
 
+`python bench/profiler_slowdown.py copy [ROUNDS]` does the same with `hardcost profile stig-full` of
+a copy in the Debian guest: a row for each of the two configurations, without and with our plugin.
+
 QEMU translates and executes more slowly as soon as any plugin wants to hear of translations; what
 the one that does nothing takes is QEMU's own share, which ours can't avoid. It takes gcc.
 """
@@ -12,15 +15,18 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import os
 import resource
 import subprocess  # noqa: TID251  (gcc, for a file of this bench alone)
 import sys
 import tempfile
+import unittest.mock
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hardcost.cli.verbs import hardcost
 from hardcost.instruments.insn import INSN
 from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot
@@ -32,6 +38,7 @@ from hardcost.workloads import command, syscalls
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hardcost.machines.machine import Execution
     from hardcost.machines.qemu.argv import Recipe
     from hardcost.protocol.requests import Request
 
@@ -58,6 +65,10 @@ int qemu_plugin_install(uint64_t id, const void *about, int count, char **words)
     return 0;
 }
 """
+_COPY = (
+    *("profile", "stig-full", "--workload", "filecopy files=20 concurrency=1"),
+    *("--fresh", "--jobs", "1", "--repetitions", "1", "--format", "json", "-o", os.devnull),
+)
 _UNIXBENCH = Path(str(resources.files("hardcost"))) / "bin" / "hardcost-unixbench"
 
 
@@ -81,12 +92,44 @@ def _program(test: str, loops: str) -> Sequence[Request]:
     return command.requests(parameters, INSN)
 
 
+def spent() -> float:
+    """Return the processor seconds of all QEMUs that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 async def measured(machine: VirtualMachine, recipe: Recipe, job: Sequence[Request]) -> float:
     """Return the processor seconds of one QEMU that carries out a job."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = spent()
     await machine._once(recipe, job, _LIMIT_SECONDS)  # noqa: SLF001  (just one, and not another)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return spent() - before
+
+
+def copied() -> list[float]:
+    """Return the processor seconds of each QEMU of a profiled copy, in their order."""
+    seconds: list[float] = []
+    once = VirtualMachine._once  # noqa: SLF001  (as above)
+
+    async def timed(
+        machine: VirtualMachine, recipe: Recipe, job: Sequence[Request], limit: float
+    ) -> Execution:
+        before = spent()
+        execution = await once(machine, recipe, job, limit)
+        seconds.append(spent() - before)
+        return execution
+
+    with unittest.mock.patch.object(VirtualMachine, "_once", timed):
+        hardcost.main(_COPY, prog_name="hardcost", standalone_mode=False)
+    return seconds
+
+
+def copies(rounds: int) -> None:
+    """Print a row for each configuration of a copy that is profiled."""
+    all_seconds = [copied() for _ in range(rounds)]
+    least = [min(one) for one in zip(*all_seconds, strict=True)]
+    print(f"{'a copy in the Debian guest':34}{'without':>10}{'profiled':>17}")
+    for name, plain, seen in zip(("baseline", "stig-full"), least[::2], least[1::2], strict=True):
+        print(f"{name:34}{plain:8.2f} s{seen:8.2f} s{seen / plain:6.2f}")
 
 
 def nothing(folder: Path, qemu: str) -> Path:
@@ -118,7 +161,12 @@ async def slowdown(
 
 def main() -> None:
     """Print a row for each load."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else _ROUNDS
+    words = sys.argv[1:]
+    copy = words[:1] == ["copy"]
+    rounds = int(words[-1]) if words[copy:] else _ROUNDS
+    if copy:
+        copies(rounds)
+        return
     machine = VirtualMachine(Cache(), Hardware("icount"))
     asyncio.run(machine.make_ready(Boot()))
     print(f"{'load':34}{'without':>10}{'a plugin that does nothing':>28}{'profiled':>17}")
