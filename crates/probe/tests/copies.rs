@@ -12,7 +12,10 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
+mod processors;
 mod programs;
+
+use processors::processors;
 
 /// One test at a time: each takes two processors.
 static PROCESSORS: Mutex<()> = Mutex::new(());
@@ -21,12 +24,6 @@ static PROCESSORS: Mutex<()> = Mutex::new(());
 fn turn() -> Option<MutexGuard<'static, ()>> {
     let turn = PROCESSORS.lock().unwrap_or_else(PoisonError::into_inner);
     (processors().len() > 1).then_some(turn)
-}
-
-/// The processors that this test may use.
-fn processors() -> Vec<usize> {
-    let set = rustix::thread::sched_getaffinity(None).expect("known");
-    (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect()
 }
 
 /// Starts a job of calls, with so many copies of each.
