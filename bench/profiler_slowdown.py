@@ -161,10 +161,9 @@ async def slowdown(
 
 def main() -> None:
     """Print a row for each load."""
-    words = sys.argv[1:]
-    copy = words[:1] == ["copy"]
-    rounds = int(words[-1]) if words[copy:] else _ROUNDS
-    if copy:
+    numbers = [one for one in sys.argv[1:] if one != "copy"]
+    rounds = int(numbers[0]) if numbers else _ROUNDS
+    if "copy" in sys.argv[1:]:
         copies(rounds)
         return
     machine = VirtualMachine(Cache(), Hardware("icount"))

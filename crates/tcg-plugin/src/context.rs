@@ -128,9 +128,14 @@ impl Context {
 
     /// The kernel is entered. `pending` is how what is interrupted ended, if it ended.
     pub fn enter(&mut self, frames: &mut Frames, pending: Option<Pending>) {
-        let Self { process, floor, top: stack, .. } = *self;
-        self.floor = frames.enter(Interrupted { process, floor, stack, pending });
+        self.floor = self.floor_on_top(frames, pending);
         self.top = frames.push(NONE, Kind::Entry, ROOT);
+    }
+
+    /// What the kernel stands on if it is entered now.
+    fn floor_on_top(&self, frames: &mut Frames, pending: Option<Pending>) -> Floor {
+        let Self { process, floor, top: stack, .. } = *self;
+        frames.enter(Interrupted { process, floor, stack, pending }, self.node(frames))
     }
 
     /// A block ended so, and `start` comes after it, if that is known.
@@ -168,9 +173,7 @@ impl Context {
     /// The kernel returns to what it interrupted, or was called by, and is entered again before a
     /// single block of that ran.
     pub fn enter_again(&mut self, frames: &mut Frames) {
-        let pending = if self.floor == GROUND {
-            self.leave_entry(frames)
-        } else if frames.is_lowest(self.floor) {
+        let pending = if self.floor != GROUND && frames.is_lowest(self.floor) {
             self.leave_kernel(frames)
         } else {
             self.leave_entry(frames)
@@ -240,11 +243,15 @@ impl Context {
 
     /// The process has another name; what it stands in stays.
     pub fn rename(&mut self, frames: &mut Frames, process: Node) {
-        self.process = process;
-        match self.floor {
-            GROUND => self.top = frames.moved(self.top, process),
-            floor => self.floor = frames.renamed(floor, process),
+        if self.floor == GROUND {
+            self.top = frames.moved(self.top, process);
+        } else {
+            let mut interrupted = *self;
+            let pending = interrupted.leave_entry(frames);
+            interrupted.rename(frames, process);
+            self.floor = interrupted.floor_on_top(frames, pending);
         }
+        self.process = process;
     }
 
     /// The topmost function executes so many instructions of a block, so often; the block may reach

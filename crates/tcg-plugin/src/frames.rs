@@ -74,13 +74,6 @@ pub struct Frames {
     floor_numbers: Numbers,
 }
 
-impl Interrupted {
-    /// Where in the tree a stack begins that stands on the same as what was interrupted.
-    fn root(&self) -> Node {
-        if self.floor == GROUND { self.process } else { ROOT }
-    }
-}
-
 impl Frames {
     /// None yet.
     pub fn new() -> Self {
@@ -97,13 +90,13 @@ impl Frames {
         }
     }
 
-    /// What stands on that: an entry into the kernel.
-    pub fn enter(&mut self, from: Interrupted) -> Floor {
+    /// The floor of what enters the kernel from there; `node` is the place of the function that was
+    /// interrupted, from its own floor up.
+    pub fn enter(&mut self, from: Interrupted, node: Node) -> Floor {
         let next = Floor::try_from(self.floors.len()).unwrap_or(Floor::MAX);
         let floors = &self.floors;
         let number = self.floor_numbers.number(from, next, |one| floors[one as usize].0 == from);
         if number == next {
-            let node = if from.stack == NONE { from.root() } else { self.node(from.stack) };
             let place = self.place(self.base(from.floor), node);
             self.floors.push((from, place));
         }
@@ -205,17 +198,6 @@ impl Frames {
     /// Those that calls began since the kernel was entered last, or a signal came.
     pub fn calls(&self, stack: Stack) -> impl Iterator<Item = Stack> {
         self.all(stack).take_while(|&stack| matches!(self.kind(stack), Kind::Call(_)))
-    }
-
-    /// The same floor, of another process.
-    pub fn renamed(&mut self, floor: Floor, process: Node) -> Floor {
-        let mut from = self.interrupted(floor);
-        if from.floor == GROUND {
-            from.stack = self.moved(from.stack, process);
-        } else {
-            from.floor = self.renamed(from.floor, process);
-        }
-        self.enter(Interrupted { process, ..from })
     }
 
     /// The same stack, of another process.

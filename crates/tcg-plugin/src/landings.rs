@@ -23,7 +23,7 @@ pub struct Unheard {
 /// Where the code that was seen so far leads.
 #[derive(Default)]
 pub struct Landings {
-    /// From the same function; also where a call in it returns to.
+    /// From the same function; also where a call in it returns to, but for programs with functions.
     followed: BTreeSet<u64>,
     /// From calls of a function that say which.
     called: BTreeSet<u64>,

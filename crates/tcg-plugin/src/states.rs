@@ -355,11 +355,9 @@ impl States {
 
     /// Has a state come after one from now on, directly or not, where its block begins.
     pub fn lead(&mut self, from: Number, is_next: bool, next: Number) {
-        let step = self.place(next).block.number | Step::from(!is_next);
+        let step = self.step(is_next, next);
         let state = &self.all[from as usize];
-        let oldest = state.oldest.get();
-        state.oldest.set(!oldest);
-        let (known, other) = state.next[usize::from(oldest)].replace((step, next));
+        let (known, other) = put(&state.next, &state.oldest, (step, next));
         if known != 0 {
             self.kept[slot(from, known)] = (from, known, other);
         }
@@ -373,11 +371,13 @@ impl States {
 
     /// Has a state come from now on where the kernel goes back from a floor to a program.
     pub fn lead_back(&mut self, floor: Floor, is_next: bool, next: Number) {
-        let step = self.place(next).block.number | Step::from(!is_next);
         let ground = &self.grounds[floor as usize];
-        let oldest = ground.oldest.get();
-        ground.oldest.set(!oldest);
-        ground.back[usize::from(oldest)].set((step, next));
+        put(&ground.back, &ground.oldest, (self.step(is_next, next), next));
+    }
+
+    /// The step to a state, directly or not.
+    fn step(&self, is_next: bool, next: Number) -> Step {
+        self.place(next).block.number | Step::from(!is_next)
     }
 
     /// A state's stack is that floor where it enters the kernel.
@@ -446,6 +446,15 @@ impl States {
         self.places.clear();
         self.numbers.clear();
     }
+}
+
+/// Puts a step in the place of the older of two, and returns that.
+fn put(
+    nexts: &[Cell<(Step, Number)>; AT_HAND],
+    oldest: &Cell<bool>,
+    next: (Step, Number),
+) -> (Step, Number) {
+    nexts[usize::from(oldest.replace(!oldest.get()))].replace(next)
 }
 
 /// Where a step is kept.
