@@ -14,7 +14,7 @@ use crate::frames::Frames;
 use crate::guest::{Names, Read};
 use crate::landings::Unheard;
 use crate::noteworthy::Heard;
-use crate::progress::{Executed, Progress, executed};
+use crate::progress::{Between, Executed, Progress, executed};
 use crate::schedule::Schedule;
 use crate::states::{Number, States, Walk};
 use crate::symbols::{Role, Symbols};
@@ -24,8 +24,6 @@ mod leading;
 mod passing;
 mod reporting;
 mod unheard;
-
-use leading::Between;
 
 /// How large a process's stack in the kernel is, and a multiple of what it begins at.
 const STACK: u64 = 16 << 10;

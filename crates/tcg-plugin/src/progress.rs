@@ -36,6 +36,28 @@ impl Progress {
     }
 }
 
+/// What ran unheard between two blocks that were heard of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Between {
+    /// Nothing.
+    Nothing,
+    /// Code of the kernel.
+    Kernel,
+    /// Code of a program.
+    Program,
+}
+
+impl Between {
+    /// Whether anything ran, and if so whether in the kernel.
+    pub fn of(ran: bool, in_kernel: bool) -> Self {
+        match (ran, in_kernel) {
+            (false, _) => Self::Nothing,
+            (true, true) => Self::Kernel,
+            (true, false) => Self::Program,
+        }
+    }
+}
+
 /// A number that the guest's code adds to, and what it was when it was last looked at.
 ///
 /// It is only read. A processor that has begun with what comes after a write begins anew if that

@@ -2,27 +2,9 @@
 
 use super::{Follower, begins_entry};
 use crate::decode::End;
+use crate::progress::Between;
 use crate::states::Number;
 use crate::symbols::Role;
-
-/// What ran unheard between two blocks that were heard of.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Between {
-    Nothing,
-    Kernel,
-    Program,
-}
-
-impl Between {
-    /// Whether anything ran, and if so whether in the kernel.
-    pub(super) fn of(ran: bool, in_kernel: bool) -> Self {
-        match (ran, in_kernel) {
-            (false, _) => Self::Nothing,
-            (true, true) => Self::Kernel,
-            (true, false) => Self::Program,
-        }
-    }
-}
 
 impl Follower {
     /// Has a state come after one that was executed as a whole, if it always does where its block
