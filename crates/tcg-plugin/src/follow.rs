@@ -1,8 +1,8 @@
 //! Follows the guest block by block, and counts what was executed by whom.
 //!
 //! Programs of ours read the clock at the begin of a window and at its end. In between an instruction
-//! counts for the stack of functions that it was executed under; outside of windows nothing is
-//! counted, and next to no time spent.
+//! counts for the stack of functions that it was executed under; outside of windows, and in those
+//! that nobody wants, nothing is counted, and next to no time spent.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -55,7 +55,7 @@ pub struct Follower {
     /// While nothing is counted: how many instructions the block has that runs, if it reads the
     /// clock.
     reading: Option<u64>,
-    /// How many readings there were outside of windows, and how many are to be passed over.
+    /// How many readings of the clock there were, and how many are to be passed over.
     readings: u64,
     skip: u64,
     idle: u64,
@@ -126,6 +126,7 @@ impl Follower {
             self.schedule.iter_mut().for_each(|schedule| schedule.reads(self.walk.total.get()));
         }
         if previous.is_reading && executed.is_whole {
+            self.readings += 1;
             self.end_stretch();
             self.asleep(Progress::default(), block);
             return;
@@ -161,7 +162,7 @@ impl Follower {
             let begun = progress.begun();
             if begun >= count {
                 self.readings += 1;
-                if self.readings > self.skip {
+                if self.begins_window() {
                     self.wake();
                     if begun > count {
                         self.count_unheard(begun - count, progress.kernel > 0, block);
@@ -173,6 +174,12 @@ impl Follower {
         }
         self.reading = block.is_reading.then_some(block.count.into());
         self.walk.sleeps.set(!block.is_reading);
+    }
+
+    /// Whether the latest reading begins a window that is wanted.
+    fn begins_window(&self) -> bool {
+        let Some(since) = self.readings.checked_sub(self.skip + 1) else { return false };
+        since % 2 == 0 && self.symbols.is_window(since / 2)
     }
 
     /// That block runs from here on.
@@ -360,6 +367,25 @@ mod tests {
         follower.rest();
         let expected = "place 0 process [unknown]\nplace 1 user [unknown]\n\
             place 2 kernel asm_exc_page_fault\nstretch 10 0 2:7 3:3";
+        assert_eq!(reported(&follower), expected);
+    }
+
+    #[test]
+    fn only_windows_that_are_wanted_are_followed() {
+        let symbols = [SYMBOLS, b"window 1\nwindow 3\n"].concat();
+        let mut follower = follower(&symbols, 1);
+        let reading = follower.blocks.add(block(0x1005, &[NOP, NOP, READING]));
+        let plain = follower.blocks.add(block(0x1009, &[NOP, NOP]));
+        run(&mut follower, reading, 0, 0); // passed over
+        for length in 1..=4 {
+            run(&mut follower, reading, 3, 0);
+            run(&mut follower, plain, 3, 0);
+            run(&mut follower, plain, 2 * length, 0);
+            run(&mut follower, reading, 2, 0);
+            run(&mut follower, plain, 3, 0);
+        }
+        let expected = "place 0 process [unknown]\nplace 1 user [unknown]\n\
+            stretch 9 0 2:9\nstretch 13 0 2:13";
         assert_eq!(reported(&follower), expected);
     }
 

@@ -2,7 +2,8 @@
 //!
 //! hardcost gives it to the QEMU that runs a trial (`-plugin`), with two files: `symbols`, which it
 //! reads (see [`symbols`]), and `out`, into which it writes what it has seen when QEMU ends; and with
-//! how many readings of the clock it is to pass over (`skip`). It only watches: the guest's clock counts the guest's instructions, and those stay what they are.
+//! how many readings of the clock it is to pass over (`skip`). It only watches: the guest's clock
+//! counts the guest's instructions, and those stay what they are.
 //!
 //! A guest has one processor, so that one thread at a time calls the plugin.
 

@@ -1,11 +1,12 @@
-//! What the plugin is told of the guest's code: one thing a line, addresses in hexadecimal.
+//! What the plugin is told of the guest's code: one thing a line, numbers in hexadecimal.
 //!
 //! - `reading ADDRESS`: where a program of ours reads the clock
+//! - `window NUMBER`: one of the windows that are wanted, from 0; if none is named, all are
 //! - `kernel ADDRESS NAME`: a function of the kernel, which ends where the next begins
 //! - `data ADDRESS NAME`: a variable of the kernel
 //! - `vdso ADDRESS ADDRESS`: from where to where the kernel's code in programs reaches
 //! - `program NAME`: of this process the functions follow
-//! - `function ADDRESS SIZE NAME`: one of them; sizes are in hexadecimal, too
+//! - `function ADDRESS SIZE NAME`: one of them
 //! - `traced ADDRESS`, `mark ADDRESS`: see [`Wanted`]
 //! - `wakes ADDRESS`, `answers ADDRESS`, `asks ADDRESS`: see [`Heard`]
 
@@ -57,6 +58,8 @@ struct ProgramFunction {
 #[derive(Default)]
 pub struct Symbols {
     readings: BTreeSet<u64>,
+    /// Which windows are wanted, by their numbers; if there is none here, all are.
+    windows: BTreeSet<u64>,
     starts: Vec<u64>,
     /// From where to where the kernel's function reaches that was asked for last, and which it is.
     latest: Cell<(u64, u64, usize)>,
@@ -93,6 +96,7 @@ impl Symbols {
             let (kind, rest) = line.split_once(' ')?;
             match kind {
                 "reading" => drop(symbols.readings.insert(hexadecimal(rest)?)),
+                "window" => drop(symbols.windows.insert(hexadecimal(rest)?)),
                 "kernel" => kernel.push(address_and_name(rest)?),
                 "data" => {
                     let (address, name) = address_and_name(rest)?;
@@ -178,6 +182,11 @@ impl Symbols {
     /// Whether a program of ours reads the clock there.
     pub fn is_reading(&self, place: u64) -> bool {
         self.readings.contains(&place)
+    }
+
+    /// Whether a window is wanted.
+    pub fn is_window(&self, number: u64) -> bool {
+        self.windows.is_empty() || self.windows.contains(&number)
     }
 
     /// The kernel's function that is there.

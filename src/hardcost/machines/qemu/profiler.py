@@ -16,7 +16,16 @@ from hardcost.errors import MachineError
 from hardcost.machines.ourprograms import built
 from hardcost.machines.qemu import debugfiles, elfsymbols, noting
 from hardcost.protocol.answers import ContentAnswer, all_of
-from hardcost.protocol.requests import Install, read
+from hardcost.protocol.requests import (
+    Calls,
+    Command,
+    Counters,
+    Install,
+    Run,
+    Start,
+    Watch,
+    read,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -126,7 +135,7 @@ def prepare(
         MachineError: The plugin was not built.
     """
     shutil.copyfile(plugin(), folder / "plugin")
-    lines = [*_readings(), *_programs(job)]
+    lines = [*_readings(), *_windows(job), *_programs(job)]
     if traced:
         lines += noting.wanted(kernel, job)
     (folder / "symbols").write_text(kernel + "".join(f"{line}\n" for line in lines))
@@ -138,6 +147,21 @@ def _readings() -> Iterator[str]:
     for name in _READINGS:
         for address in elfsymbols.places_of(built(name).read_bytes(), noting.RDTSC):
             yield f"reading {address:x}"
+
+
+def _windows(job: Sequence[Request]) -> Iterator[str]:
+    """Yield the windows in which a job measures programs, by their numbers.
+
+    The probe also reads the clock as it starts a service and before and after a program that is
+    not measured, which may take far longer. Where a job has it read the clock in other ways, too,
+    all windows are followed: nothing is yielded.
+    """
+    if any(isinstance(request, (Calls, Command, Counters, Watch)) for request in job):
+        return
+    timed = [request for request in job if isinstance(request, (Run, Start))]
+    for number, request in enumerate(timed):
+        if isinstance(request, Run) and request.clock is not None:
+            yield f"window {number:x}"
 
 
 def _programs(job: Sequence[Request]) -> Iterator[str]:
