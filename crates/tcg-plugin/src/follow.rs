@@ -115,7 +115,6 @@ impl Follower {
         };
         let floor = self.walk.floor.get();
         self.current = place.context.on_floor(&self.frames, floor);
-        let is_settled = self.next_stack.is_none() && executed.is_whole;
         self.executes(executed.count.into());
         if executed.is_whole {
             self.states.visit(from);
@@ -146,7 +145,7 @@ impl Follower {
             let next = self.states.state(&self.frames, self.current, block);
             self.at = Some(next);
             self.states.stand(self.states.at().map(|_| next));
-        } else if is_settled {
+        } else if executed.is_whole {
             self.lead(from, Between::of(others, in_kernel), next);
         }
     }
@@ -186,6 +185,7 @@ impl Follower {
     fn stand(&mut self, block: &'static Block) -> Number {
         let label = self.label(block);
         self.current.stand(&mut self.frames, label);
+        self.current.switches = self.next_stack.is_some();
         self.heed(block);
         if let Some(schedule) = &mut self.schedule {
             let node = self.current.place(&mut self.frames);
@@ -195,7 +195,7 @@ impl Follower {
         let state = self.states.state(&self.frames, self.current, block);
         self.at = Some(state);
         self.walk.sleeps.set(false);
-        self.states.stand(self.at.filter(|_| self.next_stack.is_none()));
+        self.states.stand(self.at);
         state
     }
 
@@ -213,8 +213,6 @@ impl Follower {
     pub fn pop(&mut self, place: u64) {
         if self.at.is_some() {
             self.next_stack = Some(place & !(STACK - 1));
-            self.at = self.states.at().or(self.at);
-            self.states.stand(None);
         }
     }
 
@@ -409,9 +407,9 @@ mod tests {
         run(&mut follower, reading, 0, 2);
         run(&mut follower, loads, 3, 0);
         let expected = "place 0 process [unknown]\nplace 1 user [unknown]\n\
-            place 1 kernel plain\nplace 3 kernel [unknown]\nplace 2 kernel asm_exc_page_fault\n\
-            place 3 kernel other\nplace 4 kernel asm_sysvec_apic_timer_interrupt\n\
-            stretch 119 0 2:33 3:44 4:5 5:4 6:31 7:2";
+            place 1 kernel plain\nplace 3 kernel [unknown]\nplace 3 kernel other\n\
+            place 2 kernel asm_exc_page_fault\nplace 4 kernel asm_sysvec_apic_timer_interrupt\n\
+            stretch 119 0 2:33 3:44 4:5 5:31 6:4 7:2";
         assert_eq!(reported(&follower), expected);
     }
 
@@ -428,8 +426,8 @@ mod tests {
         run(&mut follower, fault, 0, 2 + 5); // the last of the five failed
         run(&mut follower, reading, 0, 2);
         run(&mut follower, fault, 3, 0);
-        let expected = "place 0 process [unknown]\nplace 1 kernel plain\n\
-            place 2 kernel asm_exc_page_fault\nplace 1 user [unknown]\nstretch 11 0 2:6 3:2 4:3";
+        let expected = "place 0 process [unknown]\nplace 1 kernel plain\nplace 1 user [unknown]\n\
+            place 2 kernel asm_exc_page_fault\nstretch 11 0 2:6 3:3 4:2";
         assert_eq!(reported(&follower), expected);
     }
 
@@ -468,7 +466,7 @@ mod tests {
     fn a_process_may_be_called_anything() {
         let mut follower = follower(b"", 0);
         let process = follower.frames.tree.process("two\nlines \u{e9}");
-        follower.frames.count(ROOT, process, 1);
+        follower.frames.place(ROOT, process);
         let expected = "profile 1\nplace 0 process two\\nlines \u{e9}\nend\n";
         assert_eq!(follower.report(), String::from(expected));
     }

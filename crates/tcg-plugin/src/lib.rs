@@ -14,6 +14,7 @@ extern crate alloc;
 mod api;
 mod blocks;
 mod context;
+mod counts;
 mod decode;
 mod files;
 mod follow;
