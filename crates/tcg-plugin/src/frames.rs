@@ -6,7 +6,6 @@
 
 use alloc::vec::Vec;
 
-use crate::counts::Counts;
 use crate::decode::End;
 use crate::numbers::Numbers;
 use crate::tree::{Label, Node, ROOT, Tree};
@@ -67,7 +66,6 @@ pub struct Frames {
     pub tree: Tree,
     /// Where they stand from a process up, and what was counted there.
     pub whole: Tree,
-    counts: Counts,
     /// For each place in `tree` where it is in `whole`, above that place there.
     places: Vec<(Node, Node)>,
     all: Vec<Frame>,
@@ -84,7 +82,6 @@ impl Frames {
         Self {
             tree: Tree::new(),
             whole: Tree::new(),
-            counts: Counts::default(),
             places: Vec::new(),
             all: Vec::from([nothing]),
             numbers: Numbers::default(),
@@ -142,17 +139,9 @@ impl Frames {
     /// Adds so many instructions to a place that begins there.
     pub fn count(&mut self, base: Node, node: Node, instructions: u64) {
         if instructions > 0 {
-            self.counts.add(base, node, instructions);
-        }
-    }
-
-    /// Takes all that was counted since the last time, by its place in the whole tree.
-    pub fn take(&mut self) -> Vec<(Node, u64)> {
-        for (base, node, instructions) in self.counts.take() {
             let place = self.place(base, node);
             self.whole.count(place, instructions);
         }
-        self.whole.take()
     }
 
     /// The stack with another frame on top.

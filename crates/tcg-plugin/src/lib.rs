@@ -14,7 +14,6 @@ extern crate alloc;
 mod api;
 mod blocks;
 mod context;
-mod counts;
 mod decode;
 mod files;
 mod follow;
@@ -28,6 +27,7 @@ mod numbers;
 mod progress;
 mod schedule;
 mod states;
+mod sums;
 mod symbols;
 mod tree;
 

@@ -19,6 +19,7 @@ use crate::decode::{Block, BlockNumber};
 use crate::frames::{Floor, Frames, GROUND};
 use crate::numbers::Numbers;
 use crate::progress::Gauges;
+use crate::sums::{AllSums, Sum};
 use crate::tree::{Label, Node, ROOT};
 
 /// A state, by its number. There is none of number 0.
@@ -267,6 +268,8 @@ pub struct States {
     floors: Vec<Cell<Floor>>,
     grounds: Vec<Ground>,
     touched: [Vec<Number>; 2],
+    /// What was counted in states before they were last asked.
+    sums: AllSums,
 }
 
 impl States {
@@ -287,8 +290,8 @@ impl States {
         // Nobody goes back from the ground, and nothing that was counted stands on it.
         let grounds = Vec::from([Ground { base: Node::MAX, ..Ground::default() }]);
         walk.grounds.set(grounds.as_ptr());
-        let nodes = Vec::new();
-        Self { walk, all, places, numbers, kept, nodes, floors, grounds, touched }
+        let (nodes, sums) = (Vec::new(), AllSums::default());
+        Self { walk, all, places, numbers, kept, nodes, floors, grounds, touched, sums }
     }
 
     /// What a state is.
@@ -405,26 +408,33 @@ impl States {
     pub fn settle(&mut self, frames: &mut Frames) {
         self.settle_some(frames, true);
         self.settle_some(frames, false);
+        for (base, sum) in self.sums.take() {
+            let (node, before) = self.nodes[sum.state as usize];
+            frames.count(base, before, sum.before);
+            frames.count(base, node.unwrap_or(before), sum.own);
+        }
     }
 
-    /// Adds to the tree what was counted in the kernel, or elsewhere.
+    /// Adds up what was counted in the kernel, or elsewhere.
     fn settle_some(&mut self, frames: &mut Frames, in_kernel: bool) {
         let which = usize::from(in_kernel);
         let base = if in_kernel { self.walk.base.get() } else { ROOT };
+        let sums = self.sums.on(base);
+        let mut likely = 0;
         for index in 0..self.walk.touched[which].count.take() {
             // SAFETY: so many were noted.
             let number = unsafe { self.touched[which].as_ptr().add(index).read() };
             let state = &self.all[number as usize];
             let visits = u64::from(state.visits.take().unsigned_abs()) - 1;
-            let (node, before) = self.nodes[number as usize];
-            frames.count(base, before, state.before.take());
-            if let Some(node) = node {
-                frames.count(base, node, visits * u64::from(state.count));
-            } else {
-                let Place { block, context } = self.places[number as usize];
-                let mut context = context.on_floor(frames, self.walk.floor.get());
-                context.run(frames, block, block.count, visits);
+            let (own, before) = (visits * u64::from(state.count), state.before.take());
+            if self.nodes[number as usize].0.is_some() {
+                likely = sums.add(likely, Sum { state: number, own, before });
+                continue;
             }
+            likely = sums.add(likely, Sum { state: number, own: 0, before });
+            let Place { block, context } = self.places[number as usize];
+            let mut context = context.on_floor(frames, self.walk.floor.get());
+            context.run(frames, block, block.count, visits);
         }
     }
 

@@ -10,7 +10,7 @@ impl Follower {
     /// A reading of the clock ends a stretch, and counting.
     pub(super) fn end_stretch(&mut self) {
         self.states.settle(&mut self.frames);
-        let counts = self.frames.take();
+        let counts = self.frames.whole.take();
         // Writing to a string can't fail.
         let _ = write!(self.stretches, "stretch {} {}", self.walk.total.get(), self.idle);
         for (node, count) in counts {
