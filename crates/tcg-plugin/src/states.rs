@@ -408,11 +408,12 @@ impl States {
     pub fn settle(&mut self, frames: &mut Frames) {
         self.settle_some(frames, true);
         self.settle_some(frames, false);
-        for (base, sum) in self.sums.take() {
-            let (node, before) = self.nodes[sum.state as usize];
+        let nodes = &self.nodes;
+        self.sums.take(|base, sum| {
+            let (node, before) = nodes[sum.state as usize];
             frames.count(base, before, sum.before);
             frames.count(base, node.unwrap_or(before), sum.own);
-        }
+        });
     }
 
     /// Adds up what was counted in the kernel, or elsewhere.
@@ -446,6 +447,7 @@ impl States {
     /// Forgets all states. Nobody has one any more.
     pub fn forget(&mut self, frames: &mut Frames) {
         self.settle(frames);
+        self.sums.forget();
         self.kept.fill((0, 0, 0));
         self.all.clear();
         self.nodes.clear();

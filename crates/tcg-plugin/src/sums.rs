@@ -28,6 +28,8 @@ pub struct Sums {
     all: Vec<Sum>,
     /// Where in that list each is.
     places: HashTable<u32>,
+    /// Whether anything was added since it was last taken.
+    has_any: bool,
 }
 
 impl Sums {
@@ -79,28 +81,42 @@ impl AllSums {
             self.by_base.resize_with(2 * (index + 1), Sums::default);
         }
         let sums = &mut self.by_base[index];
-        if sums.all.is_empty() {
+        if !core::mem::replace(&mut sums.has_any, true) {
             self.bases.push(base);
         }
         sums
     }
 
     /// Takes all of it, each with its base.
-    pub fn take(&mut self) -> Vec<(Node, Sum)> {
-        let mut taken = Vec::new();
+    pub fn take(&mut self, mut taken: impl FnMut(Node, Sum)) {
         for base in self.bases.drain(..) {
             let sums = &mut self.by_base[base as usize];
-            taken.extend(sums.all.drain(..).map(|sum| (base, sum)));
-            sums.places.clear();
+            sums.has_any = false;
+            for sum in sums.all.iter_mut().filter(|sum| sum.own + sum.before > 0) {
+                taken(base, *sum);
+                (sum.own, sum.before) = (0, 0);
+            }
         }
-        taken
+    }
+
+    /// Forgets which states there were.
+    pub fn forget(&mut self) {
+        self.by_base.clear();
+        self.bases.clear();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{AllSums, Sum};
+    use crate::tree::Node;
     use alloc::vec::Vec;
+
+    fn taken(sums: &mut AllSums) -> Vec<(Node, Sum)> {
+        let mut all = Vec::new();
+        sums.take(|base, sum| all.push((base, sum)));
+        all
+    }
 
     #[test]
     fn whatever_the_order_what_is_counted_is_added_up() {
@@ -125,9 +141,12 @@ mod tests {
                 .into_iter()
                 .map(|(base, state, count)| (base, times(state, count)))
                 .collect();
-        assert_eq!(sums.take(), expected);
-        assert!(sums.take().is_empty());
+        assert_eq!(taken(&mut sums), expected);
+        assert!(taken(&mut sums).is_empty());
         sums.on(7).add(0, times(2, 1));
-        assert_eq!(sums.take(), [(7, times(2, 1))]);
+        assert_eq!(taken(&mut sums), [(7, times(2, 1))]);
+        sums.forget();
+        sums.on(7).add(0, times(9, 1));
+        assert_eq!(taken(&mut sums), [(7, times(9, 1))]);
     }
 }
