@@ -9,7 +9,7 @@ from tests.protocol.said import typed
 
 from hardcost.errors import MachineError
 from hardcost.machines.qemu import elfsymbols, profiler
-from hardcost.protocol.requests import install
+from hardcost.protocol.requests import DropCaches, Ready, Request, Watch, install, run, start
 
 KALLSYMS = """\
 0000000000000040 A pcpu_hot
@@ -104,3 +104,26 @@ def test_the_plugin_gets_all_that_it_takes(tmp_path: Path, program: bytes) -> No
     assert lines.index("program known") < next(
         at for at, line in enumerate(lines) if line.endswith(" 5 spin")
     )
+
+
+def windows(folder: Path, job: list[Request]) -> list[str]:
+    profiler.prepare(folder, "", job)
+    lines = (folder / "symbols").read_text().splitlines()
+    return [line for line in lines if line.startswith("window ")]
+
+
+def test_only_windows_in_which_programs_are_measured_are_followed(tmp_path: Path) -> None:
+    job = [
+        start("auditd", ["auditd"], ready=Ready(file="/run/auditd.pid")),
+        run("prepare", ["true"]),
+        DropCaches(),
+        run("copy", ["cp"], clock="tsc"),
+        run("compare", ["cmp"]),
+        run("remove", ["rm"], clock="tsc"),
+    ]
+    assert windows(tmp_path, job) == ["window 2", "window 4"]
+
+
+def test_where_the_clock_is_read_in_other_ways_all_windows_are_followed(tmp_path: Path) -> None:
+    job = [Watch(what=("cpu",), period=1_000_000), run("copy", ["cp"], clock="tsc")]
+    assert windows(tmp_path, job) == []
