@@ -113,7 +113,7 @@ def windows(folder: Path, job: list[Request]) -> list[str]:
 
 
 def test_only_windows_in_which_programs_are_measured_are_followed(tmp_path: Path) -> None:
-    job = [
+    job: list[Request] = [
         start("auditd", ["auditd"], ready=Ready(file="/run/auditd.pid")),
         run("prepare", ["true"]),
         DropCaches(),
@@ -125,5 +125,5 @@ def test_only_windows_in_which_programs_are_measured_are_followed(tmp_path: Path
 
 
 def test_where_the_clock_is_read_in_other_ways_all_windows_are_followed(tmp_path: Path) -> None:
-    job = [Watch(what=("cpu",), period=1_000_000), run("copy", ["cp"], clock="tsc")]
+    job: list[Request] = [Watch(what=("cpu",), period=1_000_000), run("copy", ["cp"], clock="tsc")]
     assert windows(tmp_path, job) == []
