@@ -52,12 +52,26 @@ fn plan(name: &str, samples: u32) -> Value {
     json!({"name": name, "batch": 16, "samples": samples, "warmup": 1, "apart": 0})
 }
 
-/// What `/proc` says of a process in a line: its parent, its state, and how long it ran, in ticks.
-fn stat(pid: i32) -> Option<(i32, String, u64)> {
+/// What `/proc` says of a process in a line.
+struct Stat {
+    parent: i32,
+    state: String,
+    /// How long it ran, in ticks.
+    ran: u64,
+    /// When it was started, in ticks since the boot.
+    started: u64,
+}
+
+fn stat(pid: i32) -> Option<Stat> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let words: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let number = |at: usize| words.get(at)?.parse::<u64>().ok();
-    Some((words.get(1)?.parse().ok()?, (*words.first()?).to_owned(), number(11)? + number(12)?))
+    Some(Stat {
+        parent: words.get(1)?.parse().ok()?,
+        state: (*words.first()?).to_owned(),
+        ran: number(11)? + number(12)?,
+        started: number(19)?,
+    })
 }
 
 /// The measured processes that a probe has started, the first first.
@@ -65,10 +79,10 @@ fn started_by(probe: &Child) -> Vec<i32> {
     let own = i32::try_from(probe.id()).expect("an id");
     let entries = fs::read_dir("/proc").expect("a listing").flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let mut found: Vec<i32> =
-        ids.filter(|&pid| stat(pid).is_some_and(|(parent, ..)| parent == own)).collect();
-    found.sort_unstable();
-    found
+    let children = ids.filter_map(|pid| stat(pid).filter(|one| one.parent == own).zip(Some(pid)));
+    let mut found: Vec<(u64, i32)> = children.map(|(one, pid)| (one.started, pid)).collect();
+    found.sort_unstable(); // numbers begin again from 300 after the largest
+    found.into_iter().map(|(_, pid)| pid).collect()
 }
 
 /// The folder in `/tmp` that a measured process works in, once it is there.
@@ -103,7 +117,7 @@ fn kill(pid: i32) {
 }
 
 fn is_gone(pid: i32) -> bool {
-    stat(pid).is_none_or(|(_, state, _)| state == "Z")
+    stat(pid).is_none_or(|one| one.state == "Z")
 }
 
 #[test]
@@ -143,8 +157,8 @@ fn a_companion_runs_all_the_while_and_is_held_on_its_processor() {
         line.and_then(|line| line.split_whitespace().nth(1)).map(str::to_owned)
     };
     let before = switches(&status);
-    let ran = stat(companion).expect("it lives").2;
-    until(|| stat(companion).filter(|now| now.2 >= ran + 20));
+    let ran = stat(companion).expect("it lives").ran;
+    until(|| stat(companion).filter(|now| now.ran >= ran + 20));
     let status = fs::read_to_string(format!("/proc/{companion}/status")).expect("it lives");
     assert!(before.is_some() && switches(&status) == before, "{status}");
     let answers = answers(probe);
