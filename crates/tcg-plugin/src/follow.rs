@@ -130,6 +130,8 @@ impl Follower {
             self.asleep(Progress::default(), block);
             return;
         }
+        let is_exchange =
+            self.next_stack.is_some() && matches!(block.role, Role::Switched | Role::NewTask);
         let before = if previous.is_kernel() { previous.count } else { 0 };
         let in_kernel = progress.kernel > before.into();
         if others {
@@ -145,7 +147,7 @@ impl Follower {
             let next = self.states.state(&self.frames, self.current, block);
             self.at = Some(next);
             self.states.stand(self.states.at().map(|_| next));
-        } else if executed.is_whole {
+        } else if executed.is_whole && !is_exchange {
             self.lead(from, Between::of(others, in_kernel), next);
         }
     }

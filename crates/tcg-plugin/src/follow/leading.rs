@@ -10,9 +10,10 @@ impl Follower {
     /// Has a state come after one that was executed as a whole, if it always does where its block
     /// begins after that which ran unheard.
     ///
-    /// What is noted, what depends on what the guest has in memory, how far an instruction came that
-    /// failed, and which process goes on has to be looked at each time. So has what ran unheard
-    /// before the kernel was entered, and what the kernel goes back to in itself.
+    /// What is noted, what depends on what the guest has in memory, and how far an instruction came
+    /// that failed, has to be looked at each time. So has what ran unheard before the kernel was
+    /// entered, and what the kernel goes back to in itself. Whoever asks leaves out steps to another
+    /// process.
     pub(super) fn lead(&mut self, from: Number, between: Between, next: Number) {
         let (place, to) = (self.states.place(from), self.states.place(next));
         let (previous, block) = (place.block, to.block);
@@ -20,9 +21,7 @@ impl Follower {
         if let Some(label) = self.label_before(block).filter(|_| !is_next) {
             self.states.count_before(&mut self.frames, next, label);
         }
-        let is_exchanged =
-            place.context.switches && matches!(block.role, Role::Switched | Role::NewTask);
-        if block.is_noted || previous.is_mark || is_exchanged {
+        if block.is_noted || previous.is_mark {
             return;
         }
         match (previous.is_kernel(), block.is_kernel()) {
