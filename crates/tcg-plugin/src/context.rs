@@ -29,8 +29,6 @@ pub struct Context {
     pub announced: Announced,
     /// What was below the topmost frame when the process was about to be exchanged for another.
     before_switch: Stack,
-    /// Whether the next process's stack was taken, and that process does not go on yet.
-    pub switches: bool,
 }
 
 /// Stands for any floor but the ground.
@@ -241,7 +239,6 @@ impl Context {
     /// The process was exchanged for another; it goes on later where that was called.
     pub fn switched_away(&mut self) {
         self.top = core::mem::take(&mut self.before_switch);
-        self.switches = false;
     }
 
     /// The process has another name; what it stands in stays.

@@ -130,8 +130,7 @@ impl Follower {
             self.asleep(Progress::default(), block);
             return;
         }
-        let is_exchange =
-            self.next_stack.is_some() && matches!(block.role, Role::Switched | Role::NewTask);
+        let is_exchange = self.exchanges(block);
         let before = if previous.is_kernel() { previous.count } else { 0 };
         let in_kernel = progress.kernel > before.into();
         if others {
@@ -187,7 +186,6 @@ impl Follower {
     fn stand(&mut self, block: &'static Block) -> Number {
         let label = self.label(block);
         self.current.stand(&mut self.frames, label);
-        self.current.switches = self.next_stack.is_some();
         self.heed(block);
         if let Some(schedule) = &mut self.schedule {
             let node = self.current.place(&mut self.frames);
@@ -244,6 +242,11 @@ impl Follower {
     fn process(&mut self) -> Node {
         let name = self.names.as_ref().and_then(Names::current);
         self.frames.tree.process(name.as_deref().unwrap_or(NAMELESS))
+    }
+
+    /// Whether another process goes on where that block begins.
+    fn exchanges(&self, block: &Block) -> bool {
+        self.next_stack.is_some() && matches!(block.role, Role::Switched | Role::NewTask)
     }
 
     /// One process was exchanged for another, which goes on.

@@ -427,15 +427,14 @@ impl States {
             let number = unsafe { self.touched[which].as_ptr().add(index).read() };
             let state = &self.all[number as usize];
             let visits = u64::from(state.visits.take().unsigned_abs()) - 1;
-            let (own, before) = (visits * u64::from(state.count), state.before.take());
-            if self.nodes[number as usize].0.is_some() {
-                likely = sums.add(likely, Sum { state: number, own, before });
-                continue;
+            let is_of_one = self.nodes[number as usize].0.is_some();
+            let own = if is_of_one { visits * u64::from(state.count) } else { 0 };
+            likely = sums.add(likely, Sum { state: number, own, before: state.before.take() });
+            if !is_of_one {
+                let Place { block, context } = self.places[number as usize];
+                let mut context = context.on_floor(frames, self.walk.floor.get());
+                context.run(frames, block, block.count, visits);
             }
-            likely = sums.add(likely, Sum { state: number, own: 0, before });
-            let Place { block, context } = self.places[number as usize];
-            let mut context = context.on_floor(frames, self.walk.floor.get());
-            context.run(frames, block, block.count, visits);
         }
     }
 

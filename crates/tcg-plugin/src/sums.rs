@@ -6,9 +6,7 @@
 
 use alloc::vec::Vec;
 
-use hashbrown::HashTable;
-
-use crate::numbers::FACTOR;
+use crate::numbers::Numbers;
 use crate::tree::Node;
 
 /// What was counted in a state on one base.
@@ -27,7 +25,7 @@ pub struct Sum {
 pub struct Sums {
     all: Vec<Sum>,
     /// Where in that list each is.
-    places: HashTable<u32>,
+    places: Numbers,
     /// Whether anything was added since it was last taken.
     has_any: bool,
 }
@@ -49,20 +47,14 @@ impl Sums {
 
     /// Where a state is in the list.
     fn place(&mut self, state: u32) -> usize {
-        let all = &mut self.all;
+        let all = &self.all;
         let next = u32::try_from(all.len()).unwrap_or(u32::MAX);
-        let is = |&place: &u32| all[place as usize].state == state;
-        let found = self.places.entry(hash(state), is, |&place| hash(all[place as usize].state));
-        let place = *found.or_insert(next).get();
+        let place = self.places.number(state, next, |one| all[one as usize].state == state);
         if place == next {
-            all.push(Sum { state, own: 0, before: 0 });
+            self.all.push(Sum { state, own: 0, before: 0 });
         }
         place as usize
     }
-}
-
-fn hash(state: u32) -> u64 {
-    u64::from(state).wrapping_mul(FACTOR)
 }
 
 /// What was counted on all bases.

@@ -4,14 +4,13 @@ use super::{Follower, begins_entry};
 use crate::decode::{Block, End};
 use crate::frames::Pending;
 use crate::progress::Executed;
-use crate::symbols::Role;
 
 impl Follower {
     /// Goes from a block to the one that comes after it.
     pub(super) fn pass(&mut self, from: &Block, executed: Executed, to: &Block) {
         let pending = Pending { end: from.end, next: from.next };
         let had_ended = Some(pending).filter(|_| executed.is_whole && from.end != End::Trap);
-        if matches!(to.role, Role::Switched | Role::NewTask) && self.next_stack.is_some() {
+        if self.exchanges(to) {
             self.exchange(to.role);
             return;
         }
