@@ -9,8 +9,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from hardcost.auditrules import bounded
-from hardcost.errors import InputError, StoreError
+from hardcost.auditrules import bounded, wholefile
+from hardcost.errors import FULL_DISK, InputError, StoreError
 
 LARGEST_TEXT = 16 << 20
 """Most bytes of a text file."""
@@ -42,17 +42,60 @@ def check(path: Path, what: str, most: int, hint: str | None = None) -> None:
         raise InputError(f"{what} {path} can't be read: {error}", hint=hint) from None
 
 
-def put(path: Path, data: bytes, what: str = "", hint: str | None = None) -> None:
-    """Write a file of results; `what` is `the report` or so.
+def put(
+    path: Path,
+    data: bytes,
+    what: str = "",
+    hint: str | None = None,
+    *,
+    before: bytes | None = None,
+) -> None:
+    """Write a file that a user names, whole or not at all; `what` is `the report` or so.
+
+    Devices, pipes and open descriptors are written directly. `before` is what the file has to hold.
 
     Raises:
-        StoreError: It can't be written.
+        ChangedError: It does not hold that any more.
+        StoreError: It can't be written; what was there before is left as it is.
+        BrokenPipeError: It is a pipe that nobody reads.
     """
     try:
-        path.write_bytes(data)
-    except OSError as error:
-        named = f"{what} {path}".lstrip()
-        raise StoreError(f"{named} can't be written: {error.strerror}", hint=hint) from error
+        wholefile.write(path, data, before=before)
+    except wholefile.UnwritableError as error:
+        raise _unwritable(path, error, what, hint) from error
+
+
+def check_put(path: Path, what: str = "", hint: str | None = None) -> None:
+    """Check, before anything takes long, whether `put` could write a file.
+
+    Raises:
+        InputError: It could not.
+    """
+    try:
+        wholefile.check(path)
+    except wholefile.UnwritableError as error:
+        found = _unwritable(path, error, what, hint)
+        raise InputError(str(found), hint=found.problems[0].hint) from None
+
+
+def check_new(path: Path, *, force: bool) -> None:
+    """Check that a file that a user names would replace no other, unless the user says `--force`.
+
+    Raises:
+        InputError: It would.
+    """
+    if str(path) != "-" and not force and wholefile.replaces(path):
+        raise InputError(f"{path} already exists", hint="--force overwrites it")
+
+
+def _unwritable(
+    path: Path, error: wholefile.UnwritableError, what: str, hint: str | None
+) -> StoreError:
+    cause = error.__cause__
+    if isinstance(cause, OSError) and cause.errno in FULL_DISK:
+        hint = "free some space on its disk"
+    named = f"{what} {path}".lstrip()
+    return StoreError(f"{named} can't be written: {error}", hint=error.hint or hint)
 
 
 def json_value(text: str | bytes) -> Any:  # noqa: ANN401  (any JSON value)

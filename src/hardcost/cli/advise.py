@@ -152,9 +152,9 @@ def _advised(  # noqa: PLR0913, PLR0917  (what is advised on, and how it is meas
         choice, kept = advice.choice(rounds=_rounds(profile))
         found = dataclasses.replace(found, choice=choice, notes=(*found.notes, *advice.notes))
         found = measuring.finished(run, found)
-    measuring.shown(found, chosen)
-    if out is not None:
+    if out is not None:  # before anything is printed or drawn, which may fail
         write_decision(out, choices.part(kept), choice, found)
+    measuring.shown(found, chosen)
     return choice
 
 

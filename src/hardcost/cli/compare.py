@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.analysis.saved import unpacked
-from hardcost.cli import dataout
+from hardcost.cli import dataout, options
 from hardcost.cli.console import show
 from hardcost.report.jsonout import compare_json
 from hardcost.report.tables.compare_table import compare_table
@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def compare(a: str, b: str, store: Path, format: str) -> None:  # noqa: A002
+def compare(a: str, b: str, store: Path, format: str, *, raw: bool = False) -> None:  # noqa: A002
     """Put the runs A and B side by side."""
+    form = options.form_of(format, raw=raw)
     with Store(store, read_only=True) as opened:
         first, second = (unpacked(opened.finding(name)[1]) for name in (a, b))
-    if format == "json":
+    if form == "json":
         print(compare_json(first, second))
-    elif format in dataout.FORMS:
-        dataout.show_compared(first, second, format)
+    elif form in dataout.FORMS:
+        dataout.show_compared(first, second, form)
     else:
         show(compare_table(first, second))

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import TYPE_CHECKING
 
 from hardcost.cli.console import print_bytes
 from hardcost.errors import InputError
 from hardcost.files import put
-from hardcost.report.exports import parquet
+from hardcost.report.exports import csvtext, parquet
 from hardcost.report.exports.benchstat import benchstat
 from hardcost.report.exports.datarows import compared_rows, rows
 from hardcost.report.exports.datatexts import csv_text, markdown_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from hardcost.analysis.finding import Finding
     from hardcost.report.exports.datarows import Row
 
 PARQUET, BENCHSTAT = "parquet", "benchstat"
-_TEXTS = {"csv": csv_text, "markdown": markdown_text}
+_TEXTS: dict[str, Callable[[Iterable[Row]], str]] = {
+    csvtext.CSV: csv_text,
+    csvtext.RAW: functools.partial(csv_text, raw=True),
+    "markdown": markdown_text,
+}
 FORMS = (*_TEXTS, PARQUET, BENCHSTAT)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hardcost.cli import dataout
 from hardcost.cli.console import note
 from hardcost.errors import InputError
+from hardcost.files import check_put
 from hardcost.profiles import decisions
 from hardcost.profiles.decisions import Decision
 from hardcost.profiles.givenup import GivenUp
@@ -32,8 +33,7 @@ def check_out(out: Path) -> None:
     """
     if out.suffix != ".toml":
         raise InputError(f"-o {out}: a decision's name ends in .toml", hint="such as decision.toml")
-    if not out.parent.is_dir():
-        raise InputError(f"-o {out}: there is no folder {out.parent}", hint="create it first")
+    check_put(out, "-o")
 
 
 def write_decision(out: Path, kept: Profile, choice: Choice, finding: Finding) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from hardcost import files
 from hardcost.cli import dataout, options
 from hardcost.cli.console import note
 from hardcost.errors import InputError
@@ -22,7 +23,14 @@ if TYPE_CHECKING:
 _ENDINGS = {".csv": "csv", ".md": "markdown", ".json": "oscal"}
 
 
-def waivers(decision: Path, out: Path, format: str | None, *, force: bool) -> None:  # noqa: A002
+def waivers(
+    decision: Path,
+    out: Path,
+    format: str | None,  # noqa: A002
+    *,
+    force: bool,
+    raw: bool = False,
+) -> None:
     """Write a row for each control that a decision gives up."""
     form = format or ("csv" if str(out) == "-" else _ENDINGS.get(out.suffix.lower()))
     if form is None:
@@ -30,6 +38,7 @@ def waivers(decision: Path, out: Path, format: str | None, *, force: bool) -> No
             f"the name {out} does not say which format it is",
             hint=f"end it in {', '.join(_ENDINGS)}, or give --format",
         )
+    form = options.form_of(form, raw=raw)
     read = _read(decision)
     _write(out, forms.WRITERS[form](read, datetime.now(UTC)), force=force)
     unknown = [one.control for one in read.given_up if not one.metric]
@@ -65,8 +74,7 @@ def _read(path: Path) -> Decision:
 
 
 def _write(out: Path, text: str, *, force: bool) -> None:
-    if str(out) != "-" and out.exists() and not force:
-        raise InputError(f"{out} exists", hint="--force overwrites it")
+    files.check_new(out, force=force)
     dataout.write(out, text.encode())
 
 

@@ -6,7 +6,7 @@ import statistics
 from typing import TYPE_CHECKING
 
 from hardcost.analysis.saved import unpacked
-from hardcost.cli import dataout
+from hardcost.cli import dataout, options
 from hardcost.cli.console import note
 from hardcost.errors import InputError, StoreError
 from hardcost.report.exports.datarows import Row, rows
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _ENDINGS = {".csv": "csv", ".parquet": "parquet", ".md": "markdown"}
 
 
-def runs(out: Path, format: str | None, store: Path) -> None:  # noqa: A002
+def runs(out: Path, format: str | None, store: Path, *, raw: bool = False) -> None:  # noqa: A002
     """Write every run, bill and trial of the store as one table."""
     form = format or ("csv" if str(out) == "-" else _ENDINGS.get(out.suffix.lower()))
     if form is None:
@@ -30,6 +30,7 @@ def runs(out: Path, format: str | None, store: Path) -> None:  # noqa: A002
             f"the name {out} does not say which format it is",
             hint=f"end it in {', '.join(_ENDINGS)}, or give --format",
         )
+    form = options.form_of(form, raw=raw)
     dataout.check(form, to_stdout=str(out) == "-")
     if not store.exists():
         raise InputError(f"there is no store {store}", hint="`hardcost run` and `bill` make one")

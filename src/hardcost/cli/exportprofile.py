@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hardcost import files
 from hardcost.cli import dataout, options
 from hardcost.cli.console import note
 from hardcost.errors import InputError, StoreError
@@ -68,8 +69,7 @@ def _loaded(name: str) -> Profile:
 
 
 def _to_file(profile: Profile, made: Exported, out: Path, *, force: bool) -> None:
-    if str(out) != "-" and out.exists() and not force:
-        raise InputError(f"{out} exists", hint="--force overwrites it")
+    files.check_new(out, force=force)
     _written(profile, made, out)
 
 

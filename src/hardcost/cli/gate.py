@@ -17,7 +17,7 @@ from hardcost.cli.console import as_text, note, show
 from hardcost.cli.gatesides import Results, sides
 from hardcost.cli.lazy import imported
 from hardcost.errors import InputError
-from hardcost.files import put
+from hardcost.files import check_put, put
 from hardcost.report.comparedgrowth import gate_of
 from hardcost.report.exports.annotations import github, gitlab
 from hardcost.report.exports.gatejson import gate_json
@@ -47,6 +47,8 @@ def gate(  # noqa: PLR0913  (click's options)
     """Compare BASE and HEAD, print what grew, and end with status 1 if that is too much."""
     allowed = _limits(limits)
     files = [_file(one) for one in written]
+    for _, path in files:
+        check_put(path, "--write")
     both = sides(states, git, words["store"])
     if isinstance(both, Results):
         if predict:
@@ -61,9 +63,9 @@ def gate(  # noqa: PLR0913  (click's options)
             return  # --dry-run
         found = measured
     found = limited(found, allowed)
-    _show(found, words["format"])
-    for form, path in files:
+    for form, path in files:  # also where nobody reads what is printed
         _write(path, _text(found, form))
+    _show(found, words["format"])
     if found.over:
         raise click.exceptions.Exit(1)
 

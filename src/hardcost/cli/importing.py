@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -84,7 +83,12 @@ def _put(text: str, output: Path) -> str:
     if output == _STREAM:
         click.echo(text, nl=False)
         return ""
-    _replace(output, text)
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        raise InputError("a name in it is not UTF-8, which a profile has to be") from None
+    files.check_put(output)  # a wrong name is the user's, as all of an import is
+    files.put(output, data)
     return f" in {visible(str(output))}"
 
 
@@ -111,29 +115,3 @@ def _content(file: Path) -> bytes:
     if file == _STREAM:
         return sys.stdin.buffer.read(reports.LARGEST + 1)
     return files.content(file, "the report", reports.LARGEST, "'-' is standard input")
-
-
-def _replace(output: Path, text: str) -> None:
-    """Write a file whole or not at all.
-
-    Raises:
-        InputError: It can't be written.
-    """
-    try:
-        target = output.resolve()  # so that a link stays one
-        if target.exists() and not target.is_file():
-            output.write_text(text, encoding="utf-8")  # a device or pipe takes what is written
-            return
-        beside = target.with_name(f".{target.name}.{os.getpid()}")
-        try:
-            with beside.open("x", encoding="utf-8") as file:
-                file.write(text)
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
-    except (OSError, ValueError) as error:
-        raise InputError(f"'{output}' can't be written: {_reason(error)}") from None
-
-
-def _reason(error: OSError | ValueError) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)

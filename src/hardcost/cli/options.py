@@ -20,6 +20,7 @@ from hardcost.machines import debianpackages, names
 from hardcost.machines.cache import Cache
 from hardcost.machines.cacheplace import default_root
 from hardcost.machines.wanted import Wanted
+from hardcost.report.exports import csvtext
 from hardcost.run.workers.lab import lab_at
 from hardcost.study.read import workload
 
@@ -114,10 +115,9 @@ def choices(words: dict[str, Any], usual: str | None = None) -> Choices:
         MachineError: The machine lacks something on this host.
     """
     console.form(words["progress"])
-    if words["format"] not in FORMATS:
-        imported("hardcost.cli.dataout:check")(
-            words["format"]
-        )  # what it needs takes long to import
+    form = form_of(words["format"], raw=words.get("raw", False))
+    if form not in FORMATS:
+        imported("hardcost.cli.dataout:check")(form)  # what it needs takes long to import
     if words["fresh"] and words["resume"]:
         raise InputError("--fresh starts a new run and --resume continues one: use one of them")
     if words["image"] and words["rootfs"]:
@@ -158,11 +158,22 @@ def choices(words: dict[str, Any], usual: str | None = None) -> Choices:
         record=None if words["record"] is None else _recorders(words["record"]),
         store=words["store"],
         report=words["report"],
-        format=words["format"],
+        format=form,
         dry_run=words["dry_run"],
         progress=words["progress"],
         lab=lab(words),
     )
+
+
+def form_of(format: str, *, raw: bool) -> str:  # noqa: A002  (the option's name)
+    """Return the form of a result in a format, with `--raw` or without.
+
+    Raises:
+        InputError: The format is not CSV, and `--raw` is for nothing else.
+    """
+    if raw and format != csvtext.CSV:
+        raise InputError("--raw is for CSV alone", hint="add --format csv, or leave --raw out")
+    return csvtext.RAW if raw else format
 
 
 def lab(words: dict[str, Any]) -> Lab | None:

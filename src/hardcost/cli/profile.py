@@ -16,6 +16,7 @@ from hardcost.cli.present import notes_of, present, put_or_print, write_report
 from hardcost.design import leave_one_out
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
+from hardcost.files import check_put
 from hardcost.instruments.insn import INSN
 from hardcost.profiles.commandline import Settings
 from hardcost.report.exports.callgrind import callgrind
@@ -59,6 +60,8 @@ def profile(  # noqa: PLR0913  (click's options)
     chosen = options.choices(words, INSN.name)
     workloads = chosen.workloads or (Workload("syscalls"),)
     profilable.check(chosen.instrument, chosen.record, workloads)
+    if output is not None:
+        check_put(output, "-o")
     names = () if name is None else (name,)
     (loaded,) = named_profiles(names, scap_profile, settings)
     refused.check(loaded)

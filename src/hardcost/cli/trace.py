@@ -18,6 +18,7 @@ from hardcost.cli.present import notes_of, put_or_print, write_report
 from hardcost.design import leave_one_out
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
+from hardcost.files import check_put
 from hardcost.instruments.insn import INSN
 from hardcost.profiles.commandline import Settings
 from hardcost.report.exports.perfetto import perfetto
@@ -61,6 +62,8 @@ def trace(  # noqa: PLR0913  (click's options)
     settings = Settings(sysctl, options.started(words), lsm)
     chosen = options.choices(words, INSN.name)
     workloads, numbers = _workloads(call, chosen), _numbers(processors)
+    if output is not None:
+        check_put(output, "-o")
     names = () if name is None else (name,)
     (loaded,) = named_profiles(names, scap_profile, settings)
     refused.check(loaded)

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from hardcost.auditrules import parse
 from hardcost.auditrules.loading import load_lines
 from hardcost.auditrules.prove.prove import prove
-from hardcost.auditrules.repair.replacing import ChangedError, replace_content
+from hardcost.auditrules.wholefile import ChangedError
 from hardcost.cli.verbs import hardcost
 from hardcost.errors import InputError
+from hardcost.files import put
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -158,7 +159,7 @@ def test_standard_input_and_a_lone_dry_run_are_refused(file: Path) -> None:
 def test_a_file_that_changed_meanwhile_is_left_alone(file: Path) -> None:
     write(file, CHMOD)
     with pytest.raises(ChangedError):
-        replace_content(file, b"something else\n", b"new\n")
+        put(file, b"new\n", before=b"something else\n")
     assert file.read_text() == f"{CHMOD}\n"
     assert [one.name for one in file.parent.iterdir()] == ["x.rules"]
 

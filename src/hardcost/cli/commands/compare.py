@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import RESULT_FORMATS, format_option, store_option
+from hardcost.cli.commands.shared import RESULT_FORMATS, format_option, raw, store_option
 from hardcost.cli.lazy import carried_out_by
 
 
@@ -14,6 +14,7 @@ from hardcost.cli.lazy import carried_out_by
 @click.argument("b", shell_complete=completion.runs)
 @store_option()
 @format_option(RESULT_FORMATS)
+@raw
 @carried_out_by("hardcost.cli.compare:compare")
 def compare() -> None:
     """Show the runs A and B side by side.

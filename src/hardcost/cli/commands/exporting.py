@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import store_option
+from hardcost.cli.commands.shared import raw, store_option
 from hardcost.cli.lazy import LazyGroup, carried_out_by
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def export() -> None:
     type=click.Choice(["csv", "parquet", "markdown"]),
     help="The file's format (default: by its name; csv on standard output).",
 )
+@raw
 @store_option()
 @carried_out_by("hardcost.cli.exporting:runs")
 def runs() -> None:
@@ -153,6 +154,7 @@ _DECISION = click.argument("decision", type=click.Path(path_type=Path, dir_okay=
     type=click.Choice(["csv", "markdown", "oscal"]),
     help="The file's format (default: by its name, .csv, .md or .json; csv on standard output).",
 )
+@raw
 @_FORCE
 @carried_out_by("hardcost.cli.exportdecision:waivers")
 def waivers() -> None:

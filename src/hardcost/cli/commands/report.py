@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import RESULT_FORMATS, format_option, store_option
+from hardcost.cli.commands.shared import RESULT_FORMATS, format_option, raw, store_option
 from hardcost.cli.lazy import carried_out_by
 
 
@@ -20,6 +20,7 @@ from hardcost.cli.lazy import carried_out_by
 )
 @store_option()
 @format_option(RESULT_FORMATS)
+@raw
 @carried_out_by("hardcost.cli.report:report")
 def report() -> None:
     """Show RUN again.

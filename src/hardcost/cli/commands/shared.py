@@ -72,6 +72,14 @@ output_file = click.option(
 )
 """The file that a profile or a trace goes to."""
 
+raw = click.option(
+    "--raw",
+    is_flag=True,
+    help="Leave out the apostrophe that CSV puts before texts that a spreadsheet would take for a"
+    " formula.",
+)
+"""Whether a program reads the CSV, and no spreadsheet."""
+
 precision = click.option(
     "--precision",
     metavar="SHARE",
@@ -292,6 +300,7 @@ def _kept(formats: Sequence[str]) -> tuple[_Option, ...]:
         ),
         store_option(),
         format_option(formats),
+        *([raw] if "csv" in formats else []),
     )
 
 

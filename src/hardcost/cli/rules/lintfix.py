@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from hardcost.auditrules.parse import LARGEST_FILE
 from hardcost.auditrules.repair import repairs
-from hardcost.auditrules.repair.replacing import ChangedError, replace_content
-from hardcost.errors import InputError, Place, StoreError
-from hardcost.files import content
+from hardcost.auditrules.wholefile import ChangedError
+from hardcost.errors import InputError, Place
+from hardcost.files import content, put
 from hardcost.report.text import visible
 from hardcost.units import count
 
@@ -137,13 +137,11 @@ def _contents(found: Sequence[Repair]) -> dict[str, tuple[bytes, bytes]]:
 
 def _replace(file: str, before: bytes, after: bytes) -> None:
     try:
-        replace_content(Path(file), before, after)
+        put(Path(file), after, before=before)
     except ChangedError as error:
         raise InputError(
             "the file changed while it was repaired", place=Place(file), hint="run it again"
         ) from error
-    except OSError as error:
-        raise StoreError(f"{file} can't be written: {error.strerror or error}") from error
 
 
 def _diff(file: str, before: bytes, after: bytes) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
+from hardcost import files
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.optimize import never, output
 from hardcost.auditrules.optimize.optimise import Options, optimise
@@ -114,7 +115,7 @@ def _is_unchanged(made: Optimised) -> bool:
 def _write(out: Path, content: str) -> None:
     data = content.encode(errors="surrogateescape")
     if str(out) != "-":
-        out.write_bytes(data)
+        files.put(out, data)
         return
     stream = sys.stdout.buffer
     while data:  # a stream without a buffer may take only a part
@@ -173,10 +174,8 @@ def _check_out(out: Path, paths: Sequence[Path], *, force: bool) -> None:
             f"{out} is one of the input files, or in an input folder",
             hint="name another file, review it, and then put it in place",
         )
-    if out.exists() and not force:
-        raise InputError(f"{out} already exists", hint="--force overwrites it")
-    if not out.parent.is_dir():
-        raise InputError(f"there is no folder {out.parent}", hint="create it first")
+    files.check_new(out, force=force)
+    files.check_put(out, "-o")
 
 
 # Showing ----------------------------------------------------------------------------------------

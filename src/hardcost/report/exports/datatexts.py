@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import astuple, fields
 from typing import TYPE_CHECKING
 
+from hardcost.report.exports import csvtext
+from hardcost.report.exports.csvtext import shown
 from hardcost.report.exports.datarows import Row
 from hardcost.report.exports.markdowntext import code, table
-from hardcost.report.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,30 +16,19 @@ if TYPE_CHECKING:
 COLUMNS = tuple(field.name for field in fields(Row))
 
 
-def csv_text(rows: Iterable[Row]) -> str:
-    """Return rows as CSV with a header; numbers with all their digits, nothing for None."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in rows:
-        writer.writerow([_written(value) for value in astuple(row)])
-    return out.getvalue()
+def csv_text(rows: Iterable[Row], *, raw: bool = False) -> str:
+    """Return rows as CSV with a header."""
+    return csvtext.csv_text(COLUMNS, (astuple(row) for row in rows), raw=raw)
 
 
 def markdown_text(rows: Iterable[Row]) -> str:
     """Return rows as a table in Markdown, without the columns that are empty in all of them."""
-    values = [[_written(value) for value in astuple(row)] for row in rows]
+    values = [[shown(value) for value in astuple(row)] for row in rows]
     used = [at for at in range(len(COLUMNS)) if any(row[at] for row in values)]
     numeric = [at for at in used if _is_numeric(COLUMNS[at])]
     body = [[row[at] if at in numeric else code(row[at]) for at in used] for row in values]
     right = [nth for nth, at in enumerate(used) if at in numeric]
     return table([COLUMNS[at] for at in used], body, right) + "\n"
-
-
-def _written(value: object) -> str:
-    if value is None:
-        return ""
-    return visible(value) if isinstance(value, str) else repr(value)
 
 
 def _is_numeric(column: str) -> bool:

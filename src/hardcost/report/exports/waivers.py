@@ -3,17 +3,17 @@
 As CSV for spreadsheets, as Markdown, and as OSCAL's plan of action and milestones (POA&M) in JSON
 (version 1.1.2, <https://pages.nist.gov/OSCAL/resources/concepts/layer/assessment/poam/>). Names and
 reasons may hold anything: in CSV and Markdown characters that could act on a terminal are escaped,
-and a cell that a spreadsheet would take for a formula begins with an apostrophe.
+and in CSV no text acts in a spreadsheet.
 """
 
 from __future__ import annotations
 
-import csv
-import io
+import functools
 import json
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from hardcost.report.exports import csvtext
 from hardcost.report.exports.markdowntext import code, escaped, table
 from hardcost.report.text import decimals, number, percent, signed, visible
 
@@ -40,10 +40,6 @@ COLUMNS = (
     "conditions",
     "reason",
 )
-_NUMBERS = frozenset({"cost", "low", "high", "baseline", "share_of_baseline"})
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
-"""What a cell begins with that spreadsheets don't take for text; and our own mark for those."""
-
 _OSCAL = "1.1.2"
 _OURS = uuid.UUID("5b3ce1a2-0f59-5d1c-9f4e-3f0a4f4b7a10")
 """The name space of our UUIDs: the same waiver keeps its UUID from one export to the next."""
@@ -51,24 +47,10 @@ _NAMESPACE = "urn:hardcost:waivers"
 _UNKNOWN = "Nothing was measured of its cost."
 
 
-def csv_text(decision: Decision, _: datetime) -> str:
+def csv_text(decision: Decision, _: datetime, *, raw: bool = False) -> str:
     """Return a row for each control that is given up, with a header."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for one in decision.given_up:
-        writer.writerow(
-            [
-                cell if name in _NUMBERS else guarded(visible(cell))
-                for name, cell in _cells(one).items()
-            ]
-        )
-    return out.getvalue()
-
-
-def guarded(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula, if need be behind an apostrophe."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    rows = [list(_cells(one).values()) for one in decision.given_up]
+    return csvtext.csv_text(COLUMNS, rows, raw=raw)
 
 
 def markdown_text(decision: Decision, _: datetime) -> str:
@@ -113,7 +95,12 @@ def oscal_text(decision: Decision, now: datetime) -> str:
     return json.dumps({"plan-of-action-and-milestones": plan}, indent=2, allow_nan=False) + "\n"
 
 
-WRITERS: dict[str, Writer] = {"csv": csv_text, "markdown": markdown_text, "oscal": oscal_text}
+WRITERS: dict[str, Writer] = {
+    csvtext.CSV: csv_text,
+    csvtext.RAW: functools.partial(csv_text, raw=True),
+    "markdown": markdown_text,
+    "oscal": oscal_text,
+}
 
 
 def evidence(one: GivenUp) -> str:
@@ -130,15 +117,14 @@ def evidence(one: GivenUp) -> str:
     return f"{one.metric}: {signed(one.cost, digits)} {one.unit}{interval}{of}."
 
 
-def _cells(one: GivenUp) -> dict[str, str]:
-    """Return the cells of a row by their columns; unknown numbers are empty."""
-    share = _share(one)
-    measured = {
-        "cost": repr(one.cost),
-        "low": repr(one.low),
-        "high": repr(one.high),
-        "baseline": repr(one.baseline),
-        "share_of_baseline": "" if share is None else repr(share),
+def _cells(one: GivenUp) -> dict[str, str | float | None]:
+    """Return the cells of a row by their columns; unknown numbers are None."""
+    measured: dict[str, float | None] = {
+        "cost": one.cost,
+        "low": one.low,
+        "high": one.high,
+        "baseline": one.baseline,
+        "share_of_baseline": _share(one),
     }
     cells = {
         "control": one.control,
@@ -148,7 +134,7 @@ def _cells(one: GivenUp) -> dict[str, str]:
         "unit": one.unit,
         "conditions": one.conditions,
         "reason": one.reason,
-        **(measured if one.metric else dict.fromkeys(measured, "")),
+        **(measured if one.metric else dict.fromkeys(measured)),
     }
     return {name: cells[name] for name in COLUMNS}
 

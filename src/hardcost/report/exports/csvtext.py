@@ -1,0 +1,53 @@
+"""CSV: all of it is written here. No text in a cell acts, in a terminal or in a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+from hardcost.report.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    Cell = str | float | None
+
+CSV, RAW = "csv", "csv --raw"
+"""The format's name, and its name without the mark on texts that would act in a spreadsheet."""
+
+_ACTIVE = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n", "'")  # noqa: RUF001  (meant)
+"""What a cell begins with that spreadsheets don't take for text; and our own mark for those."""
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]], *, raw: bool = False) -> str:
+    """Return rows as CSV: numbers with all their digits, nothing for None.
+
+    A text that a spreadsheet would take for a formula is `marked` unless it shall be `raw`.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    for row in rows:
+        writer.writerow([_written(cell, raw=raw) for cell in row])
+    return out.getvalue()
+
+
+def marked(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula, if need be behind an apostrophe.
+
+    Blanks in front are looked through, as some spreadsheets do.
+    """
+    return f"'{text}" if text.lstrip(" ").startswith(_ACTIVE) else text
+
+
+def shown(cell: Cell) -> str:
+    """Return a cell as text that can't act on a terminal."""
+    if cell is None:
+        return ""
+    return visible(cell) if isinstance(cell, str) else repr(cell)
+
+
+def _written(cell: Cell, *, raw: bool) -> str:
+    text = shown(cell)
+    return marked(text) if isinstance(cell, str) and not raw else text
