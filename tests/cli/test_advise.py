@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 from tests.cli.verbs.spoken import said
 
+from hardcost.cli import measuring
 from hardcost.profiles import decisions
 
 if TYPE_CHECKING:
@@ -68,6 +69,18 @@ def test_the_decision_is_read_back_with_what_is_given_up(
     assert given_up.control == RULES.splitlines()[2]
     assert (given_up.metric, given_up.unit, given_up.cost) == ("chmod", "insn/op", 2020)
     assert [one.name for one in decision.kept.controls][1:] == RULES.splitlines()[:2]
+
+
+def test_the_decision_is_there_before_anything_is_printed_or_drawn(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> NoReturn:
+        raise MemoryError
+
+    monkeypatch.setattr(measuring, "shown", fails)
+    words = f"advise my.rules {ON} --no-equivalents --budget 'chmod<=100%' -o d.toml"
+    assert said(words, capsys).endswith("--- status 3\n")
+    assert decisions.read(tmp_path / "d.toml").given_up
 
 
 def test_where_nothing_is_kept_there_is_no_decision(

@@ -85,6 +85,28 @@ def test_a_run_is_printed_as_the_table_that_the_store_has(say: Say) -> None:
     assert "BenchmarkHardcost/workload=syscalls" in say("report last --format benchstat")
 
 
+def test_no_text_in_csv_acts_in_a_spreadsheet_unless_it_is_raw(say: Say, tmp_path: Path) -> None:
+    say(f"bill my.rules {ON}")
+    say("export runs -o runs.csv")
+    say("export runs -o raw.csv --raw")
+    marked, raw = ((tmp_path / name).read_text() for name in ("runs.csv", "raw.csv"))
+    for shown, own in (
+        (marked, raw),
+        *((stdout(say(f"report last --format csv{one}")) for one in ("", " --raw")),),
+    ):
+        controls = {row["control"] for row in table(own)} - {""}
+        assert controls == set(RULES.splitlines())
+        assert {row["control"] for row in table(shown)} - {""} == {f"'{one}" for one in controls}
+        assert [row["value"] for row in table(shown)] == [row["value"] for row in table(own)]
+
+
+def test_raw_is_refused_where_there_is_no_csv(say: Say) -> None:
+    for words in ("report last --raw", f"bill my.rules {ON} --raw --format json"):
+        text = say(words)
+        assert "error: --raw is for CSV alone" in text
+        assert text.endswith("--- status 2\n")
+
+
 def test_two_runs_are_one_table(say: Say) -> None:
     say(f"bill my.rules {ON}")
     say(f"bill my.rules {ON} --fresh")

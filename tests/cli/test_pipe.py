@@ -62,6 +62,17 @@ def test_a_reader_that_is_gone_ends_it_quietly_as_sigpipe_would(
     assert (ended.returncode, ended.stderr) == (SIGPIPE_STATUS, "")
 
 
+def test_a_named_stdout_is_a_pipe_as_any_other(rules: Path) -> None:
+    rules.write_text("-w /srv/x -p wa\n")
+    argv = [*COMMAND, "rules", "optimize", str(rules), "-o", "/dev/stdout", "--no-least"]
+    read = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert "/srv/x" in read.stdout
+    assert "exists" not in read.stderr
+    with closed() as out:
+        ended = subprocess.run(argv, stdout=out, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (SIGPIPE_STATUS, "")
+
+
 def test_a_reader_that_leaves_after_a_line_ends_it_quietly(rules: Path) -> None:
     argv = [*COMMAND, "rules", "lint", str(rules), "--all"]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:

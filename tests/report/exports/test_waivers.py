@@ -61,6 +61,11 @@ def decision(*given_up: GivenUp, title: str = "stig") -> Decision:
     return Decision(Profile("p", title, "", (Sysctl("kernel.y", "1"),)), given_up)
 
 
+def test_raw_leaves_the_mark_out_of_waivers() -> None:
+    (row,) = rows(waivers.WRITERS["csv --raw"](decision(OPEN), NOW))
+    assert row["control"] == OPEN.control
+
+
 def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
