@@ -300,7 +300,7 @@ def test_a_mount_point_is_named_as_what_it_is(tmp_path: Path) -> None:
     for name in ("host", "mounted"):
         (tmp_path / name).write_bytes(OLD)
     script = 'mount --bind "$1" "$2" && exec "$3" -c "$4" "$2"'
-    words = [tmp_path / "host", tmp_path / "mounted", sys.executable, MOUNTED]
+    words = [str(tmp_path / "host"), str(tmp_path / "mounted"), sys.executable, MOUNTED]
     ended = subprocess.run(
         ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", *words],
         capture_output=True,
