@@ -1,37 +1,36 @@
 """QEMU's rights on the host, which are restricted since it runs kernels and programs of others.
 
 It has no privileges and can gain none, its system calls are filtered if its build can do that, and
-its environment is minimal. If hardcost is root, QEMU runs as the user `nobody`, without access to
-the files of others: its working folder is the trial's own, and hardcost opens any other file that
-it needs and passes the descriptor.
+its environment is minimal. It runs as a user of its own where this host allows it (`guestusers`),
+without access to the files of others: hardcost opens what it needs, and passes the descriptor.
 """
 
 from __future__ import annotations
 
 import functools
 import os
-import re
 import stat
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
+from hardcost.machines.guestusers import SAME, namespace_words, taken, ways
 from hardcost.machines.process import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
-NOBODY = 65534
-"""A user and group without rights of their own, on Debian and elsewhere."""
+    from hardcost.machines.guestusers import User
 
 KVM = Path("/dev/kvm")
 
 _SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
-_NEEDED = (0, 6, 7, 8)  # CAP_CHOWN, CAP_SETGID, CAP_SETUID, CAP_SETPCAP
-_CAPABILITIES = re.compile(r"^CapEff:\s*([0-9a-f]+)$", re.MULTILINE)
 _GAINS_NOTHING = ("--no-new-privs", "--inh-caps=-all")
 _HAS_NOTHING = ("--bounding-set=-all",)
+_READS, _WRITES = 0o4, 0o6
 
 
 @functools.cache
@@ -44,105 +43,130 @@ def sandbox_words(program: str) -> tuple[str, ...]:
     return ("-sandbox", _SANDBOX)
 
 
-def guard(*, uses_kvm: bool) -> tuple[str, ...]:
-    """Return setpriv's options for our QEMU."""
-    if not _can_drop():
-        return _GAINS_NOTHING
-    words = (*_GAINS_NOTHING, *_HAS_NOTHING)
-    if not is_other_user(uses_kvm=uses_kvm):
-        return words
-    groups = f"--groups={KVM.stat().st_gid}" if uses_kvm else "--clear-groups"
-    return (*words, f"--reuid={NOBODY}", f"--regid={NOBODY}", groups)
+@dataclass(frozen=True)
+class Guard:
+    """What restricts a program's rights: words that run setpriv, and setpriv's options."""
+
+    before: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
 
 
-def is_other_user(*, uses_kvm: bool) -> bool:
-    """Say whether QEMU runs as `nobody`: hardcost is root, and KVM, if used, is open to a group."""
-    if not _can_drop():
-        return False
-    if not uses_kvm:
-        return True
+def guard(user: User, *, uses_kvm: bool) -> Guard:
+    """Return what has our QEMU run as `user`, without privileges."""
+    if user.way == "same":
+        return Guard(options=(*_GAINS_NOTHING, *(_HAS_NOTHING if _is_root() else ())))
+    options = (*_GAINS_NOTHING, *_HAS_NOTHING)
+    if user.way == "subordinate":
+        return Guard(tuple(namespace_words(user)), (*options, "--clear-groups"))
+    groups = [user.shared, *([KVM.stat().st_gid] if uses_kvm else [])]
+    named = ",".join(map(str, groups))
+    ids = (f"--reuid={user.uid}", f"--regid={user.gid}", f"--groups={named}")
+    return Guard(options=(*options, *ids))
+
+
+def user_of(*, uses_kvm: bool) -> AbstractContextManager[User]:
+    """Give the user that a QEMU runs as: who runs hardcost, where no other may open KVM."""
+    return nullcontext(SAME) if uses_kvm and not _is_kvm_of_a_group() else taken()
+
+
+def _is_root() -> bool:
+    """Say whether this is root with the rights to drop privileges and to become another user."""
+    return ways().way in {"own", "nobody"}
+
+
+def _is_kvm_of_a_group() -> bool:
+    """Say whether root can let another user open KVM, as a member of its group."""
     try:
         status = KVM.stat()
     except OSError:
         return False
     both = stat.S_IRGRP | stat.S_IWGRP
-    return bool(status.st_gid) and status.st_mode & both == both
+    return _is_root() and bool(status.st_gid) and status.st_mode & both == both
 
 
-@functools.cache
-def _can_drop() -> bool:
-    """Say whether this root can become another user, which some containers forbid."""
-    if os.geteuid():
-        return False
-    try:
-        mapped = [line.split() for line in Path("/proc/self/uid_map").read_text().splitlines()]
-        found = _CAPABILITIES.search(Path("/proc/self/status").read_text())
-    except OSError:
-        return False
-    is_mapped = any(int(first) <= NOBODY < int(first) + int(count) for first, _, count in mapped)
-    has = int(found[1], 16) if found else 0
-    return is_mapped and all(has >> number & 1 for number in _NEEDED)
+@dataclass(frozen=True)
+class Output:
+    """A file that QEMU writes by a descriptor that it inherits, and hardcost reads."""
+
+    path: Path
+    descriptor: int = -1
 
 
 @dataclass
 class Files:
-    """Files passed to a QEMU by descriptor; `close` them when it has them."""
+    """Files passed to the QEMU of a `user` by descriptor; `close` them when it has them.
 
-    other_user: bool
+    QEMU opens some of them anew, under /proc/self/fd. For that its user needs permission. Nobody
+    else profits, since they lie in folders that only their owner can enter.
+    """
+
+    user: User = SAME
     descriptors: list[int] = field(default_factory=list)
 
+    def output(self, path: Path) -> Output:
+        """Make a file that QEMU writes, and that nobody else can open.
+
+        Raises:
+            MachineError: It can't be made.
+        """
+        return Output(path, self._opened(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+
     def read(self, path: Path) -> Path:
-        """Return the path under which QEMU can read a file.
+        """Return the path under which QEMU can read a file that other guests may be given too.
 
         Raises:
             MachineError: It can't be opened, or can't be given to QEMU's user.
         """
-        return self._handed(path, os.O_RDONLY, 0o040)
+        return self._handed(path, os.O_RDONLY, _READS, self.user.shared)
 
     def write(self, path: Path) -> Path:
-        """Return the path under which QEMU can read and write a file, created if necessary.
+        """Return the path under which QEMU can read and write such a file, made if necessary.
 
         Raises:
             MachineError: It can't be opened, or can't be given to QEMU's user.
         """
-        return self._handed(path, os.O_RDWR | os.O_CREAT, 0o060)
+        return self._handed(path, os.O_RDWR | os.O_CREAT, _WRITES, self.user.shared)
 
-    def own(self, path: Path, permissions: int) -> None:
-        """Give QEMU the `permissions` (of a group) on a file or folder.
+    def own(self, path: Path, *, written: bool = False) -> Path:
+        """Return the path under which QEMU can read, or write, a file of this guest alone.
 
         Raises:
-            MachineError: It can't be given to QEMU's user.
+            MachineError: It can't be opened, or can't be given to QEMU's user.
         """
-        try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                self._grant(descriptor, permissions)
-            finally:
-                os.close(descriptor)
-        except OSError as error:
-            raise _not_handed(path, error) from error
+        if written:
+            return self._handed(path, os.O_RDWR | os.O_CREAT, _WRITES, self.user.gid)
+        return self._handed(path, os.O_RDONLY, _READS, self.user.gid)
 
     def close(self) -> None:
         """Close the files opened here."""
         while self.descriptors:
             os.close(self.descriptors.pop())
 
-    def _handed(self, path: Path, flags: int, permissions: int) -> Path:
+    def _handed(self, path: Path, flags: int, permissions: int, group: int) -> Path:
+        descriptor = self._opened(path, flags)
         try:
-            descriptor = os.open(path, flags | os.O_CLOEXEC, 0o600)
-            self.descriptors.append(descriptor)
-            self._grant(descriptor, permissions)
+            self._grant(descriptor, permissions, group)
         except OSError as error:
             raise _not_handed(path, error) from error
         return Path(f"/proc/self/fd/{descriptor}")
 
-    def _grant(self, descriptor: int, permissions: int) -> None:
-        """Give a file to QEMU's group; its folder, which only its owner can enter, protects it."""
-        if not self.other_user or not permissions:
+    def _opened(self, path: Path, flags: int) -> int:
+        try:
+            descriptor = os.open(path, flags | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise _not_handed(path, error) from error
+        self.descriptors.append(descriptor)
+        return descriptor
+
+    def _grant(self, descriptor: int, permissions: int, group: int) -> None:
+        """Let QEMU's user open a file: by its group, which only root can set, else as anybody."""
+        if self.user.way == "same":
             return
         status = os.fstat(descriptor)
-        if status.st_gid != NOBODY:
-            os.fchown(descriptor, -1, NOBODY)
+        if self.user.way != "subordinate":
+            permissions <<= 3
+            if status.st_gid != group:
+                os.fchown(descriptor, -1, group)
         if status.st_mode & permissions != permissions:
             os.fchmod(descriptor, stat.S_IMODE(status.st_mode) | permissions)
 

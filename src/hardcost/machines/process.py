@@ -199,17 +199,18 @@ async def running(
     keep: Sequence[int] = (),
     folder: Path | None = None,
     guard: Sequence[str] = (),
+    before: Sequence[str] = (),
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """Give a running program that ends with the block, and with hardcost, however they end.
 
     `keep` are file descriptors that the program inherits, `folder` is its working folder. `guard`
     are options of setpriv that restrict its rights; with them its environment is minimal as well.
-    Its output goes to `errors_to`.
+    `before` are words that run setpriv, in the same process. The output goes to `errors_to`.
 
     Raises:
         MachineError: setpriv is missing.
     """
-    words = [*_WITH_US, *guard, *_STILL_OURS, str(os.getpid()), *argv]
+    words = [*before, *_WITH_US, *guard, *_STILL_OURS, str(os.getpid()), *argv]
     environment = _plain_environment()
     if guard:
         environment = {name: environment[name] for name in _BARE}

@@ -34,7 +34,6 @@ _ALIKE = (
     (re.compile(r"\b[0-9a-f]{64}\b"), "HASH"),
     (re.compile(r"(?<=  )[0-9a-f]{12}$", re.MULTILINE), "HASH"),
     (re.compile(r"Debian GNU/Linux \d+ \(\w+\)"), "Debian GNU/Linux NN (NAME)"),
-    (re.compile(r"runs as (?:nobody|this user)"), "runs as USER"),
     (re.compile(r"/[^\"\n]*/hardcost-probe, built with [^\"\n]+"), "PROBE, built with TOOLS"),
     (re.compile(r"\d+\.\d GiB"), "0.0 GiB"),
     (re.compile(r'"bytes": \d+'), '"bytes": 0'),

@@ -17,7 +17,7 @@ from tests.cli.verbs.spoken import check, said
 from tests.machines.kernels import linux
 
 from hardcost.cli.verbs import hardcost
-from hardcost.machines import confined
+from hardcost.machines import confined, guestusers
 from hardcost.machines.cache import Cache
 from hardcost.machines.kernels import sandbox
 
@@ -52,7 +52,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
         (tmp_path / "programs" / name).chmod(0o755)
     linux.make(tmp_path / "linux")
     Cache().make("kernels", "0123456789abcdef", "Linux 6.1.9, lean", _fill)
-    known = (confined.sandbox_words, sandbox._start)
+    known = (confined.sandbox_words, guestusers.ways, sandbox._start)
     for each in known:
         each.cache_clear()
     yield

@@ -6,11 +6,20 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import InputError
+from hardcost.machines.confined import Output
 from hardcost.machines.images.rootimage import RootImage
 from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.qemu import argv
 
-STREAMS = argv.Streams(Path("/a,b/ram"), Path("/c"), Path("/d"), Path("/s"), Path("/e"), 7)
+STREAMS = argv.Streams(
+    Path("/f,g"),
+    Path("/a,b/ram"),
+    Output(Path("/f,g/console"), 11),
+    Output(Path("/f,g/answers"), 12),
+    Output(Path("/f,g/serial"), 13),
+    Path("/proc/self/fd/14"),
+    7,
+)
 FRESH = Boot(kernel=KernelRecipe())
 ICOUNT = argv.Hardware("icount")
 STOPPED = Boot()
@@ -100,13 +109,21 @@ def test_memory_without_a_file_goes_with_the_guest() -> None:
 @pytest.mark.parametrize("boot", [Boot(), FRESH])
 def test_a_guest_can_answer_by_the_debug_console_and_by_its_second_serial_port(boot: Boot) -> None:
     words = " ".join(argv.boot_words(made(boot), STREAMS))
-    for device, name, path in (
-        ("isa-debugcon,iobase=0xe9", "answers", "d"),
-        ("isa-serial,index=1", "serial", "s"),
-    ):
+    for device, name in (("isa-debugcon,iobase=0xe9", "answers"), ("isa-serial,index=1", "serial")):
         assert f"-device {device},chardev={name}" in words
-        assert f"file,id={name},path={path}" in words
-    assert STREAMS.places == (Path("/d"), Path("/s"))
+    assert STREAMS.places == (Path("/f,g/answers"), Path("/f,g/serial"))
+
+
+def test_what_a_guest_says_leaves_by_inherited_descriptors_alone() -> None:
+    words = " ".join(argv.restore_words(made(), STREAMS))
+    for number, (name, descriptor) in enumerate(
+        (("console", 11), ("answers", 12), ("serial", 13)), start=1
+    ):
+        assert f"-add-fd fd={descriptor},set={number}" in words
+        assert f"-chardev file,id={name},path=/dev/fdset/{number}" in words
+    # The trial's folder is but a name to who looks at the processes.
+    assert words.count("/f,,g") == 1
+    assert "-name guest=/f,,g" in words
 
 
 def test_identity_words_hold_no_path() -> None:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from typing import TYPE_CHECKING
+import tempfile
+from pathlib import Path
 
 import pytest
 
 from hardcost.errors import MachineError
-from hardcost.machines.confined import Files
+from hardcost.machines.confined import Files, Guard
 from hardcost.machines.qemu.argv import Streams
 from hardcost.machines.qemu.guestprocess import guest_process
 from hardcost.machines.qemu.guesttime import Standstill
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # It speaks QMP as QEMU does, without waiting for what it is asked, and ends.
 GREETS_AND_ENDS = """\
@@ -26,12 +24,10 @@ with socket.socket(fileno=int(sys.argv[1])) as qmp:
 """
 
 
-def streams(folder: Path) -> Streams:
+def streams(folder: Path, files: Files) -> Streams:
     """Return streams whose files are there."""
-    console, answers, serial, job = (folder / name for name in ("log", "answers", "serial", "job"))
-    for place in (console, answers, serial, job):
-        place.touch()
-    return Streams(None, console, answers, serial, job, qmp_descriptor=-1)
+    outputs = (files.output(folder / name) for name in ("console", "answers", "serial"))
+    return Streams(folder, None, *outputs, folder / "job", qmp_descriptor=-1)
 
 
 @pytest.mark.parametrize("program", [GREETS_AND_ENDS, "raise SystemExit(1)"])
@@ -42,8 +38,9 @@ def test_a_qemu_that_ends_at_its_start_is_an_error_of_the_machine(
         def words(descriptor: int) -> list[str]:
             return [sys.executable, "-c", program, str(descriptor)]
 
-        files = Files(other_user=False)
-        async with guest_process(words, streams(tmp_path), files, (), Standstill()) as guest:
+        files = Files()
+        made = streams(Path(tempfile.mkdtemp(dir=tmp_path)), files)
+        async with guest_process(words, made, files, Guard(), Standstill()) as guest:
             await guest.command("cont")
 
     for _ in range(5):

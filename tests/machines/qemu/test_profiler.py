@@ -84,20 +84,21 @@ def test_what_is_no_program_has_no_functions(program: bytes) -> None:
 
 
 def test_the_plugin_is_told_which_qemu_has_loaded_it() -> None:
-    word, said = profiler.words("11.1.3 (Debian 1:11.1.3+ds-1)", stopped=True)
+    places = (Path("/proc/self/fd", name) for name in "789")
+    word, said = profiler.words(*places, "11.1.3 (Debian 1:11.1.3+ds-1)", stopped=True)
     assert word == "-plugin"
     assert said.split(",") == [
-        "file=./plugin",
-        "symbols=symbols",
-        "out=profile",
+        "file=/proc/self/fd/7",
+        "symbols=/proc/self/fd/8",
+        "out=/proc/self/fd/9",
         "qemu=11.1.3",
         "skip=1",
     ]
 
 
 def test_the_plugin_gets_all_that_it_takes(tmp_path: Path, program: bytes) -> None:
-    names = profiler.prepare(tmp_path, "kernel 1 a\n", [install("/usr/bin/known", program, 0o755)])
-    assert {*names, profiler.OUT} == {path.name for path in tmp_path.iterdir()}
+    made = profiler.prepare(tmp_path, "kernel 1 a\n", [install("/usr/bin/known", program, 0o755)])
+    assert set(made) == set(tmp_path.iterdir())
     lines = (tmp_path / "symbols").read_text().splitlines()
     assert lines[0] == "kernel 1 a"
     assert sum(line.startswith("reading ") for line in lines) > 50

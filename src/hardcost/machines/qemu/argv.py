@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from hardcost.machines.confined import Output
     from hardcost.machines.images.rootimage import RootImage
     from hardcost.machines.machine import Boot, Guest
 
@@ -99,15 +100,17 @@ class Streams:
     """The files and descriptors through which a guest and hardcost talk.
 
     `memory` None is memory that goes with the guest. Answers come in `answers`, or in `serial` from
-    a guest whose kernel refuses the ports to the probe. All but `memory` lie in one folder, in
-    which QEMU works. `sandbox` are the words that filter QEMU's system calls, `plugin` those of the
-    plugin, if there is one.
+    a guest whose kernel refuses the ports to the probe. `memory` and `job` are the paths under
+    which QEMU has these files. What hardcost has of the trial lies in `folder`, which QEMU can't
+    enter. `sandbox` are the words that filter QEMU's system calls, `plugin` those of the plugin,
+    if there is one.
     """
 
+    folder: Path
     memory: Path | None
-    console: Path
-    answers: Path
-    serial: Path
+    console: Output
+    answers: Output
+    serial: Output
     job: Path
     qmp_descriptor: int
     sandbox: tuple[str, ...] = ()
@@ -116,7 +119,7 @@ class Streams:
     @property
     def places(self) -> tuple[Path, Path]:
         """Where answers may come."""
-        return self.answers, self.serial
+        return self.answers.path, self.serial.path
 
 
 def boots_afresh(boot: Boot) -> bool:
@@ -288,14 +291,22 @@ def _stream_words(streams: Streams) -> list[str]:
     return [
         *streams.sandbox,
         *streams.plugin,
-        *("-name", f"guest={_escaped(streams.job.parent)}"),  # for who looks at the processes
-        *("-chardev", f"file,id=console,path={streams.console.name}"),
+        *("-name", f"guest={_escaped(streams.folder)}"),  # for who looks at the processes
+        *_output_words("console", 1, streams.console),
         *("-serial", "chardev:console"),
-        *("-chardev", f"file,id=answers,path={streams.answers.name}"),
-        *("-chardev", f"file,id=serial,path={streams.serial.name}"),
-        *("-fw_cfg", f"name=opt/hardcost/job,file={streams.job.name}"),
+        *_output_words("answers", 2, streams.answers),
+        *_output_words("serial", 3, streams.serial),
+        *("-fw_cfg", f"name=opt/hardcost/job,file={_escaped(streams.job)}"),
         *("-chardev", f"socket,id=qmp,fd={streams.qmp_descriptor}"),
         *("-mon", "chardev=qmp,mode=control"),
+    ]
+
+
+def _output_words(name: str, number: int, output: Output) -> list[str]:
+    """Return what QEMU writes to an inherited descriptor, for which it needs no permission."""
+    return [
+        *("-add-fd", f"fd={output.descriptor},set={number}"),
+        *("-chardev", f"file,id={name},path=/dev/fdset/{number}"),
     ]
 
 

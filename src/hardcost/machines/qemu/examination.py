@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hardcost.errors import HardcostError
-from hardcost.machines import confined, host, process
+from hardcost.machines import confined, guestusers, host, process
 from hardcost.machines.hostcheck import Check, attempt, program
 from hardcost.machines.images import debianimage, namespace
 from hardcost.machines.kernels import sandbox, source, tools
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from hardcost.machines.cache import Cache
 
 _LIMIT_SECONDS = 120.0
+_OWN = {
+    "own": "one of its own for each guest: a free user id",
+    "subordinate": "one of its own for each guest: a subordinate id, in a user namespace",
+}
 
 
 def examine(cache: Cache) -> Sequence[Check]:
@@ -32,6 +36,7 @@ def examine(cache: Cache) -> Sequence[Check]:
         program("setpriv", "util-linux"),
         attempt("QEMU", lambda: machine.qemu_version),
         _confined(),
+        _users(),
         attempt(
             "the probe", lambda: f"{initramfs.probe_binary()}, built with {initramfs.toolchain()}"
         ),
@@ -55,10 +60,22 @@ def _confined() -> Check:
     if process.found(QEMU) is None:
         return Check(name, ok=False, found="there is no QEMU", needed=False)
     filtered = bool(confined.sandbox_words(QEMU))
-    user = "nobody" if confined.is_other_user(uses_kvm=False) else "this user"
     calls = "its system calls are filtered" if filtered else "its build can't filter system calls"
     remedy = "install a QEMU that is built with seccomp, as Debian's is"
-    return Check(name, filtered, f"runs as {user}; {calls}", remedy, needed=False)
+    return Check(name, filtered, calls, remedy, needed=False)
+
+
+def _users() -> Check:
+    """Say whether guests are kept from each other, and from others of their user's processes."""
+    name = "users of guests"
+    if process.found("setpriv") is None:
+        return Check(name, ok=False, found="there is no setpriv", needed=False)
+    found = guestusers.ways()
+    if not found.why:
+        return Check(name, ok=True, found=_OWN[found.way], needed=False)
+    user = "nobody" if found.way == "nobody" else "this user"
+    said = f"one for all, {user}, whose other processes can forge trials: {found.why}"
+    return Check(name, ok=False, found=said, remedy=guestusers.REMEDY, needed=False)
 
 
 def _building(cache: Cache) -> Check:

@@ -8,6 +8,7 @@ import logging
 import signal
 import socket
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from qemu.qmp import QMPClient, QMPError
@@ -19,15 +20,15 @@ from hardcost.machines.qemu.argv import QEMU, Streams
 from hardcost.machines.qemu.guesttime import Standstill, StoodStillError, limited
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
-    from pathlib import Path
+    from collections.abc import AsyncIterator, Callable
 
-    from hardcost.machines.confined import Files
+    from hardcost.machines.confined import Files, Guard
 
 REMEDY = install("qemu-system-x86")
 _REASONS = ("Kernel panic", "hardcost-probe: ")  # what begins a console's words on why it ended
 _CONSOLE_LIMIT = 4000  # bytes of a console log's end that an error shows
 _ANSWERS_LIMIT = 256 << 20  # bytes; more than any job gives, less than a disk
+_NOWHERE = Path("/")  # where QEMU works: it makes no files
 _STATE = "state"  # what QEMU knows the file of a snapshot by
 _WRITES_FILES = 10  # QEMU's version since which a snapshot's file is handed so; 11 takes no other
 _POLL_SECONDS = 0.002
@@ -159,13 +160,13 @@ class GuestProcess:
             raise await self.gone("", TrialError)
 
     def _bound_output(self) -> None:
-        for path in (*self.streams.places, self.streams.console):
+        for path in (*self.streams.places, self.streams.console.path):
             if path.stat().st_size > _ANSWERS_LIMIT:
                 raise self.failure("the guest wrote without end", TrialError)
 
     def console(self) -> str:
         """Return the end of the console log, and of QEMU's own words, as text."""
-        return _end_of(self.errors) + _end_of(self.streams.console)
+        return _end_of(self.errors) + _end_of(self.streams.console.path)
 
     async def gone(
         self, message: str, kind: Callable[..., MachineError] = MachineError
@@ -201,14 +202,13 @@ async def guest_process(
     words: Callable[[int], list[str]],
     streams: Streams,
     files: Files,
-    guard: Sequence[str],
+    guard: Guard,
     still: Standstill,
 ) -> AsyncIterator[GuestProcess]:
     """Give a QEMU that is ready for commands; it is gone when the block ends.
 
     `words` gets the descriptor of QEMU's end of the QMP connection and returns the command. QEMU
-    works in the folder of its `streams`, behind `guard`, with `files`, which are closed here;
-    `still` gets to know its process.
+    works behind `guard` with `files`, which are closed here; `still` gets to know its process.
 
     Raises:
         MachineError: QEMU is missing or does not start.
@@ -216,11 +216,15 @@ async def guest_process(
     ours, theirs = socket.socketpair()
     with ours, theirs:
         argv = words(theirs.fileno())
-        folder = streams.job.parent
-        errors = folder / "errors"
+        errors = streams.folder / "errors"
         keep = [theirs.fileno(), *files]
         async with running(
-            argv, errors_to=errors, keep=keep, folder=folder, guard=guard
+            argv,
+            errors_to=errors,
+            keep=keep,
+            folder=_NOWHERE,
+            guard=guard.options,
+            before=guard.before,
         ) as process:
             theirs.close()
             files.close()

@@ -84,7 +84,7 @@ async def ask(recipe: Recipe, cache: Cache, known: Known, boot: Boot) -> Account
     ) as launch:
         await launch.guest.until_heard(BOOT_LIMIT_SECONDS)
         execution = await carried_out(launch, _JOB_SECONDS)
-        with launch.guest.streams.console.open("rb") as file:
+        with launch.guest.streams.console.path.open("rb") as file:
             console = file.read(_LOG_LIMIT).decode(errors="replace")
     texts = _texts(execution.answers)
     passed_on = [word for path in _PASSED_ON for word in texts.get(path, "").split("\0") if word]

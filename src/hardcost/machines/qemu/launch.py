@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines import answerlines, stacks
-from hardcost.machines.confined import Files, guard, is_other_user, sandbox_words
+from hardcost.machines.confined import Files, guard, sandbox_words, user_of
 from hardcost.machines.folders import REMEDY, is_full
 from hardcost.machines.machine import Execution
 from hardcost.machines.qemu import profiler
@@ -29,7 +29,6 @@ BOOT_LIMIT_SECONDS = 180.0
 SYSTEM_LIMIT_SECONDS = 900.0
 """The same for a whole system: a hundred services on an emulated processor, on a busy host."""
 
-_ENTERS, _READS, _WRITES = 0o010, 0o040, 0o060  # what QEMU's group may do
 _JOB_PADDED_TO = 1 << 14  # bytes
 _GRACE_SECONDS = 10.0  # for what surrounds the guest's own run
 
@@ -69,8 +68,12 @@ async def launched(  # noqa: PLR0913  (each is a thing of its own)
     """
     started = time.monotonic()
     uses_kvm = recipe.hardware.acceleration == "kvm"
-    files, still = Files(is_other_user(uses_kvm=uses_kvm)), Standstill()
-    with cache.scratch() as scratch, contextlib.closing(files):
+    still = Standstill()
+    with (
+        user_of(uses_kvm=uses_kvm) as user,
+        cache.scratch() as scratch,
+        contextlib.closing(Files(user)) as files,
+    ):
         streams = _streams(scratch, job, files)
         if recipe.symbols is not None:
             streams = _profiled(streams, recipe, recipe.symbols, job, files)
@@ -89,7 +92,9 @@ async def launched(  # noqa: PLR0913  (each is a thing of its own)
         try:
             async with (
                 _limited(limit_seconds + _GRACE_SECONDS, still),
-                guest_process(words, streams, files, guard(uses_kvm=uses_kvm), still) as guest,
+                guest_process(
+                    words, streams, files, guard(user, uses_kvm=uses_kvm), still
+                ) as guest,
             ):
                 yield Launch(guest, started)
         except MachineError as error:
@@ -140,18 +145,17 @@ def _profiled(
     streams: Streams, recipe: Recipe, symbols: Path, job: Sequence[Request], files: Files
 ) -> Streams:
     """Return the streams with QEMU's plugin, whose files are made and given to its QEMU."""
-    folder = streams.job.parent
     told = symbols.read_text() + recipe.programs
-    for name in profiler.prepare(folder, told, job, traced=recipe.boot.traced):
-        files.own(folder / name, _READS)
-    files.own(_out(streams), _WRITES)
+    made = profiler.prepare(streams.folder, told, job, traced=recipe.boot.traced)
+    given = [files.own(place) for place in made]
+    out = files.own(_out(streams), written=True)
     stopped = not boots_afresh(recipe.boot)
-    return replace(streams, plugin=profiler.words(recipe.qemu, stopped=stopped))
+    return replace(streams, plugin=profiler.words(*given, out, recipe.qemu, stopped=stopped))
 
 
 def _out(streams: Streams) -> Path:
     """Return the file in which the plugin says what it saw."""
-    return streams.job.parent / profiler.OUT
+    return streams.folder / profiler.OUT
 
 
 def _streams(scratch: Path, job: Sequence[Request], files: Files) -> Streams:
@@ -159,16 +163,13 @@ def _streams(scratch: Path, job: Sequence[Request], files: Files) -> Streams:
     lines = "".join(json.dumps(request.as_json()) + "\n" for request in job)
     # A job's length is alike for all configurations, near enough: the probe skips the blank line.
     (scratch / "job").write_text(lines + " " * (-(len(lines) + 1) % _JOB_PADDED_TO) + "\n")
-    files.own(scratch, _ENTERS)
-    for name in ("console", "answers", "serial", "job"):
-        (scratch / name).touch()
-        files.own(scratch / name, _READS if name == "job" else _WRITES)
     return Streams(
+        folder=scratch,
         memory=None,
-        console=scratch / "console",
-        answers=scratch / "answers",
-        serial=scratch / "serial",
-        job=scratch / "job",
+        console=files.output(scratch / "console"),
+        answers=files.output(scratch / "answers"),
+        serial=files.output(scratch / "serial"),
+        job=files.own(scratch / "job"),
         qmp_descriptor=-1,
         sandbox=sandbox_words(QEMU),
     )

@@ -113,34 +113,34 @@ def _of_vdso(text: str) -> Iterator[str]:
             yield f"vdso {begin} {end}"
 
 
-def words(qemu: str, *, stopped: bool) -> tuple[str, ...]:
-    """Return QEMU's words for the plugin; QEMU works in the folder that has the files.
+def words(plugin: Path, symbols: Path, out: Path, qemu: str, *, stopped: bool) -> tuple[str, ...]:
+    """Return QEMU's words for the plugin, with the paths under which QEMU has its files.
 
     `qemu` is QEMU's version: the plugin's callbacks differ from 11.1 on, and no function that is
     there or not tells. A guest that `stopped` for its snapshot reads the clock once more as it
     goes on.
     """
     said = f"qemu={qemu.partition(' ')[0]},skip={int(stopped)}"
-    return "-plugin", f"file=./plugin,symbols=symbols,out={OUT},{said}"
+    return "-plugin", f"file={plugin},symbols={symbols},out={out},{said}"
 
 
 def prepare(
     folder: Path, kernel: str, job: Sequence[Request], *, traced: bool = False
-) -> tuple[str, ...]:
-    """Leave in `folder`, where QEMU will work, what the plugin takes; return the files' names.
+) -> tuple[Path, Path]:
+    """Leave in `folder` the plugin and what it reads; return both files.
 
     `traced` has it note which process runs when.
 
     Raises:
         MachineError: The plugin was not built.
     """
-    shutil.copyfile(plugin(), folder / "plugin")
+    own, symbols = folder / "plugin", folder / "symbols"
+    shutil.copyfile(plugin(), own)
     lines = [*_readings(), *_windows(job), *_programs(job)]
     if traced:
         lines += noting.wanted(kernel, job)
-    (folder / "symbols").write_text(kernel + "".join(f"{line}\n" for line in lines))
-    (folder / OUT).touch()
-    return "plugin", "symbols"
+    symbols.write_text(kernel + "".join(f"{line}\n" for line in lines))
+    return own, symbols
 
 
 def _readings() -> Iterator[str]:

@@ -83,7 +83,7 @@ async def boot_and_save(recipe: Recipe, folder: Path, cache: Cache) -> None:
     ) as launch:
         await launch.guest.until_paused(BOOT_LIMIT_SECONDS)
         await _save(launch.guest, folder)
-        shutil.copyfile(launch.guest.streams.console, folder / "console")
+        shutil.copyfile(launch.guest.streams.console.path, folder / "console")
 
 
 async def _save(guest: GuestProcess, folder: Path) -> None:

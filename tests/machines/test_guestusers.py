@@ -1,0 +1,126 @@
+"""Users of guests: each guest has one that no other process on this host has."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.machines import confined, guestusers
+from hardcost.machines.guestusers import taken, ways
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HOLDS = """
+import sys
+from hardcost.machines.guestusers import taken
+with taken() as user:
+    print(user.uid, flush=True)
+    sys.stdin.read()
+"""
+own_alone = pytest.mark.skipif(ways().way != "own", reason="only root takes any free user")
+
+
+@pytest.fixture(autouse=True)
+def _ask_again() -> Iterator[None]:
+    """Forget what was found here, before and after what a test pretends."""
+    known = (guestusers.ways, guestusers._is_somebodys)
+    for each in known:
+        each.cache_clear()
+    yield
+    for each in known:
+        each.cache_clear()
+
+
+def holder() -> tuple[subprocess.Popen[str], int]:
+    """Return another hardcost that has taken a user until its input ends, and that user."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    return process, int(process.stdout.readline())
+
+
+@own_alone
+def test_guests_at_once_have_different_users_and_groups() -> None:
+    with taken() as one, taken() as two, taken() as three:
+        assert len({one.uid, two.uid, three.uid}) == len({one.gid, two.gid, three.gid}) == 3
+        assert one.shared not in {one.gid, two.gid, three.gid}
+    with taken() as again:
+        assert again == one
+
+
+@own_alone
+def test_two_hardcosts_take_different_users_and_a_killed_one_gives_its_own_back() -> None:
+    process, theirs = holder()
+    with process:
+        with taken() as mine:
+            assert mine.uid != theirs
+        process.kill()
+        process.wait()
+    with taken() as mine:
+        assert mine.uid == theirs
+
+
+@own_alone
+def test_the_user_of_a_process_is_not_taken() -> None:
+    """A guest may outlive a killed hardcost by a moment; its lock does not."""
+    with taken() as first:
+        pass
+    words = ["setpriv", f"--reuid={first.uid}", "--clear-groups", "sh", "-c", "echo; exec cat"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        with taken() as second:
+            assert second.uid != first.uid
+
+
+@own_alone
+def test_an_id_that_somebody_has_or_may_give_out_is_not_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with taken() as first:
+        pass
+    theirs = range(first.uid, first.uid + 7)
+    monkeypatch.setattr(guestusers, "_subordinates", lambda _: [("somebody", theirs)])
+    guestusers._is_somebodys.cache_clear()
+    with taken() as second:
+        assert second.uid == theirs.stop
+
+
+@own_alone
+def test_where_ids_can_t_be_locked_all_guests_have_one_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hardcost").mkdir(mode=0o755)  # as others could list and open it
+    monkeypatch.setattr(guestusers, "_RUN", tmp_path)
+    with taken() as user:
+        assert (user.way, user.uid, user.gid) == ("nobody", guestusers.NOBODY, guestusers.NOBODY)
+    assert "is no folder of this user alone" in ways().why
+
+
+def test_who_is_not_root_and_has_no_subordinate_ids_runs_guests_himself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guestusers, "_place", lambda: tmp_path)
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    monkeypatch.setattr(guestusers, "found", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(guestusers, "_subordinates", lambda _: [("54321", range(100, 200))])
+    with taken() as user:
+        assert user == guestusers.SAME
+    assert ways().why == "this user has no ids in /etc/subuid and /etc/subgid"
+    assert confined.guard(user, uses_kvm=False).before == ()
+
+
+def test_a_line_that_makes_no_sense_gives_no_ids(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "subuid").write_text("a:1:x\n\nb:100:5\n:::\nc:7\n")
+    monkeypatch.setattr(guestusers, "_ETC", tmp_path)
+    assert guestusers._subordinates("uid") == [("b", range(100, 105))]
+    assert guestusers._subordinates("gid") == []
