@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import multiprocessing
 import os
 import resource
 import signal
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +28,8 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 _ATTACH, _DETACH = 16, 17  # requests of ptrace(2)
 _GETFD, _OPENFD = 438, 434  # pidfd_getfd, pidfd_open: numbers of system calls
 _SHOWN, _FORGED = b"502", b"102"  # a call's instructions in some answer, and what is made of them
-_PAUSE_SECONDS = 0.01
+_UNMAPPED = 0x1000  # an address at which no process has anything
+_PAUSE_SECONDS = 0.05
 _DEATH_SECONDS = 30.0
 
 
@@ -63,28 +66,27 @@ def tried(guest: Guest) -> list[str]:
 def _attempts(guest: Guest) -> dict[str, Callable[[], object]]:
     process, pid = Path("/proc", str(guest.pid)), guest.pid
     files = ("answers", "serial", "console", "job", "errors", "profile", "plugin", "symbols")
-    ways: dict[str, Callable[[], object]] = {
-        "list the folder": lambda: list(guest.folder.iterdir()),
-        "add to the folder": lambda: (guest.folder / "more").touch(),
+    return {
+        "list the folder": partial(os.listdir, guest.folder),
+        "add to the folder": (guest.folder / "more").touch,
         **{f"read {name}": (guest.folder / name).read_bytes for name in files},
-        **{f"write {name}": lambda name=name: _forge(guest.folder / name) for name in files},
-        "list what it has open": lambda: list((process / "fd").iterdir()),
-        **{f"reopen {n}": lambda n=n: _forge(process / "fd" / str(n)) for n in range(3, 40)},
-        **{f"take {n}": lambda n=n: _take(pid, n) for n in range(3, 40)},
-        "enter its folder": lambda: list((process / "cwd" / ".").iterdir()),
-        "read its memory": lambda: os.close(os.open(process / "mem", os.O_RDONLY)),
-        "write its memory": lambda: os.close(os.open(process / "mem", os.O_RDWR)),
-        "write its memory by a call": lambda: _write(pid),
-        "map its memory": (process / "maps").read_bytes,
-        "read its environment": (process / "environ").read_bytes,
-        "trace it": lambda: _trace(pid),
-        "limit it": lambda: resource.prlimit(pid, resource.RLIMIT_FSIZE, (1, 1)),
-        "move it": lambda: os.sched_setaffinity(pid, os.sched_getaffinity(pid)),
-        "slow it down": lambda: os.setpriority(os.PRIO_PROCESS, pid, 19),
-        "have it killed first": lambda: (process / "oom_score_adj").write_text("1000"),
-        "wake it": lambda: os.kill(pid, signal.SIGCONT),
+        **{f"write {name}": partial(_forge, guest.folder / name) for name in files},
+        "list what it has open": partial(os.listdir, process / "fd"),
+        **{f"reopen {n}": partial(_forge, process / "fd" / str(n)) for n in range(3, 40)},
+        **{f"take {n}": partial(_take, pid, n) for n in range(3, 40)},
+        "enter its folder": partial(os.listdir, process / "cwd" / "."),
+        "read its memory": partial(_open_memory, process, os.O_RDONLY),
+        "write its memory": partial(_open_memory, process, os.O_RDWR),
+        "write its memory by a call": partial(_write, pid),
+        "map its memory": partial(_read, process / "maps"),
+        "read its environment": partial(_read, process / "environ"),
+        "trace it": partial(_trace, pid),
+        "limit it": partial(resource.prlimit, pid, resource.RLIMIT_FSIZE, (1, 1)),
+        "move it": partial(os.sched_setaffinity, pid, os.sched_getaffinity(0)),
+        "slow it down": partial(os.setpriority, os.PRIO_PROCESS, pid, 19),
+        "have it killed first": partial((process / "oom_score_adj").write_text, "1000"),
+        "wake it": partial(os.kill, pid, signal.SIGCONT),
     }
-    return ways
 
 
 def _forge(place: Path) -> None:
@@ -93,6 +95,25 @@ def _forge(place: Path) -> None:
         said = file.read(1 << 20)
         file.seek(0)
         file.write(said.replace(_SHOWN, _FORGED))
+
+
+def _read(place: Path) -> None:
+    """Read what the kernel says of a process; of one that is ending it says nothing to anybody."""
+    if not place.read_bytes():
+        raise ProcessLookupError
+
+
+def _open_memory(process: Path, way: int) -> None:
+    """Open a process's memory, and read where nothing is mapped; one that ends has no memory."""
+    memory = os.open(process / "mem", way)
+    try:
+        if not os.pread(memory, 1, _UNMAPPED):
+            raise ProcessLookupError
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
+    finally:
+        os.close(memory)
 
 
 def _checked(result: int) -> int:
@@ -116,9 +137,9 @@ def _write(pid: int) -> None:
     content = ctypes.create_string_buffer(8)
     here = Piece(ctypes.addressof(content), 8)
     # Nothing is mapped there: who may write gets EFAULT, who may not EPERM.
-    there = Piece(0x1000, 8)
+    there = Piece(_UNMAPPED, 8)
     written = _LIBC.process_vm_writev(pid, ctypes.byref(here), 1, ctypes.byref(there), 1, 0)
-    if written < 0 and ctypes.get_errno() != 14:  # EFAULT
+    if written < 0 and ctypes.get_errno() != errno.EFAULT:
         _checked(written)
 
 

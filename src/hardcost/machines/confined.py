@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
 from hardcost.machines.guestusers import SAME, namespace_words, taken, ways
-from hardcost.machines.process import run
+from hardcost.machines.process import Guard, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,14 +41,6 @@ def sandbox_words(program: str) -> tuple[str, ...]:
     except MachineError:
         return ()
     return ("-sandbox", _SANDBOX)
-
-
-@dataclass(frozen=True)
-class Guard:
-    """What restricts a program's rights: words that run setpriv, and setpriv's options."""
-
-    before: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()
 
 
 def guard(user: User, *, uses_kvm: bool) -> Guard:

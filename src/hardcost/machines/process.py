@@ -15,6 +15,7 @@ import socket
 import subprocess
 import time
 from collections import deque
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 from hardcost.errors import MachineError
@@ -35,6 +36,14 @@ _DEATH_SECONDS = 10.0  # until all processes of a killed program must have ended
 _WITH_US = ("setpriv", "--pdeathsig", "KILL")
 _STILL_OURS = ("--", "sh", "-c", 'test "$PPID" = "$0" && exec "$@"')
 _BARE = ("PATH", "LC_ALL")  # environment variables that a guarded program gets
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What restricts a program's rights: words that run setpriv, and setpriv's own options."""
+
+    before: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
 
 
 def run(
@@ -198,21 +207,20 @@ async def running(
     errors_to: Path,
     keep: Sequence[int] = (),
     folder: Path | None = None,
-    guard: Sequence[str] = (),
-    before: Sequence[str] = (),
+    guard: Guard | None = None,
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """Give a running program that ends with the block, and with hardcost, however they end.
 
-    `keep` are file descriptors that the program inherits, `folder` is its working folder. `guard`
-    are options of setpriv that restrict its rights; with them its environment is minimal as well.
-    `before` are words that run setpriv, in the same process. The output goes to `errors_to`.
+    `keep` are file descriptors that the program inherits, `folder` is its working folder. With a
+    `guard` its environment is minimal as well. Its output goes to `errors_to`.
 
     Raises:
         MachineError: setpriv is missing.
     """
-    words = [*before, *_WITH_US, *guard, *_STILL_OURS, str(os.getpid()), *argv]
+    held = guard or Guard()
+    words = [*held.before, *_WITH_US, *held.options, *_STILL_OURS, str(os.getpid()), *argv]
     environment = _plain_environment()
-    if guard:
+    if guard is not None:
         environment = {name: environment[name] for name in _BARE}
     with errors_to.open("wb") as errors:
         try:

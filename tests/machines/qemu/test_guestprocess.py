@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import MachineError
-from hardcost.machines.confined import Files, Guard
+from hardcost.machines.confined import Files
+from hardcost.machines.process import Guard
 from hardcost.machines.qemu.argv import Streams
 from hardcost.machines.qemu.guestprocess import guest_process
 from hardcost.machines.qemu.guesttime import Standstill
@@ -26,8 +27,10 @@ with socket.socket(fileno=int(sys.argv[1])) as qmp:
 
 def streams(folder: Path, files: Files) -> Streams:
     """Return streams whose files are there."""
-    outputs = (files.output(folder / name) for name in ("console", "answers", "serial"))
-    return Streams(folder, None, *outputs, folder / "job", qmp_descriptor=-1)
+    console, answers, serial = (
+        files.output(folder / name) for name in ("console", "answers", "serial")
+    )
+    return Streams(folder, None, console, answers, serial, folder / "job", qmp_descriptor=-1)
 
 
 @pytest.mark.parametrize("program", [GREETS_AND_ENDS, "raise SystemExit(1)"])

@@ -84,8 +84,8 @@ def test_what_is_no_program_has_no_functions(program: bytes) -> None:
 
 
 def test_the_plugin_is_told_which_qemu_has_loaded_it() -> None:
-    places = (Path("/proc/self/fd", name) for name in "789")
-    word, said = profiler.words(*places, "11.1.3 (Debian 1:11.1.3+ds-1)", stopped=True)
+    own, symbols, out = (Path("/proc/self/fd", name) for name in "789")
+    word, said = profiler.words((own, symbols), out, "11.1.3 (Debian 1:11.1.3+ds-1)", stopped=True)
     assert word == "-plugin"
     assert said.split(",") == [
         "file=/proc/self/fd/7",

@@ -22,7 +22,8 @@ from hardcost.machines.qemu.guesttime import Standstill, StoodStillError, limite
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from hardcost.machines.confined import Files, Guard
+    from hardcost.machines.confined import Files
+    from hardcost.machines.process import Guard
 
 REMEDY = install("qemu-system-x86")
 _REASONS = ("Kernel panic", "hardcost-probe: ")  # what begins a console's words on why it ended
@@ -219,12 +220,7 @@ async def guest_process(
         errors = streams.folder / "errors"
         keep = [theirs.fileno(), *files]
         async with running(
-            argv,
-            errors_to=errors,
-            keep=keep,
-            folder=_NOWHERE,
-            guard=guard.options,
-            before=guard.before,
+            argv, errors_to=errors, keep=keep, folder=_NOWHERE, guard=guard
         ) as process:
             theirs.close()
             files.close()

@@ -150,7 +150,7 @@ def _profiled(
     given = [files.own(place) for place in made]
     out = files.own(_out(streams), written=True)
     stopped = not boots_afresh(recipe.boot)
-    return replace(streams, plugin=profiler.words(*given, out, recipe.qemu, stopped=stopped))
+    return replace(streams, plugin=profiler.words(given, out, recipe.qemu, stopped=stopped))
 
 
 def _out(streams: Streams) -> Path:

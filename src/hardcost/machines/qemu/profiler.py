@@ -113,15 +113,16 @@ def _of_vdso(text: str) -> Iterator[str]:
             yield f"vdso {begin} {end}"
 
 
-def words(plugin: Path, symbols: Path, out: Path, qemu: str, *, stopped: bool) -> tuple[str, ...]:
-    """Return QEMU's words for the plugin, with the paths under which QEMU has its files.
+def words(files: Sequence[Path], out: Path, qemu: str, *, stopped: bool) -> tuple[str, ...]:
+    """Return QEMU's words for the plugin.
 
-    `qemu` is QEMU's version: the plugin's callbacks differ from 11.1 on, and no function that is
-    there or not tells. A guest that `stopped` for its snapshot reads the clock once more as it
-    goes on.
+    `files` are the paths under which QEMU has what `prepare` made, `out` is that of `OUT`. `qemu`
+    is QEMU's version: the plugin's callbacks differ from 11.1 on, and no function that is there or
+    not tells. A guest that `stopped` for its snapshot reads the clock once more as it goes on.
     """
+    own, symbols = files
     said = f"qemu={qemu.partition(' ')[0]},skip={int(stopped)}"
-    return "-plugin", f"file={plugin},symbols={symbols},out={out},{said}"
+    return "-plugin", f"file={own},symbols={symbols},out={out},{said}"
 
 
 def prepare(
