@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -71,6 +72,26 @@ def test_remove_of_an_unclear_name_removes_nothing(name: str, tmp_path: Path) ->
     with pytest.raises(InputError):
         cache.remove(("ab1", name))
     assert len(cache.entries()) == 2
+
+
+def test_what_the_cache_has_is_closed_to_others_whatever_the_umask(tmp_path: Path) -> None:
+    (tmp_path / "cache" / "kernels").mkdir(parents=True)
+    (tmp_path / "cache" / "kernels").chmod(0o777)  # as an older hardcost may have left it
+    was = os.umask(0)
+    try:
+        cache = Cache(tmp_path / "cache")
+        entries = [cache.make(kind, "x", "t", lambda _: None) for kind in ("kernels", "guests")]
+        with cache.scratch() as scratch:
+            modes = {
+                folder: stat.S_IMODE(folder.stat().st_mode)
+                for entry in (*entries, scratch)
+                for folder in (entry, entry.parent)
+            }
+            locks = stat.S_IMODE((tmp_path / "cache" / "locks").stat().st_mode)
+    finally:
+        os.umask(was)
+    assert set(modes.values()) == {0o700}
+    assert locks == 0o700
 
 
 def test_scratch_is_gone_afterwards(tmp_path: Path) -> None:

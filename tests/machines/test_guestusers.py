@@ -124,3 +124,35 @@ def test_a_line_that_makes_no_sense_gives_no_ids(
     monkeypatch.setattr(guestusers, "_ETC", tmp_path)
     assert guestusers._subordinates("uid") == [("b", range(100, 105))]
     assert guestusers._subordinates("gid") == []
+
+
+@own_alone
+@pytest.mark.parametrize(("group", "mode"), [(0, 0o660), (7, 0o600)])
+def test_where_only_root_may_open_kvm_qemu_stays_root_without_rights(
+    group: int, mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confined, "KVM", device(tmp_path, group, mode))
+    with confined.user_of(uses_kvm=True) as user:
+        assert user.way == "same"
+        options = confined.guard(user, uses_kvm=True).options
+    assert "--bounding-set=-all" in options
+    assert not [word for word in options if word.startswith("--reuid")]
+
+
+@own_alone
+def test_where_a_group_may_open_kvm_a_guest_s_user_is_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confined, "KVM", device(tmp_path, 7, 0o660))
+    with confined.user_of(uses_kvm=True) as user:
+        assert user.way == "own"
+        assert f"--groups={user.shared},7" in confined.guard(user, uses_kvm=True).options
+
+
+def device(folder: Path, group: int, mode: int) -> Path:
+    """Return a file with the group and the mode of KVM's."""
+    place = folder / "kvm"
+    place.touch()
+    place.chmod(mode)
+    os.chown(place, 0, group)
+    return place

@@ -52,7 +52,6 @@ _POLL_SECONDS = 0.05  # between two checks whether another run has finished its 
 _KEPT_SECONDS = 3600.0  # after its last use, during which an entry is not removed for space
 _DIGEST_LENGTH = 16  # hex digits: 64 bits, plenty for a cache of thousands
 _ATTEMPTS = 3  # to make something and find it complete
-_OURS = 0o700  # permissions: nobody else lists, reads or replaces what is in a folder of the cache
 _CHANGING = frozenset({"builds"})  # kinds whose entries change constantly: they have no manifest
 
 log = logging.getLogger(__name__)
@@ -381,7 +380,7 @@ class Cache:
                 fcntl.flock(held, fcntl.LOCK_EX)
                 if folders.node(lock) != os.fstat(descriptor).st_ino:
                     continue  # swept away before it was locked
-                folder.mkdir(mode=_OURS)
+                folder.mkdir(mode=folders.OURS)
                 try:
                     yield folder
                 finally:
@@ -418,8 +417,8 @@ class Cache:
     def _folder(self, name: str) -> Path:
         folder = self.root / name
         try:
-            self.root.mkdir(mode=_OURS, parents=True, exist_ok=True)
-            folder.mkdir(mode=_OURS, exist_ok=True)
+            self.root.mkdir(mode=folders.OURS, parents=True, exist_ok=True)
+            folder.mkdir(mode=folders.OURS, exist_ok=True)
         except OSError as error:
             if error.errno in FULL_DISK:
                 raise folders.no_space(self.root) from error
@@ -427,6 +426,7 @@ class Cache:
                 f"the cache folder {folder} can't be made: {error.strerror}",
                 hint="set HARDCOST_CACHE to a folder that you can write to",
             ) from error
+        folders.close(folder)
         return folder
 
 

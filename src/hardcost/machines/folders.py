@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _LITTLE_SPACE = 64 << 20  # bytes; a failure with less left is attributed to the full disk
 
 
+OURS = 0o700
+"""Permissions of a folder in which nobody else lists, reads or replaces anything."""
+
 REMEDY = "free some, for example with `hardcost image remove`, or set HARDCOST_CACHE elsewhere"
 """The remedy for a full disk."""
 
@@ -33,6 +36,14 @@ def is_full(folder: Path) -> bool:
     with contextlib.suppress(OSError):
         return shutil.disk_usage(folder).free < _LITTLE_SPACE
     return False
+
+
+def close(folder: Path) -> None:
+    """Close a folder of ours to others, if an older hardcost left it open."""
+    status = folder.stat()
+    if status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) != OURS:
+        with contextlib.suppress(OSError):  # a read-only disk
+            folder.chmod(OURS)
 
 
 def written(descriptor: int, grain: int) -> Iterator[tuple[int, int]]:

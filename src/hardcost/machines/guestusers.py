@@ -3,7 +3,7 @@
 Processes of one user may end each other, look into each other's memory, and open what the other has
 open. So each guest gets a user and group id of its own, as long as it runs: root takes a free one,
 others one of their subordinate ids (/etc/subuid), in a user namespace. A lock says that it is
-taken, and goes with the hardcost that holds it; the ids of running processes are left alone too.
+taken, and goes with the hardcost that holds it; the users of running processes are not taken.
 """
 
 from __future__ import annotations

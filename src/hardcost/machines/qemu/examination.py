@@ -27,6 +27,10 @@ _OWN = {
     "own": "one of its own for each guest: a free user id",
     "subordinate": "one of its own for each guest: a subordinate id, in a user namespace",
 }
+_ONE = {
+    "nobody": "one for all, nobody, whose other processes can forge trials",
+    "same": "one for all, this user, so that a guest that is broken into can forge others' trials",
+}
 
 
 def examine(cache: Cache) -> Sequence[Check]:
@@ -73,8 +77,7 @@ def _users() -> Check:
     found = guestusers.ways()
     if not found.why:
         return Check(name, ok=True, found=_OWN[found.way], needed=False)
-    user = "nobody" if found.way == "nobody" else "this user"
-    said = f"one for all, {user}, whose other processes can forge trials: {found.why}"
+    said = f"{_ONE[found.way]}: {found.why}"
     return Check(name, ok=False, found=said, remedy=guestusers.REMEDY, needed=False)
 
 
