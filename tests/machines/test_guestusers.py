@@ -117,6 +117,25 @@ def test_who_is_not_root_and_has_no_subordinate_ids_runs_guests_himself(
     assert confined.guard(user, uses_kvm=False).before == ()
 
 
+def test_who_is_not_root_gives_guests_the_last_of_his_subordinate_ids(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {"uid": range(100_000, 1_000_000_000), "gid": range(300_000, 365_536)}
+    monkeypatch.setattr(guestusers, "_place", lambda: tmp_path)
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    monkeypatch.setattr(guestusers, "found", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(guestusers, "_subordinates", lambda kind: [("12345", given[kind])])
+    monkeypatch.setattr(guestusers, "run", lambda _: "")
+    assert ways().pairs[-1] == (999_999_999, 365_535)
+    assert len(ways().pairs) == 1024
+    with taken() as one, taken() as two:
+        assert (one.way, one.uid, one.gid) == ("subordinate", 999_998_976, 364_512)
+        assert (two.uid, two.gid) == (999_998_977, 364_513)
+    before = confined.guard(one, uses_kvm=False).before
+    assert before[:2] == ("unshare", "--user")
+    assert {"--map-users=999998976,0,1", "--map-groups=364512,0,1"} < set(before)
+
+
 def test_a_line_that_makes_no_sense_gives_no_ids(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,7 +33,7 @@ NOBODY = 65534
 REMEDY = (
     "install the package uidmap, and give this user ids in /etc/subuid and /etc/subgid (usermod"
     " --add-subuids 100000-165535 --add-subgids 100000-165535 USER); root needs the right to change"
-    " its user, which containers may lack"
+    " its user and to make /run/hardcost, which containers may lack"
 )
 """The remedy where guests have no users of their own."""
 
@@ -132,10 +132,11 @@ def _subordinate() -> Ways:
         return Ways("same", why="newuidmap is missing (package uidmap)")
     name, number = _name(os.geteuid()), str(os.geteuid())
     users, groups = (
-        [one for owner, ids in _subordinates(kind) if owner in {name, number} for one in ids]
+        next((ids for owner, ids in _subordinates(kind) if owner in {name, number}), range(0))
         for kind in ("uid", "gid")
     )
-    pairs = tuple(zip(users, groups, strict=False))[-_USED_OF_SUBORDINATE:]
+    most = min(len(users), len(groups), _USED_OF_SUBORDINATE)
+    pairs = tuple(zip(users[len(users) - most :], groups[len(groups) - most :], strict=True))
     if not pairs:
         return Ways("same", why="this user has no ids in /etc/subuid and /etc/subgid")
     try:
