@@ -169,10 +169,10 @@ mod tests {
 
     #[test]
     fn a_step_leaves_the_same_state_each_time() {
-        let root = std::env::temp_dir().join(format!("hardcost-steps.{}", std::process::id()));
-        fs::create_dir_all(&root).expect("made");
+        let folder = tempfile::tempdir().expect("made");
+        let root = folder.path();
         let path = |name: &str| root.join(name).to_string_lossy().into_owned();
-        let own = fs::metadata(&root).expect("there");
+        let own = fs::metadata(root).expect("there");
         let owner = [own.uid(), own.gid()];
         let steps = [
             Step::File { path: path("f"), mode: 0o640, owner },
@@ -189,6 +189,5 @@ mod tests {
             assert_eq!(fs::metadata(path("f")).expect("there").nlink(), 1);
             assert_eq!(fs::read_link(path("s")).expect("a link"), root.join("nowhere"));
         }
-        fs::remove_dir_all(root).expect("removed");
     }
 }

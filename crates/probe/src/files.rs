@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn files_are_made_installed_and_written() {
-        let root = std::env::temp_dir().join(format!("hardcost-files.{}", std::process::id()));
-        let path = |name: &str| root.join(name).to_string_lossy().into_owned();
+        let root = tempfile::tempdir().expect("room");
+        let path = |name: &str| root.path().join(name).to_string_lossy().into_owned();
         let (directories, files) = ([path("a/b")], [path("a/b/c"), path("d/e")]);
         let made = make(&directories, &files).expect("made");
         let Answer::Made { directories: 1, files: 2, inodes } = made else {
@@ -137,6 +137,5 @@ mod tests {
         let error =
             write(path("missing"), Some("1")).expect_err("there is no such setting").to_string();
         assert!(error.starts_with(&path("missing")) && error.contains("No such file"), "{error}");
-        std::fs::remove_dir_all(root).expect("removed");
     }
 }

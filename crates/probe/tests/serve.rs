@@ -242,9 +242,8 @@ fn the_first_failure_ends_the_job() {
 
 #[test]
 fn without_the_measured_program_it_says_what_is_missing() {
-    let folder = std::env::temp_dir().join(format!("hardcost-alone-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let probe = folder.join("probe");
+    let folder = tempfile::tempdir().expect("a folder");
+    let probe = folder.path().join("probe");
     std::fs::copy(programs::probe().get_program(), &probe).expect("a copy");
     let mut started = Command::new(&probe)
         .arg("serve")
@@ -255,9 +254,8 @@ fn without_the_measured_program_it_says_what_is_missing() {
     let job = r#"{"do":"command","argv":["true"],"clock":"tsc"}"#;
     started.stdin.take().expect("a pipe").write_all(job.as_bytes()).expect("the probe reads");
     let output = started.wait_with_output().expect("the probe ends");
-    std::fs::remove_dir_all(&folder).expect("removed");
     let said = String::from_utf8_lossy(&output.stdout);
-    let missing = folder.join("hardcost-measured").display().to_string();
+    let missing = folder.path().join("hardcost-measured").display().to_string();
     assert!(said.contains(&format!("the program {missing} is missing")), "{said}");
     assert_eq!(output.status.code(), Some(1));
 }

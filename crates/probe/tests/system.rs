@@ -2,12 +2,14 @@
 
 #![allow(clippy::disallowed_methods, reason = "a test has nothing to look after")]
 
+use std::fmt::{self, Display, Formatter};
 use std::fs;
 use std::io::Write;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 mod programs;
 
@@ -91,12 +93,19 @@ fn command_lines() -> impl Iterator<Item = String> {
     })
 }
 
-/// A fresh folder for a test.
-fn folder(name: &str) -> String {
-    let path = std::env::temp_dir().join(format!("hardcost-{name}.{}", std::process::id()));
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir(&path).expect("room");
-    path.to_string_lossy().into_owned()
+/// A folder of a test's own; it goes with the value.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("room"))
+    }
+}
+
+impl Display for Folder {
+    fn fmt(&self, to: &mut Formatter) -> fmt::Result {
+        self.0.path().display().fmt(to)
+    }
 }
 
 fn text(value: &Value) -> &str {
@@ -179,7 +188,7 @@ fn a_program_whose_children_keep_its_output_open_ends_when_it_ends() {
 
 #[test]
 fn a_service_is_waited_for_until_it_answers_and_stopped() {
-    let folder = folder("answers");
+    let folder = Folder::new();
     let script = format!("echo up; sleep 0.1; echo ready > {folder}/f; exec sleep 60");
     let ready = json!({"file": format!("{folder}/f"), "contains": "ready"});
     let log = json!({"logs": [format!("{folder}/f")]});
@@ -192,7 +201,6 @@ fn a_service_is_waited_for_until_it_answers_and_stopped() {
     assert_eq!((&stopped["forced"], &stopped["status"]), (&json!(false), &Value::Null));
     let logs: Vec<_> = stopped["logs"].as_object().expect("logs").values().collect();
     assert!(logs.contains(&&json!("up\n")) && logs.contains(&&json!("ready\n")), "{stopped}");
-    fs::remove_dir_all(folder).expect("removed");
 }
 
 #[test]
@@ -204,7 +212,7 @@ fn a_service_answers_at_a_port_or_a_socket() {
              while (my $c = $s->accept) {{ my $l = <$c>; print $c \"you said $l\"; close $c }}'"
         )
     };
-    let folder = folder("socket");
+    let folder = Folder::new();
     let path = format!("{folder}/s");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("bound").port();
@@ -221,12 +229,11 @@ fn a_service_answers_at_a_port_or_a_socket() {
         let answers = done(&[start(&script, &ready, &json!({})), stop(&json!({}))]);
         assert_eq!((&answers[1]["status"], &answers[1]["forced"]), (&json!(7), &json!(false)));
     }
-    fs::remove_dir_all(folder).expect("removed");
 }
 
 #[test]
 fn a_service_that_leaves_the_foreground_is_known_by_its_number() {
-    let folder = folder("leaves");
+    let folder = Folder::new();
     let number = format!("{folder}/pid");
     let ready = json!({"run": ["test", "-s", number]});
     let script = format!("(setsid sh -c 'echo $$ > {number}; sleep 60; exit 5') & exit 0");
@@ -239,7 +246,6 @@ fn a_service_that_leaves_the_foreground_is_known_by_its_number() {
     let nap = run(&["sleep", "5"], &json!({}));
     let failed = error(&[start(&script, &ready, &pid_file), kill("TERM"), nap]);
     assert_eq!(failed["message"], "the service s died: signal 15");
-    fs::remove_dir_all(folder).expect("removed");
 }
 
 #[test]
@@ -284,7 +290,7 @@ fn a_service_that_died_unseen_fails_the_request_behind_which_it_is_missed() {
 
 #[test]
 fn a_hanging_service_is_named_when_a_program_waits_for_it() {
-    let folder = folder("hangs");
+    let folder = Folder::new();
     let ready = json!({"run": ["test", "!", "-e", format!("{folder}/stuck")]});
     let stick = run(&["touch", &format!("{folder}/stuck")], &json!({}));
     let nap = run(&["sleep", "30"], &json!({"limit": 0.3}));
@@ -292,7 +298,6 @@ fn a_hanging_service_is_named_when_a_program_waits_for_it() {
     let message = text(&failed["message"]);
     let expected = "the program it did not end within 0.3 s; the service s hung: did not answer";
     assert!(message.starts_with(expected), "{message}");
-    fs::remove_dir_all(folder).expect("removed");
 }
 
 #[test]
@@ -310,24 +315,22 @@ fn a_service_that_does_not_heed_the_signal_is_killed() {
 
 #[test]
 fn a_service_can_be_stopped_by_a_program() {
-    let folder = folder("stops");
+    let folder = Folder::new();
     let flag = format!("{folder}/end");
     let ready = json!({"file": "/proc/self/status"});
     let script = format!("while [ ! -e {flag} ]; do sleep 0.02; done; exit 3");
     let answers =
         done(&[start(&script, &ready, &json!({})), stop(&json!({"argv": ["touch", flag]}))]);
     assert_eq!((&answers[1]["status"], &answers[1]["forced"]), (&json!(3), &json!(false)));
-    fs::remove_dir_all(folder).expect("removed");
 }
 
 #[test]
 fn a_service_that_dies_of_something_else_while_it_is_stopped_fails_the_session() {
-    let folder = folder("dies");
+    let folder = Folder::new();
     let set = format!("{folder}/set");
     let script = format!("trap 'kill -KILL $$' TERM; echo > {set}; while :; do sleep 0.02; done");
     let answer = error(&[start(&script, &json!({"file": set}), &json!({})), stop(&json!({}))]);
     assert_eq!(answer["message"], "the service s died: signal 9");
-    fs::remove_dir_all(folder).expect("removed");
 }
 
 #[test]
@@ -349,7 +352,7 @@ fn only_what_was_started_is_stopped_and_only_once() {
 
 #[test]
 fn the_end_of_a_file_is_read() {
-    let folder = folder("read");
+    let folder = Folder::new();
     let path = format!("{folder}/f");
     fs::write(&path, "0123456789").expect("room");
     let read = |path: &str| json!({"do": "read", "name": "n", "path": path, "tail": 3});
@@ -358,7 +361,6 @@ fn the_end_of_a_file_is_read() {
         json!({"event": "content", "name": "n", "path": path, "text": "789", "bytes": 10});
     assert_eq!(answers[0], expected);
     assert_eq!((&answers[1]["text"], &answers[1]["bytes"]), (&Value::Null, &Value::Null));
-    fs::remove_dir_all(folder).expect("removed");
 }
 
 #[test]

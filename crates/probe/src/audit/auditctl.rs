@@ -86,6 +86,8 @@ mod tests {
     use std::path::PathBuf;
     use std::process::{Child, ChildStdout, Command, Stdio};
 
+    use tempfile::TempDir;
+
     use super::{Said, run};
     use crate::error::Result;
     use crate::wait::{Beside, Deadline};
@@ -95,22 +97,25 @@ mod tests {
         child: Child,
         output: ChildStdout,
         taken: usize,
-        flag: PathBuf,
+        folder: TempDir,
     }
 
     impl Printer {
-        fn start(name: &str) -> Self {
-            let flag = std::env::temp_dir().join(format!("hardcost-{name}.{}", std::process::id()));
+        fn start() -> Self {
+            let folder = tempfile::tempdir().expect("room");
             let mut child = Command::new("yes").stdout(Stdio::piped()).spawn().expect("starts");
             let output = child.stdout.take().expect("a pipe");
-            Self { child, output, taken: 0, flag }
+            Self { child, output, taken: 0, folder }
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.folder.path().join(name)
         }
     }
 
     impl Drop for Printer {
         fn drop(&mut self) {
             self.child.kill().and_then(|()| self.child.wait()).expect("killed");
-            let _ = fs::remove_file(&self.flag);
         }
     }
 
@@ -123,7 +128,7 @@ mod tests {
             self.taken += self.output.read(&mut [0; 4096]).expect("there is some");
             // More than a pipe holds: the service would stand still if nobody took it.
             if self.taken > 1 << 20 {
-                fs::write(&self.flag, "").expect("room");
+                fs::write(self.path("flag"), "").expect("room");
             }
             Ok(())
         }
@@ -137,9 +142,9 @@ mod tests {
 
     #[test]
     fn a_service_that_prints_without_end_is_heard_while_rules_are_loaded() {
-        let mut printer = Printer::start("loads");
+        let mut printer = Printer::start();
         let script = "until [ -e \"$1\" ]; do sleep .01; done; echo out; echo err >&2; exit 3";
-        let command = shell(script, &printer.flag);
+        let command = shell(script, &printer.path("flag"));
         let deadline = Deadline::after(60.0).expect("a length");
         let said = run(command, None, &mut printer, deadline).expect("it ends");
         assert_eq!(said, Said { exit: Some(3), stdout: "out\n".into(), stderr: "err\n".into() });
@@ -147,14 +152,13 @@ mod tests {
 
     #[test]
     fn what_does_not_end_is_ended_and_said() {
-        let mut printer = Printer::start("hangs");
-        let pid = printer.flag.with_extension("pid");
+        let mut printer = Printer::start();
+        let pid = printer.path("pid");
         let command = shell("echo begun >&2; echo $$ >\"$1\"; exec sleep 74.6", &pid);
         let deadline = Deadline::after(2.0).expect("a length");
         let error = run(command, None, &mut printer, deadline).expect_err("it hangs");
         assert_eq!(error.to_string(), "auditctl did not end within 2 s: begun");
         let number = fs::read_to_string(&pid).expect("written");
         assert!(!fs::exists(format!("/proc/{}", number.trim())).expect("readable"));
-        fs::remove_file(&pid).expect("removed");
     }
 }

@@ -40,8 +40,8 @@ mod tests {
 
     #[test]
     fn the_end_of_a_file_is_told_with_its_size() {
-        let path = std::env::temp_dir().join(format!("hardcost-tail.{}", std::process::id()));
-        let path = path.to_string_lossy().into_owned();
+        let folder = tempfile::tempdir().expect("room");
+        let path = folder.path().join("tail").to_string_lossy().into_owned();
         std::fs::write(&path, "0123456789").expect("room");
         assert_eq!(tail(&path, 3).expect("there"), (b"789".to_vec(), 10));
         assert_eq!(tail(&path, 99).expect("there"), (b"0123456789".to_vec(), 10));
@@ -49,7 +49,6 @@ mod tests {
         add(&mut logs, &path);
         add(&mut logs, "/no/such/file");
         assert_eq!(logs.into_iter().collect::<Vec<_>>(), [(path.clone(), "0123456789".into())]);
-        std::fs::remove_file(path).expect("removed");
     }
 
     #[test]

@@ -159,7 +159,8 @@ mod tests {
 
     #[test]
     fn of_what_prints_without_end_the_last_is_kept() {
-        let path = std::env::temp_dir().join(format!("hardcost-end.{}", std::process::id()));
+        let folder = tempfile::tempdir().expect("room");
+        let path = folder.path().join("log");
         let (mut log, sink) = Log::new(path.to_string_lossy().into_owned()).expect("a log");
         let portion = vec![b'x'; ROOM / 2];
         let mut most = 0;
@@ -173,12 +174,12 @@ mod tests {
         log.take();
         let text = fs::read(&path).expect("there");
         assert!(text.len() as u64 > KEPT && text.ends_with(b"xxthe last"));
-        fs::remove_file(&path).expect("removed");
     }
 
     #[test]
     fn what_prints_without_end_does_not_keep_the_probe() {
-        let path = std::env::temp_dir().join(format!("hardcost-log.{}", std::process::id()));
+        let folder = tempfile::tempdir().expect("room");
+        let path = folder.path().join("log");
         let (mut log, sink) = Log::new(path.to_string_lossy().into_owned()).expect("a log");
         let mut endless = Command::new("yes").stdout(File::from(sink)).spawn().expect("starts");
         for _ in 0..3 {
@@ -186,6 +187,5 @@ mod tests {
         }
         assert!(fs::metadata(&path).expect("there").len() <= 3 * ROOM as u64);
         endless.kill().and_then(|()| endless.wait()).map(drop).expect("killed");
-        fs::remove_file(&path).expect("removed");
     }
 }

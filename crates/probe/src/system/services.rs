@@ -155,8 +155,8 @@ mod tests {
     #[test]
     fn a_folder_that_somebody_else_made_is_not_used() {
         let mut services = Services::new(Place::Host);
-        services.folder =
-            std::env::temp_dir().join(format!("hardcost-trap.{}", std::process::id()));
+        let own = tempfile::tempdir().expect("room");
+        services.folder = own.path().join("trap");
         fs::create_dir(&services.folder).expect("room");
         let error = services.path("web", "log").expect_err("it is there").to_string();
         assert!(error.contains("File exists"), "{error}");

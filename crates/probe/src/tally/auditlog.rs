@@ -111,10 +111,8 @@ mod tests {
 
     #[test]
     fn events_are_counted_by_key_between_the_messages() {
-        let log = Sample::new(
-            "between",
-            format!(
-                "{CALL}1): a0=1 key=\"before\"\n\
+        let log = Sample::new(format!(
+            "{CALL}1): a0=1 key=\"before\"\n\
                  type=USER msg=audit(1.000:2): msg='text=hardcost-begin exe=x'\n\
                  {CALL}3): key=\"b\"\n\
                  type=PATH msg=audit(1.000:3): name=\"key=\"\n\
@@ -123,8 +121,7 @@ mod tests {
                  node=web1 {CALL}6): key=6162\x1dx\n\
                  type=USER msg=audit(1.000:7): msg='text=hardcost-end exe=x'\n\
                  {CALL}8): key=\"after\"\n"
-            ),
-        );
+        ));
         let tally = count(&log.path()).expect("there");
         let keys: Vec<_> =
             tally.texts.iter().map(|(key, number)| (key.as_str(), *number)).collect();
@@ -138,7 +135,7 @@ mod tests {
     fn older_files_belong_to_the_log() {
         let (call, start) =
             (format!("{CALL}2): key=\"b\"\n"), "type=DAEMON_START msg=audit(1.0:1): \n");
-        let log = Sample::new("older", &call);
+        let log = Sample::new(&call);
         log.older(1, start);
         let tally = count(&log.path()).expect("there");
         assert_eq!((tally.numbers["files"], tally.numbers["whole"]), (2, 1));
@@ -153,7 +150,7 @@ mod tests {
         let mark = |text| format!("type=USER msg=audit(1.000:2): msg='text=hardcost-{text}'\n");
         let call = format!("{CALL}1): key=\"k\"\n");
         let lines = [call.clone(), mark("end"), call.clone(), mark("begin"), call.repeat(2)];
-        let log = Sample::new("again", lines.concat());
+        let log = Sample::new(lines.concat());
         assert_eq!(count(&log.path()).expect("there").texts["k"], 2);
     }
 

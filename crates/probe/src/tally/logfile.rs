@@ -68,40 +68,34 @@ pub fn without_node(record: &[u8]) -> &[u8] {
 #[cfg(test)]
 pub mod tests {
     use std::fs;
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
+
+    use tempfile::TempDir;
 
     use super::{each_line, rotated, without_node};
 
     /// A file with a text, in a folder of its own, which is removed in the end.
-    pub struct Sample(PathBuf);
+    pub struct Sample(TempDir);
 
     impl Sample {
-        pub fn new(name: &str, content: impl AsRef<[u8]>) -> Self {
-            let folder = format!("hardcost-tally-{name}.{}", std::process::id());
-            let folder = std::env::temp_dir().join(folder);
-            fs::create_dir_all(&folder).expect("room");
-            fs::write(folder.join("log"), content).expect("room");
+        pub fn new(content: impl AsRef<[u8]>) -> Self {
+            let folder = tempfile::tempdir().expect("room");
+            fs::write(folder.path().join("log"), content).expect("room");
             Self(folder)
         }
 
         pub fn path(&self) -> String {
-            self.0.join("log").to_string_lossy().into_owned()
+            self.0.path().join("log").to_string_lossy().into_owned()
         }
 
         pub fn older(&self, number: u32, content: &str) {
-            fs::write(self.0.join(format!("log.{number}")), content).expect("room");
-        }
-    }
-
-    impl Drop for Sample {
-        fn drop(&mut self) {
-            fs::remove_dir_all(&self.0).expect("removed");
+            fs::write(self.0.path().join(format!("log.{number}")), content).expect("room");
         }
     }
 
     #[test]
     fn older_files_come_first_and_a_gap_ends_them() {
-        let log = Sample::new("rotated", "");
+        let log = Sample::new("");
         log.older(1, "");
         log.older(2, "");
         log.older(4, "");
@@ -112,7 +106,7 @@ pub mod tests {
 
     #[test]
     fn every_line_is_seen_with_or_without_an_end() {
-        let log = Sample::new("lines", b"one\n\n\xff\xfe\nlast");
+        let log = Sample::new(b"one\n\n\xff\xfe\nlast");
         let mut seen = Vec::new();
         let size = each_line(&log.path(), |line| seen.push(line.to_vec())).expect("readable");
         assert_eq!(size, Some(12));

@@ -43,7 +43,6 @@ mod tests {
     #[test]
     fn records_of_the_plug_in_and_what_was_dropped_are_counted() {
         let log = Sample::new(
-            "messages",
             "t h audisp-syslog[7]: type=SYSCALL msg=audit(1.0:1): x\n\
              t h audisp-syslog: node=web1 type=CWD msg=audit(1.0:1): x\n\
              t h audisp-syslog: type=EOE msg=audit(1.0:1): \n\

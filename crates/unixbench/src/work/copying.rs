@@ -96,37 +96,33 @@ impl<const BLOCK: usize> Work for Copying<BLOCK> {
 mod tests {
     use std::fs;
 
+    use tempfile::TempDir;
+
     use super::Copying;
     use crate::task::{Place, Work};
     use crate::test::{SMALL, Test};
 
-    fn place(name: &str) -> Place {
-        let folder = std::env::temp_dir().join(format!("hardcost-{name}-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        Place { folder, number: 0 }
-    }
-
-    fn copying(place: &Place) -> Copying<{ SMALL.block }> {
-        Copying::new(Test::Copy(SMALL), place).unwrap()
+    fn copying(folder: &TempDir) -> Copying<{ SMALL.block }> {
+        let place = Place { folder: folder.path().to_owned(), number: 0 };
+        Copying::new(Test::Copy(SMALL), &place).unwrap()
     }
 
     #[test]
     fn copies_are_equal_and_nothing_stays_behind() {
-        let place = place("copy");
-        let mut work = copying(&place);
+        let folder = tempfile::tempdir().unwrap();
+        let mut work = copying(&folder);
         for _ in 0..2 * work.blocks + 3 {
             work.once().unwrap();
         }
         assert_eq!(work.finish(0), Ok(()));
-        fs::remove_dir(&place.folder).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
     }
 
     #[test]
     fn a_copy_that_was_changed_is_noticed() {
-        let place = place("changed");
-        let work = copying(&place);
+        let folder = tempfile::tempdir().unwrap();
+        let work = copying(&folder);
         fs::write(&work.paths[1], b"other").unwrap();
         assert!(work.finish(0).is_err());
-        fs::remove_dir_all(&place.folder).unwrap();
     }
 }

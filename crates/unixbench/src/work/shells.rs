@@ -110,18 +110,25 @@ fn counts(text: &str) -> String {
 mod tests {
     use std::fs;
 
-    use super::Scripts;
+    use super::{Scripts, counts, text};
     use crate::task::{Place, Work};
 
     #[test]
     fn eight_scripts_at_once_count_right_and_a_wrong_count_is_noticed() {
-        let folder = std::env::temp_dir().join(format!("hardcost-shell-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let mut scripts = Scripts::new(Place { folder: folder.clone(), number: 3 }, 8).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place { folder: folder.path().to_owned(), number: 3 };
+        let mut scripts = Scripts::new(place, 8).unwrap();
         scripts.once().unwrap();
         scripts.argv[5] = "1 2 3".into();
+        let apart = tempfile::tempdir().unwrap();
+        let said = apart.path().join("said");
+        let writing = ["-c", r#"exec /bin/sh "$@" 2>"$0""#, said.to_str().unwrap()];
+        scripts.argv.splice(1..1, writing.map(str::to_owned));
         assert!(scripts.once().unwrap_err().0.contains("script"));
+        let said = fs::read_to_string(said).unwrap();
+        let expected = format!("wc counted {}, not 1 2 3\n", counts(&text()));
+        assert_eq!(said, expected.repeat(8));
         scripts.finish(2).unwrap();
-        fs::remove_dir(&folder).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
     }
 }
