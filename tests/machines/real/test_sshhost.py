@@ -1,7 +1,7 @@
 """Another host over ssh: programs copied by their hash, and clear errors from any host.
 
 Most tests have a script in place of ssh, which runs the command on this host with a home of its
-own; those with a real server are skipped where none is installed.
+own; one has a real server.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.machines.real.standins import calls
-from tests.run.workers.test_overssh import needs_server, server
+from tests.run.workers.sshserver import server
 
 from hardcost.errors import InputError, MachineError
 from hardcost.machines.machine import Boot
@@ -164,7 +164,6 @@ def test_no_address_becomes_an_option(text: str) -> None:
     assert words[-2] == "--"
 
 
-@needs_server
 def test_a_real_server_is_measured_and_one_with_another_key_is_refused(
     server: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

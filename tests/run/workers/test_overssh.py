@@ -15,65 +15,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.run.workers.labs import START_SECONDS, TICK_SECONDS, until
+from tests.run.workers.sshserver import free_port, server
 from tests.run.workers.test_spreadmachine import COMMAND, STUDY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin")
-SERVER = """
-ListenAddress 127.0.0.1
-Port {port}
-HostKey {folder}/host
-AuthorizedKeysFile {folder}/user.pub
-PidFile none
-StrictModes no
-UsePAM no
-PasswordAuthentication no
-PermitRootLogin prohibit-password
-AcceptEnv HARDCOST_CACHE PYTHONPATH
-"""
-CLIENT = """
-Host lab-*
-HostName 127.0.0.1
-Port {port}
-IdentityFile {folder}/user
-IdentitiesOnly yes
-UserKnownHostsFile /dev/null
-StrictHostKeyChecking no
-SendEnv HARDCOST_CACHE PYTHONPATH
-"""
-needs_server = pytest.mark.skipif(SSHD is None, reason="no sshd is installed")
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Path]:
-    """Run a server that lets in who has this test's key; give the configuration of its client."""
-    port = free_port()
-    for name in ("host", "user"):
-        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)]
-        subprocess.run(words, check=True)
-    for name, text in (("server", SERVER), ("client", CLIENT)):
-        (tmp_path / name).write_text(text.format(port=port, folder=tmp_path))
-    log = tmp_path / "server.log"
-    log.touch()
-    if os.getuid() == 0:  # root's has to have it; a service would get it from systemd
-        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
-    argv = [str(SSHD), "-D", "-e", "-f", str(tmp_path / "server")]
-    with log.open("w") as errors:
-        process = subprocess.Popen(argv, stderr=errors, text=True)
-    try:
-        until(log, "Server listening", process)
-        yield tmp_path / "client"
-    finally:
-        process.terminate()
-        process.wait()
+__all__ = ["server"]  # a fixture
 
 
 @contextmanager
@@ -108,7 +56,6 @@ def left(address: str) -> list[int]:
     return found
 
 
-@needs_server
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_run_uses_the_lab_and_nothing_outlives_it(
     server: Path, tmp_path: Path, number: signal.Signals
@@ -136,8 +83,6 @@ def test_a_run_uses_the_lab_and_nothing_outlives_it(
 
 
 def test_hosts_that_can_not_be_reached_are_named(tmp_path: Path) -> None:
-    if shutil.which("ssh") is None:
-        pytest.skip("no ssh is installed")
     address, nobody = f"tcp://127.0.0.1:{free_port()}", free_port()
     with lab(tmp_path, "--address", address, "--ssh", f"ssh -p {nobody}", "127.0.0.1") as (
         process,
