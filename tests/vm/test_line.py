@@ -22,6 +22,8 @@ from hardcost.workloads.names import asked
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.vm.conftest import Outcome
+
     from hardcost.protocol.answers import Answer
 
 pytestmark = pytest.mark.vm
@@ -68,11 +70,13 @@ def test_a_locked_down_kernel_that_cannot_stop_for_a_snapshot_says_so(cache_root
         asyncio.run(machine.make_ready(Boot(("lockdown=confidentiality",))))
 
 
-def test_fresh_boots_agree_and_job_and_answers_need_no_port(cache_root: Path) -> None:
+def test_fresh_boots_agree_and_job_and_answers_need_no_port(
+    lean: Outcome, cache_root: Path
+) -> None:
+    assert lean.status == 0
     cache = Cache(cache_root)
     built = Kernels(cache).find(KernelRecipe())
-    if built is None:
-        pytest.skip("the lean kernel has not been built yet: `hardcost kernel build`")
+    assert built is not None
 
     def run(*words: str) -> tuple[Answer, ...]:
         boot = Boot(words, kernel=KernelRecipe())

@@ -1,11 +1,8 @@
 """Each export is read by the tool that it is for, and has what the profile has."""
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
-
-import pytest
 
 from hardcost.analysis.finding import Profiled, Stack
 from hardcost.report.exports.callgrind import callgrind
@@ -57,8 +54,6 @@ def test_speedscope_gets_a_profile_for_each_side() -> None:
 
 
 def test_callgrind_annotate_reads_what_functions_execute(tmp_path: Path) -> None:
-    if shutil.which("callgrind_annotate") is None:
-        pytest.skip("callgrind_annotate is not installed: apt-get install valgrind")
     path = tmp_path / "callgrind.out"
     path.write_text(callgrind([WHOLE], "a title"))
     for options, expected in (
@@ -77,12 +72,9 @@ def test_callgrind_annotate_reads_what_functions_execute(tmp_path: Path) -> None
 
 
 def test_pprof_reads_what_functions_execute(tmp_path: Path) -> None:
-    go = shutil.which("go")
-    if go is None:
-        pytest.skip("go is not installed, whose pprof reads profiles")
     path = tmp_path / "profile.pb.gz"
     path.write_bytes(pprof([WHOLE, profile("null", STACKS[1:2])]))
-    words = [go, "tool", "pprof", "-raw", str(path)]
+    words = ["go", "tool", "pprof", "-raw", str(path)]
     done = subprocess.run(words, check=True, capture_output=True, text=True)
     assert "before/instructions after/instructions[dflt]" in done.stdout
     samples = [

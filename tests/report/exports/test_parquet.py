@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import sys
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -16,13 +17,12 @@ from hardcost.report.exports.parquet import parquet
 
 
 def read(data: bytes) -> Any:  # noqa: ANN401  (pyarrow brings no types)
-    return pytest.importorskip("pyarrow.parquet").read_table(io.BytesIO(data))
+    return import_module("pyarrow.parquet").read_table(io.BytesIO(data))
 
 
 @ANY_TEXT
 @given(text=HOSTILE)
 def test_any_text_comes_out_as_it_went_in(text: str) -> None:
-    pytest.importorskip("pyarrow")
     found = read(parquet(rows(finding(text)))).to_pylist()
     assert len(found) == 6
     whole = text.encode("utf-8", "backslashreplace").decode()
@@ -32,7 +32,6 @@ def test_any_text_comes_out_as_it_went_in(text: str) -> None:
 
 
 def test_columns_have_types_and_meanings_even_where_all_are_empty() -> None:
-    pytest.importorskip("pyarrow")
     schema = read(parquet([])).schema
     assert tuple(schema.names) == COLUMNS
     types = {name: str(schema.field(name).type) for name in ("run", "value", "trials")}
