@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 # A script finds its own folder alone, and not the one that this is in.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bench.small_study import RUN, Tool, numbers
+from bench.small_study import RUN, Tool, numbers, own_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--cache", type=Path, help="a cache used for nothing else; kept afterwards")
+    parser.add_argument("--cache", type=own_cache, help="a cache for nothing else; kept afterwards")
     parser.add_argument("--only", choices=sorted(WAYS), help="damage only in this way")
     given = parser.parse_args()
     chance = random.Random(given.seed)  # noqa: S311  (no secret)

@@ -27,7 +27,7 @@ from pathlib import Path
 # A script finds its own folder alone, and not the one that this is in.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bench.small_study import RUN, Tool, numbers
+from bench.small_study import RUN, Tool, numbers, own_cache
 
 IMAGE = ("image", "build", "debian")
 KERNEL = ("kernel", "build", "--option", "INIT_ON_ALLOC_DEFAULT_ON=y", "--jobs", "1")
@@ -51,7 +51,7 @@ def main() -> int:
     parser.add_argument("--images", type=int, default=0)
     parser.add_argument("--kernels", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--cache", type=Path, help="a cache used for nothing else; kept afterwards")
+    parser.add_argument("--cache", type=own_cache, help="a cache for nothing else; kept afterwards")
     given = parser.parse_args()
     chance = random.Random(given.seed)  # noqa: S311  (no secret)
     adopt_orphans()

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess  # noqa: TID251  (what is run here is hardcost itself)
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.studies import of_rules
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 STUDY = of_rules("small", "null", (0, 1))
 COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
 RUN = ("run", "study.toml", "--fresh", "--jobs", "1", "--format", "json")
+
+MARK = "of benchmarks alone"
+"""The file in a cache that says that it may be damaged."""
+
+
+def own_cache(text: str) -> Path:
+    """Return the cache of that path: one that is new or empty, or was given to a benchmark before.
+
+    Raises:
+        argparse.ArgumentTypeError: It holds something else, which would be damaged or removed.
+    """
+    cache = Path(text).resolve()
+    if cache.is_dir() and any(cache.iterdir()) and not (cache / MARK).exists():
+        raise argparse.ArgumentTypeError(f"{cache} holds something else; name a new folder")
+    cache.mkdir(parents=True, exist_ok=True)
+    (cache / MARK).touch()
+    return cache
 
 
 class Tool:

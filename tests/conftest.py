@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,9 +19,32 @@ if TYPE_CHECKING:
 _MEASURED_SECONDS = 0.2  # of a test's processor time
 
 
+_HERE = str(Path(__file__).parent)
+_made: set[str] = set()
+"""The folders that this process made."""
+
+
 def pytest_configure() -> None:
-    """Before anything is started, stop handing down that signals are ignored."""
+    """Before anything is started, stop handing down ignored signals; guard others' files."""
     heed_again(signal.SIGHUP, signal.SIGINT)
+    sys.addaudithook(keep_what_is_not_ours)
+
+
+def keep_what_is_not_ours(event: str, words: tuple[object, ...]) -> None:
+    """Refuse a test that removes a tree which neither it nor pytest made for it."""
+    if event == "os.mkdir":
+        path, _mode, below = words
+        if below == -1 and isinstance(path, str | bytes) and not os.path.lexists(path):
+            _made.add(os.path.realpath(os.fsdecode(path)))
+    elif event == "shutil.rmtree" and _called_by_a_test():
+        path = Path(os.path.realpath(str(words[0])))
+        if not _made.intersection(map(str, (path, *path.parents))):
+            raise RuntimeError(f"no test made {path}, so none removes it")
+
+
+def _called_by_a_test() -> bool:
+    """Say whether what raised an audit event was called by the code of a test."""
+    return sys._getframe(3).f_code.co_filename.startswith(_HERE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
+import pytest
 
 PARENT = """
 import os, signal, subprocess, sys
@@ -33,6 +33,22 @@ def test_below_nohup_what_tests_start_heeds_signals_and_the_tests_do_not() -> No
         [sys.executable, "-c", PARENT, CHILD], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["True", "True"]
+
+
+def test_a_test_removes_no_tree_that_it_did_not_make(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    shutil.rmtree(tmp_path / "own")
+    said = subprocess.run(["mktemp", "--directory"], check=True, capture_output=True, text=True)
+    other = Path(said.stdout.strip())
+    other.mkdir(exist_ok=True)  # which makes nothing
+    (tmp_path / "link").symlink_to(other)
+    try:
+        for path in (other, tmp_path / "link"):
+            with pytest.raises(RuntimeError, match=f"no test made {other}"):
+                shutil.rmtree(path, ignore_errors=True)
+        assert other.is_dir()
+    finally:
+        other.rmdir()
 
 
 MEASURED = """

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 CRATES = Path(__file__).parent.parent / "crates"
+MAY_REMOVE_TREES = {
+    "keeper/src/undo.rs": "its tests, folders with their names",
+    "probe/src/child.rs": "the folder that it made for a measured process",
+    "probe/src/system/services.rs": "the folder that it made for services",
+    "storm/src/evict.rs": "below /storm, as process 1 of a guest",
+}
+"""Files that remove folders with all their content, each with what these are."""
 
 Name = tuple[str, ...]
 """A module or an item by its path from the crate's top, which is ()."""
@@ -214,3 +221,9 @@ def test_conditions_hold_no_let_as_the_oldest_rust_that_is_supported_has_none() 
     for path in CRATES.rglob("*.rs"):
         code = _NO_CODE.sub('""', path.read_text(encoding="utf-8"))
         assert not chained.search(code), path
+
+
+def test_folders_are_removed_whole_only_where_that_is_known_and_by_tempfile_in_tests() -> None:
+    files = (path for path in CRATES.rglob("*.rs") if "remove_dir_all" in path.read_text())
+    found = {str(path.relative_to(CRATES)) for path in files}
+    assert found == MAY_REMOVE_TREES.keys()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -104,8 +103,8 @@ def test_what_is_not_there_is_not_made_to_be_read(tmp_path: Path) -> None:
 @pytest.fixture
 def powerless() -> Iterator[Path]:
     """A folder of a user who may not write to it, who runs the test."""
-    folder = Path(tempfile.mkdtemp())
-    try:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
         with_record(folder / "s")
         (folder / "s-owners").unlink()
         folder.chmod(0o555)
@@ -117,9 +116,7 @@ def powerless() -> Iterator[Path]:
             yield folder
         finally:
             os.seteuid(was)
-    finally:
-        folder.chmod(0o755)
-        shutil.rmtree(folder)
+            folder.chmod(0o755)
 
 
 def test_a_read_only_store_is_read_and_can_t_be_written_to(powerless: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -31,14 +30,15 @@ RULE = "-a always,exit -F arch=b64 -S chmod -F auid>=1000 -k perm\n"
 @pytest.fixture
 def path_without_apt() -> Iterator[str]:
     """Give a PATH with all programs but apt's and dpkg's, where QEMU's own user finds it, too."""
-    folder = Path(tempfile.mkdtemp(dir="/var/tmp"))
-    folder.chmod(0o755)
-    for place in map(Path, os.environ["PATH"].split(":")):
-        for one in place.iterdir() if place.is_dir() else ():
-            if not one.name.startswith(("apt", "dpkg")) and not (folder / one.name).is_symlink():
-                (folder / one.name).symlink_to(one)
-    yield str(folder)
-    shutil.rmtree(folder)
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        for place in map(Path, os.environ["PATH"].split(":")):
+            for one in place.iterdir() if place.is_dir() else ():
+                link = folder / one.name
+                if not one.name.startswith(("apt", "dpkg")) and not link.is_symlink():
+                    link.symlink_to(one)
+        yield name
 
 
 def test_the_keys_that_come_with_hardcost_are_debian_s(hardcost: Command) -> None:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.run.workers.labs import until
 
-from hardcost.machines.cache import Cache, default_root
+from hardcost.machines.cache import Cache
+from hardcost.machines.cacheplace import default_root
 from hardcost.machines.debianpackages import unpacked
 
 if TYPE_CHECKING:
