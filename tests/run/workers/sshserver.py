@@ -1,7 +1,8 @@
 """A server of OpenSSH for one test, on the loopback network: Debian's, unpacked and not installed.
 
 An installed one would be a service of this machine. Root's server wants a user and a folder of its
-own; it sees both in a mount namespace, and this machine stays as it is.
+own, another's has to be free to leave terminals as they are: it runs in a mount namespace where
+that is so, and this machine stays as it is.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ SendEnv HARDCOST_CACHE PYTHONPATH
 PARTS = {"sshd-session": "SshdSessionPath", "sshd-auth": "SshdAuthPath"}
 """Programs beside sshd since Debian 13, and the options that say where they are."""
 
-# $1 has the copies of what the server is to see of this machine's users; the rest starts it.
-AS_ROOT = """\
-for name in passwd shadow; do mount --bind "$1/$name" "/etc/$name"; done
+# $1 has what the server is to see in /etc; the rest starts it.
+APART = """\
+for path in "$1"/*; do mount --bind "$path" "/etc/${path##*/}"; done
 mount -t tmpfs -o mode=755 none /run
 mkdir /run/sshd
 shift
@@ -80,9 +81,13 @@ def server(tmp_path: Path) -> Iterator[Path]:
     for name, text in (("server", SERVER + more), ("client", CLIENT)):
         (tmp_path / name).write_text(text.format(port=port, folder=tmp_path))
     argv = ["setpriv", "--pdeathsig", "KILL", str(sshd), "-D", "-e", "-f", str(tmp_path / "server")]
-    if os.getuid() == 0:
-        copy_users(tmp_path)
-        argv = ["unshare", "--mount", "sh", "-euc", AS_ROOT, "sh", str(tmp_path), *argv]
+    user, group = os.getuid(), os.getgid()
+    seen, apart = tmp_path / "etc", ["--mount"]
+    if user:  # root in a user namespace, to mount, and then itself again
+        apart += ["--user", "--map-root-user"]
+        argv = ["unshare", "--user", f"--map-user={user}", f"--map-group={group}", *argv]
+    write_users(seen)
+    argv = ["unshare", *apart, "sh", "-euc", APART, "sh", str(seen), *argv]
     log = tmp_path / "server.log"
     log.touch()
     own = {**os.environ, "LD_LIBRARY_PATH": libraries(cache, [sshd, *parts])}
@@ -113,11 +118,20 @@ def libraries(cache: Cache, programs: Sequence[Path]) -> str:
             folders += place.rglob("*-linux-gnu")
 
 
-def copy_users(folder: Path) -> None:
-    """Copy this machine's users; root may log in, and there is the user of a server of root's."""
-    passwd, shadow = (Path("/etc", name).read_text() for name in ("passwd", "shadow"))
-    if "\nsshd:" not in passwd:
-        passwd += "sshd:x:65533:65534::/run/sshd:/usr/sbin/nologin\n"
-    (folder / "passwd").write_text(passwd)
-    (folder / "shadow").touch(mode=0o600)
-    (folder / "shadow").write_text(re.sub(r"^root:[^:]*", "root:*", shadow, flags=re.MULTILINE))
+def write_users(folder: Path) -> None:
+    """Write this machine's users as the server is to see them.
+
+    Root may log in, and there is the user that root's server becomes. Nobody else may give a
+    terminal to the group that terminals usually belong to, so there that group is missing.
+    """
+    folder.mkdir()
+    if os.getuid() == 0:
+        passwd, shadow = (Path("/etc", name).read_text() for name in ("passwd", "shadow"))
+        if "\nsshd:" not in passwd:
+            passwd += "sshd:x:65533:65534::/run/sshd:/usr/sbin/nologin\n"
+        (folder / "passwd").write_text(passwd)
+        (folder / "shadow").touch(mode=0o600)
+        (folder / "shadow").write_text(re.sub(r"^root:[^:]*", "root:*", shadow, flags=re.MULTILINE))
+    else:
+        group = Path("/etc/group").read_text()
+        (folder / "group").write_text(re.sub(r"^tty:.*\n", "", group, flags=re.MULTILINE))
