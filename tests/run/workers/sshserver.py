@@ -49,10 +49,10 @@ SendEnv HARDCOST_CACHE PYTHONPATH
 PARTS = {"sshd-session": "SshdSessionPath", "sshd-auth": "SshdAuthPath"}
 """Programs beside sshd since Debian 13, and the options that say where they are."""
 
-# $1 has what the server is to see in /etc; the rest starts it.
+# $1 has what the server is to see in /etc; the rest starts it. Root's would keep a log of logins.
 APART = """\
 for path in "$1"/*; do mount --bind "$path" "/etc/${path##*/}"; done
-mount -t tmpfs -o mode=755 none /run
+for folder in /run /var/log; do mount -t tmpfs -o mode=755 none "$folder"; done
 mkdir /run/sshd
 shift
 exec "$@"
