@@ -76,7 +76,7 @@ def server(tmp_path: Path) -> Iterator[Path]:
     for name in ("host", "user"):
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)]
         subprocess.run(words, check=True)
-    more = "".join(f"{option} {path}\n" for path, option in parts.items())
+    more = "".join(f'{option} "{path}"\n' for path, option in parts.items())
     port = free_port()
     for name, text in (("server", SERVER + more), ("client", CLIENT)):
         (tmp_path / name).write_text(text.format(port=port, folder=tmp_path))
