@@ -2,7 +2,6 @@
 
 #![allow(clippy::disallowed_methods, reason = "a test has nothing to look after")]
 
-use std::collections::HashSet;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -86,22 +85,12 @@ fn started_by(probe: &Child) -> Vec<i32> {
     found.into_iter().map(|(_, pid)| pid).collect()
 }
 
-/// All folders that the probe may have made for measured processes, anybody's probe.
-fn work_folders() -> HashSet<PathBuf> {
-    let entries = fs::read_dir("/tmp").expect("a listing").flatten();
-    let is_one = |name: &str| {
-        let number = name.strip_prefix("work.");
-        number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    let names = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_one));
-    names.map(|entry| entry.path()).collect()
-}
-
-/// The folder that a probe made for a measured process, once the process is in it. Until then it is
-/// where the probe was started, so only a folder that was not there `before` the probe counts.
-fn work_folder(pid: i32, before: &HashSet<PathBuf>) -> Option<PathBuf> {
+/// The folder that a probe made for a measured process, once the process is in it. Until then the
+/// process is where the probe was started, which may be anywhere below `/tmp`.
+fn work_folder(pid: i32) -> Option<PathBuf> {
     let folder = fs::read_link(format!("/proc/{pid}/cwd")).ok()?;
-    (work_folders().contains(&folder) && !before.contains(&folder)).then_some(folder)
+    folder.to_str()?.strip_prefix("/tmp/work.")?.parse::<u32>().ok()?;
+    Some(folder)
 }
 
 /// Waits for something, a minute at most.
@@ -198,16 +187,15 @@ fn a_companion_that_ends_early_is_an_error() {
 }
 
 #[test]
-fn a_folder_below_tmp_is_no_work_folder_unless_a_probe_made_it() {
+fn a_folder_below_tmp_is_no_work_folder_unless_it_has_the_name_of_one() {
     let clone = tempfile::tempdir_in("/tmp").expect("room");
     let below = clone.path().join("work.1");
     fs::create_dir(&below).expect("room");
-    let before = work_folders();
     for folder in [clone.path(), &below] {
         let mut sleeper =
             Command::new("sleep").arg("60").current_dir(folder).spawn().expect("it starts");
         let pid = i32::try_from(sleeper.id()).expect("an id");
-        assert_eq!(work_folder(pid, &before), None);
+        assert_eq!(work_folder(pid), None);
         sleeper.kill().and_then(|()| sleeper.wait()).expect("killed");
     }
 }
@@ -215,11 +203,10 @@ fn a_folder_below_tmp_is_no_work_folder_unless_a_probe_made_it() {
 #[test]
 fn companions_end_with_a_probe_that_is_killed() {
     let Some(_turn) = turn() else { return };
-    let before = work_folders();
     let mut probe = start(&[plan("fork", 200_000)], 2);
     let companion = companion(&probe);
     let started = started_by(&probe);
-    let folders: Vec<_> = started.iter().map(|&pid| until(|| work_folder(pid, &before))).collect();
+    let folders: Vec<_> = started.iter().map(|&pid| until(|| work_folder(pid))).collect();
     probe.kill().and_then(|()| probe.wait()).expect("killed");
     until(|| is_gone(companion).then_some(()));
     // The measured process ends by itself, after its last window.
