@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines.guestusers import SAME, namespace_words, taken, ways
+from hardcost.machines.guestusers import SAME, taken, ways
 from hardcost.machines.process import Guard, run
 
 if TYPE_CHECKING:
@@ -46,14 +46,14 @@ def sandbox_words(program: str) -> tuple[str, ...]:
 def guard(user: User, *, uses_kvm: bool) -> Guard:
     """Return what has our QEMU run as `user`, without privileges."""
     if user.way == "same":
-        return Guard(options=(*_GAINS_NOTHING, *(_HAS_NOTHING if _is_root() else ())))
+        return Guard((*_GAINS_NOTHING, *(_HAS_NOTHING if _is_root() else ())))
     options = (*_GAINS_NOTHING, *_HAS_NOTHING)
     if user.way == "subordinate":
-        return Guard(tuple(namespace_words(user)), (*options, "--clear-groups"))
+        return Guard((*options, "--clear-groups"), (user.uid, user.gid))
     groups = [user.shared, *([KVM.stat().st_gid] if uses_kvm else [])]
     named = ",".join(map(str, groups))
     ids = (f"--reuid={user.uid}", f"--regid={user.gid}", f"--groups={named}")
-    return Guard(options=(*options, *ids))
+    return Guard((*options, *ids))
 
 
 def user_of(*, uses_kvm: bool) -> AbstractContextManager[User]:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from hardcost.errors import MachineError
+from hardcost.machines import onlyunix
 from hardcost.machines.process import found, run
 
 if TYPE_CHECKING:
@@ -140,21 +141,10 @@ def _subordinate() -> Ways:
     if not pairs:
         return Ways("same", why="this user has no ids in /etc/subuid and /etc/subgid")
     try:
-        run([*namespace_words(User("subordinate", *pairs[0])), "true"])
+        run([*onlyunix.words(pairs[0]), "true"])
     except MachineError as error:
         return Ways("same", why=str(error).splitlines()[-1])
     return Ways("subordinate", pairs)
-
-
-def namespace_words(user: User) -> list[str]:
-    """Return the words that run a program as a subordinate user, root of a namespace of one user.
-
-    What is left of root's privileges there is for the program's guard to take away.
-    """
-    if user.way != "subordinate":
-        return []
-    mapped = (f"--map-users={user.uid},0,1", f"--map-groups={user.gid},0,1")
-    return ["unshare", "--user", *mapped, "--setuid", "0", "--setgid", "0", "--"]
 
 
 def _has_rights() -> bool:

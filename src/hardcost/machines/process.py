@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import math
 import os
 import re
 import select
+import selectors
 import shlex
 import shutil
 import signal
@@ -16,17 +18,23 @@ import subprocess
 import time
 from collections import deque
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
+from hardcost.machines import onlyunix
 from hardcost.machines.packagenames import install
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Container, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from hardcost.machines.said import Said
+
 _MESSAGE_LIMIT = 4000  # characters of a failed program's output that an error repeats
 _KEPT_LINES = 30  # of a followed program's output, for the same purpose
+_MOST_BYTES = 256 << 20  # of what a program prints that is waited for or followed
+_LONGEST_LINE = 1 << 20  # bytes, of what a program prints that is followed
+_PIECE = 1 << 16
 _FULL = re.compile("No space left on device|enough free space in|Disk quota exceeded")
 _SYSTEM_PROGRAMS = "/usr/local/sbin:/usr/sbin:/sbin"
 _SILENCE_SECONDS = 1.0
@@ -40,10 +48,13 @@ _BARE = ("PATH", "LC_ALL")  # environment variables that a guarded program gets
 
 @dataclass(frozen=True)
 class Guard:
-    """What restricts a program's rights: words that run setpriv, and setpriv's own options."""
+    """What restricts a program's rights: setpriv's options, and a user namespace if it gets one.
 
-    before: tuple[str, ...] = ()
+    `namespace` has the user and group id that are root there, and all that there is.
+    """
+
     options: tuple[str, ...] = ()
+    namespace: tuple[int, int] | None = None
 
 
 def run(
@@ -76,43 +87,75 @@ def output(  # noqa: PLR0913  (each is a thing of its own)
     remedy: str | None = None,
     limit_seconds: float = 600,
     environment: Mapping[str, str] | None = None,
-    stdin: bytes = b"",
     fine: Container[int] = (0,),
 ) -> bytes:
     """Run a program to its end and return the bytes that it printed; it ends with hardcost.
 
-    It reads `stdin`; `fine` are the statuses with which it may end.
+    `fine` are the statuses with which it may end.
 
     Raises:
-        MachineError: It is missing, takes longer than `limit_seconds`, or ends with a status
-            that is not fine; the message holds the command, ready to paste, and its output.
+        MachineError: It is missing, takes longer than `limit_seconds`, prints without end, or ends
+            with a status that is not fine; the message holds the command, ready to paste, and its
+            output.
     """
     words = [str(word) for word in argv]
     environment = {**_plain_environment(), **(environment or {})}
-    for program in (words[0], _WITH_US[0]):
-        if shutil.which(program, path=environment["PATH"]) is None:
-            raise MachineError(f"{program} is not installed", hint=remedy)
-    try:
-        done = subprocess.run(  # noqa: S603  (no shell but for the guard; the words are ours)
-            [*_WITH_US, *_STILL_OURS, str(os.getpid()), *words],
-            cwd=folder,
-            input=stdin,
-            capture_output=True,
-            timeout=limit_seconds,
-            check=False,
-            env=environment,
-        )
-    except subprocess.TimeoutExpired as error:
+    if shutil.which(words[0], path=environment["PATH"]) is None:
+        raise MachineError(f"{words[0]} is not installed", hint=remedy)
+    name = shlex.join(words)
+    with subprocess.Popen(  # noqa: S603  (no shell but for the guard; the words are ours)
+        _guarded(words),
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+    ) as process:
+        try:
+            out, errors = _printed(process, name, limit_seconds, remedy)
+        finally:
+            process.kill()  # which does nothing to one that was waited for
+    if process.returncode not in fine:
+        said = (errors or out).decode(errors="replace").strip()[-_MESSAGE_LIMIT:]
         raise MachineError(
-            f"still running after {limit_seconds:.0f} s: {shlex.join(words)}", hint=remedy
-        ) from error
-    if done.returncode not in fine:
-        said = (done.stderr or done.stdout).decode(errors="replace").strip()[-_MESSAGE_LIMIT:]
-        raise MachineError(
-            f"failed with status {done.returncode}: {shlex.join(words)}\n{said}",
-            hint=_hint(said, remedy),
+            f"failed with status {process.returncode}: {name}\n{said}", hint=_hint(said, remedy)
         )
-    return done.stdout
+    return bytes(out)
+
+
+def _printed(
+    process: subprocess.Popen[bytes], name: str, limit_seconds: float, remedy: str | None
+) -> tuple[bytearray, bytearray]:
+    """Return what a program prints, and what it says on standard error, when it has ended."""
+    until = time.monotonic() + limit_seconds
+    out, errors = bytearray(), bytearray()
+    with selectors.DefaultSelector() as open_ends:
+        for pipe, into in ((process.stdout, out), (process.stderr, errors)):
+            if pipe is not None:
+                open_ends.register(pipe, selectors.EVENT_READ, into)
+        while (left := until - time.monotonic()) > 0:
+            if not open_ends.get_map():
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(left)
+                    return out, errors
+            for key, _ in open_ends.select(left):
+                if not (piece := os.read(key.fd, _PIECE)):
+                    open_ends.unregister(key.fileobj)
+                key.data.extend(piece)
+                if len(key.data) > _MOST_BYTES:
+                    raise _without_end(name, remedy)
+    raise MachineError(f"still running after {limit_seconds:.0f} s: {name}", hint=remedy)
+
+
+def _guarded(words: Sequence[str], guard: Sequence[str] = ()) -> list[str]:
+    """Return the words that run a program which ends with us, behind `guard`, setpriv's options.
+
+    Raises:
+        MachineError: setpriv is missing.
+    """
+    if found(_WITH_US[0]) is None:
+        raise MachineError("setpriv is not installed", hint=install("util-linux"))
+    return [*_WITH_US, *guard, *_STILL_OURS, str(os.getpid()), *words]
 
 
 def follow(  # noqa: PLR0913  (each is a thing of its own)
@@ -130,29 +173,30 @@ def follow(  # noqa: PLR0913  (each is a thing of its own)
     errors, by default `argv`.
 
     Raises:
-        MachineError: It takes longer than `limit_seconds`, or ends with a status other than 0; the
-            message holds the end of its output.
+        MachineError: It takes longer than `limit_seconds`, prints without end, or ends with a
+            status other than 0; the message holds the end of its output.
     """
     words = [str(word) for word in argv]
     name = shlex.join(shown or words)
     until = time.monotonic() + limit_seconds
-    try:
-        process = subprocess.Popen(  # noqa: S603  (no shell but for the guard; the words are ours)
-            [*_WITH_US, *_STILL_OURS, str(os.getpid()), *words],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env={**_plain_environment(), **(environment or {})},
-        )
-    except FileNotFoundError as error:
-        raise MachineError("setpriv is not installed", hint=install("util-linux")) from error
+    process = subprocess.Popen(  # noqa: S603  (no shell but for the guard; the words are ours)
+        _guarded(words),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        env={**_plain_environment(), **(environment or {})},
+    )
     tail: deque[str] = deque(maxlen=_KEPT_LINES)
+    size = 0
     with process:
         try:
             for line in _lines(process, _SILENCE_SECONDS):
                 tail.extend(() if line is None else (line,))
                 heard(line)
+                size += len(line or "")
+                if size > _MOST_BYTES:
+                    raise _without_end(name, remedy)
                 if time.monotonic() > until:
                     raise MachineError(f"still running after {limit_seconds:.0f} s: {name}")
             status = process.wait()
@@ -165,13 +209,21 @@ def follow(  # noqa: PLR0913  (each is a thing of its own)
         )
 
 
+def _without_end(name: str, remedy: str | None) -> MachineError:
+    most = f"{_MOST_BYTES >> 20} MiB"
+    return MachineError(f"killed, since it printed more than {most}: {name}", hint=remedy)
+
+
 def _hint(output: str, remedy: str | None) -> str | None:
     """Return the remedy for a failed program, by its output."""
     return "no space is left on the disk: free some" if _FULL.search(output) else remedy
 
 
 def _lines(process: subprocess.Popen[bytes], silence: float) -> Iterator[str | None]:
-    """Yield each line that a program prints, None after `silence` seconds without one."""
+    """Yield each line that a program prints, None after `silence` seconds without one.
+
+    What is too long for a line is yielded in pieces.
+    """
     if process.stdout is None:
         return
     rest, descriptor = b"", process.stdout.fileno()
@@ -179,8 +231,10 @@ def _lines(process: subprocess.Popen[bytes], silence: float) -> Iterator[str | N
         if not select.select([descriptor], [], [], silence)[0]:
             yield None
             continue
-        read = os.read(descriptor, 65536)
+        read = os.read(descriptor, _PIECE)
         *lines, rest = (rest + read).split(b"\n")
+        if len(rest) > _LONGEST_LINE:
+            lines, rest = [*lines, rest], b""
         yield from (line.decode(errors="replace") for line in lines)
         if not read:
             if rest:
@@ -204,7 +258,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 async def running(
     argv: Sequence[str],
     *,
-    errors_to: Path,
+    said: Said,
     keep: Sequence[int] = (),
     folder: Path | None = None,
     guard: Guard | None = None,
@@ -212,76 +266,75 @@ async def running(
     """Give a running program that ends with the block, and with hardcost, however they end.
 
     `keep` are file descriptors that the program inherits, `folder` is its working folder. With a
-    `guard` its environment is minimal as well. Its output goes to `errors_to`.
+    `guard` its environment is minimal as well, and it has no sockets but those of AF_UNIX. What it
+    prints goes to `said`.
 
     Raises:
-        MachineError: setpriv is missing.
+        MachineError: setpriv is missing, or it prints without end.
     """
-    held = guard or Guard()
-    words = [*held.before, *_WITH_US, *held.options, *_STILL_OURS, str(os.getpid()), *argv]
     environment = _plain_environment()
+    words = _guarded(argv, () if guard is None else guard.options)
     if guard is not None:
+        # Before setpriv, since another user may not get at our Python.
+        words = [*onlyunix.words(guard.namespace), *words]
         environment = {name: environment[name] for name in _BARE}
-    with errors_to.open("wb") as errors:
+    with said.pipe() as end:
+        process = await asyncio.create_subprocess_exec(
+            *words,
+            stdin=subprocess.DEVNULL,
+            stdout=end,
+            stderr=end,
+            pass_fds=tuple(keep),
+            start_new_session=True,
+            cwd=folder,
+            env=environment,
+        )
+        said.kill = functools.partial(kill, process)
         try:
-            process = await asyncio.create_subprocess_exec(
-                *words,
-                stdin=subprocess.DEVNULL,
-                stdout=errors,
-                stderr=errors,
-                pass_fds=tuple(keep),
-                start_new_session=True,
-                cwd=folder,
-                env=environment,
-            )
-        except FileNotFoundError as error:
-            raise MachineError("setpriv is not installed", hint=install("util-linux")) from error
-    try:
-        yield process
-    finally:
-        kill(process)
-        await process.wait()
+            yield process
+        finally:
+            kill(process)
+            await process.wait()
 
 
 @contextlib.asynccontextmanager
 async def talking(
-    argv: Sequence[str], *, errors: IO[bytes], patience: float
+    argv: Sequence[str], *, said: Said, patience: float
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter, asyncio.subprocess.Process]]:
     """Give a running program whose standard input and output are the other end of a stream.
 
     When the block ends, however it does, the stream is closed. A program that does not end within
     `patience` seconds of that is killed with its group. What it says on standard error goes to
-    `errors`.
+    `said`.
 
     Raises:
-        MachineError: setpriv is missing.
+        MachineError: setpriv is missing, or it says things without end on standard error.
     """
+    words = _guarded(argv)
     ours, theirs = socket.socketpair()
-    with theirs:
+    with theirs, said.pipe() as end:
         # The stream comes first: whoever cancels while it opens finds no program to be ended.
         reader, writer = await asyncio.open_connection(sock=ours)
+        process = await asyncio.create_subprocess_exec(
+            *words,
+            stdin=theirs.fileno(),
+            stdout=theirs.fileno(),
+            stderr=end,
+            start_new_session=True,
+            env=_plain_environment(),
+        )
+        theirs.close()
+        said.kill = functools.partial(kill, process)
         try:
-            process = await asyncio.create_subprocess_exec(
-                *(*_WITH_US, *_STILL_OURS, str(os.getpid()), *argv),
-                stdin=theirs.fileno(),
-                stdout=theirs.fileno(),
-                stderr=errors,
-                start_new_session=True,
-                env=_plain_environment(),
-            )
-        except FileNotFoundError as error:
+            yield reader, writer, process
+        finally:
             writer.close()
-            raise MachineError("setpriv is not installed", hint=install("util-linux")) from error
-    try:
-        yield reader, writer, process
-    finally:
-        writer.close()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(patience):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(patience):
+                    await process.wait()
+            if process.returncode is None:
+                kill(process)
                 await process.wait()
-        if process.returncode is None:
-            kill(process)
-            await process.wait()
 
 
 def kill(process: asyncio.subprocess.Process) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import os
 import shutil
 import signal
@@ -17,6 +18,7 @@ from tests.machines.kernels import linux
 from tests.machines.kernels.linux import THREE, added, changed
 
 from hardcost.errors import MachineError
+from hardcost.machines import process, said
 from hardcost.machines.cache import Cache
 from hardcost.machines.kernels import patches, sandbox
 from hardcost.machines.kernels.builder import Kernels
@@ -25,7 +27,23 @@ from hardcost.machines.kernels.source import from_folder
 from hardcost.machines.machine import KernelRecipe
 
 works = pytest.mark.skipif(sandbox.why_not() is not None, reason=str(sandbox.why_not()))
+FAMILIES = """import itertools, socket
+def makes(family, kind):
+    try: return socket.socket(family, kind)
+    except OSError: return None
+every = itertools.product(range(64), (1, 2, 3, 5))
+raise SystemExit(not any(makes(*one) for one in every if one[0] != socket.AF_UNIX))"""
+IO_URING = """import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall(425, 1, 0)
+raise SystemExit(ctypes.get_errno() == 38)"""
 FAKE_CONFIG = "(echo '# Automatically generated file'; cat Kconfig) >$(O)/.config"
+
+
+def in_one_line(code: str) -> str:
+    """Return Python that does the same, with nothing that make or a shell takes for its own."""
+    packed = base64.b64encode(code.encode()).decode()
+    return f'import base64; exec(base64.b64decode("{packed}"))'
 
 
 @pytest.fixture
@@ -74,6 +92,9 @@ ATTEMPTS = {
     ' socket.create_connection(("127.0.0.1", {port}))\'',
     "reach an abstract socket": '{python} -c "import socket;'
     " socket.socket(socket.AF_UNIX).connect('\\0{name}')\"",
+    "reach the hypervisor": "{python} -c 'import socket; socket.socket(socket.AF_VSOCK)'",
+    "make a socket of any family but AF_UNIX": "{python} -c '{families}'",
+    "have io_uring make it": "{python} -c '{io_uring}'",
     "kill others": "kill -9 {pid}",
     "become root": "unshare --user --map-root-user true",
     "mount": "unshare --mount true",
@@ -103,6 +124,8 @@ def test_what_a_source_tries_fails(tmp_path: Path, home: Path, what: str, step: 
             name=name,
             pid=other.pid,
             python="/usr/bin/python3",
+            families=in_one_line(FAMILIES),
+            io_uring=in_one_line(IO_URING),
         )
         done = f"if {words}; then touch $(O)/succeeded; else touch $(O)/failed; fi"
         folder = source(tmp_path, **{step: done})
@@ -126,6 +149,19 @@ def test_the_attempts_on_the_network_succeed_outside(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         code = f"import socket; socket.create_connection(('127.0.0.1', {server.getsockname()[1]}))"
         subprocess.run(["/usr/bin/python3", "-c", code], check=True, cwd=tmp_path)
+
+
+@works
+@pytest.mark.parametrize("step", ["configure", "build"])
+def test_what_a_source_prints_without_end_fills_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    monkeypatch.setattr(process, "_MOST_BYTES", 1 << 20)
+    source(tmp_path, **{step: "yes"})
+    with pytest.raises(MachineError, match="printed more than"):
+        build(tmp_path)
+    written = sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
+    assert written < said.MOST_BYTES + (1 << 20)
 
 
 @works

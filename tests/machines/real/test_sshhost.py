@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import shutil
 from typing import TYPE_CHECKING
 
@@ -73,6 +74,17 @@ def test_the_probe_is_copied_once_by_its_hash_and_measures_there(
     assert all("BatchMode=yes" in line and "-p 2222 -- me@web1" in line for line in commands)
     reach("me@web1:2222")
     assert "cat >" not in (tmp_path / "log").read_text().removeprefix(before)
+
+
+def test_a_host_that_complains_without_end_is_an_error_and_fills_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(tmp_path, monkeypatch, before="exec yes >&2")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_oublock
+    with pytest.raises(MachineError, match=r"ssh, or what it has started, was killed: it printed"):
+        reach()
+    blocks = resource.getrusage(resource.RUSAGE_SELF).ru_oublock - before
+    assert blocks * 512 < 1 << 20
 
 
 def test_a_damaged_copy_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,7 +81,7 @@ def change(image: str | Path, commands: Iterable[str], script: Path) -> None:
 
     def heard(line: str | None) -> None:
         # It always exits with 0, repeats each command, and adds what went wrong.
-        if line and _HARMLESS.match(line) is None:
+        if line and not wrong and _HARMLESS.match(line) is None:
             wrong.append(line)
 
     words = as_root(["debugfs", "-w", "-f", script, "--", image])

@@ -33,6 +33,7 @@ from hardcost.machines.kernels.tree import Tree
 from hardcost.machines.machine import Boot, Unmet
 from hardcost.machines.process import follow, running
 from hardcost.machines.progress import BuildProgress
+from hardcost.machines.said import Said
 from hardcost.machines.supplies import Order, supply_of
 
 if TYPE_CHECKING:
@@ -372,7 +373,7 @@ class Kernels:
             argv = self._maker.confined(argv, output, (folder, ccache), kept)
         title = self.title(recipe)
         usual = _USUAL_STEPS if recipe.base in kernelconfig.bases() else None
-        async with running(argv, errors_to=log, keep=[lock]) as process:
+        async with running(argv, said=Said("the kernel build", log), keep=[lock]) as process:
             ended = asyncio.ensure_future(process.wait())
             started = time.monotonic()
             while not (await asyncio.wait({ended}, timeout=_POLL_SECONDS))[0]:

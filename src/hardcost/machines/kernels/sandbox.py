@@ -2,7 +2,8 @@
 
 A Makefile, Kconfig file or host program can do anything, and a patch can change each. In the
 sandbox they see the system's programs, the source and the build folder, and can change only the
-latter; no other file, process or network. All their processes end with the sandbox.
+latter; no other file, process or network, nor a socket of any family but AF_UNIX. All their
+processes end with the sandbox.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
+from hardcost.machines import onlyunix
 from hardcost.machines.kernels import tools
 from hardcost.machines.process import run
 
@@ -28,8 +30,8 @@ _APART = (
 )
 _MAPPED = ("--user", "--map-root-user")
 REMEDY = (
-    "a sandbox needs user namespaces, or for root the right to mount, which containers may lack"
-    " (CAP_SYS_ADMIN)"
+    "a sandbox needs filters of system calls (seccomp), and user namespaces, or for root the right"
+    " to mount, which containers may lack (CAP_SYS_ADMIN)"
 )
 """The remedy if `why_not` has a reason."""
 
@@ -79,4 +81,15 @@ def _words(
     written = [("rw", str(folder), str(at)) for folder, at in writes.items()]
     given = (word for one in (*folders, *written) for word in one)
     ids = (str(os.geteuid()), str(os.getegid()))
-    return [*start, "--", "sh", str(_SCRIPT), str(root), *ids, *given, "--", *argv]
+    return [
+        *onlyunix.words(),
+        *start,
+        "--",
+        "sh",
+        str(_SCRIPT),
+        str(root),
+        *ids,
+        *given,
+        "--",
+        *argv,
+    ]

@@ -18,6 +18,7 @@ from hardcost.machines.packagenames import install
 from hardcost.machines.process import kill, running
 from hardcost.machines.qemu.argv import QEMU, Streams
 from hardcost.machines.qemu.guesttime import Standstill, StoodStillError, limited
+from hardcost.machines.said import Said
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -97,6 +98,7 @@ class GuestProcess:
         try:
             async with limited(limit_seconds, self.still):
                 while (status := await self._status()) is not None:
+                    self._bound_output()
                     if status == "guest-panicked":
                         return
                     await asyncio.sleep(0.02)
@@ -115,6 +117,7 @@ class GuestProcess:
                 while not any(place.stat().st_size for place in self.streams.places):
                     if self.process.returncode is not None:
                         raise await self.gone("the guest died while it booted")
+                    self._bound_output()
                     await asyncio.sleep(_POLL_SECONDS)
         except TimeoutError:
             raise self._not_booted(limit_seconds) from None
@@ -220,7 +223,7 @@ async def guest_process(
         errors = streams.folder / "errors"
         keep = [theirs.fileno(), *files]
         async with running(
-            argv, errors_to=errors, keep=keep, folder=_NOWHERE, guard=guard
+            argv, said=Said(QEMU, errors), keep=keep, folder=_NOWHERE, guard=guard
         ) as process:
             theirs.close()
             files.close()

@@ -8,16 +8,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import re
-import tempfile
 import time
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines import answerlines
 from hardcost.machines.process import talking
+from hardcost.machines.said import Said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from hardcost.protocol.requests import Request
 
 _MOST_BYTES = 64 << 20  # of all answers to a job
+_MOST_COMPLAINTS = 1 << 20  # bytes, in all
 _PIECE = 1 << 16
 _PATIENCE_SECONDS = 5.0  # for a program that nobody talks to any more
 _SAID_BYTES = 2000  # of what a program complained about that an error repeats
@@ -79,30 +79,27 @@ async def exchange(
 
     Raises:
         TrialError: It takes longer than `limit_seconds`, or writes without end.
+        MachineError: It complains without end.
     """
     begun = time.monotonic()
-    with tempfile.TemporaryFile() as errors:
-        try:
-            async with (
-                asyncio.timeout(limit_seconds),
-                talking(argv, errors=errors, patience=_PATIENCE_SECONDS) as (
-                    reader,
-                    writer,
-                    process,
-                ),
-            ):
-                sending = asyncio.ensure_future(_send(writer, sent, stays_open=stays_open))
-                try:
-                    written = await _all_of(reader)
-                finally:
-                    sending.cancel()
-                status = await process.wait()
-        except TimeoutError:
-            raise TrialError(
-                f"{argv[0]} was still running after {limit_seconds:.0f} s",
-                hint="it is slow, busy or hangs; `--timeout` of `run` and `bill` gives it longer",
-            ) from None
-        return Exchange(written, status, text_of(errors), time.monotonic() - begun)
+    said = complaints(argv[0])
+    try:
+        async with (
+            asyncio.timeout(limit_seconds),
+            talking(argv, said=said, patience=_PATIENCE_SECONDS) as (reader, writer, process),
+        ):
+            sending = asyncio.ensure_future(_send(writer, sent, stays_open=stays_open))
+            try:
+                written = await _all_of(reader)
+            finally:
+                sending.cancel()
+            status = await process.wait()
+    except TimeoutError:
+        raise TrialError(
+            f"{argv[0]} was still running after {limit_seconds:.0f} s",
+            hint="it is slow, busy or hangs; `--timeout` of `run` and `bill` gives it longer",
+        ) from None
+    return Exchange(written, status, text_of(said), time.monotonic() - begun)
 
 
 async def _send(writer: asyncio.StreamWriter, sent: bytes, *, stays_open: bool) -> None:
@@ -135,9 +132,12 @@ def last_line(said: str) -> str:
     return (said.splitlines() or ["(it said nothing)"])[-1]
 
 
-def text_of(errors: IO[bytes]) -> str:
+def complaints(program: str) -> Said:
+    """Return what keeps the end of what a program complains about, on standard error."""
+    return Said(f"{program}, or what it has started,", most=_MOST_COMPLAINTS)
+
+
+def text_of(said: Said) -> str:
     """Return the end of what a program complained about, without what acts on a terminal."""
-    size = errors.seek(0, os.SEEK_END)
-    errors.seek(max(0, size - _SAID_BYTES))
-    said = errors.read(_SAID_BYTES).decode(errors="replace").replace("\r\n", "\n")
-    return _CONTROL.sub("?", said).strip()
+    text = said.tail[-_SAID_BYTES:].decode(errors="replace").replace("\r\n", "\n")
+    return _CONTROL.sub("?", text).strip()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines.process import talking
 from hardcost.machines.real import keeping
-from hardcost.machines.real.conversation import text_of
+from hardcost.machines.real.conversation import complaints, text_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -87,13 +86,10 @@ async def talk(
     reach: Keeps, *words: str
 ) -> AsyncIterator[tuple[Stream, asyncio.StreamWriter, Callable[[], str]]]:
     """Start a machine's keeper, and give what it says, where to answer, and its complaints."""
-    with tempfile.TemporaryFile() as errors:
-        async with talking(reach.keeper(*words), errors=errors, patience=_PATIENCE_SECONDS) as (
-            reader,
-            writer,
-            _,
-        ):
-            yield Stream(reader), writer, lambda: text_of(errors)
+    argv = reach.keeper(*words)
+    said = complaints(argv[0])
+    async with talking(argv, said=said, patience=_PATIENCE_SECONDS) as (reader, writer, _):
+        yield Stream(reader), writer, lambda: text_of(said)
 
 
 async def beat(writer: asyncio.StreamWriter) -> None:
