@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.cli import console
 from hardcost.cli.lazy import with_dask
+from hardcost.cli.options import warn
 from hardcost.cli.waiting import until_done
 from hardcost.errors import InputError
 from hardcost.report.text import visible
@@ -27,14 +28,37 @@ def ssh(  # noqa: PLR0913  (click's options)
     tls_ca: Path | None,
     tls_cert: Path | None,
     tls_key: Path | None,
+    insecure: bool,
 ) -> None:
     """Run a scheduler here and a worker on each host until interrupted."""
-    lab = lab_at(address, tls_ca, tls_cert, tls_key)
+    lab = lab_at(address, tls_ca, tls_cert, tls_key, insecure=insecure)
     run = with_dask("hardcost.run.workers.overssh:run_over_ssh")
     what = with_dask("hardcost.run.workers.overssh:OnHosts")(
         hosts, _words("--ssh", ssh), _words("--command", command), guests, builds
     )
+    warn(lab)
     until_done(run(lab, what, lambda text: console.note(visible(text))))
+
+
+def scheduler(
+    *,
+    address: str,
+    tls_ca: Path | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    insecure: bool,
+) -> None:
+    """Run a scheduler here until interrupted, or until a client ends it."""
+    lab = lab_at(address, tls_ca, tls_cert, tls_key, insecure=insecure)
+    scheduling = with_dask("hardcost.run.workers.closed:scheduling")
+
+    async def schedule() -> None:
+        async with scheduling(lab) as (_, running):
+            console.note(f"scheduler at {lab.address}; Ctrl-C ends it")
+            await running.finished()
+
+    warn(lab)
+    until_done(schedule())
 
 
 def _words(option: str, text: str) -> list[str]:

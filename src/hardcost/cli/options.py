@@ -184,10 +184,20 @@ def lab(words: dict[str, Any]) -> Lab | None:
     """
     certificates = (words["tls_ca"], words["tls_cert"], words["tls_key"])
     if words["workers"] is not None:
-        return lab_at(words["workers"], *certificates)
+        found = lab_at(words["workers"], *certificates, insecure=words["insecure"])
+        warn(found)
+        return found
+    if words["insecure"]:
+        raise InputError("--insecure is for --workers, which is missing")
     if any(certificates):
         raise InputError("--tls-ca, --tls-cert and --tls-key are for --workers, which is missing")
     return None
+
+
+def warn(lab: Lab) -> None:
+    """Say who can get into a lab, if it has no TLS."""
+    if lab.risk is not None:
+        console.note(lab.risk)
 
 
 def _recorders(text: str) -> tuple[str, ...]:

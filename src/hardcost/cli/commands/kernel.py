@@ -10,7 +10,7 @@ from hardcost.cli.commands import completion
 from hardcost.cli.commands.shared import format_option, tls_options, unconfined_option
 from hardcost.cli.lazy import LazyGroup, carried_out_by
 
-_TLS_CA, _TLS_CERT, _TLS_KEY = tls_options()
+_TLS_CA, _TLS_CERT, _TLS_KEY, _INSECURE = tls_options()
 
 
 @click.group(cls=LazyGroup)
@@ -66,12 +66,13 @@ def kernel() -> None:
 @click.option(
     "--workers",
     metavar="ADDRESS",
-    help="Build on a worker of this Dask scheduler (tcp://host:8786), which `hardcost worker`"
+    help="Build on a worker of this Dask scheduler (tls://host:8786), which `hardcost worker`"
     " starts; the kernel comes into this host's cache.",
 )
 @_TLS_CA
 @_TLS_CERT
 @_TLS_KEY
+@_INSECURE
 @unconfined_option()
 @format_option()
 @carried_out_by("hardcost.cli.kernel:build")

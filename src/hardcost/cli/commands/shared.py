@@ -240,7 +240,7 @@ def _carried_out(boot: _Option) -> tuple[_Option, ...]:
             "--workers",
             metavar="ADDRESS",
             help="Run the trials, and build the kernels, on the workers of this Dask scheduler"
-            " (tcp://host:8786), which `hardcost worker` starts.",
+            " (tls://host:8786), which `hardcost worker` starts.",
         ),
         *tls_options(),
         click.option(
@@ -305,15 +305,22 @@ def _kept(formats: Sequence[str]) -> tuple[_Option, ...]:
 
 
 def tls_options() -> tuple[_Option, ...]:
-    """Return the options that name certificates for TLS between the hosts of a lab."""
+    """Return the options about TLS between the hosts of a lab."""
     said = {
         "ca": "The certificate authority of a lab with TLS (default: as Dask's configuration"
-        " says, as are the next two).",
+        " says, as are the next two; else what `hardcost cluster` made on this host).",
         "cert": "This host's certificate.",
         "key": "The key of this host's certificate.",
     }
     path = click.Path(path_type=Path, exists=True, dir_okay=False)
-    return tuple(click.option(f"--tls-{name}", type=path, help=what) for name, what in said.items())
+    files = (click.option(f"--tls-{name}", type=path, help=what) for name, what in said.items())
+    insecure = click.option(
+        "--insecure",
+        is_flag=True,
+        help="Do without TLS (tcp://) also on a network: whoever reaches it can run programs as"
+        " you.",
+    )
+    return (*files, insecure)
 
 
 def store_option() -> _Option:

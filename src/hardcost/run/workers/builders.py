@@ -17,10 +17,10 @@ from distributed import KilledWorker
 from hardcost.errors import MachineError, WorkersError
 from hardcost.machines.supplies import Arriving
 from hardcost.run.workers import place
+from hardcost.run.workers.dasksettings import DASK_ERRORS
 from hardcost.run.workers.facts import build_facts, differences
 from hardcost.run.workers.lab import BUILDS
 from hardcost.run.workers.link import CLOSE_SECONDS
-from hardcost.run.workers.serve import DASK_ERRORS
 from hardcost.units import count
 
 if TYPE_CHECKING:

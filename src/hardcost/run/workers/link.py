@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from distributed import Client, KilledWorker
 
 from hardcost.errors import WorkersError
-from hardcost.run.workers.serve import DASK_ERRORS, quieten, security_of
+from hardcost.run.workers.certificates import security_of
+from hardcost.run.workers.dasksettings import DASK_ERRORS, NO_SCHEDULER, quieten
 from hardcost.units import count
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ RESUME = "what was measured is saved: the same command with --resume continues"
 """The remedy where the workers of a run are gone."""
 
 _CONNECT_SECONDS = 10.0
-_HINT = "`dask scheduler` starts one; with certificates, both sides need them"
 
 
 class Link:
@@ -64,7 +64,7 @@ class Link:
         except DASK_ERRORS as error:
             raise WorkersError(
                 f"no Dask scheduler answers at {self.address}: {error.__cause__ or error}",
-                hint=_HINT,
+                hint=NO_SCHEDULER,
             ) from error
 
     @property

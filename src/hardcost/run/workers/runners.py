@@ -18,10 +18,10 @@ from distributed import KilledWorker
 
 from hardcost.errors import TrialError, WorkersError
 from hardcost.run.workers import place
+from hardcost.run.workers.dasksettings import DASK_ERRORS
 from hardcost.run.workers.facts import differences
 from hardcost.run.workers.lab import GUESTS
 from hardcost.run.workers.link import CLOSE_SECONDS, RESUME
-from hardcost.run.workers.serve import DASK_ERRORS
 from hardcost.units import count
 
 if TYPE_CHECKING:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import platform
 from typing import TYPE_CHECKING
 
-import dask.config
-from distributed import Security, Worker
-
-from hardcost.errors import HardcostError, InputError, MachineError
+from hardcost.errors import HardcostError, MachineError
 from hardcost.machines.cache import Cache
 from hardcost.run.workers import facts
+from hardcost.run.workers.certificates import security_of
+from hardcost.run.workers.closed import Worker, address_towards
+from hardcost.run.workers.dasksettings import DASK_ERRORS, NO_SCHEDULER, quieten
 from hardcost.run.workers.place import Place, resources, room
 from hardcost.units import count
 
@@ -21,61 +20,24 @@ if TYPE_CHECKING:
 
     from hardcost.run.workers.lab import Lab
 
-DASK_ERRORS = (OSError, RuntimeError, ValueError)
-"""What Dask raises where a connection is lost, refused or late; its own are subclasses."""
-
 _START_SECONDS = 30  # that a scheduler may take to answer
 _OWN_THREADS = 1  # beside one for each guest and build: for what is asked of a worker meanwhile
 _CORES_EACH = 4  # for a kernel's build, where the user does not say how many
 
 
-def security_of(lab: Lab) -> Security:
-    """Return the certificates for Dask: the user's, else those of Dask's configuration.
-
-    Raises:
-        InputError: The address asks for TLS, and there are none.
-    """
-    if lab.authority is None:
-        known = Security()
-        if lab.address.startswith("tls:") and not dask.config.get("distributed.comm.tls.ca-file"):
-            raise InputError(
-                f"certificates are missing for {lab.address}",
-                hint="name them with --tls-ca, --tls-cert and --tls-key, or in Dask's configuration"
-                " (distributed.comm.tls)",
-            )
-        return known
-    return Security(
-        require_encryption=True,
-        tls_ca_file=str(lab.authority),
-        **{
-            f"tls_{role}_{what}": str(path)
-            for role in ("client", "worker", "scheduler")
-            for what, path in (("cert", lab.certificate), ("key", lab.key))
-        },
-    )
-
-
-def quieten() -> None:
-    """Have Dask's own log say what is fatal alone: what matters to a user hardcost says itself."""
-    if not os.environ.get("HARDCOST_DEBUG"):
-        for name in ("distributed", "tornado.application"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
-    # A run's scheduler that is gone is not waited for: what was measured is in the store. Nobody
-    # looks at the profile that a worker takes of itself a hundred times a second.
-    dask.config.set(
-        {
-            "distributed.comm.timeouts.connect": "10s",
-            "distributed.worker.profile.enabled": False,
-        }
-    )
-
-
-async def serve(
-    lab: Lab, guests: int, builds: int | None, name: str | None, say: Callable[[str], None]
+async def serve(  # noqa: PLR0913  (each is a thing of its own)
+    lab: Lab,
+    guests: int,
+    builds: int | None,
+    say: Callable[[str], None],
+    *,
+    name: str | None = None,
+    listens: tuple[str, int] | None = None,
 ) -> None:
     """Be a worker that runs so many guests at a time, until cancelled; `say` hears what happens.
 
-    It builds so many kernels at a time; None: one for every few cores, if it can build any.
+    It builds so many kernels at a time; None: one for every few cores, if it can build any. It
+    `listens` on a host and a port; None: on the address by which it reaches the scheduler.
 
     Raises:
         MachineError: No scheduler answers, or the one that did is gone; or kernels are to be built,
@@ -87,6 +49,7 @@ async def serve(
         raise MachineError(f"--builds {builds}: {why_not}", hint=why_not.problems[0].hint)
     cores = len(os.sched_getaffinity(0))
     most = (0 if why_not else max(1, cores // _CORES_EACH)) if builds is None else builds
+    host, port = listens or (address_towards(lab), 0)
     place = Place(Cache(), say, compilers=max(1, cores // max(1, most)))
     with place.cache.scratch() as scratch:
         worker = Worker(
@@ -94,6 +57,8 @@ async def serve(
             name=name or f"{platform.node()}-{os.getpid()}",
             nthreads=guests + most + _OWN_THREADS,
             resources=resources(guests, most),
+            host=host,
+            port=port,
             security=security_of(lab),
             plugins=(place,),
             memory_limit=0,
@@ -119,7 +84,7 @@ async def _started(worker: Worker, lab: Lab) -> None:
     except DASK_ERRORS as error:
         raise MachineError(
             f"no Dask scheduler answers at {lab.address}: {error.__cause__ or error}",
-            hint="`dask scheduler` starts one; with certificates, both sides need them",
+            hint=NO_SCHEDULER,
         ) from error
 
 
