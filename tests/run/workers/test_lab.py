@@ -42,7 +42,8 @@ def test_what_is_no_address_is_refused(written: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["lab1", "10.0.0.1", "0.0.0.0", "[::]", "[fe80::1]", "127.1", "localhost.example"]  # noqa: S104
+    "host",
+    ["lab1", "10.0.0.1", "0.0.0.0", "[::]", "[fe80::1]", "127.1", "localhost.example"],  # noqa: S104
 )
 def test_without_tls_what_others_reach_is_refused_unless_that_is_meant(host: str) -> None:
     with pytest.raises(InputError, match="without TLS, whoever reaches it can run") as raised:

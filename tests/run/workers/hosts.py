@@ -1,0 +1,96 @@
+"""Two hosts in one: network namespaces with a cable between, which reach nothing else."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LAB, INTRUDER = "192.0.2.1", "192.0.2.2"
+"""Their addresses; of a range that nobody has."""
+
+START_SECONDS = 60.0
+LISTEN = "0A"  # as /proc/net/tcp writes it
+_STAYS = ("sh", "-c", "echo; exec sleep 3600")
+
+
+@dataclass
+class Hosts:
+    """The namespaces, each held by a process: of the lab, and of somebody who is no part of it."""
+
+    lab: subprocess.Popen[str] | None = None
+    intruder: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        own = ("unshare", "--user", "--map-root-user", "--net", "--kill-child", "--")
+        self.lab = self._held([*own, *_STAYS])
+        self.intruder = self._held([*inside(self.lab), "unshare", "--net", "--", *_STAYS])
+        for words in (
+            "link set lo up",
+            f"link add lab type veth peer name lab netns {self.intruder.pid}",
+            f"addr add {LAB}/24 dev lab",
+            "link set lab up",
+        ):
+            subprocess.run([*inside(self.lab), "ip", *words.split()], check=True)
+        for words in ("link set lo up", f"addr add {INTRUDER}/24 dev lab", "link set lab up"):
+            subprocess.run([*inside(self.intruder), "ip", *words.split()], check=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for one in (self.intruder, self.lab):
+            if one is not None:
+                one.kill()
+                one.communicate()
+
+    @staticmethod
+    def _held(argv: Sequence[str]) -> subprocess.Popen[str]:
+        """Start what holds a namespace, and wait until it does."""
+        process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "\n"
+        return process
+
+
+def inside(held: subprocess.Popen[str]) -> list[str]:
+    """Return the words that run a program in the namespaces that a process holds."""
+    return ["nsenter", f"--target={held.pid}", "--user", "--net", "--preserve-credentials", "--"]
+
+
+def listening(pid: int) -> set[str]:
+    """Return the TCP addresses on which a process listens, as in /proc/net/tcp, decoded."""
+    inodes = set()
+    for link in Path(f"/proc/{pid}/fd").glob("*"):
+        try:
+            found = re.fullmatch(r"socket:\[(\d+)\]", str(link.readlink()))
+        except OSError:
+            continue
+        inodes |= {found[1]} if found else set()
+    return {
+        _decoded(fields[1])
+        for name in ("tcp", "tcp6")
+        for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]
+        if (fields := line.split())[3] == LISTEN and fields[9] in inodes
+    }
+
+
+def _decoded(text: str) -> str:
+    host, _, port = text.partition(":")
+    data = bytes.fromhex(host)
+    if len(data) == 4:
+        return f"{'.'.join(map(str, reversed(data)))}:{int(port, 16)}"
+    return f"[{host}]:{int(port, 16)}"
+
+
+def await_listening(pid: int) -> set[str]:
+    """Wait until a process listens; return where."""
+    deadline = time.monotonic() + START_SECONDS
+    while not (found := listening(pid)):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return found
