@@ -40,6 +40,13 @@ class Said:
         """The end of what it has printed."""
         return bytes(self._tail)
 
+    @property
+    def fault(self) -> str | None:
+        """Why the program was killed; None if it was not, for what it has printed."""
+        if self._size <= self._most:
+            return None
+        return f"{self._name} was killed: it printed more than {self._most >> 10} KiB"
+
     @contextlib.contextmanager
     def pipe(self) -> Iterator[int]:
         """Give the end of a pipe for the program, as long as it runs; the event loop reads it.
@@ -77,18 +84,10 @@ class Said:
             try:
                 yield theirs
             except MachineError as error:
-                if self._is_without_end:
-                    raise self._error(type(error), error.console) from error
+                if self.fault:
+                    raise type(error)(self.fault, console=error.console) from error
                 raise
             finally:
                 read()
-            if self._is_without_end:
-                raise self._error(MachineError)
-
-    @property
-    def _is_without_end(self) -> bool:
-        return self._size > self._most
-
-    def _error(self, kind: type[MachineError], console: str = "") -> MachineError:
-        most = f"{self._most >> 10} KiB"
-        return kind(f"{self._name} was killed: it printed more than {most}", console=console)
+            if self.fault:
+                raise MachineError(self.fault)

@@ -56,18 +56,25 @@ def left(address: str) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    ("scheme", "number"),
+    [("tls", signal.SIGINT), ("tls", signal.SIGKILL), ("tcp", signal.SIGINT)],
+)
 def test_a_run_uses_the_lab_and_nothing_outlives_it(
-    server: Path, tmp_path: Path, number: signal.Signals
+    server: Path, tmp_path: Path, scheme: str, number: signal.Signals
 ) -> None:
-    address = f"tcp://127.0.0.1:{free_port()}"
+    address = f"{scheme}://127.0.0.1:{free_port()}"
     words = ("--address", address, "--ssh", f"ssh -F {server}", "--guests", "1", "--builds", "0")
     with lab(tmp_path, *words, "lab-one", "lab-two") as (process, log):
         for name in ("lab-one", "lab-two"):
             until(log, f"{name}: worker {name} at {address}: 1 guests at a time", process)
         (tmp_path / "study.toml").write_text(STUDY)
         run = ("run", "study.toml", "--machine", "fake", "--workers", address)
-        own = {**os.environ, "HARDCOST_STORE": str(tmp_path / "x.sqlite")}
+        own = {
+            **os.environ,
+            "HARDCOST_STORE": str(tmp_path / "x.sqlite"),
+            "HARDCOST_CACHE": str(tmp_path / "cache"),
+        }
         done = subprocess.run(
             [*COMMAND, *run], env=own, cwd=tmp_path, capture_output=True, text=True, check=False
         )
@@ -80,6 +87,29 @@ def test_a_run_uses_the_lab_and_nothing_outlives_it(
             assert time.monotonic() < deadline, left(address)
             time.sleep(TICK_SECONDS)
     assert list((tmp_path / "cache" / "scratch").glob("*")) == []
+    assert [*tmp_path.rglob("*.pem")] == []  # the hosts got the lab's certificate, on no disk
+
+
+NOISY = """#!/bin/sh
+for last; do :; done
+case "$*" in *"-- noisy "*) exec yes 'a line' >&2;; esac
+exec sh -c "$last"
+"""
+"""In the place of ssh: runs the command here, and `noisy` is a host that prints without end."""
+
+
+def test_a_host_that_prints_without_end_fills_no_disk_and_ends_nobody_else(tmp_path: Path) -> None:
+    address = f"tcp://127.0.0.1:{free_port()}"
+    ssh = tmp_path / "ssh"
+    ssh.write_text(NOISY)
+    ssh.chmod(0o755)
+    words = ("--address", address, "--ssh", str(ssh), "--guests", "1", "--builds", "0")
+    with lab(tmp_path, *words, "noisy", "quiet") as (process, log):
+        until(log, "noisy: ssh to noisy was killed: it printed more than 1024 KiB", process)
+        until(log, "quiet: worker quiet", process)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(START_SECONDS) == 130
+        assert log.stat().st_size < 4 << 20
 
 
 def test_hosts_that_can_not_be_reached_are_named(tmp_path: Path) -> None:

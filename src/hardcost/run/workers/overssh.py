@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _QUIETLY = ("-o", "BatchMode=yes", "-o", "ServerAliveInterval=15", "-o", "LogLevel=ERROR", "-T")
 _POLL_SECONDS = 0.2
 _PATIENCE_SECONDS = 10.0  # for workers to end with their guests
-_MOST_SAID = 4 << 20  # bytes, of what a worker says: a few lines for each run
+_MOST_SAID = 1 << 20  # bytes, of all that a worker says: a few lines for each run
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,7 @@ class _Worker:
     """A worker behind ssh, and what it says, from the line on that was not read yet."""
 
     process: Process
+    said: Said
     log: Path
     _read: int = field(default=0)
 
@@ -106,7 +107,7 @@ async def run_over_ssh(lab: Lab, what: OnHosts, say: Callable[[str], None]) -> N
                 _, writer, process = await started.enter_async_context(talk)
                 writers.append(writer)
                 writer.write(attended.introduction(known))
-                workers[host] = _Worker(process, folder / f"{number}.log")
+                workers[host] = _Worker(process, said, folder / f"{number}.log")
             await _looked_after(scheduler, workers, say)
         finally:
             for writer in writers:  # at once, so that all end at the same time
@@ -132,7 +133,8 @@ async def _looked_after(
                     say(f"{host}: {line}")
                 if status is not None:
                     del running_on[host]
-                    say(f"{host}: its worker has ended, with status {status}")
+                    ended_so = f"its worker has ended, with status {status}"
+                    say(f"{host}: {worker.said.fault or ended_so}")
     finally:
         ended.cancel()
     if running_on:
