@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -15,31 +14,34 @@ if TYPE_CHECKING:
 LAB, INTRUDER = "192.0.2.1", "192.0.2.2"
 """Their addresses; of a range that nobody has."""
 
-START_SECONDS = 60.0
 LISTEN = "0A"  # as /proc/net/tcp writes it
 _STAYS = ("sh", "-c", "echo; exec sleep 3600")
 
 
 @dataclass
 class Hosts:
-    """The namespaces, each held by a process: of the lab, and of somebody who is no part of it."""
+    """The namespaces, each held by a process: of the lab, and of somebody who is no part of it.
 
+    `mapped`: in a user namespace, which needs no privileges, and knows no other users.
+    """
+
+    mapped: bool = True
     lab: subprocess.Popen[str] | None = None
     intruder: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
-        own = ("unshare", "--user", "--map-root-user", "--net", "--kill-child", "--")
-        self.lab = self._held([*own, *_STAYS])
-        self.intruder = self._held([*inside(self.lab), "unshare", "--net", "--", *_STAYS])
+        user = ("--user", "--map-root-user") if self.mapped else ()
+        self.lab = self._held(["unshare", *user, "--net", "--", *_STAYS])
+        self.intruder = self._held([*self.in_lab(), "unshare", "--net", "--", *_STAYS])
         for words in (
             "link set lo up",
             f"link add lab type veth peer name lab netns {self.intruder.pid}",
             f"addr add {LAB}/24 dev lab",
             "link set lab up",
         ):
-            subprocess.run([*inside(self.lab), "ip", *words.split()], check=True)
+            subprocess.run([*self.in_lab(), "ip", *words.split()], check=True)
         for words in ("link set lo up", f"addr add {INTRUDER}/24 dev lab", "link set lab up"):
-            subprocess.run([*inside(self.intruder), "ip", *words.split()], check=True)
+            subprocess.run([*self.outside(), "ip", *words.split()], check=True)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -48,6 +50,19 @@ class Hosts:
                 one.kill()
                 one.communicate()
 
+    def in_lab(self) -> list[str]:
+        """Return the words that run a program on the lab's host."""
+        return self._inside(self.lab)
+
+    def outside(self) -> list[str]:
+        """Return the words that run a program on the other host."""
+        return self._inside(self.intruder)
+
+    def _inside(self, held: subprocess.Popen[str] | None) -> list[str]:
+        assert held is not None
+        user = ("--user", "--preserve-credentials") if self.mapped else ()
+        return ["nsenter", f"--target={held.pid}", *user, "--net", "--"]
+
     @staticmethod
     def _held(argv: Sequence[str]) -> subprocess.Popen[str]:
         """Start what holds a namespace, and wait until it does."""
@@ -55,11 +70,6 @@ class Hosts:
         assert process.stdout is not None
         assert process.stdout.readline() == "\n"
         return process
-
-
-def inside(held: subprocess.Popen[str]) -> list[str]:
-    """Return the words that run a program in the namespaces that a process holds."""
-    return ["nsenter", f"--target={held.pid}", "--user", "--net", "--preserve-credentials", "--"]
 
 
 def listening(pid: int) -> set[str]:
@@ -85,12 +95,3 @@ def _decoded(text: str) -> str:
     if len(data) == 4:
         return f"{'.'.join(map(str, reversed(data)))}:{int(port, 16)}"
     return f"[{host}]:{int(port, 16)}"
-
-
-def await_listening(pid: int) -> set[str]:
-    """Wait until a process listens; return where."""
-    deadline = time.monotonic() + START_SECONDS
-    while not (found := listening(pid)):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return found

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.run.workers.certificates import authority
-from tests.run.workers.hosts import LAB, Hosts, inside, listening
+from tests.run.workers.hosts import LAB, Hosts, listening
 from tests.run.workers.labs import HARDCOST, START_SECONDS, until
 from tests.run.workers.test_overssh import free_port
 from tests.run.workers.test_tls import options
@@ -76,11 +76,15 @@ class Attempt:
     address: str
     files: Sequence[str] = ()
     where: Sequence[str] = ()
+    user: int | None = None
     said: str = ""
 
     def start(self, mark: Path) -> subprocess.Popen[str]:
         argv = [*self.where, sys.executable, INTRUDER, self.address, mark, *self.files]
-        return subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+        own = {**os.environ, "PYTHONWARNINGS": "ignore"} | (
+            {} if self.user is None else {"INTRUDER": str(self.user)}
+        )
+        return subprocess.Popen(argv, env=own, stdout=subprocess.PIPE, text=True)
 
 
 def who_got_in(folder: Path, attempts: Sequence[Attempt]) -> list[Attempt]:
@@ -108,27 +112,23 @@ def without_certificate(
 def test_from_another_host_nobody_gets_in_without_the_labs_certificate(
     hosts: Hosts, tmp_path: Path
 ) -> None:
-    assert hosts.lab is not None
-    assert hosts.intruder is not None
-    there = inside(hosts.intruder)
+    there = hosts.outside()
     ours, theirs = (authority(tmp_path, name) for name in ("ours", "theirs"))
     address = f"tls://{LAB}:8786"
-    with lab(tmp_path, address, *options(ours), where=inside(hosts.lab)) as places:
+    with lab(tmp_path, address, *options(ours), where=hosts.in_lab()) as places:
         assert who_got_in(tmp_path, without_certificate(places, theirs, there)) == []
         known = [Attempt(place, ours, there) for place in places]
         assert who_got_in(tmp_path, known) == known, known  # so it is the certificate that counts
 
 
 def test_another_host_does_not_reach_what_listens_on_loopback(hosts: Hosts, tmp_path: Path) -> None:
-    assert hosts.lab is not None
-    assert hosts.intruder is not None
     address = "tcp://127.0.0.1:8786"
-    with lab(tmp_path, address, where=inside(hosts.lab)) as places:
-        there = inside(hosts.intruder)
+    with lab(tmp_path, address, where=hosts.in_lab()) as places:
+        there = hosts.outside()
         others = [Attempt(place.replace("127.0.0.1", LAB), where=there) for place in places]
         assert who_got_in(tmp_path, others) == []
         assert all("connecting: ConnectionRefusedError" in one.said for one in others)
-        locals_ = [Attempt(place, where=inside(hosts.lab)) for place in places]
+        locals_ = [Attempt(place, where=hosts.in_lab()) for place in places]
         assert who_got_in(tmp_path, locals_) == locals_  # as is said at the start
 
 

@@ -317,8 +317,8 @@ def tls_options() -> tuple[_Option, ...]:
     insecure = click.option(
         "--insecure",
         is_flag=True,
-        help="Do without TLS (tcp://) also on a network: whoever reaches it can run programs as"
-        " you.",
+        help="Allow tcp:// not only on 127.0.0.1. Without TLS whoever reaches it (there: every user"
+        " of this machine) can run programs as you.",
     )
     return (*files, insecure)
 

@@ -49,6 +49,7 @@ async def serve(  # noqa: PLR0913  (each is a thing of its own)
         raise MachineError(f"--builds {builds}: {why_not}", hint=why_not.problems[0].hint)
     cores = len(os.sched_getaffinity(0))
     most = (0 if why_not else max(1, cores // _CORES_EACH)) if builds is None else builds
+    security = security_of(lab)
     host, port = listens or (address_towards(lab), 0)
     place = Place(Cache(), say, compilers=max(1, cores // max(1, most)))
     with place.cache.scratch() as scratch:
@@ -59,7 +60,7 @@ async def serve(  # noqa: PLR0913  (each is a thing of its own)
             resources=resources(guests, most),
             host=host,
             port=port,
-            security=security_of(lab),
+            security=security,
             plugins=(place,),
             memory_limit=0,
             local_directory=str(scratch),
