@@ -35,7 +35,7 @@ from hardcost.machines.cacheplace import default_root
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-BILL = ("bill", "audit-samples", "--workload", "syscalls calls=null+open")
+WORKLOAD = ("--workload", "syscalls calls=null+open")
 PARTS = ("totals", "items", "rest", "interaction", "least")
 ORDINARY, STRANGER = 2_090_000_001, 2_090_000_002  # users whom no system has
 SUBORDINATES = range(2_091_000_000, 2_091_065_536)
@@ -211,21 +211,23 @@ def main() -> int:
     """Measure undisturbed, then disturbed; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--profile", default="audit-samples", help="what is billed")
     parser.add_argument("--cache", type=Path, default=default_root())
     given = parser.parse_args()
+    bill = ("bill", given.profile, *WORKLOAD)
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="hardcost-two-users-", dir="/var/tmp") as name:
         folder = Path(name)
         folder.chmod(0o755)
         first = root(folder, given.cache)
-        whole = ended(first.start(*BILL, "--format", "json"))
+        whole = ended(first.start(*bill, "--format", "json"))
         if whole.error:
             print(whole.error)
             return 1
         people = (first, ordinary(folder, first))
         print(f"the ordinary user has ids of his own for guests: {can_have_ids(folder)}")
         for number in range(given.rounds):
-            found = at_once(people, (*BILL, "--fresh"))
+            found = at_once(people, (*bill, "--fresh"))
             for person, told in zip(people, found.told, strict=True):
                 same = not told.error and all(told.data[part] == whole.data[part] for part in PARTS)
                 wrong += not same

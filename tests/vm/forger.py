@@ -29,7 +29,7 @@ _ATTACH, _DETACH = 16, 17  # requests of ptrace(2)
 _GETFD, _OPENFD = 438, 434  # pidfd_getfd, pidfd_open: numbers of system calls
 _SHOWN, _FORGED = b"502", b"102"  # a call's instructions in some answer, and what is made of them
 _UNMAPPED = 0x1000  # an address at which no process has anything
-_PAUSE_SECONDS = 0.05
+_PAUSE_SECONDS = 0.1
 _DEATH_SECONDS = 30.0
 
 
