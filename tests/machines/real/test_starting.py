@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import subprocess
 import time
@@ -60,6 +61,39 @@ def test_when_nobody_listens_any_more_all_that_came_of_the_probe_ends(tmp_path: 
             time.sleep(0.05)
     assert not sleeping.exists()
     assert not scratch.exists()
+
+
+def test_only_the_folders_of_measured_processes_go_with_a_probe_that_is_cut_off(
+    tmp_path: Path,
+) -> None:
+    number = secrets.randbelow(10**12) + 10**12  # no probe's, whose numbers are of processes
+    work, own = (Path("/tmp", f"work.{one}") for one in (number, number + 1))  # noqa: S108  (ours)
+    kept = [work.with_name(f"{work.name}x"), own / "in it", own, tmp_path / "work.1"]
+    for folder in (work, *reversed(kept)):
+        folder.mkdir()
+    try:
+        scratch = tmp_path / "scratch"
+        sleepers = [f"(cd '{folder}'; exec sleep 300) &" for folder in (work, *kept[:2], kept[3])]
+        probe_in(tmp_path, "\n".join(sleepers) + "\nsleep 1\necho\nwait")
+        argv = starting.words(str(tmp_path), None, str(scratch), 60, 0)
+        with subprocess.Popen(
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=own
+        ) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdout.readline()
+            process.kill()
+            process.stdin.close()
+            for _ in range(400):
+                if not work.exists() and not scratch.exists():
+                    break
+                time.sleep(0.05)
+        assert not work.exists()
+        assert [one.exists() for one in kept] == [True] * 4
+    finally:
+        for folder in (work, *kept):
+            if folder.exists():
+                folder.rmdir()
 
 
 def test_the_probe_is_told_its_processor_and_nothing_else_is_needed(tmp_path: Path) -> None:

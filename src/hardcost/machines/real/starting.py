@@ -25,14 +25,15 @@ COPIED = (*PROGRAMS, KEEPER)
 # $1 is the folder of our programs, $2 a scratch folder, $3 a processor or "", $4 seconds, $5 the
 # length of the job in bytes. The job comes on standard input, which stays open as long as somebody
 # waits for answers. When it ends, `end` kills the probe with all that came of it, and removes the
-# folders in /tmp that measured processes worked in: a probe that is killed can't. The probe itself
-# holds on the processor what it measures.
+# folders in /tmp that measured processes worked in, since a probe that is killed can't: those whose
+# whole path is /tmp/work.NUMBER. Where the probe itself works is its user's choice. It holds
+# on the processor what it measures.
 _SCRIPT = """\
 d=$2; n=$5
 end() {
   for k in $(cat /proc/"$1"/task/*/children); do end "$k"; done
   w=$(readlink /proc/"$1"/cwd); kill -KILL "$1"
-  case $w in /tmp/work.[0-9]*) rm -rf "$w";; esac
+  case "$1 ${w#/tmp/work.}" in "$p "*|*" "|*" "*[!0-9]*) ;; *) rm -rf "$w";; esac
 }
 set -- "$1/hardcost-probe" serve "$4" $3
 umask 022; mkdir -m 755 "$d" && mkfifo -m 600 "$d/job" || exit 1
