@@ -112,6 +112,7 @@ def _close() -> None:
 
 if __name__ == "__main__":
     program = sys.argv[1:]
+    os.get_exec_path()  # has Python import what execvp needs, which that user may not get at either
     try:
         if program[0] == _ROOT:
             _, of_user, of_group, *program = program
