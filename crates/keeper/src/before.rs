@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 
 use crate::desk::{self, Desk};
-use crate::entry::{Begin, Change, Entry};
+use crate::entry::{Change, Entry};
 use crate::failure::{Failure, Result};
 use crate::journal::Journal;
 use crate::lines::Lines;
@@ -29,13 +29,12 @@ pub fn taken(people: bool) -> Result<Desk> {
     let desk = Desk::take()?
         .ok_or_else(|| Failure::Unfit("another hardcost is changing that machine".into()))?;
     if let Some(mut left) = desk.left(&Desk::journal())? {
-        let changes = left.pending().len();
         let done = undo(&mut left, &desk::boot()?, false)?;
         if !done.problems.is_empty() {
             return Err(Failure::Unfit(done.problems.join("; ")));
         }
-        desk.clear(&Desk::journal())?;
-        say(&Said::Restored { changes });
+        desk.finish(&left)?;
+        say(&Said::Restored { changes: done.changes, left: done.left });
     }
     Ok(desk)
 }
@@ -59,10 +58,7 @@ pub fn written_down(
     before: Vec<Change>,
     (seconds, lines): (f64, &mut Lines),
 ) -> Result<Option<Journal>> {
-    let begin =
-        Begin { version: 1, machine: desk::machine(), boot: desk::boot()?, run: run.to_owned() };
-    desk.set_up(seconds)?;
-    let (mut journal, line) = Journal::begin(path, begin)?;
+    let (mut journal, line) = desk.begin(path, run, seconds)?;
     let mut written = vec![line];
     for change in before {
         written.push(journal.write(&Entry::Change(change))?);
@@ -71,7 +67,7 @@ pub fn written_down(
     say_lines(written);
     say(&Said::Planned);
     if lines.next(limit(seconds), None)?.is_none() {
-        desk.clear(path)?;
+        desk.finish(&journal)?;
         return Ok(None);
     }
     Ok(Some(journal))

@@ -1,16 +1,19 @@
 //! Where the keeper's things lie on the machine, and what starts it there.
 
-use std::fs::{self, File, Permissions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 
+use crate::entry::{Begin, VERSION};
 use crate::failure::{Failure, Result, at};
-use crate::journal::{Journal, sha256, sync_folder};
+use crate::files::{self, New, Place};
+use crate::journal::{Journal, Read, sha256};
+use crate::ledger::Ledger;
 
 const FOLDER: &str = "/var/lib/hardcost";
 const UNITS: &str = "/etc/systemd/system";
@@ -36,12 +39,9 @@ impl Desk {
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(at(folder))?;
         let path = folder.join("lock");
-        let lock = File::options()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(at(&path))?;
+        let place = Place::there(&path)?;
+        place.check_is_roots()?;
+        let lock = place.open(OFlags::WRONLY | OFlags::CREATE)?;
         for _ in 0..TRIES {
             match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(Some(Self { _lock: lock, program: folder.join(PROGRAM) })),
@@ -73,6 +73,11 @@ impl Desk {
         journal.with_file_name(format!("last-{name}"))
     }
 
+    /// The file that says which journals are finished.
+    fn ledger() -> PathBuf {
+        Path::new(FOLDER).join("ledger")
+    }
+
     /// A file for audit rules that are to be loaded; only root can read it.
     pub fn rules() -> PathBuf {
         Path::new(FOLDER).join("rules")
@@ -80,10 +85,10 @@ impl Desk {
 
     /// Has the machine restore itself when it boots, until `clear`; a boot that is not its own ends
     /// once nobody was heard for so many seconds.
-    pub fn set_up(&self, silence: f64) -> Result<()> {
+    fn set_up(&self, silence: f64, desk: &str) -> Result<()> {
         let program = &self.program;
         let own = fs::read("/proc/self/exe").map_err(at(Path::new("/proc/self/exe")))?;
-        write(program, &own, 0o700)?;
+        files::put(program, &New::of_root(&own, 0o700), desk)?;
         if !Path::new(UNITS).is_dir() {
             return Ok(()); // without systemd nobody starts it
         }
@@ -96,61 +101,99 @@ impl Desk {
             Self::boot_journal().display(),
             program.display(),
         );
-        write(&Path::new(UNITS).join(UNIT), unit.as_bytes(), 0o644)?;
+        let own = New::of_root(unit.as_bytes(), 0o644);
+        files::put(&Path::new(UNITS).join(UNIT), &own, desk)?;
         let link = wanted_link();
         let folder = link.parent().unwrap_or(Path::new(UNITS));
-        fs::create_dir_all(folder).map_err(at(folder))?;
+        files::make_folder(folder)?;
         match symlink(Path::new(UNITS).join(UNIT), &link) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(at(&link)(error)),
-            _ => sync_folder(&link),
+            _ => Place::there(&link)?.sync(),
         }
+    }
+
+    /// Begins a journal of a run; returns its first line too. A boot that is not the machine's own
+    /// ends once nobody was heard for so many seconds.
+    pub fn begin(&self, path: &Path, run: &str, silence: f64) -> Result<(Journal, String)> {
+        let ledger = Ledger::open(&Self::ledger())?;
+        ledger.write(&Self::ledger())?; // so that the folder keeps its name
+        self.set_up(silence, ledger.desk())?;
+        let begin = Begin {
+            version: VERSION,
+            machine: machine(),
+            boot: boot()?,
+            run: run.to_owned(),
+            desk: Some(ledger.desk().to_owned()),
+            number: Some(ledger.next(name(path))),
+            token: Some(files::token()?),
+        };
+        Journal::begin(path, begin)
     }
 
     /// Puts a journal of which all is undone aside; without another one, removes the rest.
-    pub fn clear(&self, journal: &Path) -> Result<()> {
+    ///
+    /// That it is finished is on disk before: it is never undone again, whoever brings it.
+    pub fn finish(&self, journal: &Journal) -> Result<()> {
+        let mut ledger = Ledger::open(&Self::ledger())?;
+        ledger.finish(journal.read(), name(journal.path()));
+        ledger.write(&Self::ledger())?;
+        self.clear(journal.path(), ledger.desk())
+    }
+
+    fn clear(&self, journal: &Path, desk: &str) -> Result<()> {
         let last = Self::last(journal);
-        if journal.exists() {
-            fs::rename(journal, &last).map_err(at(journal))?;
+        match fs::rename(journal, &last) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(at(journal)(error)),
+            _ => {}
         }
         if !Self::journal().exists() && !Self::boot_journal().exists() {
             let unit = Path::new(UNITS).join(UNIT);
+            files::clean(&unit, desk);
             for path in [wanted_link(), unit, self.program.clone(), Self::rules()] {
-                match fs::remove_file(&path) {
-                    Err(error) if error.kind() != ErrorKind::NotFound => {
-                        return Err(at(&path)(error));
-                    }
-                    _ => {}
-                }
+                files::remove(&path)?;
             }
         }
-        sync_folder(&last)
+        Place::there(&last)?.sync()
     }
 
-    /// The journal that an interrupted run left; one without a whole line is removed.
+    /// The journal that an interrupted run left; one without a whole line is removed, and one that
+    /// is finished is put aside.
     pub fn left(&self, path: &Path) -> Result<Option<Journal>> {
-        let journal = Journal::open(path)?;
-        if journal.is_none() {
-            // It was cut off in its first line: nothing was changed.
-            let _ = fs::remove_file(path);
-            self.clear(path)?;
+        let ledger = Ledger::open(&Self::ledger())?;
+        match Journal::open(path)? {
+            Some(journal) if ledger.is_finished(journal.read(), name(path)) => {
+                self.clear(path, ledger.desk())?;
+                Ok(None)
+            }
+            None => {
+                // It was cut off in its first line: nothing was changed.
+                files::remove(path)?;
+                self.clear(path, ledger.desk())?;
+                Ok(None)
+            }
+            journal => Ok(journal),
         }
-        Ok(journal)
     }
+
+    /// Whether a journal that somebody else kept is open; `None`: nobody knows any more.
+    pub fn is_open(given: &Read, content: &[u8], path: &Path) -> Result<Option<bool>> {
+        let ledger = Ledger::open(&Self::ledger())?;
+        let last = files::look(&Self::last(path))?.map(|found| found.content).unwrap_or_default();
+        let whole = usize::try_from(given.size).unwrap_or(usize::MAX).min(content.len());
+        let is_finished = given.pending().is_empty()
+            || ledger.is_finished(given, name(path))
+            || last.starts_with(&content[..whole]);
+        Ok(if is_finished { Some(false) } else { ledger.knows(&given.begin).then_some(true) })
+    }
+}
+
+/// The name of a journal's file.
+fn name(path: &Path) -> &str {
+    path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
 fn wanted_link() -> PathBuf {
     Path::new(UNITS).join(WANTED_BY).join(UNIT)
-}
-
-/// Writes a small file so that it is there whole, or not at all, whatever happens.
-pub fn write(path: &Path, content: &[u8], mode: u32) -> Result<()> {
-    let beside = path.with_extension("new");
-    let mut file = File::create(&beside).map_err(at(&beside))?;
-    file.set_permissions(Permissions::from_mode(mode)).map_err(at(&beside))?;
-    file.write_all(content).map_err(at(&beside))?;
-    file.sync_all().map_err(at(&beside))?;
-    fs::rename(&beside, path).map_err(at(path))?;
-    sync_folder(path)
 }
 
 /// What stands for the machine among all others: machine-id(5) asks to show no more than a hash.

@@ -45,7 +45,19 @@ pub struct Begin {
     pub boot: String,
     /// The run.
     pub run: String,
+    /// The keeper's folder there, by a name that it got when it was made; none before version 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub desk: Option<String>,
+    /// Which of that folder's journals it is; a number is used again only if nothing was changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u64>,
+    /// What nobody can guess, by which a file is named while it is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
 }
+
+/// The version of the format that is written. The first did not say which changes were begun.
+pub const VERSION: u32 = 2;
 
 /// What something was before it is changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +82,56 @@ pub struct Change {
     /// Its extended attributes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, Bytes>,
+    /// The content that is going to be written, where that is known before.
+    #[serde(default, with = "content", skip_serializing_if = "Option::is_none")]
+    pub wanted: Option<Vec<u8>>,
+}
+
+impl Change {
+    /// Whether a thing, as it was looked at now, is what it was before the change.
+    pub fn is_back(&self, now: &Self) -> bool {
+        self.before == now.before
+            && (self.owner, self.group, self.mode) == (now.owner, now.group, now.mode)
+            && self.labels == now.labels
+    }
+}
+
+/// What a change made of a thing. What is no file has neither owner, group, mode nor labels.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Made {
+    /// Which change, counted from 0.
+    pub number: usize,
+    /// What is there then; none: nothing.
+    #[serde(with = "content")]
+    pub after: Option<Vec<u8>>,
+    /// A file's owner; none of what the first version wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<u32>,
+    /// Its group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
+    /// Its permission bits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<u32>,
+    /// Its extended attributes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, Bytes>,
+}
+
+impl Made {
+    /// What a change made, by what the thing is now.
+    pub fn of(number: usize, now: Change) -> Self {
+        let Change { before: after, owner, group, mode, labels, .. } = now;
+        Self { number, after, owner, group, mode, labels }
+    }
+
+    /// Whether a thing is still what the change made of it.
+    pub fn is_still(&self, now: &Change) -> bool {
+        let about = (self.owner, self.group, self.mode) == (now.owner, now.group, now.mode)
+            && self.labels == now.labels;
+        self.after == now.before && (self.mode.is_none() || about)
+    }
 }
 
 /// Bytes, which JSON holds as base64.
@@ -85,14 +147,20 @@ pub enum Entry {
     Begin(Begin),
     /// Something is about to be changed.
     Change(Change),
-    /// A change was made; `number` counts changes from 0, `after` is what it made of the thing.
-    Made {
+    /// A change is begun: until now nothing was written.
+    Making {
         /// Which.
         number: usize,
-        /// What is there now.
-        #[serde(with = "content")]
-        after: Option<Vec<u8>>,
     },
+    /// A change was made.
+    Made(Made),
+    /// Somebody else has made something else of a thing since: it is theirs.
+    Left {
+        /// Which.
+        number: usize,
+    },
+    /// The journal comes from another machine's disk: what it lacks may have happened all the same.
+    Adopted,
     /// A change is undone, and was seen to be.
     Undone {
         /// Which.

@@ -16,6 +16,8 @@ const FOLDERS: [&str; 3] = ["/boot/grub", "/boot/grub2", "/boot/efi/EFI/redhat"]
 const ENTRIES: &str = "/boot/loader/entries";
 /// File systems that GRUB can write to, where they lie on a plain disk.
 const WRITABLE: [&str; 5] = ["ext2", "ext3", "ext4", "xfs", "vfat"];
+/// The name of GRUB's environment.
+const ENVIRONMENT_NAME: &str = "grubenv";
 /// The size of GRUB's environment, and how it begins.
 const ENVIRONMENT: usize = 1024;
 const HEADER: &str = "# GRUB Environment Block\n";
@@ -75,6 +77,11 @@ pub fn once(model: &Model<'_>, words: &[String]) -> Result<Vec<Written>> {
     Ok(vec![entry, (environment, chosen(&block)?)])
 }
 
+/// Whether a path is that of GRUB's environment, which GRUB itself changes.
+pub fn is_environment(path: &str) -> bool {
+    name(path) == ENVIRONMENT_NAME
+}
+
 /// Refuses what is no plain word: GRUB reads its files as a shell does.
 fn check(word: &str) -> Result<()> {
     let plain = |byte: u8| byte.is_ascii_graphic() && !b"'\"\\$`;&|<>{}".contains(&byte);
@@ -94,7 +101,7 @@ fn config() -> Result<PathBuf> {
 
 /// GRUB's environment, where GRUB can clear what it has read.
 fn environment(config: &Path) -> Result<PathBuf> {
-    let path = config.with_file_name("grubenv");
+    let path = config.with_file_name(ENVIRONMENT_NAME);
     let path = fs::canonicalize(&path).unwrap_or(path);
     let mounts = fs::read_to_string("/proc/self/mountinfo").map_err(at(&path))?;
     let (kind, device) = mounted(&mounts, &path).unwrap_or_default();

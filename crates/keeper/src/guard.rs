@@ -61,10 +61,12 @@ pub fn guard() -> bool {
                 if reboot().is_ok() {
                     sleep(GOING_DOWN);
                 }
-                return restore(false, true, None).is_empty();
+                return restore(false, true, None).problems.is_empty();
             }
             Ok(Some(_)) => return true, // dismissed
-            Ok(None) if begun.elapsed() < forever => return restore(false, true, None).is_empty(),
+            Ok(None) if begun.elapsed() < forever => {
+                return restore(false, true, None).problems.is_empty();
+            }
             _ => {}
         }
     }

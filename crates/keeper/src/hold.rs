@@ -9,14 +9,14 @@ use serde::Deserialize;
 
 use crate::before::{limit, ordered, taken, written_down};
 use crate::desk::{self, Desk};
-use crate::entry::{Change, Entry};
+use crate::entry::{Change, Entry, Made};
 use crate::failure::{Failure, Result};
 use crate::guard::Guard;
 use crate::journal::Journal;
 use crate::lines::Lines;
 use crate::said::{Said, say, say_lines};
-use crate::undo::undo;
-use crate::wanted::Wanted;
+use crate::undo::{Undone, undo};
+use crate::wanted::{Reals, Wanted};
 use crate::{running, thing};
 
 /// The first line: for which run, how many seconds without a line are too many, and what is wanted.
@@ -37,22 +37,33 @@ pub struct Order {
 /// Holds what is wanted until it is no longer; whether all was done, and undone.
 pub fn hold() -> bool {
     let mut lines = Lines::default();
-    let (problems, asked) = match held(&mut lines) {
+    let (undone, asked) = match held(&mut lines) {
         Ok(ended) => ended,
         Err(failure) => {
             let message = failure.to_string();
             let changed = Desk::journal().exists();
             say(&Said::from(failure));
-            (if changed { vec![message] } else { Vec::new() }, false)
+            let problems = if changed { vec![message] } else { Vec::new() };
+            (Undone { problems, ..Undone::default() }, false)
         }
     };
-    let done = problems.is_empty();
-    say(&Said::Released { problems, asked });
+    let Undone { problems, left, .. } = undone;
+    let done = problems.is_empty() && left.is_empty();
+    say(&Said::Released { problems, left, asked });
     done
 }
 
-/// Holds it; returns why what is still changed is, and whether the end was asked for.
-fn held(lines: &mut Lines) -> Result<(Vec<String>, bool)> {
+/// What is wanted, and what it may change.
+struct Plan<'a> {
+    /// With the numbers of the changes of each.
+    wanted: Vec<(&'a Wanted, Vec<usize>)>,
+    /// What was there before, by the changes' numbers.
+    before: Vec<Change>,
+    reals: Reals,
+}
+
+/// Holds it; returns what is still changed, and whether the end was asked for.
+fn held(lines: &mut Lines) -> Result<(Undone, bool)> {
     let order: Order = ordered(lines)?;
     let desk = taken(order.people)?;
     let token = running::token()?;
@@ -62,62 +73,100 @@ fn held(lines: &mut Lines) -> Result<(Vec<String>, bool)> {
             None => "it no longer runs the boot that was asked for".into(),
         }));
     }
-    let Some(mut journal) = planned(&order, &desk, lines)? else { return Ok((Vec::new(), false)) };
+    let Plan { wanted, before, reals } = planned(&order.changes)?;
+    let waiting = (order.limit, &mut *lines);
+    let Some(mut journal) = written_down(&Desk::journal(), &desk, &order.run, before, waiting)?
+    else {
+        return Ok((Undone::default(), false));
+    };
     let guard = Guard::start();
     let made = match &guard {
-        Ok(_) => changed(&order, &mut journal, lines),
+        Ok(_) => {
+            let made = changed(&wanted, &reals, &mut journal);
+            made.and_then(|mut daemon| kept(order.limit, &mut daemon, lines))
+        }
         Err(why) => Err(Failure::Failed(why.to_string())),
     };
-    let undone = undo(&mut journal, &desk::boot()?, false)?;
-    if undone.problems.is_empty() {
-        desk.clear(&Desk::journal())?;
+    let mut undone = undo(&mut journal, &desk::boot()?, false)?;
+    if undone.problems.is_empty() && undone.left.is_empty() {
+        desk.finish(&journal)?;
     }
     let _ = guard.map(Guard::dismiss);
-    say_lines(undone.lines);
+    say_lines(std::mem::take(&mut undone.lines));
     let asked = made.unwrap_or_else(|failure| {
         say(&Said::Failed { message: failure.to_string() });
         false
     });
-    Ok((undone.problems, asked))
+    Ok((undone, asked))
 }
 
-/// Writes down what there is, and waits until the other side has it too; `None` if it never says so.
-fn planned(order: &Order, desk: &Desk, lines: &mut Lines) -> Result<Option<Journal>> {
-    let mut before = Vec::new();
+/// What is wanted, with what there is of all that it may change.
+fn planned(changes: &[Wanted]) -> Result<Plan<'_>> {
+    let (mut before, mut reals) = (Vec::<Change>::new(), Reals::default());
+    let mut numbers = vec![Vec::new(); changes.len()];
     // Units are undone last of all: they are started again with the files that they had.
     let (units, others): (Vec<_>, Vec<_>) =
-        order.changes.iter().partition(|one| matches!(one, Wanted::Unit { .. }));
-    for wanted in units.into_iter().chain(others) {
-        for (kind, name) in wanted.touches()? {
-            let known = |one: &Change| one.kind == kind && one.name == name;
-            if !before.iter().any(known) {
-                before.push(thing::look(kind, &name)?);
+        (0..changes.len()).partition(|&at| matches!(changes[at], Wanted::Unit { .. }));
+    for at in units.into_iter().chain(others) {
+        for (kind, name, wanted) in changes[at].touches(&mut reals)? {
+            let known = before.iter().position(|one| one.kind == kind && one.name == name);
+            if let Some(known) = known {
+                before[known].wanted = None; // it is written more than once
+            } else {
+                before.push(Change { wanted, ..thing::look(kind, &name)? });
             }
+            numbers[at].push(known.unwrap_or(before.len() - 1));
         }
     }
-    written_down(&Desk::journal(), desk, &order.run, before, (order.limit, lines))
+    Ok(Plan { wanted: changes.iter().zip(numbers).collect(), before, reals })
 }
 
-/// Makes the changes, and returns when they are no longer wanted: whether somebody said so.
-fn changed(order: &Order, journal: &mut Journal, lines: &mut Lines) -> Result<bool> {
+/// Makes the changes. Before each it is written down that it is begun, and after it what it made.
+fn changed(
+    wanted: &[(&Wanted, Vec<usize>)],
+    reals: &Reals,
+    journal: &mut Journal,
+) -> Result<Option<Daemon>> {
     let mut daemon: Option<Daemon> = None;
-    let made = order.changes.iter().try_for_each(|wanted| {
-        let done = wanted.carry_out(&mut daemon)?;
-        say(&done);
-        Ok(())
-    });
-    for number in 0..journal.changes().len() {
-        let change = &journal.changes()[number].change;
-        // What can't be seen now is undone whatever it is then.
-        if let Ok(now) = thing::look(change.kind, &change.name) {
-            let line = journal.write(&Entry::Made { number, after: now.before })?;
+    let token = journal.token().to_owned();
+    let mut made = Ok(());
+    for (one, numbers) in wanted {
+        for &number in numbers {
+            let line = journal.write(&Entry::Making { number })?;
+            say(&Said::Journal { line });
+        }
+        journal.sync()?;
+        made = one.carry_out(reals, &token, &mut daemon).map(|done| say(&done));
+        noted(journal, numbers)?;
+        if made.is_err() {
+            break;
+        }
+    }
+    // A unit that has started may have changed what was made before.
+    let begun: Vec<_> = (0..journal.changes().len()).collect();
+    noted(journal, &begun)?;
+    made?;
+    say(&Said::Held);
+    Ok(daemon)
+}
+
+/// Writes down what changes have made, where that is not there yet.
+fn noted(journal: &mut Journal, numbers: &[usize]) -> Result<()> {
+    for &number in numbers {
+        let known = &journal.changes()[number];
+        // What can't be seen now is undone if it is what was wanted.
+        let Ok(now) = thing::look(known.change.kind, &known.change.name) else { continue };
+        if known.making && !known.made.as_ref().is_some_and(|made| made.is_still(&now)) {
+            let line = journal.write(&Entry::Made(Made::of(number, now)))?;
             say(&Said::Journal { line });
         }
     }
-    journal.sync()?;
-    made?;
-    say(&Said::Held);
-    let limit = limit(order.limit);
+    journal.sync()
+}
+
+/// Returns when the changes are no longer wanted: whether somebody said so.
+fn kept(seconds: f64, daemon: &mut Option<Daemon>, lines: &mut Lines) -> Result<bool> {
+    let limit = limit(seconds);
     let asked = loop {
         match lines.next(limit, daemon.as_mut())? {
             Some(line) if line == b"undo" => break true,
@@ -125,7 +174,7 @@ fn changed(order: &Order, journal: &mut Journal, lines: &mut Lines) -> Result<bo
             None => break false,
         }
     };
-    if let Some(daemon) = &mut daemon {
+    if let Some(daemon) = daemon {
         let _ = daemon.control.set_daemon(0); // it is not the daemon any more when this ends, anyway
     }
     Ok(asked)

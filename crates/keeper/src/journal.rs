@@ -4,15 +4,16 @@
 //! `src/hardcost/machines/real/journal.py` reads the same lines, and says what they are for.
 
 use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::Write as _;
+use std::fs::File;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 
-use crate::entry::{Begin, Change, Entry};
+use crate::entry::{Begin, Change, Entry, Made, VERSION};
 use crate::failure::{Failure, Result, at};
+use crate::files::{self, Place};
 
 /// The largest journal that is read.
 const MOST_BYTES: u64 = 64 << 20;
@@ -22,24 +23,24 @@ const FIRST: &str = "00000000000000000000000000000000000000000000000000000000000
 /// A journal that is being written, or was read.
 #[derive(Debug)]
 pub struct Journal {
+    place: Place,
     path: PathBuf,
     file: File,
-    last: String,
-    begin: Begin,
-    changes: Vec<Known>,
+    read: Read,
+    token: String,
 }
-
-/// What a thing was seen to be; nothing: it was not there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen(pub Option<Vec<u8>>);
 
 /// A change, with what is known of it.
 #[derive(Clone, Debug)]
 pub struct Known {
     /// What was there before.
     pub change: Change,
+    /// Whether it was begun.
+    pub making: bool,
     /// What it made, if it was made.
-    pub made: Option<Seen>,
+    pub made: Option<Made>,
+    /// Whether somebody else was seen to have made something else of it.
+    pub left: bool,
     /// Whether it is undone.
     pub undone: bool,
 }
@@ -47,72 +48,94 @@ pub struct Known {
 impl Journal {
     /// Begins a journal; returns its first line too.
     pub fn begin(path: &Path, begin: Begin) -> Result<(Self, String)> {
-        let file = File::options().write(true).create_new(true).open(path).map_err(at(path))?;
-        let (path, last) = (path.to_owned(), FIRST.to_owned());
-        let mut journal = Self { path, file, last, begin: begin.clone(), changes: Vec::new() };
+        let place = Place::there(path)?;
+        let file = place.open(OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;
+        let read = Read { last: FIRST.into(), ..Read::begun(begin.clone()) };
+        let token = begin.token.clone().map_or_else(files::token, Ok)?;
+        let mut journal = Self { place, path: path.to_owned(), file, read, token };
         let line = journal.write(&Entry::Begin(begin))?;
         Ok((journal, line))
     }
 
     /// Reads a journal to go on with it; `None` where there is none, or no whole line in it.
     pub fn open(path: &Path) -> Result<Option<Self>> {
-        if !path.exists() {
+        let Some(place) = Place::of(path)? else { return Ok(None) };
+        if place.about()?.is_none() {
             return Ok(None);
         }
-        let size = fs::metadata(path).map_err(at(path))?.len();
-        if size > MOST_BYTES {
-            return Err(damaged(path, 0, "is larger than any that is written"));
-        }
-        let content = fs::read(path).map_err(at(path))?;
+        let file = place.open(OFlags::RDWR | OFlags::APPEND)?;
+        let mut content = Vec::new();
+        (&file).take(MOST_BYTES + 1).read_to_end(&mut content).map_err(at(path))?;
         let Some(read) = Read::of(&content, path)? else { return Ok(None) };
-        let file = File::options().append(true).open(path).map_err(at(path))?;
         // A line that was cut off is about something that was not changed yet.
         file.set_len(read.size).map_err(at(path))?;
-        let path = path.to_owned();
-        Ok(Some(Self { path, file, last: read.last, begin: read.begin, changes: read.changes }))
+        let token = read.begin.token.clone().map_or_else(files::token, Ok)?;
+        Ok(Some(Self { place, path: path.to_owned(), file, read, token }))
+    }
+
+    /// What lines say that somebody else kept; `None` where no line is whole.
+    pub fn given(content: &[u8]) -> Result<Option<Read>> {
+        Read::of(content, Path::new("the journal that was brought"))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it says.
+    pub fn read(&self) -> &Read {
+        &self.read
     }
 
     /// What the journal begins with.
     pub fn begun(&self) -> &Begin {
-        &self.begin
+        &self.read.begin
+    }
+
+    /// What nobody can guess, by which files are named while they are written.
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// Whether a change that is not said to be begun was not.
+    pub fn says_all(&self) -> bool {
+        self.read.begin.version >= VERSION && !self.read.adopted
     }
 
     /// The changes, the oldest first.
     pub fn changes(&self) -> &[Known] {
-        &self.changes
+        &self.read.changes
     }
 
     /// The numbers of the changes that are to be undone, the newest first.
     pub fn pending(&self) -> Vec<usize> {
-        (0..self.changes.len()).rev().filter(|&at| !self.changes[at].undone).collect()
+        self.read.pending()
     }
 
     /// Appends an entry and returns its line, which is on disk only after `sync`.
     pub fn write(&mut self, entry: &Entry) -> Result<String> {
-        let text = serde_json::to_string(entry)
-            .map_err(|error| Failure::Failed(format!("{}: {error}", self.path.display())))?;
-        let hash = chained(&self.last, &text);
-        let line = format!("{hash} {text}");
+        let (hash, line) = next(&self.read.last, entry)?;
         self.file.write_all(format!("{line}\n").as_bytes()).map_err(at(&self.path))?;
-        self.last = hash;
-        note(&mut self.changes, entry.clone());
+        self.read.last = hash;
+        self.read.note(entry.clone());
         Ok(line)
     }
 
     /// Returns once all lines are on disk, and the file's name in its folder.
     pub fn sync(&self) -> Result<()> {
         self.file.sync_all().map_err(at(&self.path))?;
-        sync_folder(&self.path)
+        self.place.sync()
     }
 }
 
-/// Has a file's name be on disk in its folder.
-pub fn sync_folder(path: &Path) -> Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let folder_fd =
-        rustix::fs::open(folder, flags, Mode::empty()).map_err(|e| at(folder)(e.into()))?;
-    rustix::fs::fsync(folder_fd).map_err(|error| at(folder)(error.into()))
+/// The hash of an entry's line, and the line.
+fn next(last: &str, entry: &Entry) -> Result<(String, String)> {
+    let text = serde_json::to_string(entry)
+        .map_err(|error| Failure::Failed(format!("an entry of a journal: {error}")))?;
+    let hash = chained(last, &text);
+    let line = format!("{hash} {text}");
+    Ok((hash, line))
 }
 
 /// SHA-256 in hexadecimal digits.
@@ -128,15 +151,28 @@ fn chained(last: &str, text: &str) -> String {
 }
 
 /// What lines say.
-struct Read {
-    begin: Begin,
+#[derive(Debug)]
+pub struct Read {
+    /// What they begin with.
+    pub begin: Begin,
+    /// Up to which byte they are whole.
+    pub size: u64,
     changes: Vec<Known>,
     last: String,
-    size: u64,
+    planned: String,
+    adopted: bool,
 }
 
 impl Read {
+    fn begun(begin: Begin) -> Self {
+        let (last, planned) = (String::new(), String::new());
+        Self { begin, size: 0, changes: Vec::new(), last, planned, adopted: false }
+    }
+
     fn of(content: &[u8], path: &Path) -> Result<Option<Self>> {
+        if content.len() as u64 > MOST_BYTES {
+            return Err(damaged(path, 0, "is larger than any that is written"));
+        }
         let mut read: Option<Self> = None;
         let (mut last, mut size) = (FIRST.to_owned(), 0);
         let mut lines: Vec<&[u8]> = content.split(|&byte| byte == b'\n').collect();
@@ -153,36 +189,75 @@ impl Read {
             let entry: Entry =
                 serde_json::from_str(body).map_err(|_| wrong("has a wrong field"))?;
             read = match (read, entry) {
-                (None, Entry::Begin(begin)) => {
-                    Some(Self { begin, changes: Vec::new(), last: String::new(), size: 0 })
-                }
-                (Some(mut read), entry) if fits(&read.changes, &entry) => {
-                    note(&mut read.changes, entry);
+                (None, Entry::Begin(begin)) if begin.version <= VERSION => Some(Self::begun(begin)),
+                (Some(mut read), entry) if read.fits(&entry) => {
+                    if matches!(entry, Entry::Change(_)) {
+                        read.planned.clone_from(&last);
+                    }
+                    read.note(entry);
                     Some(read)
                 }
                 _ => return Err(wrong("does not follow from the lines before it")),
             };
         }
-        Ok(read.map(|read| Self { last, size, ..read }))
+        Ok(read.map(|read| Self { size, last, ..read }))
     }
-}
 
-fn fits(changes: &[Known], entry: &Entry) -> bool {
-    match entry {
-        Entry::Begin(_) => false,
-        Entry::Change(_) => true,
-        Entry::Made { number, .. } | Entry::Undone { number } => {
-            changes.get(*number).is_some_and(|known| !known.undone)
+    /// What tells this journal from all others of a name, and its number among those.
+    ///
+    /// One of the first version has no number: what it planned tells it from others.
+    pub fn identity(&self) -> (&str, u64) {
+        match (&self.begin.desk, self.begin.number) {
+            (Some(desk), Some(number)) => (desk, number),
+            _ => (&self.planned, 0),
         }
     }
-}
 
-fn note(changes: &mut Vec<Known>, entry: Entry) {
-    match entry {
-        Entry::Begin(_) => {}
-        Entry::Change(change) => changes.push(Known { change, made: None, undone: false }),
-        Entry::Made { number, after } => changes[number].made = Some(Seen(after)),
-        Entry::Undone { number } => changes[number].undone = true,
+    /// The numbers of the changes that are to be undone, the newest first.
+    pub fn pending(&self) -> Vec<usize> {
+        (0..self.changes.len()).rev().filter(|&at| !self.changes[at].undone).collect()
+    }
+
+    /// The lines as they were given, and one that says that they were.
+    pub fn adopted(&self, content: &[u8]) -> Result<Vec<u8>> {
+        let whole = usize::try_from(self.size).unwrap_or(usize::MAX).min(content.len());
+        let (_, line) = next(&self.last, &Entry::Adopted)?;
+        Ok([&content[..whole], line.as_bytes(), b"\n"].concat())
+    }
+
+    fn fits(&self, entry: &Entry) -> bool {
+        match entry {
+            Entry::Begin(_) => false,
+            Entry::Change(_) | Entry::Adopted => true,
+            Entry::Made(Made { number, .. })
+            | Entry::Making { number }
+            | Entry::Left { number }
+            | Entry::Undone { number } => {
+                self.changes.get(*number).is_some_and(|known| !known.undone)
+            }
+        }
+    }
+
+    fn note(&mut self, entry: Entry) {
+        let changes = &mut self.changes;
+        match entry {
+            Entry::Begin(_) => {}
+            Entry::Adopted => self.adopted = true,
+            Entry::Change(change) => changes.push(Known {
+                change,
+                making: false,
+                made: None,
+                left: false,
+                undone: false,
+            }),
+            Entry::Making { number } => changes[number].making = true,
+            Entry::Made(made) => {
+                let number = made.number;
+                changes[number].made = Some(made);
+            }
+            Entry::Left { number } => changes[number].left = true,
+            Entry::Undone { number } => changes[number].undone = true,
+        }
     }
 }
 
@@ -199,8 +274,8 @@ mod tests {
     use std::fs;
     use std::path::PathBuf;
 
-    use super::{Journal, Seen};
-    use crate::entry::{Begin, Change, Entry, Kind};
+    use super::Journal;
+    use crate::entry::{Begin, Change, Entry, Kind, Made};
 
     fn place(name: &str) -> PathBuf {
         let path = std::env::temp_dir().join(format!("keeper-{name}.{}", std::process::id()));
@@ -209,7 +284,15 @@ mod tests {
     }
 
     fn begin() -> Begin {
-        Begin { version: 1, machine: "m".into(), boot: "b".into(), run: "r".into() }
+        Begin {
+            version: 2,
+            machine: "m".into(),
+            boot: "b".into(),
+            run: "r".into(),
+            desk: Some("d".into()),
+            number: Some(1),
+            token: Some("t".into()),
+        }
     }
 
     fn change(name: &str) -> Entry {
@@ -221,6 +304,7 @@ mod tests {
             group: None,
             mode: None,
             labels: BTreeMap::new(),
+            wanted: None,
         })
     }
 
@@ -228,7 +312,15 @@ mod tests {
     fn what_is_written_is_read_and_a_cut_line_is_left_out() {
         let path = place("cut");
         let (mut journal, _) = Journal::begin(&path, begin()).unwrap();
-        for entry in [change("a"), change("b"), Entry::Made { number: 0, after: None }] {
+        let made = Made {
+            number: 0,
+            after: None,
+            owner: None,
+            group: None,
+            mode: None,
+            labels: BTreeMap::new(),
+        };
+        for entry in [change("a"), change("b"), Entry::Made(made.clone())] {
             journal.write(&entry).unwrap();
         }
         journal.write(&Entry::Undone { number: 1 }).unwrap();
@@ -239,7 +331,7 @@ mod tests {
         fs::write(&path, cut).unwrap();
         let journal = Journal::open(&path).unwrap().unwrap();
         assert_eq!(journal.pending(), [0]);
-        assert_eq!(journal.changes()[0].made, Some(Seen(None)));
+        assert_eq!(journal.changes()[0].made, Some(made));
         assert_eq!(journal.begun(), &begin());
         assert_eq!(fs::read(&path).unwrap(), whole);
         fs::remove_file(path).unwrap();

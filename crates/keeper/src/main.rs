@@ -10,10 +10,12 @@ mod coupled;
 mod desk;
 mod entry;
 mod failure;
+mod files;
 mod grub;
 mod guard;
 mod hold;
 mod journal;
+mod ledger;
 mod lines;
 mod mounts;
 mod oneboot;
@@ -70,9 +72,10 @@ fn restored(words: &[String]) -> bool {
     let has = |word: &str| words.iter().any(|one| one == word);
     let mut given = Given { content: Vec::new(), boot: has("--booted") };
     let _ = std::io::stdin().read_to_end(&mut given.content);
-    let problems = restore::restore(has("--force"), has("--people"), Some(&given));
+    let done = restore::restore(has("--force"), has("--people"), Some(&given));
+    let (problems, left) = (done.problems, done.left);
     let done = problems.is_empty();
-    said::say(&said::Said::Released { problems, asked: true });
+    said::say(&said::Said::Released { problems, left, asked: true });
     done
 }
 

@@ -14,16 +14,18 @@ use serde::Deserialize;
 
 use crate::before::{limit, ordered, taken, written_down};
 use crate::desk::{self, Desk};
-use crate::entry::{Entry, Kind};
+use crate::entry::{Change, Entry, Kind, Made};
 use crate::failure::{Failure, Result, at};
+use crate::files::{self, New};
 use crate::grub::{self, Model};
 use crate::guard::Guard;
 use crate::journal::Journal;
 use crate::lines::Lines;
-use crate::restore::restore_at_boot;
+use crate::restore::{Outcome, restore_at_boot};
 use crate::running::{self, TOKEN};
 use crate::said::{Said, say, say_lines};
 use crate::thing;
+use crate::undo::undo;
 
 /// What a kernel that panics, or finds no root, does after so many seconds: it reboots.
 const PANIC: &str = "panic=30";
@@ -70,17 +72,20 @@ pub fn boot() -> bool {
 fn armed(lines: &mut Lines) -> Result<bool> {
     let order: Order = ordered(lines)?;
     let desk = taken(order.people)?;
-    if running::token()?.is_some() || desk.left(&Desk::boot_journal())?.is_some() {
+    if running::token()?.is_some() || !is_settled(&desk)? {
         return Err(Failure::Unfit(
             "an interrupted run's boot is not undone yet: `hardcost restore` does it".into(),
         ));
     }
     let line = running::line()?;
     let model = order.kernel.as_deref().map_or(Model::Running(&line), Model::Kernel);
-    let files = grub::once(&model, &words(&order, &line))?;
+    let written = grub::once(&model, &words(&order, &line))?;
     let mut before = vec![thing::look(Kind::Boot, BOOT)?];
-    for (path, _) in &files {
-        before.push(thing::look(Kind::File, &path.to_string_lossy())?);
+    for (path, content) in &written {
+        let path = files::resolved(&path.to_string_lossy())?;
+        // GRUB itself changes its environment.
+        let wanted = (!grub::is_environment(&path)).then(|| content.clone());
+        before.push(Change { wanted, ..thing::look(Kind::File, &path)? });
     }
     let (path, olds) = (Desk::boot_journal(), before.clone());
     let waiting = (order.limit, lines);
@@ -88,8 +93,13 @@ fn armed(lines: &mut Lines) -> Result<bool> {
         return Ok(false);
     };
     let guard = Guard::start()?;
-    for ((_, content), was) in files.into_iter().zip(&olds[1..]) {
-        thing::fill(was, content, was.mode.unwrap_or(0o600))?;
+    let numbers = 0..journal.changes().len();
+    say_lines(
+        numbers.map(|number| journal.write(&Entry::Making { number })).collect::<Result<_>>()?,
+    );
+    journal.sync()?;
+    for ((_, content), was) in written.into_iter().zip(&olds[1..]) {
+        thing::fill(was, &content, was.mode.unwrap_or(0o600), journal.token())?;
     }
     made(&mut journal, &order.token)?;
     say(&Said::Rebooting);
@@ -97,12 +107,25 @@ fn armed(lines: &mut Lines) -> Result<bool> {
     Ok(true)
 }
 
+/// Whether nothing is left of an earlier boot, but for what somebody else has changed since.
+fn is_settled(desk: &Desk) -> Result<bool> {
+    let Some(mut left) = desk.left(&Desk::boot_journal())? else { return Ok(true) };
+    let done = undo(&mut left, &desk::boot()?, false)?;
+    let is_settled = done.problems.is_empty() && !done.reboot;
+    if is_settled {
+        desk.finish(&left)?;
+    }
+    Ok(is_settled)
+}
+
 /// Notes what was made. GRUB's environment is left out: GRUB itself changes it.
 fn made(journal: &mut Journal, token: &str) -> Result<()> {
-    let mut lines = vec![journal.write(&Entry::Made { number: 0, after: Some(token.into()) })?];
+    let boot = thing::look(Kind::Boot, BOOT)?;
+    let boot = Made::of(0, Change { before: Some(token.into()), ..boot });
     let entry = &journal.changes()[1].change;
-    let after = thing::look(entry.kind, &entry.name)?.before;
-    lines.push(journal.write(&Entry::Made { number: 1, after })?);
+    let entry = Made::of(1, thing::look(entry.kind, &entry.name)?);
+    let mut lines = vec![journal.write(&Entry::Made(boot))?];
+    lines.push(journal.write(&Entry::Made(entry))?);
     journal.sync()?;
     say_lines(lines);
     Ok(())
@@ -129,10 +152,11 @@ pub fn tell() -> Result<()> {
 
 /// Notes that somebody is heard, for as long as lines come.
 pub fn stay(seconds: f64) -> Result<()> {
-    let mut lines = Lines::default();
+    let (mut lines, token) = (Lines::default(), files::token()?);
     loop {
         let path = Path::new(HEARD);
-        desk::write(path, running::uptime()?.to_string().as_bytes(), 0o600)?;
+        let text = running::uptime()?.to_string();
+        files::put(path, &New::of_root(text.as_bytes(), 0o600), &token)?;
         if lines.next(limit(seconds), None)?.is_none() {
             return Ok(());
         }
@@ -142,10 +166,11 @@ pub fn stay(seconds: f64) -> Result<()> {
 /// Restores the machine when it has booted; in a boot that is not its own, waits until nobody was
 /// heard for so many seconds, and reboots. Whether all is undone.
 pub fn attend(seconds: f64) -> Result<bool> {
-    let (problems, ours) = restore_at_boot();
-    say(&Said::Released { problems: problems.clone(), asked: true });
+    let (Outcome { problems, left, .. }, ours) = restore_at_boot();
+    let done = problems.is_empty();
+    say(&Said::Released { problems, left, asked: true });
     if !ours {
-        return Ok(problems.is_empty());
+        return Ok(done);
     }
     let begun = running::uptime()?;
     while running::uptime()? - heard().unwrap_or(begun + seconds * (AT_FIRST - 1.0)) < seconds {

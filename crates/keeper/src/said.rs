@@ -13,12 +13,13 @@ pub enum Said {
     Journal { line: String },
     /// All that is to be changed is written down: a line from the other side lets it be changed.
     Planned,
-    /// What an interrupted run left was undone.
-    Restored { changes: usize },
+    /// What an interrupted run left was undone, but for what somebody else has changed since.
+    Restored { changes: usize, left: Vec<String> },
     /// All is changed.
     Held,
-    /// All is undone, but for the problems; whether somebody asked for that.
-    Released { problems: Vec<String>, asked: bool },
+    /// All is undone, but for the problems, and for what somebody else has changed since and so is
+    /// left; whether somebody asked for that.
+    Released { problems: Vec<String>, left: Vec<String>, asked: bool },
     /// The machine reboots: into a boot that was asked for, or into its own.
     Rebooting,
     /// Which boot of which kernel runs; `token` names one that is not the machine's own.

@@ -1,22 +1,16 @@
 //! What can be changed: looked at, and put back as it was.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, Permissions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-use std::path::{Path, PathBuf};
+use std::io::{ErrorKind, Read, Write};
+use std::path::Path;
 
-use rustix::fs::{XattrFlags, fsetxattr, lgetxattr, llistxattr};
+use rustix::fs::OFlags;
 
-use crate::entry::{Bytes, Change, Kind};
+use crate::entry::{Change, Kind};
 use crate::failure::{Failure, Result, at};
-use crate::journal::sync_folder;
+use crate::files::{self, Found, New, Place};
 use crate::{auditing, mounts, running, units};
 
-/// The largest file that is changed.
-const MOST_BYTES: u64 = 16 << 20;
-/// Where extended attributes are read to; Linux has none that are longer.
-const LONGEST_LABEL: usize = 64 << 10;
 const ENFORCE: &str = "/sys/fs/selinux/enforce";
 
 /// Something as it is now.
@@ -33,16 +27,17 @@ pub fn look(kind: Kind, name: &str) -> Result<Change> {
     Ok(plain(kind, name, before))
 }
 
-/// Makes something what it was; whether it is that then, `look` says.
-pub fn put(was: &Change) -> Result<()> {
+/// Makes something what it was; whether it is that then, `look` says. A file is named by `token`
+/// while it is written.
+pub fn put(was: &Change, token: &str) -> Result<()> {
     let name = was.name.as_str();
     if was.kind == Kind::Boot {
         return Err(Failure::Failed("that takes a reboot".into()));
     }
-    let Some(before) = &was.before else { return remove(name) };
+    let Some(before) = &was.before else { return files::remove(Path::new(name)) };
     match was.kind {
-        Kind::File => put_file(was, before),
-        Kind::Setting | Kind::SecurityModule => write_setting(name, before),
+        Kind::File => put_file(was, before, token),
+        Kind::Setting | Kind::SecurityModule => write_setting(was.kind, name, before),
         Kind::AuditRules => auditing::put_rules(before),
         Kind::AuditState => auditing::put_state(before),
         Kind::Service => units::put(name, before),
@@ -52,31 +47,46 @@ pub fn put(was: &Change) -> Result<()> {
 }
 
 /// Gives a file a content and a mode; one that is there keeps its owner, a new one is root's.
-pub fn fill(was: &Change, content: Vec<u8>, mode: u32) -> Result<()> {
-    put(&Change {
-        owner: was.owner.or(Some(0)),
-        group: was.group.or(Some(0)),
-        mode: Some(mode),
-        before: Some(content),
-        ..was.clone()
-    })
+pub fn fill(was: &Change, content: &[u8], mode: u32, token: &str) -> Result<()> {
+    let (owner, group) = (was.owner, was.group);
+    let new = New { content, owner, group, mode, labels: &was.labels };
+    files::put(Path::new(&was.name), &new, token)
 }
 
 /// A change of what has no owner, mode or labels.
 fn plain(kind: Kind, name: &str, before: Option<Vec<u8>>) -> Change {
-    let labels = BTreeMap::new();
-    Change { kind, name: name.into(), before, owner: None, group: None, mode: None, labels }
+    Change {
+        kind,
+        name: name.into(),
+        before,
+        owner: None,
+        group: None,
+        mode: None,
+        labels: BTreeMap::new(),
+        wanted: None,
+    }
 }
 
-fn read_setting(kind: Kind, path: &str) -> Result<Vec<u8>> {
+fn check_setting(kind: Kind, path: &str) -> Result<()> {
     let fits = match kind {
         Kind::Setting => path.starts_with("/proc/sys/") && !path.contains("/../"),
         _ => path == ENFORCE,
     };
-    if !fits {
-        return Err(Failure::Refused(format!("{path} is no setting that is ever changed here")));
+    if fits {
+        return Ok(());
     }
-    fs::read(path).map_err(|error| match error.kind() {
+    Err(Failure::Refused(format!("{path} is no setting that is ever changed here")))
+}
+
+fn read_setting(kind: Kind, path: &str) -> Result<Vec<u8>> {
+    check_setting(kind, path)?;
+    let place = Place::there(Path::new(path))?;
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut content = Vec::new();
+        place.try_open(OFlags::RDONLY)?.read_to_end(&mut content)?;
+        Ok(content)
+    };
+    read().map_err(|error| match error.kind() {
         // In the words that a probe has for it, by which the control to blame is found.
         ErrorKind::NotFound => Failure::Failed(format!("{path}: {error}")),
         _ => {
@@ -86,93 +96,29 @@ fn read_setting(kind: Kind, path: &str) -> Result<Vec<u8>> {
 }
 
 /// Writes a setting by one call: the kernel takes each for a value of its own.
-pub fn write_setting(path: &str, value: &[u8]) -> Result<()> {
-    let mut file = File::options().write(true).open(path).map_err(at(Path::new(path)))?;
+pub fn write_setting(kind: Kind, path: &str, value: &[u8]) -> Result<()> {
+    check_setting(kind, path)?;
+    let mut file = Place::there(Path::new(path))?.open(OFlags::WRONLY)?;
     file.write_all(value).map_err(at(Path::new(path)))
 }
 
 fn look_at_file(name: &str) -> Result<Change> {
-    let path = Path::new(name);
-    let about = match fs::symlink_metadata(path) {
-        Ok(about) => about,
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Ok(plain(Kind::File, name, None));
-        }
-        Err(error) => return Err(at(path)(error)),
+    let Some(found) = files::look(Path::new(name))? else {
+        return Ok(plain(Kind::File, name, None));
     };
-    if !about.is_file() && !about.is_dir() || about.len() > MOST_BYTES && about.is_file() {
-        return Err(Failure::Refused(format!("{name} is no file of a usual size")));
-    }
-    let content = if about.is_dir() { Vec::new() } else { fs::read(path).map_err(at(path))? };
-    Ok(Change {
-        kind: Kind::File,
-        name: name.into(),
-        before: Some(content),
-        owner: Some(about.uid()),
-        group: Some(about.gid()),
-        mode: Some(about.mode() & 0o7777),
-        labels: labels(path)?,
-    })
+    let Found { content, owner, group, mode, labels } = found;
+    let (owner, group, mode) = (Some(owner), Some(group), Some(mode));
+    Ok(Change { owner, group, mode, labels, ..plain(Kind::File, name, Some(content)) })
 }
 
-/// The extended attributes of a file; none where its file system has none.
-fn labels(path: &Path) -> Result<BTreeMap<String, Bytes>> {
-    let mut names = vec![0; LONGEST_LABEL];
-    let Ok(length) = llistxattr(path, &mut names[..]) else { return Ok(BTreeMap::new()) };
-    let mut found = BTreeMap::new();
-    for name in names[..length].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
-        let mut value = vec![0; LONGEST_LABEL];
-        let size = lgetxattr(path, name, &mut value[..]).map_err(|error| at(path)(error.into()))?;
-        value.truncate(size);
-        found.insert(String::from_utf8_lossy(name).into_owned(), Bytes(Some(value)));
-    }
-    Ok(found)
-}
-
-/// Puts a file back in one step: whoever reads it meets the one or the other.
-fn put_file(was: &Change, content: &[u8]) -> Result<()> {
-    let path = Path::new(&was.name);
-    if path.is_dir() {
+fn put_file(was: &Change, content: &[u8], token: &str) -> Result<()> {
+    let about = Place::of(Path::new(&was.name))?.map(|place| place.about()).transpose()?.flatten();
+    let is_folder =
+        about.is_some_and(|it| rustix::fs::FileType::from_raw_mode(it.st_mode).is_dir());
+    if is_folder {
         return Ok(()); // only its absence is ever put back
     }
-    let beside = beside(&was.name);
-    let failed = at(&beside);
-    let mut file = File::create(&beside).map_err(&failed)?;
-    file.write_all(content).map_err(&failed)?;
-    fchown(&file, was.owner, was.group).map_err(&failed)?;
-    let mode = was.mode.unwrap_or(0o600);
-    file.set_permissions(Permissions::from_mode(mode)).map_err(&failed)?;
-    for (name, value) in &was.labels {
-        let value = value.0.as_deref().unwrap_or_default();
-        fsetxattr(&file, name.as_str(), value, XattrFlags::empty())
-            .map_err(|error| failed(error.into()))?;
-    }
-    file.sync_all().map_err(&failed)?;
-    fs::rename(&beside, path).map_err(at(path))?;
-    sync_folder(path)
-}
-
-/// Where a file is written before it takes its place.
-fn beside(name: &str) -> PathBuf {
-    PathBuf::from(format!("{name}.hardcost"))
-}
-
-/// Removes what a change that was interrupted has left beside a file.
-pub fn clean(change: &Change) {
-    if change.kind == Kind::File {
-        let _ = fs::remove_file(beside(&change.name)); // it is rarely there
-    }
-}
-
-/// Removes what was made: a file, or a folder with nothing in it.
-fn remove(name: &str) -> Result<()> {
-    let path = Path::new(name);
-    let removed = if path.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) };
-    match removed {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(at(path)(error)),
-        _ if path.parent().is_some_and(Path::exists) => sync_folder(path),
-        _ => Ok(()),
-    }
+    fill(was, content, was.mode.unwrap_or(0o600), token)
 }
 
 #[cfg(test)]
@@ -194,12 +140,12 @@ mod tests {
         let was = look(Kind::File, name).unwrap();
         fs::write(&path, "new").unwrap();
         fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
-        put(&was).unwrap();
+        put(&was, "t").unwrap();
         assert_eq!(look(Kind::File, name).unwrap(), was);
         assert_eq!(was.mode, Some(0o4750));
-        put(&absent).unwrap();
+        put(&absent, "t").unwrap();
         assert!(!path.exists());
-        put(&absent).unwrap();
+        put(&absent, "t").unwrap();
     }
 
     #[test]

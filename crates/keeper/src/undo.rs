@@ -1,9 +1,12 @@
 //! Undoing what a journal says was changed, the newest change first, and seeing that it is undone.
+//!
+//! Only what still is what hardcost made of it is undone. Anything else is somebody else's, and is
+//! left to them.
 
-use crate::entry::{Change, Entry, Kind};
-use crate::failure::Result;
+use crate::entry::{Change, Entry, Kind, Made};
+use crate::failure::{Failure, Result};
 use crate::journal::{Journal, Known};
-use crate::{thing, units};
+use crate::{files, thing, units};
 
 /// Settings depend on each other: what can't be put back at first may be, once others are.
 const ROUNDS: usize = 3;
@@ -13,91 +16,199 @@ const ROUNDS: usize = 3;
 pub struct Undone {
     /// The lines that were added to the journal.
     pub lines: Vec<String>,
+    /// How many changes were undone.
+    pub changes: usize,
     /// Why what is still changed is.
     pub problems: Vec<String>,
+    /// What somebody else has changed since, and is left as it is.
+    pub left: Vec<String>,
     /// Whether a boot runs that is not the machine's own: only a reboot undoes that.
     pub reboot: bool,
+}
+
+/// Whose what is there now is.
+enum Standing {
+    /// Nothing was written.
+    Untouched,
+    /// It is what was there before, what we made of it, or what we were just making of it.
+    Ours,
+    /// It is somebody else's, and why.
+    Theirs(String),
+}
+
+/// What a thing has to be in the end.
+struct Target {
+    number: usize,
+    state: Change,
+    /// Whether that undoes the change, and does not only keep what somebody else has made.
+    undoes: bool,
+    /// Why it is not that yet; a blank: it was tried.
+    reason: String,
 }
 
 /// Undoes all that is pending. `boot` is the running one; `force`: also what somebody else has
 /// changed since.
 pub fn undo(journal: &mut Journal, boot: &str, force: bool) -> Result<Undone> {
     let rebooted = journal.begun().boot != boot;
+    let token = journal.token().to_owned();
     let mut done = Undone::default();
-    let mut put_back = Vec::new();
+    let mut targets = Vec::new();
     for number in journal.pending() {
         let known = &journal.changes()[number];
-        thing::clean(&known.change);
-        if known.change.kind == Kind::Boot && !is_back(known) {
+        let kind = known.change.kind;
+        if kind == Kind::File {
+            files::clean(known.change.name.as_ref(), &token);
+        }
+        let now = thing::look(kind, &known.change.name);
+        if rebooted && kind.ends_with_the_boot() {
+            done.lines.push(journal.write(&Entry::Undone { number })?);
+            done.changes += 1;
+            continue;
+        }
+        if kind == Kind::Boot && !now.as_ref().is_ok_and(|now| known.change.is_back(now)) {
             done.reboot = true;
             continue;
         }
-        let gone = rebooted && known.change.kind.ends_with_the_boot(); // with its kernel
-        let problem = if gone || force { None } else { foreign(known) };
-        match problem {
-            Some(problem) => done.problems.push(problem),
-            None => put_back.push(number),
-        }
-    }
-    let is_gone = |change: &Change| rebooted && change.kind.ends_with_the_boot();
-    let mut reasons = vec![String::new(); journal.changes().len()];
-    for _ in 0..ROUNDS {
-        let mut again = false;
-        for &number in &put_back {
-            let known = &journal.changes()[number];
-            if is_gone(&known.change) || is_back(known) && !restarts(known, &reasons[number]) {
-                continue;
+        let undoes =
+            Target { number, state: known.change.clone(), undoes: true, reason: String::new() };
+        match standing(known, journal.says_all(), &now) {
+            Standing::Untouched => done.lines.push(journal.write(&Entry::Undone { number })?),
+            Standing::Theirs(why) if !force => {
+                if !known.left {
+                    done.lines.push(journal.write(&Entry::Left { number })?);
+                }
+                done.left.push(why);
+                // Putting back others may move it.
+                if let (Kind::Setting, Ok(state)) = (kind, now) {
+                    targets.push(Target { state, undoes: false, ..undoes });
+                }
             }
-            again = true;
-            reasons[number] =
-                thing::put(&known.change).map_or_else(|why| why.to_string(), |()| " ".into());
-        }
-        if !again {
-            break;
+            Standing::Ours | Standing::Theirs(_) => targets.push(undoes),
         }
     }
-    for number in put_back {
-        let known = &journal.changes()[number];
-        if is_gone(&known.change) || is_back(known) {
-            done.lines.push(journal.write(&Entry::Undone { number })?);
+    journal.sync()?; // what is somebody else's stays theirs
+    put_back(&mut targets, &token);
+    for Target { number, state, undoes, reason } in targets {
+        if is_back(&state) && !undoes {
+            continue;
+        }
+        if state.before.is_none() && files::is_filled(state.name.as_ref()) {
+            done.lines.push(journal.write(&Entry::Left { number })?);
+            done.left.push(format!(
+                "{} was made for a measurement, and somebody else has put files into it: it is left",
+                state.name
+            ));
+        } else if !is_back(&state) {
+            done.problems.push(format!("{} is not as it was: {}", state.name, reason.trim()));
         } else {
-            let (name, why) = (&known.change.name, reasons[number].trim());
-            done.problems.push(format!("{name} is not as it was: {why}"));
+            done.lines.push(journal.write(&Entry::Undone { number })?);
+            done.changes += 1;
         }
     }
     journal.sync()?;
     Ok(done)
 }
 
+/// Makes everything what it has to be in the end, as far as that can be done.
+fn put_back(targets: &mut [Target], token: &str) {
+    for _ in 0..ROUNDS {
+        let mut again = false;
+        for target in &mut *targets {
+            if is_back(&target.state) && !restarts(target) {
+                continue;
+            }
+            again = true;
+            let put = thing::put(&target.state, token);
+            target.reason = put.map_or_else(|why| why.to_string(), |()| " ".into());
+        }
+        if !again {
+            break;
+        }
+    }
+}
+
 /// Whether a unit has to be started again once, though it runs: its configuration was changed.
-fn restarts(known: &Known, reason: &str) -> bool {
-    known.change.kind == Kind::Service
-        && units::is_service(&known.change.name)
-        && known.change.before.as_deref() == Some(b"active")
-        && reason.is_empty()
+fn restarts(target: &Target) -> bool {
+    target.state.kind == Kind::Service
+        && units::is_service(&target.state.name)
+        && target.state.before.as_deref() == Some(b"active")
+        && target.reason.is_empty()
 }
 
-fn is_back(known: &Known) -> bool {
-    thing::look(known.change.kind, &known.change.name).is_ok_and(|now| now == known.change)
+fn is_back(state: &Change) -> bool {
+    thing::look(state.kind, &state.name).is_ok_and(|now| state.is_back(&now))
 }
 
-/// Why a change is not to be undone: somebody else has made something else of the thing since.
-///
-/// What was interrupted while it was being changed may be anything.
-fn foreign(known: &Known) -> Option<String> {
-    let made = &known.made.as_ref()?.0;
-    let (kind, name) = (known.change.kind, known.change.name.as_str());
-    let now = thing::look(kind, name).ok()?;
-    let expected = now.before == *made || now.before == known.change.before;
-    (!expected).then(|| {
-        format!(
-            "somebody else changed {name} since it was changed for a measurement: it is {}, it was \
-             made {}, and it was {} before; it is left as it is",
-            shown(now.before.as_deref()),
-            shown(made.as_deref()),
-            shown(known.change.before.as_deref()),
-        )
+/// Whose a thing is. `says_all`: the journal says which changes were begun.
+fn standing(known: &Known, says_all: bool, now: &Result<Change>) -> Standing {
+    let Known { change, making, made, left, .. } = known;
+    let untouched = says_all && !making;
+    let now = match now {
+        Ok(now) if *left && !change.is_back(now) => return Standing::Theirs(theirs(known, now)),
+        Ok(now) => now,
+        Err(_) if untouched => return Standing::Untouched,
+        // Something lies there, or on the way, that is no file: it was not when we wrote.
+        Err(why @ Failure::Refused(_)) if change.kind == Kind::File => {
+            return Standing::Theirs(format!(
+                "somebody else changed {} since it was changed for a measurement: {why}; it is left",
+                change.name
+            ));
+        }
+        Err(_) => return Standing::Ours, // it is tried, and why it fails is said
+    };
+    let is_ours = change.is_back(now)
+        || match made {
+            Some(made) => made.is_still(now),
+            None if untouched => return Standing::Untouched,
+            None => match &change.wanted {
+                Some(wanted) => is_written(change.kind, wanted, now.before.as_deref()),
+                // What was interrupted while it was being changed may be anything.
+                None => says_all,
+            },
+        };
+    if is_ours { Standing::Ours } else { Standing::Theirs(theirs(known, now)) }
+}
+
+/// Whether a content is what was to be written; the kernel has its own blanks in settings.
+fn is_written(kind: Kind, wanted: &[u8], now: Option<&[u8]>) -> bool {
+    let words = |bytes: &[u8]| -> Vec<Vec<u8>> {
+        let all = bytes.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        all.map(<[u8]>::to_vec).collect()
+    };
+    now.is_some_and(|now| match kind {
+        Kind::Setting | Kind::SecurityModule => words(wanted) == words(now),
+        _ => wanted == now,
     })
+}
+
+/// What somebody else made of a thing, as a message has it.
+fn theirs(known: &Known, now: &Change) -> String {
+    let Known { change, made, .. } = known;
+    let content = made.as_ref().map_or(change.wanted.as_ref(), |made| made.after.as_ref());
+    let written = match (made, content) {
+        (None, None) => "what an earlier hardcost does not say".into(),
+        _ => shown(content.map(Vec::as_slice)),
+    };
+    let about = match made {
+        Some(Made { after, owner, group, mode, .. }) if *after == now.before => format!(
+            ", of which owner, mode or labels differ ({} instead of {})",
+            rights(now.owner, now.group, now.mode),
+            rights(*owner, *group, *mode)
+        ),
+        _ => String::new(),
+    };
+    format!(
+        "somebody else changed {} since it was changed for a measurement: it is {}{about}, hardcost \
+         had written {written}, and it was {} before; it is left as it is",
+        change.name,
+        shown(now.before.as_deref()),
+        shown(change.before.as_deref()),
+    )
+}
+
+fn rights(owner: Option<u32>, group: Option<u32>, mode: Option<u32>) -> String {
+    let number = |id: Option<u32>| id.map_or("?".into(), |id| id.to_string());
+    format!("{}:{} {:04o}", number(owner), number(group), mode.unwrap_or_default())
 }
 
 /// A content as a message has it.
@@ -114,11 +225,12 @@ fn shown(content: Option<&[u8]>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::{Path, PathBuf};
 
     use super::undo;
-    use crate::entry::{Begin, Entry, Kind};
+    use crate::entry::{Begin, Change, Entry, Kind, Made, VERSION};
     use crate::journal::Journal;
     use crate::thing;
 
@@ -129,14 +241,34 @@ mod tests {
         folder
     }
 
+    /// A journal that begins, and what a file is, which is to become `new`.
+    fn planned(folder: &Path, boot: &str, version: u32, file: &Path) -> (Journal, Change) {
+        let id = |text: &str| (version > 1).then(|| text.to_owned());
+        let begin = Begin {
+            version,
+            machine: "m".into(),
+            boot: boot.into(),
+            run: "r".into(),
+            desk: id("d"),
+            number: (version > 1).then_some(1),
+            token: id("t"),
+        };
+        let (journal, _) = Journal::begin(&folder.join("journal"), begin).unwrap();
+        let was = thing::look(Kind::File, file.to_str().unwrap()).unwrap();
+        (journal, Change { wanted: (version > 1).then(|| b"new".to_vec()), ..was })
+    }
+
+    fn made(file: &Path) -> Entry {
+        Entry::Made(Made::of(0, thing::look(Kind::File, file.to_str().unwrap()).unwrap()))
+    }
+
     /// A journal of one file's change from `old` to `new`.
     fn changed(folder: &Path, boot: &str) -> (Journal, PathBuf) {
         let file = folder.join("file");
         fs::write(&file, "old").unwrap();
-        let begin = Begin { version: 1, machine: "m".into(), boot: boot.into(), run: "r".into() };
-        let (mut journal, _) = Journal::begin(&folder.join("journal"), begin).unwrap();
-        let was = thing::look(Kind::File, file.to_str().unwrap()).unwrap();
+        let (mut journal, was) = planned(folder, boot, VERSION, &file);
         journal.write(&Entry::Change(was)).unwrap();
+        journal.write(&Entry::Making { number: 0 }).unwrap();
         fs::write(&file, "new").unwrap();
         (journal, file)
     }
@@ -156,27 +288,113 @@ mod tests {
     }
 
     #[test]
-    fn what_was_being_written_when_it_was_interrupted_goes() {
+    fn what_was_being_written_goes_and_what_only_looks_like_it_stays() {
         let folder = folder("beside");
         let (mut journal, file) = changed(&folder, "this");
-        let beside = file.with_extension("hardcost");
-        fs::write(&beside, "ne").unwrap();
+        let (ours, users) = (folder.join(".hardcost-t"), file.with_extension("hardcost"));
+        fs::write(&ours, "ne").unwrap();
+        fs::write(&users, "mine").unwrap();
         assert!(undo(&mut journal, "this", false).unwrap().problems.is_empty());
-        assert!(!beside.exists());
+        assert!(!ours.exists());
+        assert_eq!(fs::read(&users).unwrap(), b"mine");
         fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
-    fn what_somebody_else_changed_is_left_unless_it_is_forced() {
+    fn what_somebody_else_changed_is_left_for_good_unless_it_is_forced() {
         let folder = folder("foreign");
         let (mut journal, file) = changed(&folder, "this");
-        journal.write(&Entry::Made { number: 0, after: Some(b"new".to_vec()) }).unwrap();
+        journal.write(&made(&file)).unwrap();
         fs::write(&file, "theirs").unwrap();
         let done = undo(&mut journal, "this", false).unwrap();
-        assert!(done.problems[0].contains("somebody else changed"), "{:?}", done.problems);
+        assert!(done.left[0].contains("somebody else changed"), "{:?}", done.left);
+        assert!(done.problems.is_empty());
         assert_eq!(fs::read(&file).unwrap(), b"theirs");
-        assert!(undo(&mut journal, "this", true).unwrap().problems.is_empty());
+        fs::write(&file, "new").unwrap(); // theirs is now what ours was
+        assert_eq!(undo(&mut journal, "this", false).unwrap().left.len(), 1);
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        let done = undo(&mut journal, "this", true).unwrap();
+        assert!(done.left.is_empty() && done.problems.is_empty());
         assert_eq!(fs::read(&file).unwrap(), b"old");
         fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_of_another_mode_is_somebody_elses() {
+        let folder = folder("mode");
+        let (mut journal, file) = changed(&folder, "this");
+        journal.write(&made(&file)).unwrap();
+        fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
+        let done = undo(&mut journal, "this", false).unwrap();
+        assert!(done.left[0].contains("0640 instead of"), "{:?}", done.left);
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn what_was_never_begun_is_not_undone_though_it_has_the_value() {
+        let folder = folder("unbegun");
+        let file = folder.join("file");
+        fs::write(&file, "old").unwrap();
+        let (mut journal, was) = planned(&folder, "this", VERSION, &file);
+        journal.write(&Entry::Change(was)).unwrap();
+        fs::write(&file, "new").unwrap(); // by somebody else: it is nowhere that we began
+        let done = undo(&mut journal, "this", true).unwrap();
+        assert_eq!((done.lines.len(), done.changes, done.left.len()), (1, 0, 0));
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_change_that_was_interrupted_is_undone_only_if_it_is_what_was_wanted() {
+        for (now, after) in [("new", "old"), ("theirs", "theirs")] {
+            let folder = folder("making");
+            let (mut journal, file) = changed(&folder, "this");
+            fs::write(&file, now).unwrap();
+            undo(&mut journal, "this", false).unwrap();
+            assert_eq!(fs::read(&file).unwrap(), after.as_bytes());
+            fs::remove_dir_all(folder).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_first_version_says_too_little_to_undo_what_it_may_have_written() {
+        let folder = folder("first");
+        let file = folder.join("file");
+        fs::write(&file, "old").unwrap();
+        let (mut journal, was) = planned(&folder, "this", 1, &file);
+        journal.write(&Entry::Change(was)).unwrap();
+        fs::write(&file, "new").unwrap();
+        let done = undo(&mut journal, "this", false).unwrap();
+        assert!(done.left[0].contains("an earlier hardcost does not say"), "{:?}", done.left);
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        undo(&mut journal, "this", true).unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"old");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_file_or_on_the_way_is_left_and_not_followed() {
+        for on_the_way in [false, true] {
+            let folder = folder("link");
+            let inner = folder.join("inner");
+            fs::create_dir(&inner).unwrap();
+            let (mut journal, file) = changed(&inner, "this");
+            let other = folder.join("other");
+            fs::create_dir(&other).unwrap();
+            fs::write(other.join("file"), "new").unwrap();
+            if on_the_way {
+                fs::rename(&inner, folder.join("moved")).unwrap();
+                symlink(&other, &inner).unwrap();
+            } else {
+                fs::remove_file(&file).unwrap();
+                symlink(other.join("file"), &file).unwrap();
+            }
+            // What the journal holds open is where it was.
+            let done = undo(&mut journal, "this", false).unwrap();
+            assert!(done.left[0].contains("symbolic link"), "{done:?}");
+            assert_eq!(fs::read(other.join("file")).unwrap(), b"new");
+            fs::remove_dir_all(folder).unwrap();
+        }
     }
 }

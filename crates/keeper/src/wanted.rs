@@ -1,21 +1,22 @@
 //! What is wanted of a machine, and how it is done: in the probe's words for the same.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::{fs, io};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use hardcost_linux::daemon::Daemon;
-use hardcost_linux::made;
 use serde::{Deserialize, Serialize};
 
 use crate::auditing;
 use crate::coupled::{is_final, moved_by};
-use crate::desk::{self, Desk};
+use crate::desk::Desk;
 use crate::entry::Kind;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, at};
+use crate::files::{self, New};
 use crate::{mounts, thing, units};
 
 /// How many records the kernel may queue where nobody says.
@@ -62,63 +63,98 @@ pub enum Done {
     Unit { name: String, state: String },
 }
 
+/// What may be changed: its kind and name, and the content that it gets, where that is known.
+pub type Touched = (Kind, String, Option<Vec<u8>>);
+
+/// The paths that files have without links on the way, by the paths that were asked for.
+///
+/// What is written down is what is changed then, wherever links lead by that time.
+#[derive(Debug, Default)]
+pub struct Reals(BTreeMap<String, String>);
+
+impl Reals {
+    fn note(&mut self, path: &str) -> Result<String> {
+        if let Some(real) = self.0.get(path) {
+            return Ok(real.clone());
+        }
+        let real = files::resolved(path)?;
+        self.0.insert(path.to_owned(), real.clone());
+        Ok(real)
+    }
+
+    fn of(&self, path: &str) -> Result<&Path> {
+        let unknown = || Failure::Failed(format!("{path} was not written down"));
+        self.0.get(path).map(Path::new).ok_or_else(unknown)
+    }
+}
+
 impl Wanted {
     /// What it may change, the first to be undone last.
-    pub fn touches(&self) -> Result<Vec<(Kind, String)>> {
-        let file = |path: &String| (Kind::File, path.clone());
+    pub fn touches(&self, reals: &mut Reals) -> Result<Vec<Touched>> {
         Ok(match self {
             Self::Make { directories, files } => {
-                let mut paths: Vec<_> = directories.iter().chain(files).collect();
-                let parents = paths.iter().flat_map(|path| missing_parents(path));
-                let mut found: Vec<_> = parents.map(|path| (Kind::File, path)).collect();
+                let paths: Vec<_> = directories.iter().chain(files).collect();
+                let missing = paths.into_iter().filter(|path| !Path::new(path).exists());
+                let real = missing.map(|path| reals.note(path)).collect::<Result<Vec<_>>>()?;
+                let mut found: Vec<String> =
+                    real.iter().flat_map(|it| missing_parents(it)).collect();
                 found.dedup();
-                paths.retain(|path| !Path::new(path).exists());
-                found.extend(paths.into_iter().map(file));
-                found
+                found.extend(real);
+                found.into_iter().map(|path| (Kind::File, path, Some(Vec::new()))).collect()
             }
-            Self::Write { path, .. } if path.starts_with("/sys/") => {
-                vec![(Kind::SecurityModule, path.clone())]
+            Self::Write { path, value } if path.starts_with("/sys/") => {
+                vec![(Kind::SecurityModule, path.clone(), bytes(value.as_ref()))]
             }
             Self::Write { path, .. } if is_final(path) => {
                 return Err(Failure::Refused(format!("{path} can't be put back before a reboot")));
             }
             // Those that it moves are put back after it, since putting it back moves them again.
-            Self::Write { path, .. } => {
-                let all = moved_by(path).into_iter().chain([path.clone()]);
-                all.map(|path| (Kind::Setting, path)).collect()
+            Self::Write { path, value } => {
+                let moved = moved_by(path).into_iter().map(|path| (Kind::Setting, path, None));
+                moved.chain([(Kind::Setting, path.clone(), bytes(value.as_ref()))]).collect()
             }
             Self::Audit { .. } => {
                 auditing::check_unlocked()?;
-                vec![(Kind::AuditState, "audit".into()), (Kind::AuditRules, "audit rules".into())]
+                vec![
+                    (Kind::AuditState, "audit".into(), None),
+                    (Kind::AuditRules, "audit rules".into(), None),
+                ]
             }
-            Self::Install { path, .. } => {
-                let parents = missing_parents(path).into_iter();
-                parents.chain([path.clone()]).map(|path| (Kind::File, path)).collect()
+            Self::Install { path, base64, .. } => {
+                let real = reals.note(path)?;
+                let folder = |path| (Kind::File, path, Some(Vec::new()));
+                let parents = missing_parents(&real).into_iter().map(folder);
+                parents.chain([(Kind::File, real.clone(), Some(decoded(path, base64)?))]).collect()
             }
-            Self::Mount { path, .. } => vec![(Kind::Mount, path.clone())],
+            Self::Mount { path, .. } => vec![(Kind::Mount, path.clone(), None)],
             // What starts a unit again is started before it, and so stands behind it.
             Self::Unit { name, active } => {
                 let starters = if *active { Vec::new() } else { units::starters(name)? };
                 let all = [name.clone()].into_iter().chain(starters);
-                all.map(|name| (Kind::Service, name)).collect()
+                all.map(|name| (Kind::Service, name, None)).collect()
             }
         })
     }
 
-    /// Does it. `daemon` takes audit's records where nobody else does.
-    pub fn carry_out(&self, daemon: &mut Option<Daemon>) -> Result<Done> {
+    /// Does it. `daemon` takes audit's records where nobody else does; a file is named by `token`
+    /// while it is written.
+    pub fn carry_out(
+        &self,
+        reals: &Reals,
+        token: &str,
+        daemon: &mut Option<Daemon>,
+    ) -> Result<Done> {
         match self {
-            Self::Make { directories, files } => make(directories, files),
+            Self::Make { directories, files } => make(directories, files, reals),
             Self::Write { path, value } => write(path, value.as_deref()),
             Self::Audit { rules, backlog_limit } => {
-                load(rules, backlog_limit.unwrap_or(BACKLOG), daemon)
+                load(rules, backlog_limit.unwrap_or(BACKLOG), token, daemon)
             }
             Self::Install { path, mode, base64 } => {
-                let content = BASE64_STANDARD.decode(base64);
-                let content = content.map_err(|why| Failure::Failed(format!("{path}: {why}")))?;
-                made::parents(path).map_err(|error| failed(&error))?;
-                let was = thing::look(Kind::File, path)?;
-                thing::fill(&was, content.clone(), mode.or(was.mode).unwrap_or(0o644))?;
+                let (content, real) = (decoded(path, base64)?, reals.of(path)?);
+                files::make_folder(real.parent().unwrap_or(Path::new("/")))?;
+                let was = thing::look(Kind::File, &real.to_string_lossy())?;
+                thing::fill(&was, &content, mode.or(was.mode).unwrap_or(0o644), token)?;
                 Ok(Done::Installed { path: path.clone(), bytes: content.len() })
             }
             Self::Mount { path, options } => {
@@ -148,12 +184,13 @@ fn write(path: &str, value: Option<&str>) -> Result<Done> {
     };
     let before = read();
     let value = value.map(str::to_owned).or_else(|| before.clone()).unwrap_or_default();
-    thing::write_setting(path, value.as_bytes())?;
+    let kind = if path.starts_with("/sys/") { Kind::SecurityModule } else { Kind::Setting };
+    thing::write_setting(kind, path, value.as_bytes())?;
     Ok(Done::Written { path: path.into(), before, after: read() })
 }
 
 /// Loads rules in the place of all others, by auditctl, which judges them.
-fn load(rules: &str, backlog_limit: u32, daemon: &mut Option<Daemon>) -> Result<Done> {
+fn load(rules: &str, backlog_limit: u32, token: &str, daemon: &mut Option<Daemon>) -> Result<Done> {
     if rules.lines().any(|line| line.split_whitespace().eq(["-e", "2"])) {
         return Err(Failure::Refused("the rules would lock audit (-e 2) until a reboot".into()));
     }
@@ -178,7 +215,7 @@ fn load(rules: &str, backlog_limit: u32, daemon: &mut Option<Daemon>) -> Result<
     // SELinux lets auditctl read its own folder and no other; a name that does not end in .rules is
     // none of the machine's own.
     let path = Desk::rules();
-    desk::write(&path, rules.as_bytes(), 0o600)?;
+    files::put(&path, &New::of_root(rules.as_bytes(), 0o600), token)?;
     let said = Command::new("auditctl")
         .args([Path::new("-R"), &path])
         .stdin(Stdio::null())
@@ -195,13 +232,35 @@ fn load(rules: &str, backlog_limit: u32, daemon: &mut Option<Daemon>) -> Result<
     })
 }
 
-fn make(directories: &[String], files: &[String]) -> Result<Done> {
-    let made = made::make(directories, files).map_err(|error| failed(&error))?;
-    Ok(Done::Made { directories: made.directories, files: made.files, inodes: made.inodes })
+fn make(directories: &[String], files: &[String], reals: &Reals) -> Result<Done> {
+    let missing = |paths: &[String]| -> Result<Vec<&Path>> {
+        let missing = paths.iter().filter(|path| !Path::new(path).exists());
+        missing.map(|path| reals.of(path)).collect()
+    };
+    let (folders, mut made) = (missing(directories)?, 0);
+    for folder in &folders {
+        files::make_folder(folder)?;
+    }
+    for file in missing(files)? {
+        files::make_folder(file.parent().unwrap_or(Path::new("/")))?;
+        made += usize::from(files::make_file(file)?);
+    }
+    // As the kernel takes the paths of its rules: a folder's lead where its links do.
+    let found = directories.iter().map(|path| (path, fs::metadata(path)));
+    let found = found.chain(files.iter().map(|path| (path, fs::symlink_metadata(path))));
+    let inodes =
+        found.map(|(path, about)| Ok((path.clone(), about.map_err(at(Path::new(path)))?.ino())));
+    let inodes = inodes.collect::<Result<_>>()?;
+    Ok(Done::Made { directories: folders.len(), files: made, inodes })
 }
 
-fn failed(error: &io::Error) -> Failure {
-    Failure::Failed(error.to_string())
+fn bytes(value: Option<&String>) -> Option<Vec<u8>> {
+    value.map(|value| value.clone().into_bytes())
+}
+
+fn decoded(path: &str, base64: &str) -> Result<Vec<u8>> {
+    let content = BASE64_STANDARD.decode(base64);
+    content.map_err(|why| Failure::Failed(format!("{path}: {why}")))
 }
 
 /// The folders above a path that are not there, the highest first.

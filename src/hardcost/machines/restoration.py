@@ -9,9 +9,11 @@ from dataclasses import dataclass
 class Restored:
     """How many changes were undone; what is still changed, and why.
 
+    `left` names what somebody else has changed since: it is theirs, and stays as it is.
     `rebooted`: the machine ran a boot that was not its own, and runs its own now.
     """
 
     changes: int
     problems: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
     rebooted: bool = False

@@ -7,13 +7,14 @@ import fcntl
 import hashlib
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from hardcost.errors import MachineError
 from hardcost.machines.real import journal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from io import BufferedWriter
 
     from hardcost.machines.real.journal import Journal
 
@@ -61,7 +62,7 @@ class Book:
         path = self.path.with_suffix(".lock")
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            lock = path.open("ab")
+            lock = _opened(path, "ab")
         except OSError as error:
             if alone:
                 raise _failed(path, error) from error
@@ -86,7 +87,7 @@ class Book:
         self._journal = journal.continued(self._journal, text, f"the journal of {self.path.stem}")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with self.path.open("wb" if new else "ab") as file:
+            with _opened(self.path, "wb" if new else "ab") as file:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
@@ -104,9 +105,16 @@ class Book:
         """
         self._journal = journal.Journal()
         try:
-            self.path.unlink(missing_ok=True)
+            if self.path.exists():
+                self.path.unlink()
+                _sync_folder(self.path.parent)
         except OSError as error:
             raise _failed(self.path, error) from error
+
+
+def _opened(path: Path, mode: Literal["wb", "ab"]) -> BufferedWriter:
+    """Open one of our own files: root may run this in a folder of somebody else's (`sudo`)."""
+    return open(path, mode, opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW, 0o600))
 
 
 def _sync_folder(folder: Path) -> None:

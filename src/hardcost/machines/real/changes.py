@@ -22,6 +22,7 @@ from hardcost.machines.real.keepertalk import (
     UnfitError,
     beat,
     remedy,
+    remedy_of_left,
     talk,
 )
 from hardcost.machines.real.restoring import undone_first
@@ -119,6 +120,8 @@ class _Talk:
                     await self._say("go")
                 case keeping.RestoredSaid():
                     self.note(f"{said.changes} changes that an interrupted run left were undone")
+                    for one in said.left:
+                        self.note(one)
                 case keeping.HeldSaid():
                     return Hold(tuple(answers), before or ())
                 case keeping.Failure() | keeping.ReleasedSaid() | None:
@@ -170,11 +173,15 @@ class _Talk:
             match said:
                 case keeping.JournalSaid():
                     self.book.write([said.line])
-                case keeping.ReleasedSaid(problems=()):
+                case keeping.ReleasedSaid(problems=(), left=()):
                     self.book.close()
                     return said.asked
+                case keeping.ReleasedSaid(problems=()):
+                    self.book.close()  # the machine keeps its own until another run begins
+                    raise MachineError("; ".join(said.left), hint=remedy_of_left(self.reach))
                 case keeping.ReleasedSaid():
-                    raise MachineError("; ".join(said.problems), hint=remedy(self.reach))
+                    every = (*said.problems, *said.left)
+                    raise MachineError("; ".join(every), hint=remedy(self.reach))
                 case keeping.FailedSaid():
                     why = said.message
                 case _:

@@ -45,20 +45,28 @@ class _Entry(BaseModel):
 
 
 class Begin(_Entry):
-    """The first entry: on which machine and in which boot changes are made, and for which run."""
+    """The first entry: on which machine and in which boot changes are made, and for which run.
+
+    `desk` names the keeper's folder there, and `number` counts its journals, so that the machine
+    knows which are finished. `token` is in the names of files while they are written. The first
+    version had none of them.
+    """
 
     entry: Literal["begin"] = "begin"
-    version: Literal[1] = 1
+    version: Literal[1, 2] = 2
     machine: _Name
     boot: _Name
     run: _Name
+    desk: _Name | None = None
+    number: Annotated[int, Field(ge=0, lt=1 << 64)] | None = None
+    token: _Name | None = None
 
 
 class Change(_Entry):
     """What something was before it is changed; `before` None: it was not there.
 
     `name` is a path, key or unit. `owner`, `group`, `mode` and `labels` (extended attributes, such
-    as SELinux's) are a file's.
+    as SELinux's) are a file's. `wanted` is what it is going to be, where that is known before.
     """
 
     entry: Literal["change"] = "change"
@@ -69,6 +77,14 @@ class Change(_Entry):
     group: Annotated[int, Field(ge=0, lt=1 << 32)] | None = None
     mode: Annotated[int, Field(ge=0, le=0o7777)] | None = None
     labels: dict[_Name, bytes] = {}
+    wanted: bytes | None = None
+
+
+class Making(_Entry):
+    """A change is begun: until now nothing was written. The first version did not say so."""
+
+    entry: Literal["making"] = "making"
+    number: Annotated[int, Field(ge=0)]
 
 
 class Made(_Entry):
@@ -77,6 +93,23 @@ class Made(_Entry):
     entry: Literal["made"] = "made"
     number: Annotated[int, Field(ge=0)]
     after: bytes | None
+    owner: Annotated[int, Field(ge=0, lt=1 << 32)] | None = None
+    group: Annotated[int, Field(ge=0, lt=1 << 32)] | None = None
+    mode: Annotated[int, Field(ge=0, le=0o7777)] | None = None
+    labels: dict[_Name, bytes] = {}
+
+
+class Left(_Entry):
+    """Somebody else has made something else of a thing since: it is theirs, and is left."""
+
+    entry: Literal["left"] = "left"
+    number: Annotated[int, Field(ge=0)]
+
+
+class Adopted(_Entry):
+    """The machine had lost the journal, and took this one over from where it was kept."""
+
+    entry: Literal["adopted"] = "adopted"
 
 
 class Undone(_Entry):
@@ -86,8 +119,10 @@ class Undone(_Entry):
     number: Annotated[int, Field(ge=0)]
 
 
-Entry = Annotated[Begin | Change | Made | Undone, Field(discriminator="entry")]
-_ENTRY: TypeAdapter[Begin | Change | Made | Undone] = TypeAdapter(Entry)
+Entry = Begin | Change | Making | Made | Left | Adopted | Undone
+"""Whatever a line holds."""
+
+_ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="entry")])
 
 
 @dataclass(frozen=True)
@@ -97,7 +132,7 @@ class Journal:
     `size` is how many bytes are whole: what is appended next goes there.
     """
 
-    entries: tuple[Begin | Change | Made | Undone, ...] = ()
+    entries: tuple[Entry, ...] = ()
     last: str = _FIRST
     size: int = 0
     torn: bool = False
@@ -114,7 +149,7 @@ class Journal:
         every = list(enumerate(self.changes))
         return tuple((number, one) for number, one in reversed(every) if number not in undone)
 
-    def line(self, entry: Begin | Change | Made | Undone) -> bytes:
+    def line(self, entry: Entry) -> bytes:
         """Return the line to append for an entry.
 
         Raises:
@@ -173,7 +208,7 @@ def _with(journal: Journal, line: bytes, file: str, number: int) -> Journal:
     return Journal((*journal.entries, entry), hashed, size)
 
 
-def _check(journal: Journal, entry: Begin | Change | Made | Undone) -> None:
+def _check(journal: Journal, entry: Entry) -> None:
     """Check that an entry may follow.
 
     Raises:
@@ -181,9 +216,10 @@ def _check(journal: Journal, entry: Begin | Change | Made | Undone) -> None:
     """
     if isinstance(entry, Begin) != (not journal.entries):
         raise ValueError("begins a journal in its midst, or does not begin one")
-    if isinstance(entry, Undone | Made) and entry.number not in {at for at, _ in journal.pending}:
-        what = "undone" if isinstance(entry, Undone) else "made"
-        raise ValueError(f"says that change {entry.number} is {what}, which is not pending")
+    if isinstance(entry, Begin | Change | Adopted):
+        return
+    if entry.number not in {at for at, _ in journal.pending}:
+        raise ValueError(f"says that change {entry.number} is {entry.entry}, which is not pending")
 
 
 def _chained(last: str, text: str) -> str:

@@ -104,3 +104,8 @@ async def beat(writer: asyncio.StreamWriter) -> None:
 def remedy(reach: Keeps) -> str:
     """Return what undoes what is left changed."""
     return f"`hardcost restore {reach.name}` undoes what is left, and says what it can't undo"
+
+
+def remedy_of_left(reach: Keeps) -> str:
+    """Return what undoes also what somebody else has changed."""
+    return f"`hardcost restore --force {reach.name}` undoes that too, until another run begins"

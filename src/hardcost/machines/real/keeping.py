@@ -87,10 +87,11 @@ class PlannedSaid(Part):
 
 
 class RestoredSaid(Part):
-    """What an interrupted run left was undone."""
+    """What an interrupted run left was undone, but for what others have changed since: `left`."""
 
     event: Literal["restored"]
     changes: U64
+    left: tuple[str, ...] = ()
 
 
 class HeldSaid(Part):
@@ -100,11 +101,15 @@ class HeldSaid(Part):
 
 
 class ReleasedSaid(Part):
-    """All is undone, but for what the problems name; `asked`: since we have asked for it."""
+    """All is undone, but for what the problems name; `asked`: since we have asked for it.
+
+    `left` names what somebody else has changed since, and so stays as it is.
+    """
 
     event: Literal["released"]
     asked: bool
     problems: tuple[str, ...]
+    left: tuple[str, ...] = ()
 
 
 class RebootingSaid(Part):

@@ -36,6 +36,7 @@ class _Came:
 
     changes: int
     problems: tuple[str, ...]
+    left: tuple[str, ...]
     rebooting: bool
 
 
@@ -57,17 +58,19 @@ async def restored(reach: Keeps, *, force: bool, people: bool) -> Restored:
     # It may be going down just now, also after it has answered.
     patience = UP_SECONDS if booted.left() else 0.0
     before = (await patiently(lambda: where(reach), patience)).boot if booted.left() else ""
-    came = await _asked(reach, words, changed.left(), patience)
-    problems, rebooted = came.problems, came.rebooting
+    all_came = [await _asked(reach, words, changed.left(), patience)]
+    rebooted = all_came[0].rebooting
     if rebooted:
         await up(reach, before or None)
-        problems += (await _asked(reach, words, b"", patience)).problems
-    if booted.left() and not problems:
-        problems += (await _asked(reach, [*words, "--booted"], booted.left(), patience)).problems
+        all_came.append(await _asked(reach, words, b"", patience))
+    if booted.left() and not any(came.problems for came in all_came):
+        all_came.append(await _asked(reach, [*words, "--booted"], booted.left(), patience))
+    problems = tuple(one for came in all_came for one in came.problems)
+    left = tuple(dict.fromkeys(one for came in all_came for one in came.left))
     if not problems:
         changed.close()
         booted.close()
-    return Restored(came.changes, problems, rebooted)
+    return Restored(all_came[0].changes, problems, left, rebooted)
 
 
 async def patiently(
@@ -118,6 +121,8 @@ async def undone_first(reach: Keeps, *, people: bool, note: Callable[[str], None
     done = await restored(reach, force=False, people=people)
     if done.problems:
         raise UnfitError("; ".join(done.problems), hint=remedy(reach))
+    for one in done.left:
+        note(one)
     note(f"{done.changes} changes that an interrupted run left on {reach.name} were undone")
 
 
@@ -171,19 +176,21 @@ async def _asked(reach: Keeps, words: list[str], given: bytes, patience: float) 
 
 async def _undone(reach: Keeps, words: list[str], given: bytes) -> _Came:
     came = await exchange(reach.keeper("restore", *words), given, SECONDS)
-    changes, problems, rebooting = 0, None, False
+    changes, rebooting = 0, False
+    problems: tuple[str, ...] | None = None
+    left: tuple[str, ...] = ()
     for line in came.written.splitlines():
         match said := keeping.read(line):
             case keeping.RestoredSaid():
-                changes = said.changes
+                changes, left = said.changes, said.left
             case keeping.RebootingSaid():
                 rebooting = True
             case keeping.ReleasedSaid():
-                problems = said.problems
+                problems, left = said.problems, said.left
             case _:
                 pass
     if problems is None and not rebooting:
         raise MachineError(
             f"{reach.name} was not restored: {last_line(came.said)}", console=came.said
         )
-    return _Came(changes, problems or (), rebooting)
+    return _Came(changes, problems or (), left, rebooting)
