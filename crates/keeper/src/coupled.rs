@@ -29,6 +29,15 @@ pub fn is_final(path: &str) -> bool {
     path.strip_prefix(SYS).is_some_and(|name| FINAL.contains(&name))
 }
 
+/// What a setting becomes, if it moves at all, when the one that moves it gets a value.
+pub fn moved_to(path: &str, value: &[u8]) -> Vec<u8> {
+    let is_of_pair = PAIRS
+        .iter()
+        .flat_map(|(one, other)| [one, other])
+        .any(|name| path.strip_prefix(SYS) == Some(name));
+    if is_of_pair { b"0".to_vec() } else { value.to_vec() }
+}
+
 /// The paths of other settings that writing one may change.
 pub fn moved_by(path: &str) -> Vec<String> {
     let Some(name) = path.strip_prefix(SYS) else { return Vec::new() };
@@ -68,11 +77,13 @@ fn of_interfaces(family: &str, setting: &str, but: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_final, moved_by};
+    use super::{is_final, moved_by, moved_to};
 
     #[test]
     fn a_setting_moves_its_pair_and_those_of_interfaces() {
         assert_eq!(moved_by("/proc/sys/vm/dirty_ratio"), ["/proc/sys/vm/dirty_bytes"]);
+        assert_eq!(moved_to("/proc/sys/vm/dirty_bytes", b"5"), b"0");
+        assert_eq!(moved_to("/proc/sys/net/ipv4/conf/lo/forwarding", b"1"), b"1");
         assert!(moved_by("/proc/sys/kernel/kptr_restrict").is_empty());
         let all = "/proc/sys/net/ipv4/conf/all/rp_filter";
         assert!(!moved_by(all).contains(&all.to_owned()));

@@ -3,6 +3,8 @@
 //! Only what still is what hardcost made of it is undone. Anything else is somebody else's, and is
 //! left to them.
 
+use std::collections::BTreeSet;
+
 use crate::entry::{Change, Entry, Kind, Made};
 use crate::failure::{Failure, Result};
 use crate::journal::{Journal, Known};
@@ -169,14 +171,17 @@ fn standing(known: &Known, says_all: bool, now: &Result<Change>) -> Standing {
     if is_ours { Standing::Ours } else { Standing::Theirs(theirs(known, now)) }
 }
 
-/// Whether a content is what was to be written; the kernel has its own blanks in settings.
+/// Whether a content is what was to be written; the kernel has its own blanks in settings, and its
+/// own order of a mount's options.
 fn is_written(kind: Kind, wanted: &[u8], now: Option<&[u8]>) -> bool {
     let words = |bytes: &[u8]| -> Vec<Vec<u8>> {
-        let all = bytes.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-        all.map(<[u8]>::to_vec).collect()
+        let all = bytes.split(|byte| byte.is_ascii_whitespace() || *byte == b',');
+        all.filter(|word| !word.is_empty()).map(<[u8]>::to_vec).collect()
     };
+    let sorted = |bytes: &[u8]| words(bytes).into_iter().collect::<BTreeSet<_>>();
     now.is_some_and(|now| match kind {
         Kind::Setting | Kind::SecurityModule => words(wanted) == words(now),
+        Kind::Mount => sorted(wanted) == sorted(now),
         _ => wanted == now,
     })
 }

@@ -12,7 +12,7 @@ use hardcost_linux::daemon::Daemon;
 use serde::{Deserialize, Serialize};
 
 use crate::auditing;
-use crate::coupled::{is_final, moved_by};
+use crate::coupled::{is_final, moved_by, moved_to};
 use crate::desk::Desk;
 use crate::entry::Kind;
 use crate::failure::{Failure, Result, at};
@@ -110,8 +110,15 @@ impl Wanted {
             }
             // Those that it moves are put back after it, since putting it back moves them again.
             Self::Write { path, value } => {
-                let moved = moved_by(path).into_iter().map(|path| (Kind::Setting, path, None));
-                moved.chain([(Kind::Setting, path.clone(), bytes(value.as_ref()))]).collect()
+                let value = match value {
+                    Some(value) => Some(value.clone().into_bytes()),
+                    None => thing::look(Kind::Setting, path)?.before,
+                };
+                let moved = moved_by(path).into_iter().map(|path| {
+                    let to = value.as_ref().map(|value| moved_to(&path, value));
+                    (Kind::Setting, path, to)
+                });
+                moved.chain([(Kind::Setting, path.clone(), value.clone())]).collect()
             }
             Self::Audit { .. } => {
                 auditing::check_unlocked()?;
@@ -126,12 +133,16 @@ impl Wanted {
                 let parents = missing_parents(&real).into_iter().map(folder);
                 parents.chain([(Kind::File, real.clone(), Some(decoded(path, base64)?))]).collect()
             }
-            Self::Mount { path, .. } => vec![(Kind::Mount, path.clone(), None)],
+            Self::Mount { path, options } => {
+                let wanted = format!("{},{}", mounts::shown(path)?, options.join(","));
+                vec![(Kind::Mount, path.clone(), Some(wanted.into_bytes()))]
+            }
             // What starts a unit again is started before it, and so stands behind it.
             Self::Unit { name, active } => {
                 let starters = if *active { Vec::new() } else { units::starters(name)? };
                 let all = [name.clone()].into_iter().chain(starters);
-                all.map(|name| (Kind::Service, name, None)).collect()
+                let state = if *active { "active" } else { "inactive" };
+                all.map(|name| (Kind::Service, name, Some(state.into()))).collect()
             }
         })
     }

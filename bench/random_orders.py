@@ -1,0 +1,396 @@
+"""Whether the keeper loses, believes or follows anything, in random orders of all that can happen.
+
+    .venv/bin/python -m bench.random_orders --orders 1-100
+
+Each order happens in mount, process, network and IPC namespaces of its own, to files, settings and
+a mount that are only there. Two users of the machine `host` have things changed and undone by the
+real keeper. Meanwhile somebody changes things by hand, or makes a change permanent; processes are
+killed at random moments; the power goes; a user puts a link in the way; a user brings a journal
+that was finished long ago, or the machine loses its own. A model says what everything has to be
+after each step, and with which status `hardcost restore` ends. What takes a kernel of its own
+(audit, SELinux, units, boots) is interrupted in guests, by `bench/interrupted_changes.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench import keeperworld as world
+from hardcost.machines.images import namespace
+from hardcost.machines.process import output
+
+STEPS = 14
+"""How many steps an order has."""
+
+KINDS: tuple[world.Who, ...] = ("hardcost", "keeper", "both", "all")
+_ROOT = Path(__file__).parents[1]
+_OWN = ("unshare", "--net", "--ipc", "--")
+
+
+class WrongError(Exception):
+    """Something is not as the model has it."""
+
+
+@dataclass
+class Run:
+    """A run: by whom, what everything was before, and once it is known, what it made of things.
+
+    `holder` is None once it is dead, and nobody undoes it by himself. `certain`: all was made.
+    """
+
+    user: str
+    before: dict[str, str]
+    folders: set[Path]
+    holder: world.Holder | None
+    wrote: dict[str, str] = field(default_factory=dict)
+    touched: set[str] = field(default_factory=set)
+    certain: bool = False
+
+
+@dataclass
+class Order:
+    """One order of steps; `now` is what everything has to be.
+
+    `left` is what things were before somebody else changed them, until another run begins.
+    """
+
+    draw: random.Random
+    now: dict[str, str]
+    bystanders: list[str]
+    run: Run | None = None
+    left: dict[str, str] = field(default_factory=dict)
+    stale: list[tuple[int, str, bytes]] = field(default_factory=list)
+    permanent: dict[str, str] = field(default_factory=dict)
+    linked: bool = False
+    era: int = 0
+    number: int = 0
+    steps: list[str] = field(default_factory=list)
+
+    def go(self) -> None:
+        """Take all steps, look at everything after each, and have everything end."""
+        for _ in range(STEPS):
+            self.take(self.draw.choice(self.possible()))
+        if self.linked:
+            self.take("unlink")
+        if self.run is not None:
+            self.take("finish" if self.run.holder else "restore")
+        for user in world.USERS:
+            self.restored(user, {1} if self.left else {0})
+        self.look()
+        if not self.left and world.leftovers():
+            raise WrongError(f"left lying about: {world.leftovers()}")
+
+    def take(self, step: str) -> None:
+        """Take a step, and look."""
+        self.steps.append(step)
+        self.number += 1
+        getattr(self, f"_{step}")()
+        self.look()
+
+    def look(self) -> None:
+        """Compare everything with the model.
+
+        Raises:
+            WrongError: It is something else.
+        """
+        found = world.observe()
+        wrong = [f"{n} is {found[n]}, not {it}" for n, it in self.now.items() if found[n] != it]
+        if world.bystanders() != self.bystanders:
+            wrong.append(f"a bystander was harmed: {world.bystanders()}")
+        if wrong:
+            raise WrongError("; ".join(wrong))
+
+    def possible(self) -> list[str]:
+        """Return the steps that can be taken now, the likelier ones more than once."""
+        link = "unlink" if self.linked else "link"
+        if self.run is None:
+            steps = ["begin"] * 4 + ["begin_killed"] * 4 + ["by_hand", "nothing", link]
+            steps += ["stale"] * 3 * bool(self.stale)
+            steps += ["permanent"] * 3 * bool(self.permanent)
+            return steps + ["force"] * 2 * bool(self.left and not self.linked)
+        if self.run.holder:
+            return ["by_hand"] * 3 + ["finish"] * 3 + ["killed"] * 3 + ["power", link]
+        steps = ["by_hand"] * 2 + ["restore", "next", "lost", "power", link]
+        return steps if self.linked else [*steps, "restore_killed"]
+
+    def after_undoing(self) -> dict[str, str]:
+        """Return what everything is to be once the run is undone."""
+        run, now = self._open(), world.observe()
+        wrote = run.wrote or now
+        undone = {
+            name: run.before[name] if it in {run.before[name], wrote[name]} else it
+            for name, it in now.items()
+        }
+        if self.linked and str(world.OWNED) in run.touched:
+            undone[str(world.OWNED)] = now[str(world.OWNED)]  # through the link it can't be seen
+        return undone
+
+    def restored(self, user: str, statuses: set[int], *, force: bool = False) -> None:
+        """Have a user restore the machine.
+
+        Raises:
+            WrongError: It ends with another status.
+        """
+        status = world.waited(world.restoring(user, force=force))
+        if status not in statuses:
+            raise WrongError(f"restore ended with {status}, not {statuses}: {world.said()}")
+
+    def _open(self) -> Run:
+        if self.run is None:
+            raise WrongError("no run is open")
+        return self.run
+
+    def _holder(self) -> world.Holder:
+        holder = self._open().holder
+        if holder is None:
+            raise WrongError("nobody holds the run")
+        return holder
+
+    def _settled(self, undone: dict[str, str]) -> None:
+        """Note that the run is undone, but for what is somebody else's.
+
+        Raises:
+            WrongError: The journal does not name just that.
+        """
+        run, journal = self._open(), world.open_journal()
+        theirs = {name for name, it in undone.items() if it != run.before[name]}
+        theirs &= run.touched
+        left = world.left(journal) if journal else set()
+        known = {name for name in left if name in undone}
+        owned = {str(world.OWNED)} if self.linked else set()
+        if not known <= theirs | owned or (run.certain and not theirs <= known):
+            raise WrongError(f"left are {left}, but others have changed {theirs}")
+        stay = {folder for folder in world.folders() if any(folder.iterdir())}
+        if not world.folders() <= run.folders | stay or not run.folders <= world.folders():
+            raise WrongError(f"folders are {world.folders()}, were {run.folders}")
+        self.left = {name: run.before[name] for name in known}
+        self.now, self.run = undone, None
+
+    def _statuses(self, undone: dict[str, str]) -> set[int]:
+        """Return how a restoration may end: with 1 if something is somebody else's."""
+        run = self._open()
+        theirs = [name for name in run.touched if undone[name] != run.before[name]]
+        if self.linked and str(world.OWNED) in run.touched:
+            return {0, 1}
+        if not theirs:
+            return {0}
+        return {1} if run.certain else {0, 1}
+
+    # What runs do.
+
+    def _start(self) -> Run:
+        wanted = world.wanted(self.draw, self.number, linked=self.linked)
+        user = self.draw.choice(world.USERS)
+        self.left.clear()  # whoever begins closes the journal that was kept for `--force`
+        holder = world.Holder(user, wanted)
+        self.run = Run(user, dict(self.now), world.folders(), holder)
+        self.run.touched = world.touched([*wanted])
+        return self.run
+
+    def _begin(self) -> None:
+        run = self._start()
+        if not self._holder().is_held():
+            raise WrongError(f"nothing is held: {world.said()}")
+        run.wrote, run.certain = world.observe(), True
+        for name, value in self._holder().wanted.items():
+            if not world.is_value(name, value, run.wrote[name]):
+                raise WrongError(f"{name} was to be {value!r}, is {run.wrote[name]}")
+        self.now = {
+            name: run.wrote[name] if name in run.touched else it for name, it in self.now.items()
+        }
+        self.stale.append((self.era, run.user, world.book(run.user).read_bytes()))
+
+    def _begin_killed(self) -> None:
+        self._start()
+        world.wait_for_keeper(self._holder().process, self.draw.uniform(0.0, 0.08))
+        self._killed()
+
+    def _killed(self) -> None:
+        run, holder = self._open(), self._holder()
+        # What is undone by itself is undone from what is there now; or nothing was held yet.
+        undone = self.after_undoing() if run.wrote else dict(run.before)
+        kind = self.draw.choice(KINDS)
+        self.steps[-1] += f" ({kind})"
+        world.kill(kind, holder.process)
+        holder.close()
+        world.kill("both", 0)  # hardcost may have begun to restore it
+        run.holder, journal = None, world.open_journal()
+        unsettled = [one.name for _, one in journal.pending] if journal else []
+        if journal is None or set(unsettled) <= world.left(journal):
+            self._settled(undone)
+            return
+        now = world.observe()
+        if not run.wrote:
+            run.wrote = now
+            for name, value in holder.wanted.items():
+                if now[name] != run.before[name] and not world.is_value(name, value, now[name]):
+                    raise WrongError(f"{name} was {run.before[name]}, to be {value!r}: {now[name]}")
+        self.now = {name: now[name] if name in run.touched else it for name, it in self.now.items()}
+
+    def _finish(self) -> None:
+        holder = self._holder()
+        undone = self.after_undoing()
+        statuses = {3 * one for one in self._statuses(undone)}  # a trial that was disturbed
+        status = holder.finish()
+        if status not in statuses:
+            raise WrongError(f"the run ended with {status}, not {statuses}: {world.said()}")
+        self.permanent = dict(holder.wanted)
+        holder.close()
+        self._settled(undone)
+
+    # What restores.
+
+    def _restore(self) -> None:
+        undone = self.after_undoing()
+        self.restored(self.draw.choice(world.USERS), self._statuses(undone))
+        self._settled(undone)
+
+    def _restore_killed(self) -> None:
+        undone = self.after_undoing()
+        process = world.restoring(self.draw.choice(world.USERS))
+        world.wait_for_keeper(process, self.draw.uniform(0.0, 0.03))
+        world.kill("all", process)
+        world.waited(process)
+        journal = world.open_journal()
+        pending = {one.name for _, one in journal.pending} if journal else set()
+        if journal is None or pending <= world.left(journal):
+            self._settled(undone)
+        else:
+            self.now = world.observe()
+            wrong = [
+                n for n, it in self.now.items() if it not in {undone[n], self._open().wrote[n]}
+            ]
+            if wrong:
+                raise WrongError(f"neither what they were nor what they are to be: {wrong}")
+
+    def _next(self) -> None:
+        """Have another run begin, which undoes first what was left."""
+        folders = self._open().folders
+        self.now, self.run = self.after_undoing(), None
+        self._begin()
+        self._open().folders = folders
+
+    def _nothing(self) -> None:
+        self.restored(self.draw.choice(world.USERS), {1} if self.left else {0})
+
+    def _stale(self) -> None:
+        """Bring a journal that was finished long ago."""
+        era, user, content = self.draw.choice(self.stale)
+        path = world.book(user)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        known = {1} if self.left else {0}
+        self.restored(user, known if era == self.era else known | {3})
+        path.unlink(missing_ok=True)
+
+    def _force(self) -> None:
+        self.restored(self.draw.choice(world.USERS), {0}, force=True)
+        self.now |= self.left
+        self.left.clear()
+
+    def _lost(self) -> None:
+        """Have the machine lose all that the keeper has there, and bring the user's journal."""
+        run, undone = self._open(), self.after_undoing()
+        shutil.rmtree(world.DESK)
+        self.era += 1
+        if world.book(run.user).exists():
+            self.restored(run.user, {3})
+            if "no record" not in world.said():
+                raise WrongError(f"it does not say that it has no record: {world.said()}")
+            self.look()
+            self.restored(run.user, self._statuses(undone), force=True)
+        for user in world.USERS:
+            world.book(user).unlink(missing_ok=True)
+        self._settled(undone)
+
+    # What others do.
+
+    def _by_hand(self) -> None:
+        """Change one thing; where it is not sure what was begun, to what it never was."""
+        unique = self.run is not None and not self.run.certain
+        name = world.by_hand(self.draw, self.number, unique=unique)
+        self.steps[-1] += f" ({name})"
+        found, moved = world.observe(), {one for all_of in world.MOVED.values() for one in all_of}
+        changed = {name} | (moved if name in moved else set())
+        self.now = {one: found[one] if one in changed else it for one, it in self.now.items()}
+
+    def _permanent(self) -> None:
+        """Make permanent what a run has tried, and bring that run's journal again."""
+        name = self.draw.choice(sorted(self.permanent))
+        world.set_to(name, self.permanent[name])
+        self.steps[-1] += f" ({name})"
+        found = world.observe()
+        changed = world.touched([name])
+        self.now = {one: found[one] if one in changed else it for one, it in self.now.items()}
+        if self.stale:
+            self._stale()
+
+    def _link(self) -> None:
+        world.link()
+        self.linked, self.bystanders = True, world.bystanders()
+
+    def _unlink(self) -> None:
+        world.unlink()
+        self.linked, self.bystanders = False, world.bystanders()
+
+    def _power(self) -> None:
+        """Have the machine lose its power, and boot."""
+        run = self._open()
+        undone = self.after_undoing()
+        undone |= {name: run.before[name] for name in (*world.SETTINGS, world.MOUNT)}
+        if run.holder is not None:
+            world.kill("all", run.holder.process)
+            run.holder.close()
+            run.holder = None
+        world.reboot(run.before, str(self.number))
+        self._settled(undone)
+
+
+def take(number: int, seed: int, keeper: Path | None = None) -> str:
+    """Have an order happen in namespaces of its own; return what was wrong, or nothing."""
+    words = [sys.executable, "-m", "bench.random_orders", "--inside", str(number)]
+    words += ["--seed", str(seed), *(["--keeper", str(keeper)] if keeper else [])]
+    return output(namespace.as_root([*_OWN, *words]), folder=_ROOT, fine={0, 1}).decode().strip()
+
+
+def inside(number: int, seed: int, keeper: Path | None) -> int:
+    """Have an order happen here, and report what was wrong."""
+    world.made(keeper)
+    draw = random.Random(f"{seed} {number}")  # noqa: S311  (the same order each time)
+    order = Order(draw, world.observe(), world.bystanders())
+    try:
+        order.go()
+    except WrongError as error:
+        print(f"order {number} of seed {seed}: {error}\n  after {', '.join(order.steps)}")
+        return 1
+    return 0
+
+
+def main() -> int:
+    """Have orders happen, and print how many went wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--orders", default="1-100", help="which, such as 1-50 or 7")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keeper", type=Path, help="another keeper, such as an earlier one")
+    parser.add_argument("--inside", type=int, help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.inside is not None:
+        return inside(chosen.inside, chosen.seed, chosen.keeper)
+    first, _, last = chosen.orders.partition("-")
+    numbers = range(int(first), int(last or first) + 1)
+    wrong = 0
+    for number in numbers:
+        said = take(number, chosen.seed, chosen.keeper)
+        wrong += bool(said)
+        print(said or f"order {number}: as it should be", flush=True)
+    print(f"{len(numbers)} orders of {STEPS} steps, seed {chosen.seed}: {wrong} wrong")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
