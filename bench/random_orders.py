@@ -29,7 +29,8 @@ STEPS = 14
 
 KINDS: tuple[world.Who, ...] = ("hardcost", "keeper", "both", "all")
 _ROOT = Path(__file__).parents[1]
-_OWN = ("unshare", "--net", "--ipc", "--")
+OWN = ("unshare", "--net", "--ipc", "--")
+"""What gives a program a network and an IPC namespace, whose settings are its own."""
 
 
 class WrongError(Exception):
@@ -355,7 +356,7 @@ def take(number: int, seed: int, keeper: Path | None = None) -> str:
     """Have an order happen in namespaces of its own; return what was wrong, or nothing."""
     words = [sys.executable, "-m", "bench.random_orders", "--inside", str(number)]
     words += ["--seed", str(seed), *(["--keeper", str(keeper)] if keeper else [])]
-    return output(namespace.as_root([*_OWN, *words]), folder=_ROOT, fine={0, 1}).decode().strip()
+    return output(namespace.as_root([*OWN, *words]), folder=_ROOT, fine={0, 1}).decode().strip()
 
 
 def inside(number: int, seed: int, keeper: Path | None) -> int:

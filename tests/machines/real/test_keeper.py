@@ -1,0 +1,136 @@
+"""The real keeper, in namespaces: what it undoes once, what it leaves, and what it never follows."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from bench import random_orders
+
+from hardcost.machines.images import namespace
+from hardcost.machines.process import run
+
+ROOT = Path(__file__).parents[3]
+ALIVE = "/proc/sys/net/ipv4/tcp_keepalive_time"
+BEGIN = f"""
+from pathlib import Path
+from bench import keeperworld as world
+world.made(None)
+def held(user, wanted):
+    holder = world.Holder(user, wanted)
+    assert holder.is_held(), world.said()
+    return holder
+def restored(user, **words):
+    return world.waited(world.restoring(user, **words))
+alive = Path("{ALIVE}")
+before = world.observe()
+"""
+FINISHED = """
+ann = held("ann", {str(alive): "1001"})
+kept = world.book("ann").read_bytes()
+assert ann.finish() == 0
+assert held("bob", {str(world.FILES[0]): "run of bob"}).finish() == 0
+world.book("ann").write_bytes(kept)  # as where hardcost was killed before it heard of the end
+"""
+
+
+def in_namespaces(script: str) -> None:
+    """Run a program in namespaces of its own, in a world with a keeper; it has to succeed."""
+    words = [*random_orders.OWN, sys.executable, "-c", BEGIN + script]
+    run(namespace.as_root(words), folder=ROOT)
+
+
+@pytest.mark.parametrize("value", ["5000", "1001"])
+def test_a_finished_run_is_not_undone_again_though_another_has_finished_since(value: str) -> None:
+    """The second is what the run itself had written: somebody made it permanent."""
+    in_namespaces(f"""{FINISHED}
+alive.write_text("{value}")
+assert restored("ann") == 0, world.said()
+assert "nothing was left" in world.said()
+assert alive.read_text().strip() == "{value}"
+assert not world.book("ann").exists()
+""")
+
+
+def test_even_by_force_a_finished_run_is_not_undone_again() -> None:
+    in_namespaces(f"""{FINISHED}
+alive.write_text("1001")
+assert restored("ann", force=True) == 0
+assert alive.read_text().strip() == "1001"
+""")
+
+
+def test_a_users_file_beside_a_changed_one_is_neither_removed_nor_followed() -> None:
+    """Some are links to a file of root's alone, by the name that a keeper once wrote to."""
+    in_namespaces("""
+bystanders = world.bystanders()
+names = {str(path): "run" for path in world.FILES[:4]}
+holder = held("ann", names)
+assert world.bystanders() == bystanders
+assert holder.finish() == 0
+assert (world.bystanders(), world.observe()) == (bystanders, before)
+holder = held("ann", names)
+world.kill("both", 0)
+assert restored("ann") == 0, world.said()
+assert (world.bystanders(), world.observe()) == (bystanders, before)
+""")
+
+
+def test_a_link_in_the_place_of_a_folder_is_refused_before_and_left_after_the_change() -> None:
+    in_namespaces("""
+name = str(world.OWNED)
+holder = held("ann", {name: "run"})
+world.link()
+bystanders = world.bystanders()
+assert holder.finish() == 3
+assert "symbolic link" in world.said()
+assert world.bystanders() == bystanders
+assert restored("ann") == 1
+refused = world.Holder("ann", {name: "run"})
+assert not refused.is_held()
+assert "is a symbolic link that others than root can place" in world.said(), world.said()
+assert world.bystanders() == bystanders
+""")
+
+
+def test_what_somebody_else_changed_is_left_with_status_1_until_it_is_forced() -> None:
+    in_namespaces("""
+holder = held("ann", {str(alive): "1001", str(world.FILES[0]): "run"})
+alive.write_text("5000")
+assert holder.finish() == 3
+assert f"somebody else changed {alive} since" in world.said()
+assert restored("bob") == 1
+said = world.said()
+assert 'is "5000", hardcost had written "1001", and it was "7200" before' in said, said
+assert world.observe() == before | {str(alive): "5000"}
+alive.write_text("1001")  # theirs, though it is what ours was
+assert restored("ann") == 1
+assert alive.read_text() == "1001\\n"
+assert restored("ann", force=True) == 0
+assert world.observe() == before
+assert restored("ann") == 0
+assert not world.leftovers()
+""")
+
+
+def test_a_machine_that_lost_its_record_undoes_a_run_only_if_it_is_told_to() -> None:
+    in_namespaces("""
+import shutil
+held("ann", {str(alive): "1001", str(world.FILES[0]): "run"})
+world.kill("both", 0)
+shutil.rmtree(world.DESK)
+alive.write_text("5000")
+changed = world.observe()
+assert restored("ann") == 3
+assert "has no record of the run" in world.said()
+assert world.observe() == changed
+assert restored("ann", force=True) == 1  # what somebody else changed is left all the same
+assert world.observe() == before | {str(alive): "5000"}
+""")
+
+
+@pytest.mark.parametrize("number", range(1, 6))
+def test_in_a_random_order_nothing_is_lost_or_believed_and_no_link_is_followed(number: int) -> None:
+    """`bench/random_orders.py` has many more."""
+    assert not random_orders.take(number, seed=2)
