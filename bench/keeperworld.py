@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import secrets
 import shutil
 import signal
 import stat
@@ -263,7 +264,7 @@ class Holder:
 async def _hold(requests: Sequence[Wanted], told: int, say: int) -> None:
     ended = asyncio.Event()
     asyncio.get_running_loop().add_reader(told, ended.set)
-    async with held(HostReach(), Asked("bench", requests, people=True)):
+    async with held(HostReach(), Asked(secrets.token_hex(8), requests, people=True)):
         os.write(say, b"h")
         await ended.wait()
 

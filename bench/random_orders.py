@@ -19,10 +19,14 @@ import shutil
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bench import keeperworld as world
 from hardcost.machines.images import namespace
 from hardcost.machines.process import output
+
+if TYPE_CHECKING:
+    from hardcost.machines.real import journal
 
 STEPS = 14
 """How many steps an order has."""
@@ -65,6 +69,8 @@ class Order:
     bystanders: list[str]
     run: Run | None = None
     left: dict[str, str] = field(default_factory=dict)
+    kept: dict[str, str] = field(default_factory=dict)
+    earlier: journal.Journal | None = None
     stale: list[tuple[int, str, bytes]] = field(default_factory=list)
     permanent: dict[str, str] = field(default_factory=dict)
     linked: bool = False
@@ -158,10 +164,10 @@ class Order:
         Raises:
             WrongError: The journal does not name just that.
         """
-        run, journal = self._open(), world.open_journal()
+        run, found = self._open(), world.open_journal()
         theirs = {name for name, it in undone.items() if it != run.before[name]}
         theirs &= run.touched
-        left = world.left(journal) if journal else set()
+        left = world.left(found) if found else set()
         known = {name for name in left if name in undone}
         owned = {str(world.OWNED)} if self.linked else set()
         if not known <= theirs | owned or (run.certain and not theirs <= known):
@@ -187,7 +193,8 @@ class Order:
     def _start(self) -> Run:
         wanted = world.wanted(self.draw, self.number, linked=self.linked)
         user = self.draw.choice(world.USERS)
-        self.left.clear()  # whoever begins closes the journal that was kept for `--force`
+        self.kept, self.left = self.left, {}  # whoever begins closes the journal for `--force`
+        self.earlier = world.open_journal()
         holder = world.Holder(user, wanted)
         self.run = Run(user, dict(self.now), world.folders(), holder)
         self.run.touched = world.touched([*wanted])
@@ -220,9 +227,12 @@ class Order:
         world.kill(kind, holder.process)
         holder.close()
         world.kill("both", 0)  # hardcost may have begun to restore it
-        run.holder, journal = None, world.open_journal()
-        unsettled = [one.name for _, one in journal.pending] if journal else []
-        if journal is None or set(unsettled) <= world.left(journal):
+        run.holder, found = None, world.open_journal()
+        if found and self.earlier and found.entries[0] == self.earlier.entries[0]:
+            self.left, self.run = self.kept, None  # it had not even begun
+            return
+        unsettled = [one.name for _, one in found.pending] if found else []
+        if found is None or set(unsettled) <= world.left(found):
             self._settled(undone)
             return
         now = world.observe()
@@ -257,9 +267,9 @@ class Order:
         world.wait_for_keeper(process, self.draw.uniform(0.0, 0.03))
         world.kill("all", process)
         world.waited(process)
-        journal = world.open_journal()
-        pending = {one.name for _, one in journal.pending} if journal else set()
-        if journal is None or pending <= world.left(journal):
+        found = world.open_journal()
+        pending = {one.name for _, one in found.pending} if found else set()
+        if found is None or pending <= world.left(found):
             self._settled(undone)
         else:
             self.now = world.observe()

@@ -63,7 +63,7 @@ def test_parameters_rules_and_settings_are_compared_and_all_is_as_it_was_after_i
     assert not differences(before, guest.state())
     assert not guest.journals()
     left = guest.said("ls /var/lib/hardcost").split()
-    assert left == ["last-boot-journal", "last-journal", "lock"]
+    assert left == ["last-boot-journal", "last-journal", "ledger", "lock"]
     assert "hardcost" not in guest.said("ls -R /etc/systemd/system")
     assert "nothing was left" in guest.restore()
 

@@ -3,6 +3,7 @@
 //! GRUB clears `next_entry` before it boots what that names. So whatever becomes of the boot, the
 //! one after it is the machine's own.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -148,6 +149,42 @@ fn chosen(block: &[u8]) -> Result<Vec<u8>> {
     Ok(text.into_bytes())
 }
 
+/// Whether two of GRUB's environments differ only by what our boot changes: the entry that is chosen,
+/// and what GRUB and the system note of each boot (`boot_success`).
+pub fn says_the_same(one: &[u8], other: &[u8]) -> bool {
+    let (one, other) = (variables(one), variables(other));
+    let is_of_boots = |name: &str| {
+        name == "next_entry"
+            || name.starts_with("boot_")
+            || [&one, &other].iter().any(|it| it.get(name).is_some_and(|value| value == ENTRY))
+    };
+    let rest = |all: &BTreeMap<String, String>| {
+        all.clone().into_iter().filter(|(name, _)| !is_of_boots(name)).collect::<Vec<_>>()
+    };
+    rest(&one) == rest(&other)
+}
+
+/// An environment without our entry, if it names that; what did has the value that it had before.
+pub fn without_entry(block: &[u8], before: &[u8]) -> Option<Vec<u8>> {
+    let before = variables(before);
+    variables(block).values().find(|value| *value == ENTRY)?;
+    let text = String::from_utf8_lossy(block);
+    let lines = text.lines().filter_map(|line| match line.split_once('=') {
+        Some((name, ENTRY)) => before.get(name).map(|value| format!("{name}={value}\n")),
+        None if !line.starts_with("# ") => None, // what fills it
+        _ => Some(format!("{line}\n")),
+    });
+    let mut text: String = lines.collect();
+    text += &"#".repeat(block.len().saturating_sub(text.len()));
+    Some(text.into_bytes())
+}
+
+fn variables(block: &[u8]) -> BTreeMap<String, String> {
+    let text = String::from_utf8_lossy(block);
+    let lines = text.lines().filter_map(|line| line.split_once('='));
+    lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
 /// A copy of the entry of a model, with further words.
 fn copied(config: &str, model: &Model<'_>, words: &[String]) -> Option<String> {
     let lines: Vec<&str> = config.lines().collect();
@@ -265,7 +302,9 @@ fn read(path: &Path) -> Result<String> {
 mod tests {
     use std::path::Path;
 
-    use super::{Model, boots, check, chosen, copied, mounted, respecified};
+    use super::{
+        Model, boots, check, chosen, copied, mounted, respecified, says_the_same, without_entry,
+    };
 
     const CONFIG: &str = "\
 set default=\"0\"
@@ -357,6 +396,26 @@ submenu 'Advanced options' {
         assert!(chosen(b"\x7fELF").is_err());
         let full = format!("# GRUB Environment Block\na={}\n", "b".repeat(990));
         assert!(chosen(full.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn a_default_that_somebody_else_chose_stays_and_our_entry_goes() {
+        let block = |lines: &str| {
+            let mut block = format!("# GRUB Environment Block\n{lines}").into_bytes();
+            block.resize(1024, b'#');
+            block
+        };
+        let before = block("saved_entry=a\nboot_success=1\n");
+        for ours in ["saved_entry=a\nnext_entry=\n", "saved_entry=hardcost-once\nboot_success=0\n"]
+        {
+            assert!(says_the_same(&before, &block(ours)), "{ours}");
+        }
+        let theirs = block("saved_entry=b\nnext_entry=hardcost-once\n");
+        assert!(!says_the_same(&before, &theirs));
+        assert_eq!(without_entry(&theirs, &before), Some(block("saved_entry=b\n")));
+        let noted = block("x=y\nsaved_entry=hardcost-once\n");
+        assert_eq!(without_entry(&noted, &before), Some(block("x=y\nsaved_entry=a\n")));
+        assert_eq!(without_entry(&before, &before), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::entry::{Change, Entry, Kind, Made};
 use crate::failure::{Failure, Result};
 use crate::journal::{Journal, Known};
-use crate::{files, thing, units};
+use crate::{files, grub, thing, units};
 
 /// Settings depend on each other: what can't be put back at first may be, once others are.
 const ROUNDS: usize = 3;
@@ -80,8 +80,7 @@ pub fn undo(journal: &mut Journal, boot: &str, force: bool) -> Result<Undone> {
                     done.lines.push(journal.write(&Entry::Left { number })?);
                 }
                 done.left.push(why);
-                // Putting back others may move it.
-                if let (Kind::Setting, Ok(state)) = (kind, now) {
+                if let Some(state) = now.ok().and_then(|now| kept(&undoes.state, now)) {
                     targets.push(Target { state, undoes: false, ..undoes });
                 }
             }
@@ -109,6 +108,20 @@ pub fn undo(journal: &mut Journal, boot: &str, force: bool) -> Result<Undone> {
     }
     journal.sync()?;
     Ok(done)
+}
+
+/// What of somebody else's has to be looked after: settings, which putting back others may move, and
+/// GRUB's environment, in which our entry does not stay.
+fn kept(before: &Change, now: Change) -> Option<Change> {
+    match now.kind {
+        Kind::Setting => Some(now),
+        Kind::File if grub::is_environment(&now.name) => {
+            let (block, old) = (now.before.as_deref()?, before.before.as_deref());
+            let without = grub::without_entry(block, old.unwrap_or_default())?;
+            Some(Change { before: Some(without), ..now })
+        }
+        _ => None,
+    }
 }
 
 /// Makes everything what it has to be in the end, as far as that can be done.
@@ -164,6 +177,10 @@ fn standing(known: &Known, says_all: bool, now: &Result<Change>) -> Standing {
             None if untouched => return Standing::Untouched,
             None => match &change.wanted {
                 Some(wanted) => is_written(change.kind, wanted, now.before.as_deref()),
+                None if change.kind == Kind::File && grub::is_environment(&change.name) => {
+                    let bytes = |it: &Change| it.before.clone().unwrap_or_default();
+                    grub::says_the_same(&bytes(change), &bytes(now))
+                }
                 // What was interrupted while it was being changed may be anything.
                 None => says_all,
             },
@@ -191,7 +208,7 @@ fn theirs(known: &Known, now: &Change) -> String {
     let Known { change, made, .. } = known;
     let content = made.as_ref().map_or(change.wanted.as_ref(), |made| made.after.as_ref());
     let written = match (made, content) {
-        (None, None) => "what an earlier hardcost does not say".into(),
+        (None, None) => "what the journal does not say".into(),
         _ => shown(content.map(Vec::as_slice)),
     };
     let about = match made {
@@ -371,7 +388,7 @@ mod tests {
         journal.write(&Entry::Change(was)).unwrap();
         fs::write(&file, "new").unwrap();
         let done = undo(&mut journal, "this", false).unwrap();
-        assert!(done.left[0].contains("an earlier hardcost does not say"), "{:?}", done.left);
+        assert!(done.left[0].contains("what the journal does not say"), "{:?}", done.left);
         assert_eq!(fs::read(&file).unwrap(), b"new");
         undo(&mut journal, "this", true).unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"old");
