@@ -44,7 +44,10 @@ impl Desk {
         let lock = place.open(OFlags::WRONLY | OFlags::CREATE)?;
         for _ in 0..TRIES {
             match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Some(Self { _lock: lock, program: folder.join(PROGRAM) })),
+                Ok(()) => {
+                    files::clean_all(folder);
+                    return Ok(Some(Self { _lock: lock, program: folder.join(PROGRAM) }));
+                }
                 Err(rustix::io::Errno::WOULDBLOCK) => sleep(Duration::from_millis(PAUSE)),
                 Err(error) => return Err(at(&path)(error.into())),
             }

@@ -28,6 +28,8 @@ const LONGEST_LABEL: usize = 64 << 10;
 const MOST_LINKS: usize = 40;
 /// Which rights let others than the owner change a folder.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
+/// How the names of half-written files begin.
+const HALF_WRITTEN: &str = ".hardcost-";
 /// All rights that others than the owner may have.
 const RIGHTS_OF_OTHERS: u32 = 0o077;
 
@@ -140,7 +142,7 @@ impl Place {
 
     /// Another name in the same folder.
     fn beside(&self, token: &str) -> Result<Self> {
-        let name: OsString = format!(".hardcost-{token}").into();
+        let name: OsString = format!("{HALF_WRITTEN}{token}").into();
         let folder = self.folder.try_clone().map_err(at(&self.path))?;
         Ok(Self { folder, path: self.path.with_file_name(&name), name })
     }
@@ -232,6 +234,15 @@ fn fill(beside: &Place, new: &New<'_>) -> Result<()> {
 pub fn clean(path: &Path, token: &str) {
     if let Ok(Some(place)) = Place::of(path) {
         let _ = place.beside(token).and_then(|beside| beside.remove()); // it is rarely there
+    }
+}
+
+/// Removes what any interrupted `put` has left in a folder that is nobody else's.
+pub fn clean_all(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(HALF_WRITTEN.as_bytes()) {
+            let _ = remove(&entry.path()); // it is rarely there
+        }
     }
 }
 

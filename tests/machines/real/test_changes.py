@@ -124,6 +124,39 @@ def test_what_can_not_be_undone_is_named_and_its_journal_stays(tmp_path: Path) -
     assert Book(Scripted.name).left()
 
 
+def test_what_somebody_else_changed_is_an_error_of_the_trial_and_the_machine_keeps_its_journal(
+    tmp_path: Path,
+) -> None:
+    left = '{"event":"released","problems":[],"left":["x is theirs"],"asked":true}'
+    script = "\n".join((*PLANNED, HELD, UNTIL_UNDO, echo(left)))
+    with pytest.raises(MachineError, match="x is theirs") as raised:
+        asyncio.run(_hold(Scripted(tmp_path, script)))
+    hint = str(raised.value.problems[0].hint)
+    assert hint.startswith("`hardcost restore --force ssh:scripted` undoes that too")
+    assert not Book(Scripted.name).path.exists()
+
+
+def test_what_is_left_to_somebody_else_is_named_and_closes_the_journal_here(tmp_path: Path) -> None:
+    Book(Scripted.name).write(lines(BEGIN, CHANGE))
+    answers = (
+        '{"event":"restored","changes":1,"left":["x"]}',
+        NOTHING_LEFT[:-1] + ',"left":["x"]}',
+    )
+    done = asyncio.run(restored(Scripted(tmp_path, echo(*answers)), force=False, people=False))
+    assert (done.changes, done.problems, done.left) == (1, (), ("x",))
+    assert not Book(Scripted.name).path.exists()
+
+
+def test_a_link_in_the_place_of_our_journal_is_not_followed(tmp_path: Path) -> None:
+    """Root may keep its journals in a user's home (`sudo`)."""
+    book, other = Book(Scripted.name), tmp_path / "other"
+    book.path.parent.mkdir(parents=True)
+    book.path.symlink_to(other)
+    with pytest.raises(MachineError, match="symbolic links"):
+        book.write(lines(BEGIN, CHANGE))
+    assert not other.exists()
+
+
 def test_a_host_that_can_not_be_reached_is_an_error_of_restore(tmp_path: Path) -> None:
     with pytest.raises(MachineError, match="ssh:scripted was not restored: no route"):
         asyncio.run(restored(Scripted(tmp_path, "echo no route >&2"), force=False, people=False))

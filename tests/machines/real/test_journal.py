@@ -9,7 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardcost.errors import MachineError
-from hardcost.machines.real.journal import MOST_BYTES, Begin, Change, Journal, Undone, read
+from hardcost.machines.real.journal import (
+    MOST_BYTES,
+    Begin,
+    Change,
+    Entry,
+    Journal,
+    Left,
+    Made,
+    Making,
+    Undone,
+    read,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,7 +41,7 @@ def change(name: str = "/etc/x", before: bytes | None = b"old\n\x00") -> Change:
     return Change(kind="file", name=name, before=before)
 
 
-def written(entries: Iterable[Begin | Change | Undone]) -> bytes:
+def written(entries: Iterable[Entry]) -> bytes:
     content = b""
     for entry in entries:
         content += read(content, "j").line(entry)
@@ -55,6 +66,20 @@ def test_what_is_undone_is_not_pending_and_the_newest_comes_first() -> None:
     assert [(at, one.name) for at, one in journal.pending] == [(1, "b"), (0, "a")]
     with pytest.raises(ValueError, match="change 2 is undone, which is not pending"):
         journal.line(Undone(number=2))
+
+
+def test_what_was_begun_and_made_and_left_is_pending_until_it_is_undone() -> None:
+    begun = (Making(number=0), Made(number=0, after=b"new\n", mode=0o640), Left(number=0))
+    journal = read(written([BEGIN, change(), *begun]), "j")
+    assert journal.entries[2:] == begun
+    assert [at for at, _ in journal.pending] == [0]
+    with pytest.raises(ValueError, match="change 1 is left, which is not pending"):
+        journal.line(Left(number=1))
+
+
+def test_a_journal_of_the_first_version_is_read() -> None:
+    first = Begin(version=1, machine="m", boot="b", run="r")
+    assert read(written([first, change()]), "j").entries[0] == first
 
 
 @given(st.integers(0, 10_000))

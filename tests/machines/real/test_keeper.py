@@ -1,4 +1,4 @@
-"""The real keeper, in namespaces: what it undoes once, what it leaves, and what it never follows."""
+"""The real keeper, in namespaces: what it undoes once, what it leaves, what it never follows."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from bench import random_orders
 
+from bench import random_orders
 from hardcost.machines.images import namespace
 from hardcost.machines.process import run
 
