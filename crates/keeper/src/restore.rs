@@ -112,7 +112,9 @@ fn adopt(path: &Path, given: &[u8], force: bool) -> Result<bool> {
         Some(false) => return Ok(false),
         None if !force => {
             return Err(Failure::Refused(
-                "the machine has no record of the run whose journal was brought, so that may be                  undone already, and what it says somebody's own by now: nothing was undone;                  `--force` undoes what still has the value that the run wrote"
+                "the machine has no record of the run whose journal was brought, so that may be \
+                 undone already, and what it says somebody's own by now: nothing was undone; \
+                 `--force` undoes what still has the value that the run wrote"
                     .into(),
             ));
         }
