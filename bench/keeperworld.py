@@ -335,6 +335,14 @@ def book(user: str) -> Path:
         os.environ |= {"XDG_STATE_HOME": before} if before else {}
 
 
+def is_kept(user: str) -> bool:
+    """Return whether a user has the journal that the machine has open, and not an older one."""
+    ours, theirs = open_journal(), book(user)
+    if ours is None or not theirs.exists():
+        return False
+    return journal.read(theirs.read_bytes(), str(theirs)).entries[:1] == ours.entries[:1]
+
+
 def keepers(verb: str = "") -> list[int]:
     """Return the processes of keepers; only those that do something, if that is named."""
     found = []

@@ -307,9 +307,10 @@ class Order:
     def _lost(self) -> None:
         """Have the machine lose all that the keeper has there, and bring the user's journal."""
         run, undone = self._open(), self.after_undoing()
+        is_kept = world.is_kept(run.user)  # else it was killed before anything was begun
         shutil.rmtree(world.DESK)
         self.era += 1
-        if world.book(run.user).exists():
+        if is_kept:
             self.restored(run.user, {3})
             if "no record" not in world.said():
                 raise WrongError(f"it does not say that it has no record: {world.said()}")
