@@ -23,6 +23,7 @@ from tests.run.workers.certificates import authority
 from tests.run.workers.hosts import LAB, Hosts, listening
 from tests.run.workers.test_intruders import (
     INTRUDER,
+    PATIENT,
     Attempt,
     started,
     who_got_in,
@@ -150,7 +151,9 @@ def attacked(  # noqa: PLR0913, PLR0917  (each is a thing of its own)
         came = [one for one in came if one not in local]
     else:
         right = [Attempt(place, known, both.in_lab(), user) for place in inside for user in users]
-        right += [Attempt(place, known, both.outside()) for place in reached]
+        right += [Attempt(place, known, both.outside()) for place in outside[: len(reached)]]
+        for one in right:
+            one.seconds = PATIENT
         got = who_got_in(marks, right)
         good = got == right and not came
         control = f"with the lab's certificate in {len(got)} of {len(right)}"

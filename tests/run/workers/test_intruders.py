@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 INTRUDER = Path(__file__).with_name("intruder.py")
+PATIENT = 300  # seconds, for who has to get in on a busy machine
 COMMAND = (sys.executable, "-c", HARDCOST)
 
 
@@ -77,13 +78,17 @@ class Attempt:
     files: Sequence[str] = ()
     where: Sequence[str] = ()
     user: int | None = None
+    seconds: int = 20
     said: str = ""
 
     def start(self, mark: Path) -> subprocess.Popen[str]:
-        argv = [*self.where, sys.executable, INTRUDER, self.address, mark, *self.files]
-        own = {**os.environ, "PYTHONWARNINGS": "ignore"} | (
-            {} if self.user is None else {"INTRUDER": str(self.user)}
-        )
+        argv: list[str | Path] = [*self.where, sys.executable, INTRUDER, self.address, mark]
+        argv += self.files
+        own = {
+            **os.environ,
+            "PYTHONWARNINGS": "ignore",
+            "INTRUDER_SECONDS": str(self.seconds),
+        } | ({} if self.user is None else {"INTRUDER": str(self.user)})
         return subprocess.Popen(argv, env=own, stdout=subprocess.PIPE, text=True)
 
 
@@ -117,7 +122,7 @@ def test_from_another_host_nobody_gets_in_without_the_labs_certificate(
     address = f"tls://{LAB}:8786"
     with lab(tmp_path, address, *options(ours), where=hosts.in_lab()) as places:
         assert who_got_in(tmp_path, without_certificate(places, theirs, there)) == []
-        known = [Attempt(place, ours, there) for place in places]
+        known = [Attempt(place, ours, there, seconds=PATIENT) for place in places]
         assert who_got_in(tmp_path, known) == known, known  # so it is the certificate that counts
 
 
@@ -128,7 +133,7 @@ def test_another_host_does_not_reach_what_listens_on_loopback(hosts: Hosts, tmp_
         others = [Attempt(place.replace("127.0.0.1", LAB), where=there) for place in places]
         assert who_got_in(tmp_path, others) == []
         assert all("connecting: ConnectionRefusedError" in one.said for one in others)
-        locals_ = [Attempt(place, where=hosts.in_lab()) for place in places]
+        locals_ = [Attempt(place, (), hosts.in_lab(), seconds=PATIENT) for place in places]
         assert who_got_in(tmp_path, locals_) == locals_  # as is said at the start
 
 
@@ -139,7 +144,7 @@ def test_with_the_certificate_of_the_run_nobody_on_this_host_gets_in(tmp_path: P
         assert stat.S_IMODE(kept.stat().st_mode) == 0o600
         assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
         assert who_got_in(tmp_path, without_certificate(places, theirs)) == []
-        known = [Attempt(place, [str(kept)] * 3) for place in places]
+        known = [Attempt(place, [str(kept)] * 3, seconds=PATIENT) for place in places]
         assert who_got_in(tmp_path, known) == known, known
     assert not kept.exists()
 

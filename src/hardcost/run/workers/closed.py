@@ -35,7 +35,7 @@ class Scheduler(_WithoutHttp, distributed.Scheduler):
 
 
 @contextlib.asynccontextmanager
-async def scheduling(lab: Lab) -> AsyncIterator[tuple[Lab, Scheduler]]:
+async def scheduling(lab: Lab) -> AsyncIterator[tuple[Lab, distributed.Scheduler]]:
     """Give a running scheduler, and its lab with a certificate, made if none is named.
 
     It listens on the lab's host if that is a number, or else on all addresses of this host: its

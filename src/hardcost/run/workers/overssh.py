@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from asyncio.subprocess import Process
     from collections.abc import Callable, Mapping, Sequence
 
-    from hardcost.run.workers.closed import Scheduler
+    from distributed import Scheduler
+
     from hardcost.run.workers.lab import Lab
 
 _QUIETLY = ("-o", "BatchMode=yes", "-o", "ServerAliveInterval=15", "-o", "LogLevel=ERROR", "-T")

@@ -18,6 +18,8 @@ from hardcost.units import count
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import distributed
+
     from hardcost.run.workers.lab import Lab
 
 _START_SECONDS = 30  # that a scheduler may take to answer
@@ -53,7 +55,7 @@ async def serve(  # noqa: PLR0913  (each is a thing of its own)
     host, port = listens or (address_towards(lab), 0)
     place = Place(Cache(), say, compilers=max(1, cores // max(1, most)))
     with place.cache.scratch() as scratch:
-        worker = Worker(
+        worker: distributed.Worker = Worker(
             lab.address,
             name=name or f"{platform.node()}-{os.getpid()}",
             nthreads=guests + most + _OWN_THREADS,
@@ -79,7 +81,7 @@ async def serve(  # noqa: PLR0913  (each is a thing of its own)
     )
 
 
-async def _started(worker: Worker, lab: Lab) -> None:
+async def _started(worker: distributed.Worker, lab: Lab) -> None:
     try:
         await worker
     except DASK_ERRORS as error:
@@ -99,7 +101,7 @@ def _why_no_builds() -> MachineError | None:
 
 
 def _introduction(
-    worker: Worker, place: Place, lab: Lab, most: tuple[int, int], why_no_builds: object
+    worker: distributed.Worker, place: Place, lab: Lab, most: tuple[int, int], why_no_builds: object
 ) -> str:
     guests, builds = most
     reason = f" ({why_no_builds})" if why_no_builds and not builds else ""
