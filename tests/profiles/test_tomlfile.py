@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from pydantic import BaseModel, ConfigDict, StrictInt
 
@@ -96,6 +98,7 @@ def test_a_place_is_that_of_the_value() -> None:
 
 
 DEEP = ".".join("k" * 500)
+QUOTED = '"k . k"' + " .\t'a.b'" * 40
 
 
 @pytest.mark.parametrize(
@@ -105,8 +108,12 @@ DEEP = ".".join("k" * 500)
             f"a = 1\nb = {'9' * 5000}\n",
             "f.toml:2: this is not TOML: a number is too long",
         ),
-        (f"[{DEEP}]\n", "f.toml: values are nested too deeply: more than 32 levels"),
-        (f"{DEEP} = 1\n", "f.toml: values are nested too deeply: more than 32 levels"),
+        (f"[{DEEP}]\n", "f.toml:1: values are nested too deeply: more than 32 levels"),
+        (
+            f"a = 1\nb = {{ {QUOTED} = 1 }}\n",
+            "f.toml:2: values are nested too deeply: more than 32 levels",
+        ),
+        (f"{DEEP} = 1\n", "f.toml:1: values are nested too deeply: more than 32 levels"),
         (
             f"a = {'{a=' * 200}1{'}' * 200}\n",
             "f.toml: values are nested too deeply: more than 32 levels",
@@ -123,6 +130,23 @@ def test_what_is_too_much_for_a_file_is_reported(text: str, message: str) -> Non
         parse(text.encode(), "f.toml")
     (problem,) = caught.value.problems
     assert f"{problem.place}: {problem.message}" == message
+
+
+def test_a_key_of_very_many_parts_takes_little_memory() -> None:
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match="nested too deeply"):
+            parse(b".".join([b"a"] * 20_000) + b" = 1\n", "f.toml")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 << 20
+
+
+@pytest.mark.parametrize("quote", ['"', "'", '"""', "'''"])
+def test_dots_in_strings_and_comments_are_no_keys(quote: str) -> None:
+    text = f"a = {quote}{DEEP}{quote} # {DEEP}\n'{DEEP}' = 1.5\n"
+    assert parse(text.encode(), "f.toml").data == {"a": DEEP, DEEP: 1.5}
 
 
 def test_of_very_many_mistakes_the_first_are_reported_and_the_others_counted() -> None:

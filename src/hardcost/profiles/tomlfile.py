@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from hardcost.auditrules import bounded
 from hardcost.errors import InputError, Place, Problem
-from hardcost.profiles.tomlplaces import locate, nearest
+from hardcost.profiles.tomlplaces import deep_key, locate, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +28,7 @@ LARGEST = 2 << 20
 """Most bytes of a file; a profile of 20,000 audit rules has about 1.5 million."""
 
 _DEEPEST = 32  # levels of tables and arrays; valid files have 5
+_TOO_DEEP = f"values are nested too deeply: more than {_DEEPEST} levels"
 _MOST_PROBLEMS = 100  # of one file
 _LONG_NUMBER = re.compile(r"[0-9_]{4000,}")
 
@@ -70,6 +71,9 @@ def parse(content: bytes, name: str) -> TomlFile:
         raise InputError(f"this is larger than {bounded.size(LARGEST)}", place=Place(name))
     try:
         text = content.decode()
+        deep = deep_key(text, _DEEPEST)
+        if deep is not None:
+            raise InputError(_TOO_DEEP, place=Place(name, deep))
         data = _not_deep(tomllib.loads(text))
         return TomlFile(name, data, locate(text))
     except UnicodeDecodeError as error:
@@ -81,8 +85,7 @@ def parse(content: bytes, name: str) -> TomlFile:
         message = str(error)[: found.start()] if found else str(error)
         raise InputError(f"this is not TOML: {message}", place=place) from None
     except RecursionError:
-        message = f"values are nested too deeply: more than {_DEEPEST} levels"
-        raise InputError(message, place=Place(name)) from None
+        raise InputError(_TOO_DEEP, place=Place(name)) from None
     except ValueError as error:  # Python's own, for a number, date or time
         found = _LONG_NUMBER.search(text)
         line = None if found is None else text.count("\n", 0, found.start()) + 1

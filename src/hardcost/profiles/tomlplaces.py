@@ -14,6 +14,14 @@ _KEY = re.compile(r'[ \t]*("(?:\\.|[^"\\])*"|\'[^\']*\'|[A-Za-z0-9_-]+)[ \t]*')
 _STRING = re.compile(
     r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\])*"|\'[^\']*\'', re.DOTALL
 )
+# Strings that don't end are taken as far as they go, so that each character is looked at once.
+_PART = r"""(?:"(?:\\.|[^"\\\n])*+"?|'[^'\n]*+'?|[A-Za-z0-9_-]++)"""
+_KEYS = re.compile(  # comments and long strings are skipped; a short string may be a key
+    r"""\#[^\n]*+|\"{3}(?:\\.|[^\\])*?(?:"{3,5}|\Z)|'{3}.*?(?:'{3,5}|\Z)"""
+    rf"""|(?P<key>{_PART}(?:[ \t]*+\.[ \t]*+{_PART})*+)""",
+    re.DOTALL,
+)
+_PARTS = re.compile(_PART)
 _PLAIN = re.compile(r"[^,\]}#\r\n]*")
 
 
@@ -23,6 +31,18 @@ def locate(text: str) -> dict[Path, int]:
     `text` must be TOML that tomllib reads without an error.
     """
     return _Scanner(text).scan()
+
+
+def deep_key(text: str, most: int) -> int | None:
+    """Return the line, from 1, of the first dotted key of more than `most` parts; None without one.
+
+    It reads any text: tomllib takes memory that grows with the square of a key's parts.
+    """
+    for match in _KEYS.finditer(text):
+        key = match["key"]
+        if key is not None and key.count(".") >= most and len(_PARTS.findall(key)) > most:
+            return text.count("\n", 0, match.start()) + 1
+    return None
 
 
 def nearest(lines: dict[Path, int], path: Path) -> int | None:
