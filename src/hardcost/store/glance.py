@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hardcost.files import json_value
 from hardcost.store import database
 
 if TYPE_CHECKING:
@@ -74,12 +74,19 @@ def runs(path: Path) -> tuple[Listed, ...]:
             started,
             finished,
             trials,
-            tuple(str(one) for one in json.loads(workloads)),
-            tuple(str(one) for one in json.loads(instruments)),
+            _texts(workloads),
+            _texts(instruments),
             finding,
         )
         for name, study, started, finished, finding, trials, workloads, instruments in rows
     )
+
+
+def _texts(listed: str) -> tuple[str, ...]:
+    """Return the texts in a list of SQLite's; none where damaged records nest it too deeply."""
+    with contextlib.suppress(ValueError):
+        return tuple(str(one) for one in json_value(listed))
+    return ()
 
 
 @contextlib.contextmanager
