@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines import debarchive
+from hardcost.machines import unpacker
 from hardcost.machines.cache import Cache
 from hardcost.machines.debianarchive import DebianArchive
 from hardcost.machines.process import follow, run
@@ -71,7 +71,7 @@ def _kernel(cache: Cache, scratch: Path) -> tuple[str, Path]:
     name = next(filter(_KERNEL.fullmatch, packages.depends("linux-image-arm64")), None)
     if name is None:
         raise MachineError("linux-image-arm64 depends on no kernel")
-    debarchive.unpack(packages.download(name, scratch), scratch / "kernel")
+    unpacker.unpack(packages.download(name, scratch), scratch / "kernel")
     (image,) = (scratch / "kernel" / "boot").glob("vmlinuz-*")
     return name, image
 

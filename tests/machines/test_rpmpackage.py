@@ -6,6 +6,7 @@ import base64
 import bz2
 import gzip
 import hashlib
+import io
 import lzma
 import struct
 from typing import TYPE_CHECKING
@@ -16,8 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.machines.signingkey import KEY, SIGNATURE
 
+from hardcost.machines.archivemembers import members, write
 from hardcost.machines.debianarchive import own_keys
-from hardcost.machines.rpmpackage import DamagedError, check_signed, unpack
+from hardcost.machines.rpmpackage import check_signed, content
+from hardcost.machines.unpackingchild import KERNEL
+from hardcost.unpacking import DamagedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -38,10 +42,10 @@ PACKINGS: Mapping[str, Callable[[bytes], bytes]] = {
 }
 
 
-def entry(name: str, data: bytes, mode: int = REGULAR) -> bytes:
+def entry(name: str, data: bytes, mode: int = REGULAR, links: int = 1) -> bytes:
     """Return a file of a cpio archive."""
     named = name.encode() + b"\0"
-    numbers = (1, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(named), 0)
+    numbers = (1, mode, 0, 0, links, 0, len(data), 0, 0, 0, 0, len(named), 0)
     start = b"070701" + b"".join(b"%08X" % number for number in numbers) + named
     return start + bytes(-len(start) % 4) + data + bytes(-len(data) % 4)
 
@@ -83,11 +87,9 @@ def package(
     return lead + signatures + gap + header(known) + payload
 
 
-def unpacked(folder: Path, content: bytes) -> dict[str, bytes]:
-    file, into = folder / "kernel.rpm", folder / "files"
-    file.write_bytes(content)
-    into.mkdir(exist_ok=True)
-    unpack(file, into)
+def unpacked(folder: Path, data: bytes) -> dict[str, bytes]:
+    into = folder / "files"
+    write(members(content(io.BytesIO(data)), "cpio"), into, KERNEL)
     found = (path for path in into.rglob("*") if path.is_file())
     return {path.relative_to(into).as_posix(): path.read_bytes() for path in found}
 
@@ -101,17 +103,16 @@ def test_a_kernel_and_its_modules_come_out_however_they_are_packed(
 
 
 def test_nothing_else_comes_out_and_nothing_outside(tmp_path: Path) -> None:
-    names = (
-        *("./etc/passwd", "/lib/modules/x", "lib/modules/../../../x", "./usr/bin/x"),
-        *("./lib/modules//x", "./lib/modules/./x", "../lib/modules/x"),
-    )
-    content = b"".join(entry(name, b"x") for name in names)
-    content += entry("./lib/modules/link", b"/etc", LINK) + entry("./lib/modules/d", b"", DIRECTORY)
-    assert unpacked(tmp_path, package(gzip.compress(content + archive(FILES)))).keys() == {
+    names = (*("./etc/passwd", "/lib/modules/x", "./usr/bin/x", "../lib/modules/x"),)
+    data = b"".join(entry(name, b"x") for name in names)
+    data += entry("./lib/modules/link", b"/etc", LINK) + entry("./lib/modules/d", b"", DIRECTORY)
+    assert unpacked(tmp_path, package(gzip.compress(data + archive(FILES)))).keys() == {
         IMAGE,
         MODULE,
     }
-    assert {path.name for path in tmp_path.iterdir()} == {"kernel.rpm", "files"}
+    with pytest.raises(DamagedError, match="leads outside"):
+        unpacked(tmp_path, package(gzip.compress(archive({"lib/modules/../../../x": b"x"}))))
+    assert {path.name for path in tmp_path.iterdir()} == {"files"}
 
 
 @pytest.mark.parametrize(
@@ -122,15 +123,16 @@ def test_nothing_else_comes_out_and_nothing_outside(tmp_path: Path) -> None:
         (package(b"")[:96], "ends too early"),
         (package(b"")[:110], "ends too early"),
         (package(b"x"), "packed in a way"),
-        (package(gzip.compress(b"070702" + bytes(200))), "no cpio archive"),
+        (package(gzip.compress(b"070702" + bytes(200))), "archive is damaged"),
         (package(gzip.compress(b"070701" + b"x" * 200)), "archive is damaged"),
         (package(gzip.compress(b"070701" + b"0" * 200)), "a name in its archive has 0 bytes"),
+        (package(gzip.compress(entry("a", b"abc") + b"junk" * 30 + archive(FILES))), "Skipped 120"),
         (package(gzip.compress(archive(FILES)[:-200])), "ends too early"),
         (package(gzip.compress(archive(FILES)), "aarch64"), "for aarch64, and guests are x86_64"),
         (package(gzip.compress(archive(FILES)), digest="0" * 64), "does not have the digest"),
         (
             package(gzip.compress(archive({"lib/modules/a": b"", "lib/modules/a/b": b""}))),
-            "both a file and a directory",
+            "'lib/modules/a/b' lies below a file",
         ),
         (
             b"\xed\xab\xee\xdb" + bytes(92) + b"\x8e\xad\xe8\x01\0\0\0\0" + b"\xff" * 8,

@@ -19,9 +19,9 @@ from email.utils import parsedate_to_datetime
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from hardcost import files
+from hardcost import files, unpacking
 from hardcost.errors import MachineError
-from hardcost.machines import debversion, signatures, unpacking
+from hardcost.machines import debversion, signatures
 from hardcost.machines.images.aptsources import BACKPORTS, UNSTABLE
 
 if TYPE_CHECKING:
@@ -230,16 +230,9 @@ def _is_past(time: str | None) -> bool:
 
 
 def _unpacked(packed: bytes, suite: str) -> str:
-    parts = unpacking.parts(packed)
-    found, size = [], 0
     try:
-        for part in parts or ():
-            size += len(part)
-            if size > _MOST_UNPACKED:
-                raise MachineError(f"the list of packages of {suite} is too large")
-            found.append(part)
-        return b"".join(found).decode()
-    except (*unpacking.ERRORS, UnicodeError) as error:
+        return unpacking.whole(packed, _MOST_UNPACKED).decode()
+    except (unpacking.DamagedError, UnicodeError) as error:
         raise MachineError(f"the list of packages of {suite} is damaged: {error}") from error
 
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines import debarchive, host
+from hardcost.machines import host, unpacker
 from hardcost.machines.apt import Apt
 from hardcost.machines.cache import digest
 from hardcost.machines.debianarchive import DebianArchive
 from hardcost.machines.images.aptsources import BACKPORTS, UNSTABLE
 from hardcost.machines.manifest import WHOLE, damage, is_there
+from hardcost.unpacking import DamagedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -247,14 +248,13 @@ def _entry(cache: Cache, package: str, elsewhere: str | None, parts: Sequence[st
     def fill(folder: Path) -> None:
         archive = _offering(cache, (chosen,), elsewhere)[0].download(chosen, folder, before)
         try:
-            said = debarchive.control(archive)
-            if said.get("Package") != chosen:
-                raise MachineError(
-                    f"the package {said.get('Package')} came for {chosen}; please report this"
-                )
-            debarchive.unpack(archive, folder / "files")
-        except debarchive.DamagedError as error:
+            said = unpacker.unpack(archive, folder / "files")
+        except DamagedError as error:
             raise MachineError(f"the package {chosen} can't be unpacked: {error}") from error
+        if said.get("Package") != chosen:
+            raise MachineError(
+                f"the package {said.get('Package')} came for {chosen}; please report this"
+            )
         (folder / _VERSION).write_text(said.get("Version", ""))
         archive.unlink()
 

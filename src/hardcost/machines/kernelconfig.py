@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import zlib
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hardcost import files
+from hardcost import files, unpacking
 from hardcost.errors import InputError, Place, Problem
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ _HINT = (
 _FIT = re.compile(r"[\w .,:/@%+=()-]*", re.ASCII)
 _OF_KCONFIG = ("CC_VERSION_TEXT",)  # which Kconfig always computes itself
 _SUFFIX = ".config"
-_GZIP = b"\x1f\x8b"
 _LARGEST = 4 << 20  # bytes; a distribution's configuration has about 300 kB
 _BARE = re.compile(r"[ymn]|-?\d+|0x[0-9a-fA-F]+")
 
@@ -61,19 +59,10 @@ def file_text(path: Path) -> str:
     """
     hint = f"name a file such as /boot/config-*, or one of: {', '.join(bases())}"
     content = files.content(path, "the kernel configuration", _LARGEST, hint)
-    ended = True
     try:
-        if content.startswith(_GZIP):
-            stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-            content = stream.decompress(content, _LARGEST + 1)
-            ended = stream.eof or len(content) > _LARGEST
-        text = content.decode("utf-8")
-    except (ValueError, zlib.error) as error:
+        text = unpacking.whole(content, _LARGEST).decode("utf-8")
+    except (unpacking.DamagedError, UnicodeError) as error:
         raise InputError(f"the kernel configuration {path} can't be read: {error}") from None
-    if not ended:
-        raise InputError(f"the kernel configuration {path} can't be read: it ends too early")
-    if len(content) > _LARGEST:
-        raise InputError(f"the kernel configuration {path} is larger than {_LARGEST >> 20} MiB")
     read(text, str(path))
     return text
 

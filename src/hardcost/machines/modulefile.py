@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import lzma
 from typing import TYPE_CHECKING
 
-import zstandard
-
+from hardcost import unpacking
+from hardcost.auditrules import bounded
 from hardcost.errors import MachineError
 
 if TYPE_CHECKING:
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 ENDINGS = ("", ".xz", ".zst")
 """The possible suffixes after `.ko`."""
 
+_ELF = b"\x7fELF"
 _MOST_BYTES = 64 << 20
 
 
@@ -32,22 +32,14 @@ def content(path: Path) -> bytes:
     Raises:
         MachineError: It is damaged, or compressed in an unknown way.
     """
-    packed = path.read_bytes()
+    if path.suffix not in {".ko", *ENDINGS}:
+        raise MachineError(
+            f"the module {path.name} is compressed in a way that hardcost can't read"
+        )
     try:
-        if path.suffix == ".ko":
-            return packed
-        if path.suffix == ".zst":
-            return zstandard.ZstdDecompressor().decompress(packed, _MOST_BYTES)
-        if path.suffix == ".xz":
-            return _from_xz(packed)
-    except (lzma.LZMAError, zstandard.ZstdError, EOFError) as error:
+        found = unpacking.whole(bounded.content(path, _MOST_BYTES), _MOST_BYTES)
+    except (unpacking.DamagedError, bounded.UnreadableError) as error:
         raise MachineError(f"the module {path.name} can't be unpacked: {error}") from error
-    raise MachineError(f"the module {path.name} is compressed in a way that hardcost can't read")
-
-
-def _from_xz(packed: bytes) -> bytes:
-    stream = lzma.LZMADecompressor(memlimit=_MOST_BYTES)
-    unpacked = stream.decompress(packed, _MOST_BYTES)
-    if not stream.eof:
-        raise EOFError("it is too large, or ends too early")
-    return unpacked
+    if not found.startswith(_ELF):
+        raise MachineError(f"the module {path.name} can't be unpacked: it is no ELF file")
+    return found

@@ -76,6 +76,12 @@ _NAMES: Mapping[str, Mapping[Manager, str]] = {
         "apk": "openssh-client-default",
         "nix": "openssh",
     },
+    "libarchive13": {
+        "dnf": "libarchive",
+        "pacman": "libarchive",
+        "apk": "libarchive",
+        "nix": "libarchive",
+    },
     "xz-utils": {"dnf": "xz", "zypper": "xz", "pacman": "xz", "apk": "xz", "nix": "xz"},
     "libelf-dev": {
         "dnf": "elfutils-libelf-devel",

@@ -18,7 +18,7 @@ import subprocess
 import time
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from hardcost.errors import MachineError
 from hardcost.machines import onlyunix
@@ -87,11 +87,12 @@ def output(  # noqa: PLR0913  (each is a thing of its own)
     remedy: str | None = None,
     limit_seconds: float = 600,
     environment: Mapping[str, str] | None = None,
+    stdin: IO[bytes] | None = None,
     fine: Container[int] = (0,),
 ) -> bytes:
     """Run a program to its end and return the bytes that it printed; it ends with hardcost.
 
-    `fine` are the statuses with which it may end.
+    It reads `stdin`, by default nothing; `fine` are the statuses with which it may end.
 
     Raises:
         MachineError: It is missing, takes longer than `limit_seconds`, prints without end, or ends
@@ -106,7 +107,7 @@ def output(  # noqa: PLR0913  (each is a thing of its own)
     with subprocess.Popen(  # noqa: S603  (no shell but for the guard; the words are ours)
         _guarded(words),
         cwd=folder,
-        stdin=subprocess.DEVNULL,
+        stdin=stdin or subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment,

@@ -1,7 +1,7 @@
-"""RPM packages: a kernel and its modules out of one, without rpm, which Debian does not have.
+"""RPM packages, without rpm, which Debian does not have: who signed one, and its archive.
 
 The format is rpm's docs/manual/format.md: a lead, a header of signatures, the header, and a packed
-cpio archive. Nothing of a package is run, and what it says of sizes is bounded.
+cpio archive. What a header says of sizes is bounded.
 """
 
 from __future__ import annotations
@@ -11,17 +11,15 @@ import binascii
 import hashlib
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
-from hardcost import files
-from hardcost.machines import signatures, unpacking
+from hardcost import unpacking
+from hardcost.machines import signatures
+from hardcost.unpacking import DamagedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
-
-LARGEST = 1 << 30
-"""Bytes of a package; a distribution's kernel has some 60 million."""
 
 _LEAD, _LEAD_SIZE = b"\xed\xab\xee\xdb", 96
 _HEADER, _HEADER_START, _ENTRY_SIZE = b"\x8e\xad\xe8\x01", 16, 16
@@ -31,27 +29,16 @@ _SHA256 = 8
 _SIGNED, _SIGNED_IN_TEXT = (267, 268), 278  # RPMSIGTAG_DSA, _RSA of the header; …_OPENPGP, base64
 _MOST_SIGNATURES, _LARGEST_SIGNATURE = 16, 1 << 14
 _ARCHITECTURES = frozenset({"x86_64", "noarch"})
-_CPIO, _CPIO_START = b"070701", 110
-_TRAILER = "TRAILER!!!"
-_REGULAR, _KIND = 0o100000, 0o170000
-_WANTED = ("boot/", "lib/modules/", "usr/lib/modules/")
-_LONGEST_NAME = 4096
-_MOST_UNPACKED = 4 << 30  # bytes; of a kernel with all modules and debug data, half as many
-_TOO_EARLY = "it ends too early"
-
-
-class DamagedError(Exception):
-    """A package can't be used; the message says why, without naming it."""
+_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
 class _Header:
-    """A header: where its data lie by tag and how many, and where it is in the package."""
+    """A header: where its data lie by tag and how many, and all of its bytes."""
 
     entries: dict[int, tuple[int, int]]
     store: bytes
-    begin: int
-    end: int
+    whole: bytes
 
     def text(self, tag: int) -> str | None:
         """Return the first text of a tag, None if it has none."""
@@ -86,7 +73,7 @@ class _Header:
 def check_signed(package: Path, keys: Sequence[bytes]) -> None:
     """Check that one of the keys signed a package's header, which has the digest of the content.
 
-    `unpack` compares that digest. A signature is of the header as it lies in the file, which is
+    `content` compares that digest. A signature is of the header as it lies in the file, which is
     what rpm's docs/manual/signatures_digests.md calls a header-only signature.
 
     Raises:
@@ -94,8 +81,8 @@ def check_signed(package: Path, keys: Sequence[bytes]) -> None:
         MachineError: gpgv is missing.
         DamagedError: None of them did, the signature is wrong, or the package is damaged.
     """
-    content = files.content(package, "the package", LARGEST)
-    signed, header = _headers(content)
+    with package.open("rb") as file:
+        signed, header = _headers(file)
     if header.text(_DIGEST) is None or header.number(_ALGORITHM) != _SHA256:
         raise DamagedError("its header has no digest of its content, so a signature says nothing")
     found = [data for tag in _SIGNED if (data := signed.data(tag))]
@@ -108,7 +95,7 @@ def check_signed(package: Path, keys: Sequence[bytes]) -> None:
     why = ""
     for one in found:
         try:
-            signatures.check(content[header.begin : header.end], one, keys)
+            signatures.check(header.whole, one, keys)
         except signatures.UnsignedError as error:
             why = str(error)
         else:
@@ -116,130 +103,58 @@ def check_signed(package: Path, keys: Sequence[bytes]) -> None:
     raise DamagedError(why)
 
 
-def unpack(package: Path, folder: Path) -> None:
-    """Write the kernel and the modules of a package below a folder, by their paths in it.
+def content(package: BinaryIO) -> Iterator[bytes]:
+    """Return the parts of the cpio archive in a package; they raise one of `unpacking.ERRORS`.
 
     Raises:
-        InputError: The file can't be read.
         DamagedError: It is no package, is damaged, or is for another architecture.
     """
-    content = files.content(package, "the package", LARGEST)
-    header = _headers(content)[1]
+    _, header = _headers(package)
     architecture = header.text(_ARCHITECTURE)
     if architecture not in _ARCHITECTURES:
         raise DamagedError(f"it is for {architecture}, and guests are x86_64")
-    payload = content[header.end :]
+    begin = package.tell()
     digest = header.text(_DIGEST) if header.number(_ALGORITHM) == _SHA256 else None
-    if digest is not None and hashlib.sha256(payload).hexdigest() != digest:
-        raise DamagedError("its content does not have the digest that its header says")
-    parts = unpacking.parts(payload)
+    if digest is not None:
+        total = hashlib.sha256()
+        for piece in _pieces(package):
+            total.update(piece)
+        if total.hexdigest() != digest:
+            raise DamagedError("its content does not have the digest that its header says")
+        package.seek(begin)
+    parts = unpacking.parts(_pieces(package))
     if parts is None:
         raise DamagedError("it is packed in a way that hardcost can't unpack")
-    _write(_Stream(parts), folder)
+    return parts
 
 
-def _headers(content: bytes) -> tuple[_Header, _Header]:
-    """Return a package's signatures and its header."""
-    if not content.startswith(_LEAD):
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    return iter(lambda: file.read(_AT_ONCE), b"")
+
+
+def _headers(file: BinaryIO) -> tuple[_Header, _Header]:
+    """Return a package's signatures and its header; then the file is where its content begins."""
+    lead = file.read(_LEAD_SIZE)
+    if not lead.startswith(_LEAD):
         raise DamagedError("it is no RPM package")
-    signed = _header(content, _LEAD_SIZE)
-    return signed, _header(content, -(-signed.end // 8) * 8)
+    signed = _header(file)
+    file.read(-file.tell() % 8)
+    return signed, _header(file)
 
 
-def _header(content: bytes, start: int) -> _Header:
-    begin = content[start : start + _HEADER_START]
+def _header(file: BinaryIO) -> _Header:
+    start = file.tell()
+    begin = file.read(_HEADER_START)
     if len(begin) < _HEADER_START:
-        raise DamagedError(_TOO_EARLY)
+        raise DamagedError(unpacking.TOO_EARLY)
     if not begin.startswith(_HEADER):
         raise DamagedError(f"it has no header at byte {start}")
     count, size = struct.unpack_from(">II", begin, 8)
     if count > _MOST_ENTRIES or size > _LARGEST_STORE:
         raise DamagedError(f"its header is too large: {count} entries, {size} bytes")
-    at = start + _HEADER_START
-    store = at + count * _ENTRY_SIZE
-    if store + size > len(content):
-        raise DamagedError(_TOO_EARLY)
-    entries = (struct.unpack_from(">IIII", content, at + n * _ENTRY_SIZE) for n in range(count))
+    rest = file.read(count * _ENTRY_SIZE + size)
+    if len(rest) < count * _ENTRY_SIZE + size:
+        raise DamagedError(unpacking.TOO_EARLY)
+    entries = (struct.unpack_from(">IIII", rest, n * _ENTRY_SIZE) for n in range(count))
     places = {tag: (offset, number) for tag, _, offset, number in entries}
-    return _Header(places, content[store : store + size], start, store + size)
-
-
-class _Stream:
-    """Unpacked data that are read from begin to end, up to a bound."""
-
-    def __init__(self, parts: Iterator[bytes]) -> None:
-        self._parts = parts
-        self._held = b""
-        self._left = _MOST_UNPACKED
-
-    def take(self, count: int) -> Iterator[bytes]:
-        """Yield the next `count` bytes in parts.
-
-        Raises:
-            DamagedError: There are fewer, or more than any package has.
-        """
-        while count:
-            if not self._held:
-                self._held = self._next()
-                continue
-            part, self._held = self._held[:count], self._held[count:]
-            count -= len(part)
-            yield part
-
-    def whole(self, count: int) -> bytes:
-        """Return the next `count` bytes."""
-        return b"".join(self.take(count))
-
-    def _next(self) -> bytes:
-        try:
-            part = next(self._parts)
-        except StopIteration:
-            raise DamagedError(_TOO_EARLY) from None
-        except unpacking.ERRORS as error:
-            raise DamagedError(str(error) or _TOO_EARLY) from error
-        self._left -= len(part)
-        if self._left < 0:
-            raise DamagedError(f"unpacked it is larger than {_MOST_UNPACKED >> 30} GiB")
-        return part
-
-
-def _write(stream: _Stream, folder: Path) -> None:
-    """Write the files of a cpio archive that are wanted."""
-    while True:
-        start = stream.whole(_CPIO_START)
-        if not start.startswith(_CPIO):
-            raise DamagedError("its content is no cpio archive that hardcost can read")
-        try:
-            fields = [int(start[at : at + 8], 16) for at in range(6, _CPIO_START, 8)]
-        except ValueError:
-            raise DamagedError("its archive is damaged") from None
-        mode, size, length = fields[1], fields[6], fields[11]
-        if not 0 < length <= _LONGEST_NAME:
-            raise DamagedError(f"a name in its archive has {length} bytes")
-        name = stream.whole(length)[:-1].decode(errors="replace").removeprefix("./")
-        stream.whole(-(_CPIO_START + length) % 4)
-        if name == _TRAILER:
-            return
-        data = stream.take(size)
-        if mode & _KIND == _REGULAR and _is_wanted(name):
-            _file(folder / name, data)
-        else:
-            for _ in data:
-                pass
-        stream.whole(-size % 4)
-
-
-def _is_wanted(name: str) -> bool:
-    parts = name.split("/")
-    return name.startswith(_WANTED) and not {"", ".", ".."} & set(parts) and "\0" not in name
-
-
-def _file(path: Path, data: Iterable[bytes]) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("wb")
-    except (FileExistsError, NotADirectoryError, IsADirectoryError):
-        raise DamagedError("a path in its archive is both a file and a directory") from None
-    with file:
-        for part in data:
-            file.write(part)
+    return _Header(places, rest[count * _ENTRY_SIZE :], begin + rest)

@@ -63,3 +63,42 @@ def test_a_damaged_module_is_named(tmp_path: Path) -> None:
     (tmp_path / "ext4.ko.xz").write_bytes(b"no module")
     with pytest.raises(MachineError, match=r"ext4\.ko\.xz can't be unpacked"):
         modules.files(tmp_path)
+
+
+def test_modules_in_a_circle_are_taken_once_each(tmp_path: Path) -> None:
+    module(tmp_path, "ext4", "jbd2")
+    module(tmp_path, "jbd2", "ext4,\udcff".encode("utf-8", "surrogateescape").decode("latin-1"))
+    assert modules.in_order({"a": ("b",), "b": ("a",)}) == ["b", "a"]
+    packed = {file.path: file.content for file in modules.files(tmp_path)}
+    assert packed["modules/order"] == b"jbd2.ko\next4.ko\n"
+
+
+def test_a_name_that_is_no_text_is_no_module(tmp_path: Path) -> None:
+    (tmp_path / "ext4.ko").write_bytes(b"\x7fELF\0depends=\xff\xfe\0")
+    assert modules.files(tmp_path)[-1].content == b"ext4.ko\n"
+
+
+@pytest.mark.parametrize(("count", "size"), [(200, 0), (6, 60 << 20)], ids=["many", "large"])
+def test_more_or_larger_modules_than_any_kernel_needs_are_refused(
+    tmp_path: Path, count: int, size: int
+) -> None:
+    for at in range(count):
+        start = f"\x7fELF\0depends=m{at + 1}\0".encode()
+        name = f"m{at}" if at else "ext4"
+        (tmp_path / f"{name}.ko.zst").write_bytes(zstandard.compress(start + bytes(size)))
+    with pytest.raises(MachineError, match=r"more than 100, or larger than 256 MiB"):
+        modules.files(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"no module", zstandard.compress(b"no module"), zstandard.compress(bytes(65 << 20))],
+    ids=["text", "packed text", "65 MiB"],
+)
+@pytest.mark.parametrize("ending", ["", ".xz", ".zst"])
+def test_what_is_no_module_or_too_large_is_refused(
+    tmp_path: Path, ending: str, content: bytes
+) -> None:
+    (tmp_path / f"ext4.ko{ending}").write_bytes(content)
+    with pytest.raises(MachineError, match=r"the module ext4\.ko.* can't be unpacked: it is"):
+        modules.files(tmp_path)

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from hardcost import files
 from hardcost.errors import InputError, MachineError
-from hardcost.machines import debarchive, debianpackages, rpmpackage
+from hardcost.machines import debianpackages, rpmpackage, unpacker
 from hardcost.machines.cache import digest, file_digest
+from hardcost.unpacking import DamagedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from hardcost.machines.cache import Cache
 
@@ -27,17 +28,20 @@ KEYS = "HARDCOST_PACKAGE_KEYS"
 _LARGEST_KEYS = 1 << 20
 _MODULES = "lib/modules"  # below usr in packages since Debian 13
 _PARTS = ("binary", "modules")  # of a kernel, each a package of its own since Linux 7
-_ARCHITECTURES = frozenset({"amd64", "all"})
+_PACKAGES = frozenset({".deb", ".rpm"})  # ends of names
 _IMAGES = (
     "boot/vmlinuz-*",
     "boot/vmlinux-*",
     f"{_MODULES}/*/vmlinuz",
     f"usr/{_MODULES}/*/vmlinuz",
+    "usr/lib/debug/boot/vmlinux-*",
+    f"usr/lib/debug/{_MODULES}/*/vmlinux",
+    f"usr/lib/debug/usr/{_MODULES}/*/vmlinux",
     "vmlinuz*",
     "vmlinux",
     "bzImage",
 )
-"""Where a kernel lies: in Debian's packages, in Red Hat's, in a folder of one's own."""
+"""Where a kernel lies: in packages of Debian's and Red Hat's, of debug data, in a user's folder."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ def named(cache: Cache, name: Path) -> KernelFiles:
         return KernelFiles(Path(f"/boot/vmlinuz-{platform.release()}"), Path("/", _MODULES))
     if text.startswith(DEBIAN):
         return _of_debian(cache, *debianpackages.kernel_of(cache, text.removeprefix(DEBIAN)))
-    if name.suffix in _UNPACKERS:
+    if name.suffix in _PACKAGES:
         return in_folder(_unpacked(cache, name), f"the package {name}")
     if name.is_dir():
         return in_folder(name, f"the folder {name}")
@@ -157,13 +161,15 @@ def _unpacked(cache: Cache, package: Path) -> Path:
             where that is asked for.
         MachineError: Its signature can't be checked here.
     """
-    files.check(package, "the package", rpmpackage.LARGEST)
+    files.check(package, "the package", unpacker.LARGEST)
     if os.environ.get(KEYS):
         _check_signed(package, Path(os.environ[KEYS]))
 
     def fill(folder: Path) -> None:
-        (folder / "files").mkdir()
-        _UNPACKERS[package.suffix](package, folder / "files")
+        try:
+            unpacker.unpack(package, folder / "files", only_kernel=True)
+        except DamagedError as error:
+            raise InputError(f"the package {package} can't be used: {error}") from error
 
     name = digest({"file": file_digest(package), "kind": package.suffix})
     return cache.make("packages", name, f"the package {package}", fill) / "files"
@@ -178,30 +184,8 @@ def _check_signed(package: Path, keys: Path) -> None:
     known = files.content(keys, f"the file of {KEYS}", _LARGEST_KEYS)
     try:
         rpmpackage.check_signed(package, (known,))
-    except rpmpackage.DamagedError as error:
+    except DamagedError as error:
         raise InputError(
             f"the package {package} can't be used: {error}",
             hint=f"{KEYS}={keys} says whose packages are used; unset it to use unsigned ones",
         ) from error
-
-
-def _unpack_deb(package: Path, folder: Path) -> None:
-    try:
-        architecture = debarchive.control(package).get("Architecture")
-        if architecture in _ARCHITECTURES:
-            debarchive.unpack(package, folder)
-    except debarchive.DamagedError as error:
-        raise InputError(f"the package {package} can't be used: {error}") from error
-    if architecture not in _ARCHITECTURES:
-        raise InputError(f"the package {package} is for {architecture}, and guests are amd64")
-
-
-def _unpack_rpm(package: Path, folder: Path) -> None:
-    try:
-        rpmpackage.unpack(package, folder)
-    except rpmpackage.DamagedError as error:
-        raise InputError(f"the package {package} can't be used: {error}") from error
-
-
-_UNPACKERS: dict[str, Callable[[Path, Path], None]] = {".deb": _unpack_deb, ".rpm": _unpack_rpm}
-"""How a package is unpacked into a folder, by its name's end."""

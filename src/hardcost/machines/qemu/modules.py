@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from hardcost.errors import MachineError
 from hardcost.machines import modulefile
 from hardcost.machines.qemu import cpio
 
@@ -18,6 +19,8 @@ FOLDER = "modules"
 # A disk in memory, as the kernel's own command line declares it (memmap=…!…), and ext4 on it, whose
 # check sums it looks up by name when it mounts.
 _WANTED = ("nd_e820", "nd_pmem", "crc32c_generic", "libcrc32c", "ext4")
+_MOST = 100  # modules that these may need; they need some ten
+_MOST_BYTES = 256 << 20  # of all of them
 _DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
 
 
@@ -27,7 +30,7 @@ def files(folder: Path) -> list[cpio.File]:
     What is not there as a module is taken to be built into the kernel.
 
     Raises:
-        MachineError: A module is compressed in a way that can't be read.
+        MachineError: A module can't be read, or they need too many.
     """
     found = _closure(dict(modulefile.modules(folder)))
     order = in_order({name: _depends(content) for name, content in found.items()})
@@ -40,12 +43,14 @@ def files(folder: Path) -> list[cpio.File]:
 def in_order(needs: Mapping[str, tuple[str, ...]]) -> list[str]:
     """Return the names so that each comes after those that it needs; names not listed don't count.
 
-    Modules never need each other in a circle.
+    Modules that can be loaded never need each other in a circle.
     """
     order: list[str] = []
+    begun: set[str] = set()
 
     def add(name: str) -> None:
-        if name in needs and name not in order:
+        if name in needs and name not in begun:
+            begun.add(name)
             for other in needs[name]:
                 add(other)
             order.append(name)
@@ -63,6 +68,13 @@ def _closure(present: Mapping[str, Path]) -> dict[str, bytes]:
         name = open_names.pop(0)
         if name in present and name not in found:
             found[name] = modulefile.content(present[name])
+            size = sum(map(len, found.values()))
+            if len(found) > _MOST or size > _MOST_BYTES:
+                raise MachineError(
+                    f"the kernel's module {name} can't be taken: those that ext4 needs are more"
+                    f" than {_MOST}, or larger than {_MOST_BYTES >> 20} MiB",
+                    hint="name another kernel",
+                )
             open_names += _depends(found[name])
     return found
 
@@ -72,4 +84,4 @@ def _depends(module: bytes) -> tuple[str, ...]:
     found = _DEPENDS.search(module)
     if found is None or not found[1]:
         return ()
-    return tuple(name.replace("-", "_") for name in found[1].decode().split(","))
+    return tuple(name.replace("-", "_") for name in found[1].decode(errors="replace").split(","))

@@ -11,19 +11,20 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from hardcost import files
+from hardcost import files, unpacking
 from hardcost.errors import InputError
-from hardcost.machines import unpacking
+from hardcost.unpacking import DamagedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-LARGEST = 512 << 20
-"""Bytes that a kernel may have, packed or not; Debian's has 70 million, with debug data more."""
+LARGEST = 1 << 30
+"""Bytes that a kernel may have; Debian's has 70 million, with its debug data 630 million."""
 
 HINT = "--kernel takes a bzImage (such as /boot/vmlinuz-*), a vmlinux, or 'host'"
 
+_LARGEST_UNPACKED = 512 << 20  # bytes; what is packed to be booted has no debug data
 _ELF = b"\x7fELF"
 _BZIMAGE_MAGIC_AT = 0x202
 _SETUP_SECTORS_AT = 0x1F1
@@ -50,7 +51,7 @@ def extract(image: Path) -> bytes:
         bootable = _has_pvh_entry(vmlinux)
     except (struct.error, OverflowError):  # a place beyond the end, or beyond any memory
         raise InputError(f"the kernel {image} is damaged: {_TOO_EARLY}") from None
-    except _DamagedError as error:
+    except DamagedError as error:
         raise InputError(f"the kernel {image} is damaged: {error}") from None
     if not bootable:
         raise InputError(
@@ -71,7 +72,7 @@ def _unpack(image: Path, content: bytes) -> bytes:
     offset, length = struct.unpack_from("<II", content, _PAYLOAD_AT)
     start = (setup_sectors + 1) * _SECTOR + offset
     payload = content[start : start + length]
-    parts = unpacking.parts(payload)
+    parts = unpacking.parts([payload])
     if parts is None:
         raise InputError(
             f"the kernel {image} is packed in a way that hardcost can't unpack",
@@ -79,12 +80,8 @@ def _unpack(image: Path, content: bytes) -> bytes:
         )
     try:
         return _whole(parts)
-    except (*unpacking.ERRORS, _DamagedError) as error:
+    except (*unpacking.ERRORS, DamagedError) as error:
         raise InputError(f"the kernel {image} is damaged: {error}") from error
-
-
-class _DamagedError(Exception):
-    """What is in an image is no kernel; the message says why."""
 
 
 def _whole(parts: Iterator[bytes]) -> bytes:
@@ -94,10 +91,10 @@ def _whole(parts: Iterator[bytes]) -> bytes:
         found += part
         if not found.startswith(_ELF[: len(found)]):
             break
-        if len(found) > LARGEST:
-            raise _DamagedError(f"unpacked it is larger than {LARGEST >> 20} MiB")
+        if len(found) > _LARGEST_UNPACKED:
+            raise DamagedError(f"unpacked it is larger than {_LARGEST_UNPACKED >> 20} MiB")
     if not found.startswith(_ELF):
-        raise _DamagedError("no ELF file inside")
+        raise DamagedError("no ELF file inside")
     return bytes(found)
 
 
@@ -106,12 +103,12 @@ def _has_pvh_entry(vmlinux: bytes) -> bool:
 
     Raises:
         struct.error: The file ends too early.
-        _DamagedError: It has more headers or notes than any kernel.
+        DamagedError: It has more headers or notes than any kernel.
     """
     (header_at,) = struct.unpack_from("<Q", vmlinux, 0x20)
     size, count = struct.unpack_from("<HH", vmlinux, 0x36)
     if count > _MOST_HEADERS:
-        raise _DamagedError(f"it has {count} program headers, more than {_MOST_HEADERS}")
+        raise DamagedError(f"it has {count} program headers, more than {_MOST_HEADERS}")
     notes = 0
     for index in range(count):
         at = header_at + index * size
@@ -120,7 +117,7 @@ def _has_pvh_entry(vmlinux: bytes) -> bool:
             continue
         notes += length
         if notes > _MOST_NOTES:
-            raise _DamagedError(f"it has more than {_MOST_NOTES >> 20} MiB of notes")
+            raise DamagedError(f"it has more than {_MOST_NOTES >> 20} MiB of notes")
         if _notes_hold(_part(vmlinux, offset, length)):
             return True
     return False

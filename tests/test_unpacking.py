@@ -1,0 +1,68 @@
+"""Data are unpacked in parts, however they come, and given up where they end too early."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+import zstandard
+
+from hardcost import unpacking
+from hardcost.unpacking import DamagedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PACKINGS = [
+    gzip.compress,
+    bz2.compress,
+    lzma.compress,
+    lambda data: lzma.compress(data, lzma.FORMAT_ALONE),
+    zstandard.compress,
+]
+CONTENT = bytes(3 << 20) + os.urandom(100_000)
+
+
+@pytest.mark.parametrize("pack", PACKINGS)
+@pytest.mark.parametrize("size", [1, 1000, 1 << 30])
+def test_it_does_not_matter_how_packed_data_are_cut(
+    pack: Callable[[bytes], bytes], size: int
+) -> None:
+    packed = pack(CONTENT)
+    pieces = (packed[at : at + size] for at in range(0, len(packed), size))
+    parts = list(unpacking.parts(pieces) or ())
+    assert b"".join(parts) == CONTENT
+    assert all(0 < len(part) <= 8 << 20 for part in parts)
+
+
+@pytest.mark.parametrize("pack", PACKINGS)
+def test_what_ends_too_early_or_is_too_large_is_refused(pack: Callable[[bytes], bytes]) -> None:
+    packed = pack(CONTENT)
+    for kept in (8, len(packed) // 2, len(packed) - 9):
+        with pytest.raises(DamagedError):
+            unpacking.whole(packed[:kept], 8 << 20)
+    with pytest.raises(DamagedError, match="larger than 2 MiB"):
+        unpacking.whole(packed, 2 << 20)
+    assert unpacking.whole(packed, 4 << 20) == CONTENT
+
+
+def test_what_is_not_packed_is_itself() -> None:
+    assert unpacking.parts([b"plain"]) is None
+    assert unpacking.whole(b"plain", 10) == b"plain"
+    assert b"".join(unpacking.unpacked([b"p", b"", b"lain and more"])) == b"plain and more"
+    assert list(unpacking.unpacked([])) == [b""]
+
+
+def test_more_memory_than_what_kernels_are_packed_with_is_not_taken() -> None:
+    far = zstandard.ZstdCompressionParameters(window_log=30, enable_ldm=True)
+    packer = zstandard.ZstdCompressor(compression_params=far).compressobj()
+    packed = packer.compress(CONTENT) + packer.flush()
+    with pytest.raises(DamagedError):
+        unpacking.whole(packed, 8 << 20)
+    filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 29}]
+    with pytest.raises(DamagedError, match=r"[Mm]emory"):
+        unpacking.whole(lzma.compress(CONTENT[:9], filters=filters), 8 << 20)
