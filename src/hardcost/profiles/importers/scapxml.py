@@ -1,7 +1,8 @@
 """XML of SCAP content, read as untrusted input.
 
 Entities are not expanded, document types are refused, nothing external is loaded, and libxml2's own
-limits of depth and size apply.
+limits of depth and size apply. The bounds of bytes are of what is parsed: a packed file is unpacked
+first. An element takes some hundred bytes of memory, however short it is, so they are counted too.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
+from hardcost import unpacking
 from hardcost.auditrules import bounded
 from hardcost.errors import InputError, Place
 
@@ -20,14 +22,22 @@ if TYPE_CHECKING:
 XCCDF = "{http://checklists.nist.gov/xccdf/1.2}"
 CPE = "{http://cpe.mitre.org/language/2.0}"
 
+_MOST_ELEMENTS = 2_000_000
+"""Elements, attributes and namespaces; the longest published datastream has some 320,000."""
+
+_AT_ONCE = 1 << 16
+
 
 def parsed(path: Path, largest: int, what: str) -> etree._Element:
     """Return the root of an XML file of at most `largest` bytes; `what` says what it should be.
 
+    It may be packed by gzip, bzip2, xz or zstd.
+
     Raises:
-        InputError: It is not XML, has a document type, or can't be read.
+        InputError: It is not XML, has a document type or too many elements, or can't be read.
     """
-    parser = etree.XMLParser(
+    parser = etree.XMLPullParser(
+        events=("start", "start-ns"),
         resolve_entities=False,
         no_network=True,
         load_dtd=False,
@@ -36,18 +46,29 @@ def parsed(path: Path, largest: int, what: str) -> etree._Element:
     )
     place = Place(str(path))
     try:
-        bounded.check(path, largest)
-        tree = etree.parse(path, parser)
-    except bounded.UnreadableError as error:
+        content = unpacking.whole(bounded.content(path, largest), largest)
+        root = _fed(parser, content)
+    except (bounded.UnreadableError, unpacking.DamagedError) as error:
         raise InputError(str(error), place=place, hint=f"name {what}") from None
     except etree.XMLSyntaxError as error:
         line = error.lineno or None
         raise InputError(f"it is not XML: {error.msg}", place=Place(str(path), line)) from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"it can't be read: {error}", place=place) from None
-    if tree.docinfo.internalDTD is not None:
+    if root.getroottree().docinfo.internalDTD is not None:
         raise InputError("it has a document type, which SCAP content never has", place=place)
-    return tree.getroot()
+    return root
+
+
+def _fed(parser: etree.XMLPullParser, content: bytes) -> etree._Element:
+    count = 0
+    for at in range(0, len(content), _AT_ONCE):
+        parser.feed(content[at : at + _AT_ONCE])
+        for event, one in parser.read_events():
+            count += 1 + (len(one.attrib) if event == "start" else 0)
+        if count > _MOST_ELEMENTS:
+            raise unpacking.DamagedError(
+                f"it has more than {_MOST_ELEMENTS:,} elements and attributes"
+            )
+    return parser.close()
 
 
 def id_of(element: etree._Element) -> str:
