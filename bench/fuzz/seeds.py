@@ -5,10 +5,12 @@ from __future__ import annotations
 import bz2
 import copy
 import gzip
+import io
 import json
 import lzma
 import sqlite3
 import struct
+import tarfile
 import tempfile
 from importlib import resources
 from pathlib import Path
@@ -19,6 +21,7 @@ from lxml import etree
 
 from hardcost.machines.cache import Cache
 from hardcost.machines.debianpackages import unpacked
+from hardcost.machines.qemu import cpio
 from hardcost.store.record import Record
 from hardcost.store.store import Store
 from hardcost.workloads.measured import Measured
@@ -157,9 +160,13 @@ def streams() -> Sequence[bytes]:
     own = stream(rule("one", script), rule("two"), profile("stig", "rule_one", "rule_two")).encode()
     folder = Cache().root / "packages"
     if not any((one / "files" / _STREAM).exists() for one in folder.glob("*")):
-        return [own]
+        return [own, *(pack(own) for pack in _PACKINGS)]
     real = etree.parse(unpacked(Cache(), _PACKAGES) / _STREAM)
-    return [own, *(_part_of(real.getroot(), at, 12) for at in range(6))]
+    return [
+        own,
+        *(pack(own) for pack in _PACKINGS),
+        *(_part_of(real.getroot(), at, 12) for at in range(6)),
+    ]
 
 
 def _part_of(root: etree._Element, at: int, count: int) -> bytes:
@@ -199,14 +206,71 @@ def reports() -> Sequence[bytes]:
     return [json.dumps(one).encode() for one in forms]
 
 
+_PACKINGS = (gzip.compress, bz2.compress, lzma.compress, zstandard.ZstdCompressor().compress)
+
+
+def packed() -> Sequence[bytes]:
+    """Return data in each packing, some of which become far more."""
+    contents = (b"\x7fELF\0depends=jbd2,crc16\0" * 50, bytes(32 << 20))
+    return [pack(content) for pack in _PACKINGS for content in contents]
+
+
+def tars() -> Sequence[bytes]:
+    """Return tars of each dialect, with links, holes, long names and chains of headers."""
+    from tests.machines import hostilearchives as hostile  # noqa: PLC0415
+
+    found = []
+    for dialect in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
+        made = io.BytesIO()
+        with tarfile.open(fileobj=made, mode="w", format=dialect) as archive:
+            for name, kind in (
+                *(("usr", tarfile.DIRTYPE), ("usr/lib/" + "a" * 90 + "/b", tarfile.REGTYPE)),
+                *(("usr/a", tarfile.REGTYPE), ("usr/hard", tarfile.LNKTYPE)),
+                *(("soft", tarfile.SYMTYPE), ("null", tarfile.CHRTYPE)),
+            ):
+                one = tarfile.TarInfo(name)
+                one.type, one.linkname = kind, "usr/a" if kind != tarfile.REGTYPE else ""
+                one.size = 600 if kind == tarfile.REGTYPE else 0
+                archive.addfile(one, io.BytesIO(bytes(one.size)))
+        found.append(made.getvalue())
+    chains = (hostile.chain(kind, 20) for kind in (b"x", b"g", b"L", b"K"))
+    return [*found, *chains, hostile.sparse(1 << 20), hostile.hard_links(9, 4096)]
+
+
+def debs() -> Sequence[bytes]:
+    """Return packages of Debian's, in each packing and in none."""
+    from tests.machines.test_debarchive import deb  # noqa: PLC0415
+
+    first, *_, last = tars()
+    return [deb(tar, pack) for tar in (first, last) for pack in (bytes, *_PACKINGS)]
+
+
+def cpios() -> Sequence[bytes]:
+    """Return cpio archives, as packages and guests have them."""
+    from tests.machines.test_rpmpackage import FILES, LINK, archive, entry  # noqa: PLC0415
+
+    linked = [
+        entry(f"lib/modules/{name}", data, links=2) for name, data in (("a", b""), ("b", b"x"))
+    ]
+    linked += [entry("lib/modules/link", b"/etc/passwd", LINK), archive(FILES)]
+    own = cpio.archive([cpio.regular("lib/modules/x", b"x" * 90), cpio.link("boot/l", "/etc")])
+    return [archive(FILES), b"".join(linked), own]
+
+
+def rpms() -> Sequence[bytes]:
+    """Return RPM packages in each packing."""
+    from tests.machines.test_rpmpackage import package  # noqa: PLC0415
+
+    return [package(pack(archive), signature=b"x") for archive in cpios() for pack in _PACKINGS]
+
+
 def kernels() -> Sequence[bytes]:
     """Return a vmlinux, and a bzImage for each packing."""
     from tests.machines.qemu.test_vmlinux import bzimage, elf  # noqa: PLC0415
 
     bomb = bytes(64 << 20)
-    packings = (gzip.compress, bz2.compress, lzma.compress, zstandard.ZstdCompressor().compress)
-    packed = [bzimage(pack(content)) for pack in packings for content in (elf(), bomb)]
-    return [elf(), elf(note_kind=1), *packed]
+    images = [bzimage(pack(content)) for pack in _PACKINGS for content in (elf(), bomb)]
+    return [elf(), elf(note_kind=1), *images]
 
 
 def patches() -> Sequence[bytes]:

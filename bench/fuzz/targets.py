@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import io
 import json
+import shutil
 import sqlite3
 import tempfile
 from pathlib import Path
@@ -26,11 +27,19 @@ from hardcost.design import factorial, leave_one_out
 from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import HardcostError, InputError, MachineError, StoreError
 from hardcost.instruments.names import instrument as instrument_named
-from hardcost.machines import answerlines, kernelconfig
+from hardcost.machines import (
+    answerlines,
+    archivemembers,
+    debarchive,
+    kernelconfig,
+    modulefile,
+    rpmpackage,
+)
 from hardcost.machines.fake import FakeMachine
 from hardcost.machines.images import partitions
 from hardcost.machines.kernels import patches
-from hardcost.machines.qemu import vmlinux
+from hardcost.machines.qemu import modules, vmlinux
+from hardcost.machines.unpackingchild import KERNEL
 from hardcost.profiles import auditprofile, catalogue
 from hardcost.profiles.importers import khc, scapsettings
 from hardcost.report.text import visible
@@ -38,12 +47,14 @@ from hardcost.run.execute import execute
 from hardcost.run.prepare import prepare
 from hardcost.store.store import Store
 from hardcost.study import read as studies
+from hardcost.unpacking import DamagedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _MEMORY = "/dev/shm"  # noqa: S108  (a folder of our own is created in it)
 _MOST_TRIALS = 60  # of a plan that are prepared
+_MOST_UNPACKED = 64 << 20  # bytes of an archive, lowered from what kernels need
 
 
 def _file(data: bytes, name: str) -> Path:
@@ -162,6 +173,54 @@ def _kernel(data: bytes) -> None:
     vmlinux.extract(_file(data, "vmlinuz"))
 
 
+def _module(data: bytes) -> None:
+    folder = Path(_folder()) / "modules"
+    folder.mkdir(exist_ok=True)
+    for ending in modulefile.ENDINGS:
+        (folder / "ext4.ko").write_bytes(data)
+        (folder / "ext4.ko").rename(folder / f"ext4.ko{ending}")
+        with contextlib.suppress(MachineError):
+            modules.files(folder)
+        (folder / f"ext4.ko{ending}").unlink()
+
+
+def _deb(data: bytes) -> None:
+    _written(lambda folder: debarchive.unpack(io.BytesIO(data), folder, None))
+
+
+def _rpm(data: bytes) -> None:
+    content = rpmpackage.content(io.BytesIO(data))
+    _written(lambda folder: archivemembers.write(_members(content, "cpio"), folder, KERNEL))
+
+
+def _tar(data: bytes) -> None:
+    _written(lambda folder: archivemembers.write(_members(iter([data]), "tar"), folder, None))
+
+
+def _cpio(data: bytes) -> None:
+    _written(lambda folder: archivemembers.write(_members(iter([data]), "cpio"), folder, None))
+
+
+_members = archivemembers.members
+
+
+def _written(unpack: Callable[[Path], object]) -> None:
+    """Have an archive written, and look that nothing lies outside of its folder, nor too much."""
+    outside = Path(_folder()) / "outside"
+    archivemembers.MOST_BYTES = _MOST_UNPACKED
+    (outside / "folder").mkdir(parents=True)
+    try:
+        unpack(outside / "folder")
+    finally:
+        names = [one.name for one in outside.iterdir()]
+        sizes = [one.lstat().st_size for one in outside.rglob("*") if one.is_file()]
+        shutil.rmtree(outside)
+        if names != ["folder"]:
+            raise AssertionError(f"beside its folder it wrote {names}")
+        if sum(sizes) > 2 * _MOST_UNPACKED:  # of files, and of hard links
+            raise AssertionError(f"it wrote {sum(sizes)} bytes")
+
+
 def _disk(data: bytes) -> None:
     path = _file(data, "disk.img")
     partitions.held(path)
@@ -231,7 +290,16 @@ _TOML_WORDS = [
     *(b"values", b"levels", b"switch", b"default", b"repeat", b"from", b"cumulative", b"name"),
     *(b"kernel", b"kernel-patches", b"kconfig-group", b"lsm", b"mounts", b"auditd", b"syslog"),
     *(b"true", b"1979-05-27T07:32:00Z", b"1_000", b"0x1f", b"1e400", b"inf", b"workloads"),
-    *(b"true.true", b"a.b.c.d", b"1" * 5000, b"[[axis]]", b"{value}", b"{n}", b"scale"),
+    *(
+        b"true.true",
+        b"a.b.c.d",
+        b"a." * 2500,
+        b"1" * 5000,
+        b"[[axis]]",
+        b"{value}",
+        b"{n}",
+        b"scale",
+    ),
 ]
 _text_of_rules = (mutate.raw, mutate.words(_RULE_WORDS), mutate.words(_RULE_WORDS), mutate.lines)
 _toml = (mutate.raw, mutate.words(_TOML_WORDS), mutate.words(_TOML_WORDS), mutate.lines)
@@ -240,6 +308,7 @@ _bytes = (mutate.raw,)
 _plain = (mutate.raw, mutate.words(), mutate.lines)
 _faulty = (RulesError,)
 _bad = (InputError,)
+_unpacking = (DamagedError, OSError)  # both of which unpacker.py reports
 
 
 def _listed() -> Sequence[Target]:
@@ -266,6 +335,11 @@ def _listed() -> Sequence[Target]:
         Target("scap", seeds.streams, (mutate.elements, mutate.words(), mutate.raw), _stream, _bad),
         Target("khc", seeds.reports, _json, _report, _bad),
         Target("kernel", seeds.kernels, _bytes, _kernel, _bad),
+        Target("module", seeds.packed, _bytes, _module, ()),
+        Target("deb", seeds.debs, _bytes, _deb, _unpacking),
+        Target("tar", seeds.tars, _bytes, _tar, _unpacking),
+        Target("rpm", seeds.rpms, _bytes, _rpm, _unpacking),
+        Target("cpio", seeds.cpios, _bytes, _cpio, _unpacking),
         Target("patch", seeds.patches, (*_plain, mutate.lines), _patch, _bad),
         Target("config", seeds.configurations, _plain, _configuration, _bad),
         Target("histogram", seeds.histograms, (*_plain, *_json), _histogram, _faulty),
