@@ -157,6 +157,16 @@ def test_each_limit_refuses_what_runs_over_it(
         archivemembers.write(found, tmp_path, None)
 
 
+def test_folders_that_are_no_members_count_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tar = hostilearchives.member(b"a/b/x", b"x") + hostilearchives.member(b"c/d/x", b"x")
+    monkeypatch.setattr(archivemembers, "MOST_MEMBERS", 3)
+    found = archivemembers.members(iter([tar + hostilearchives.END]), "tar")
+    with pytest.raises(DamagedError, match="more than 3 folders"):
+        archivemembers.write(found, tmp_path, None)
+
+
 def test_what_unpacks_sees_no_other_file_and_no_network(tmp_path: Path) -> None:
     if sandbox.why_not() is not None:
         pytest.fail(f"no sandbox works here: {sandbox.why_not()}")

@@ -32,8 +32,8 @@ Kind = Literal["file", "folder", "link", "hard link", "other"]
 
 MOST_BYTES = 8 << 30
 """Bytes of an archive, unpacked; Debian's kernel with its debug data has 5.8 billion."""
-MOST_MEMBERS = 1 << 18
-"""Members of an archive; kernels have some 5,000."""
+MOST_MEMBERS = 1 << 16
+"""Members of an archive, and folders above them that are none; kernels have some 5,000."""
 DEEPEST = 32
 """Folders above a member; a kernel's modules have some ten."""
 LONGEST_NAME = 4096
@@ -89,8 +89,8 @@ class _Stream(io.RawIOBase):
                 self._held = memoryview(next(self._parts, b""))
                 self.count += len(self._held)
                 if self.count > MOST_BYTES:
-                    raise DamagedError(f"it has more than {MOST_BYTES >> 30} GiB, unpacked")  # noqa: TRY301
-        except BaseException as error:  # noqa: BLE001
+                    raise DamagedError(f"it has more than {MOST_BYTES >> 30} GiB, unpacked")  # noqa: TRY301  (as any other)
+        except BaseException as error:  # noqa: BLE001  (`_reading` raises it again)
             self.error = error
             return -1
         size = min(len(buffer), len(self._held))
@@ -170,14 +170,16 @@ def write(found: Iterable[Member], folder: Path, wanted: re.Pattern[str] | None)
         DamagedError: A path leads outside or is there twice, or a link leads to nothing.
         OSError: It can't be written.
     """
-    linked = 0
+    linked = folders = 0
     for member in found:
         if wanted is not None and not _is_wanted(member, wanted):
             continue
         path = _inside(member.name, folder)
         if path == folder:
             continue
-        _make_way(member, path)
+        folders += _make_way(member, path)
+        if folders > MOST_MEMBERS:
+            raise DamagedError(f"its members lie in more than {MOST_MEMBERS:,} folders")
         match member.kind:
             case "folder":
                 path.mkdir(exist_ok=True)
@@ -191,14 +193,16 @@ def write(found: Iterable[Member], folder: Path, wanted: re.Pattern[str] | None)
                 _fill(path, member.blocks(), member.permissions)
 
 
-def _make_way(member: Member, path: Path) -> None:
-    """Make the folders above a path, at which nothing is yet."""
+def _make_way(member: Member, path: Path) -> int:
+    """Make the folders above a path, at which nothing is yet; return how many were made."""
+    made = sum(1 for _ in itertools.takewhile(lambda one: not one.exists(), path.parents))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
         raise DamagedError(f"{shown(member.name)} lies below a file") from None
     if path.is_symlink() or (path.exists() and not (member.kind == "folder" and path.is_dir())):
         raise DamagedError(f"{shown(member.name)} is in it twice")
+    return made
 
 
 def _is_wanted(member: Member, wanted: re.Pattern[str]) -> bool:
