@@ -1,10 +1,18 @@
-"""Files that users name, read within bounds and written; JSON; the hash of hardcost's own files."""
+"""Files that users name, and those in hardcost's own folders: read within bounds, and written.
+
+A user may name a link. In its own folders hardcost follows none: whoever put one there may mean
+harm.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import functools
 import hashlib
 import json
+import os
+import secrets
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -96,6 +104,92 @@ def _unwritable(
         hint = "free some space on its disk"
     named = f"{what} {path}".lstrip()
     return StoreError(f"{named} can't be written: {error}", hint=error.hint or hint)
+
+
+def own_content(path: Path, most: int = LARGEST_TEXT) -> bytes:
+    """Return the bytes of a regular file in a folder of hardcost's own, at most `most`.
+
+    Raises:
+        OSError: It does not exist, is a link or otherwise not regular, is larger, or can't be read.
+    """
+    try:
+        return bounded.content(path, most, follow=False)
+    except bounded.UnreadableError as error:
+        if isinstance(error.__cause__, OSError):
+            raise error.__cause__ from None
+        raise OSError(errno.EINVAL, str(error), str(path)) from None
+
+
+def own_text(path: Path, most: int = LARGEST_TEXT) -> str:
+    """Return the text of a file, as `own_content`.
+
+    Raises:
+        OSError: As `own_content`.
+        ValueError: It is not UTF-8.
+    """
+    return own_content(path, most).decode()
+
+
+def put_own(path: Path, data: bytes) -> None:
+    """Write a file in a folder of hardcost's own, in one step: what was there is replaced.
+
+    Raises:
+        OSError: It can't be written, or its folder is a link.
+    """
+    if path.parent.is_symlink():
+        raise OSError(errno.ELOOP, "its folder is a link, and is not followed", str(path.parent))
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    fresh = f".fresh-{secrets.token_hex(8)}"
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(fresh, flags, 0o666, dir_fd=folder)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+            os.rename(fresh, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            os.unlink(fresh, dir_fd=folder)
+            raise
+    finally:
+        os.close(folder)
+
+
+def own_file(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
+    """Return a descriptor of a file in a folder of hardcost's own, as for a lock; it is not cut.
+
+    Raises:
+        StoreError: It is a link, a pipe, a device or a folder.
+        OSError: It can't be opened or created.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        check_own(path)  # first, since opening a device may already do something
+    safe = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(path, flags | safe, 0o666)
+    try:
+        _check_own(path, os.fstat(descriptor))
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def check_own(path: Path) -> None:
+    """Check that a file in a folder of hardcost's own is a regular one.
+
+    Raises:
+        StoreError: It is a link, a pipe, a device or a folder.
+        OSError: It is not there.
+    """
+    _check_own(path, path.lstat())
+
+
+def _check_own(path: Path, status: os.stat_result) -> None:
+    why = bounded.irregular(status.st_mode)
+    if why is not None:
+        raise StoreError(
+            f"{path} can't be used: {why}",
+            hint="hardcost did not make it so: remove it, and it is made again",
+        )
 
 
 def json_value(text: str | bytes) -> Any:  # noqa: ANN401  (any JSON value)

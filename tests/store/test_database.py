@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -17,14 +18,34 @@ import pytest
 from tests.store.test_store import record
 
 from hardcost.errors import InputError, StoreError
-from hardcost.store import database
+from hardcost.store import database, storecheck
 from hardcost.store.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BOOKMARKS = "CREATE TABLE bookmarks (url TEXT)"
-OLDER = f"{database.SCHEMA} PRAGMA user_version = 1;"
+OLDER = """
+CREATE TABLE runs (
+    name TEXT PRIMARY KEY,
+    plan TEXT NOT NULL,
+    study TEXT NOT NULL,
+    fresh INTEGER NOT NULL,
+    started TEXT NOT NULL,
+    finished TEXT,
+    finding TEXT
+);
+CREATE TABLE records (
+    number INTEGER PRIMARY KEY,
+    run TEXT NOT NULL REFERENCES runs (name),
+    identity TEXT NOT NULL,
+    body TEXT NOT NULL
+);
+CREATE INDEX records_by_identity ON records (identity);
+PRAGMA user_version = 1;
+"""
+"""The schema before there were digests; at first without the application's id."""
+MARKED = f"{OLDER} PRAGMA application_id = {database.APPLICATION_ID};"
 
 
 def made(path: Path, script: str, journal: str = "DELETE") -> None:
@@ -160,6 +181,16 @@ def test_a_store_that_another_process_holds_is_called_that(tmp_path: Path) -> No
             store.finish(store.runs()[0], "{}")
 
 
+def older(path: Path, *bodies: str) -> Path:
+    """Return a store of an older hardcost with a finished run, and records of the trial `id`."""
+    made(path, MARKED, "WAL")
+    run = "INSERT INTO runs VALUES ('old-1', 'plan', 'study', 0, '2026', '2026', '{}')"
+    changed(path, run)
+    for body in bodies:
+        changed(path, "INSERT INTO records (run, identity, body) VALUES ('old-1', 'id', ?)", body)
+    return path
+
+
 DAMAGE = [
     ("samples", [], "null has no samples"),
     ("samples", [1e308], "null is 1e+308"),
@@ -175,10 +206,9 @@ DAMAGE = [
 def test_a_damaged_record_counts_as_not_there_and_is_reported(
     tmp_path: Path, key: str, value: object, reason: str
 ) -> None:
-    path = with_record(tmp_path / "s")
     body = record().model_dump(mode="json")
     body["measured"][0][key] = value
-    changed(path, "UPDATE records SET body = ?", json.dumps(body))
+    path = older(tmp_path / "s", json.dumps(body))  # which no digest tells
     with Store(path) as store:
         assert store.record("id") is None
         (told,) = store.damaged
@@ -213,10 +243,55 @@ def test_an_older_record_takes_the_place_of_a_damaged_one(tmp_path: Path) -> Non
     ],
 )
 def test_a_damaged_run_is_named(tmp_path: Path, statement: str, value: object) -> None:
-    path = with_record(tmp_path / "s")
-    changed(path, statement, value)
-    with Store(path) as store, pytest.raises(StoreError, match="row 1 of the table runs"):
-        store.runs()
+    for path in (with_record(tmp_path / "s"), older(tmp_path / "older")):
+        changed(path, statement, value)
+        with Store(path) as store:
+            assert store.runs() == ()
+            (lost,) = store.lost
+            assert re.match(r"the run .* is damaged: it", lost)
+            with pytest.raises(StoreError, match="'last' names no run"):
+                store.finding("last")
+
+
+@pytest.mark.parametrize("suffix", ["-owners", "-wal", "-shm", "-journal"])
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_a_link_or_pipe_beside_the_store_is_refused_and_not_followed(
+    tmp_path: Path, suffix: str, kind: str
+) -> None:
+    (tmp_path / "folder").mkdir()
+    path = with_record(tmp_path / "folder" / "s")
+    beside, aim = path.with_name(f"s{suffix}"), tmp_path / "aim"
+    beside.unlink(missing_ok=True)
+    aim.write_text("precious")
+    if kind == "pipe":
+        os.mkfifo(beside)
+    else:
+        beside.symlink_to(aim)
+    with pytest.raises(StoreError, match=f"s{suffix} can't be used: it is a {kind}"):  # noqa: SIM117
+        with Store(path) as store:
+            store.start("run-2", "plan", "study", fresh=False)
+    assert aim.read_text() == "precious"
+
+
+def test_a_store_is_a_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "s")
+    for path in (tmp_path / "s", Path("/dev/zero"), tmp_path):
+        for read_only in (False, True):
+            with pytest.raises(StoreError, match="is not a regular file"):
+                Store(path, read_only=read_only)
+
+
+def test_a_link_that_the_user_names_is_the_store_that_it_leads_to(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    path = tmp_path / "folder" / "s"
+    (tmp_path / "link").symlink_to(path)
+    with Store(tmp_path / "link") as store:
+        store.start("run-1", "plan", "study", fresh=False)
+        with Store(path) as other, pytest.raises(StoreError, match="still going on"):
+            other.unfinished("plan")
+        with Store(tmp_path / "link", read_only=True) as reader:
+            assert [run.name for run in reader.runs()] == ["run-1"]  # which are in the journal yet
+    assert [one.name for one in tmp_path.iterdir() if one.name.startswith("link")] == ["link"]
 
 
 GOES_ON = """
@@ -266,6 +341,9 @@ def test_a_run_that_its_index_does_not_have_is_damage(tmp_path: Path) -> None:
         pytest.raises(StoreError, match=r"the result of the run run-1 in .* is dam"),
     ):
         store.finding("last")
+    (found,) = storecheck.checked(path, (), lambda: None).damaged
+    assert found.what.startswith(f"the file {path}: ")
+    assert ".recover" in found.remedy
 
 
 def test_what_a_run_found_is_text(tmp_path: Path) -> None:
@@ -273,7 +351,7 @@ def test_what_a_run_found_is_text(tmp_path: Path) -> None:
     changed(path, "UPDATE runs SET finding = ?", b"{}")
     with (
         Store(path) as store,
-        pytest.raises(StoreError, match=r"the result of the run run-1 in .* is dam"),
+        pytest.raises(StoreError, match=r"the run 'run-1' of .* is dam"),
     ):
         store.finding("last")
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _KINDS = (
+    (stat.S_ISLNK, "it is a link, and is not followed"),
     (stat.S_ISDIR, "it is a folder, not a file"),
     (stat.S_ISFIFO, "it is a pipe, not a regular file"),
     (stat.S_ISSOCK, "it is a socket, not a regular file"),
@@ -26,14 +27,19 @@ class UnreadableError(Exception):
     """A file can't be read; the message says why."""
 
 
-def content(path: Path, most: int) -> bytes:
+def content(path: Path, most: int, *, follow: bool = True) -> bytes:
     """Return the bytes of a regular file, `most` of them at the most.
+
+    Without `follow`, a link is no regular file.
 
     Raises:
         UnreadableError: It does not exist, is not a regular file, is too large, or can't be opened.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        if not follow:
+            _check(path.lstat(), most)
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+        descriptor = os.open(path, flags)
         try:
             _check(os.fstat(descriptor), most)
             return _read(descriptor, most)
@@ -66,10 +72,15 @@ def size(most: int) -> str:
     return f"{most >> 20} MiB" if most >= 1 << 20 else f"{most >> 10} KiB"
 
 
+def irregular(mode: int) -> str | None:
+    """Return why a file of that mode is not a regular one; None if it is."""
+    return next((why for is_so, why in _KINDS if is_so(mode)), None)
+
+
 def _check(status: os.stat_result, most: int) -> None:
-    for is_so, why in _KINDS:
-        if is_so(status.st_mode):
-            raise UnreadableError(why)
+    why = irregular(status.st_mode)
+    if why is not None:
+        raise UnreadableError(why)
     if status.st_size > most:
         raise _too_large(most)
 

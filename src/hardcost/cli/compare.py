@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.analysis.saved import unpacked
 from hardcost.cli import dataout, options
 from hardcost.cli.console import show
+from hardcost.cli.savedrun import saved
 from hardcost.report.jsonout import compare_json
 from hardcost.report.tables.compare_table import compare_table
-from hardcost.store.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 def compare(a: str, b: str, store: Path, format: str, *, raw: bool = False) -> None:  # noqa: A002
     """Put the runs A and B side by side."""
     form = options.form_of(format, raw=raw)
-    with Store(store, read_only=True) as opened:
-        first, second = (unpacked(opened.finding(name)[1]) for name in (a, b))
+    first, second = saved(store, a, b)
     if form == "json":
         print(compare_json(first, second))
     elif form in dataout.FORMS:

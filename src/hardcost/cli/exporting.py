@@ -12,6 +12,7 @@ from hardcost.errors import InputError, StoreError
 from hardcost.report.exports.datarows import Row, rows
 from hardcost.store import glance
 from hardcost.store.store import Store
+from hardcost.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +43,13 @@ def runs(out: Path, format: str | None, store: Path, *, raw: bool = False) -> No
 
 def _of_runs(store: Path) -> Iterator[Row]:
     """Yield the rows of each finished run, the newest first; a damaged one is left out, noted."""
-    for run in glance.runs(store):
+    found = glance.runs(store)
+    unchecked = sum(one.unchecked for one in found.runs)
+    if unchecked:
+        note(f"{count(unchecked, 'run')} with rows of an older hardcost, which kept no digests")
+    for damage in found.lost:
+        note(f"left out: {damage}")
+    for run in found.runs:
         if run.finding is None:
             continue
         try:

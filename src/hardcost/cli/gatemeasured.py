@@ -10,7 +10,7 @@ from hardcost.analysis.finding import Finding
 from hardcost.analysis.growth import Gate
 from hardcost.analysis.measuredgrowth import growths, lines_by_name
 from hardcost.cli import measuring, options
-from hardcost.cli.present import notes_of, write_report
+from hardcost.cli.present import Page, notes_of, write_report
 from hardcost.design.changed import BASE, HEAD, changes, lines_plan, whole_plan
 from hardcost.design.compared import compared_with
 from hardcost.design.leave_one_out import BASELINE
@@ -67,7 +67,7 @@ def gate_of(both: Profiles, words: dict[str, Any], most_lines: int) -> Gate | No
         finding = _finding(plan, run, records, lines, notes)
         whole = measuring.finished(run, finding)
     if chosen.report is not None:
-        write_report(whole, chosen.report)
+        write_report(whole, Page(chosen.report, chosen.store))
     return Gate(
         base=both.names[0],
         head=both.names[1],

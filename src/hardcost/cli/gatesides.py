@@ -8,15 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hardcost.analysis.saved import unpacked
 from hardcost.auditrules.rule import Place as RulePlace
 from hardcost.cli import options, refused
+from hardcost.cli.savedrun import saved
 from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Kernel, Sysctl
 from hardcost.errors import InputError, Place
 from hardcost.machines import gitrevisions
 from hardcost.profiles import catalogue
 from hardcost.report.jsonin import finding_of
-from hardcost.store.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,8 +94,7 @@ def _result(name: str, store: Path) -> Finding | None:
             f"there is no file, folder or profile '{name}', and no run in {store}",
             hint="`hardcost list profiles` and `hardcost list runs` show what there is",
         )
-    with Store(store, read_only=True) as opened:
-        return unpacked(opened.finding(name)[1])
+    return saved(store, name)[0]
 
 
 # Revisions ----------------------------------------------------------------------------------------

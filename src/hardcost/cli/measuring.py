@@ -10,7 +10,7 @@ from hardcost.cli import options, typed
 from hardcost.cli.dryrun import show_plan
 from hardcost.cli.lazy import with_dask
 from hardcost.cli.monitors import monitor_of
-from hardcost.cli.present import present
+from hardcost.cli.present import Page, present
 from hardcost.cli.waiting import until_done
 from hardcost.run.carryout import Limits
 from hardcost.run.outlook import history, known_records, outlook
@@ -107,8 +107,7 @@ def finished(run: Run, finding: Finding) -> Finding:
 
 def shown(finding: Finding, chosen: Choices) -> None:
     """Print a finding, and write its report."""
-    report = chosen.report or chosen.store.parent / "reports" / f"{finding.run}.html"
-    present(finding, chosen.format, report)
+    present(finding, chosen.format, Page(chosen.report, chosen.store))
 
 
 def _expected(

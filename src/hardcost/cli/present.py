@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost.cli import dataout
 from hardcost.cli.console import note, print_bytes, show
 from hardcost.cli.lazy import imported
-from hardcost.files import put
+from hardcost.errors import StoreError
+from hardcost.files import put, put_own
 from hardcost.report.jsonout import to_json
 from hardcost.report.tables.bill_table import bill_table
 from hardcost.report.tables.choice_table import choice_table
@@ -31,6 +33,14 @@ if TYPE_CHECKING:
 _WIDTH = 120  # columns of a text that goes to a file
 
 
+@dataclass(frozen=True)
+class Page:
+    """Where an HTML report goes: the file that the user named, else beside the store."""
+
+    named: Path | None
+    store: Path
+
+
 def notes_of(records: Sequence[Record]) -> tuple[str, ...]:
     """Return what a reader of these trials has to know, each remark once."""
     remarks = [note for record in records for note in record.notes]
@@ -50,7 +60,7 @@ def notes_of(records: Sequence[Record]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(remarks))
 
 
-def present(finding: Finding, form: str, report: Path | None) -> None:
+def present(finding: Finding, form: str, report: Page | None) -> None:
     """Print a finding to stdout as `form` says, and write its HTML report."""
     try:
         if form == "json":
@@ -98,14 +108,23 @@ def _table(finding: Finding) -> ConsoleRenderable:
     return bill_table(finding) if finding.bill is not None else run_table(finding)
 
 
-def write_report(finding: Finding, path: Path) -> None:
-    """Write the HTML report.
+def write_report(finding: Finding, page: Page) -> None:
+    """Write the HTML report; no link is followed that the user did not name.
 
     Raises:
         StoreError: The file can't be written.
     """
     to_html = imported("hardcost.report.page.page:to_html")  # its charts take long to import
+    path = page.named or page.store.parent / "reports" / f"{finding.run}.html"
     with contextlib.suppress(OSError):  # the file then can't be written, and the error says why
         path.parent.mkdir(parents=True, exist_ok=True)
-    put(path, to_html(finding).encode(), "the report", "--report names another")
+    data, remedy = to_html(finding).encode(), "--report names another"
+    if page.named is not None:
+        put(path, data, "the report", remedy)
+    else:
+        try:
+            put_own(path, data)
+        except OSError as error:
+            why = f"the report {path} can't be written: {error.strerror}"
+            raise StoreError(why, hint=remedy) from error
     note(f"report: {path}")

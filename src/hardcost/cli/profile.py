@@ -12,7 +12,7 @@ from hardcost.analysis.profiled import Names, profiled
 from hardcost.cli import measuring, options, profilable, refused
 from hardcost.cli.billsingle import baseline_note
 from hardcost.cli.namedprofiles import named_profiles
-from hardcost.cli.present import notes_of, present, put_or_print, write_report
+from hardcost.cli.present import Page, notes_of, present, put_or_print, write_report
 from hardcost.design import leave_one_out
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
@@ -81,7 +81,6 @@ def _print(found: Finding, chosen: Choices, output: Path | None) -> None:
     Raises:
         StoreError: The file can't be written.
     """
-    report = chosen.report or chosen.store.parent / "reports" / f"{found.run}.html"
     content = _FORMS[chosen.format](found) if chosen.format in _FORMS else None
     put_or_print(
         content,
@@ -89,7 +88,7 @@ def _print(found: Finding, chosen: Choices, output: Path | None) -> None:
         lambda: profile_table(found),
         lambda: present(found, chosen.format, None),
     )
-    write_report(found, report)
+    write_report(found, Page(chosen.report, chosen.store))
 
 
 _FORMS: dict[str, Callable[[Finding], bytes]] = {

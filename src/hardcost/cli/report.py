@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.analysis.saved import unpacked
 from hardcost.cli import options
-from hardcost.cli.present import present
-from hardcost.store.store import Store
+from hardcost.cli.present import Page, present
+from hardcost.cli.savedrun import saved
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +22,5 @@ def report(
 ) -> None:
     """Show RUN again: its name, the beginning of it, or 'last'."""
     form = options.form_of(format, raw=raw)
-    with Store(store, read_only=True) as opened:
-        found, text = opened.finding(run)
-    present(unpacked(text), form, report or store.parent / "reports" / f"{found.name}.html")
+    (found,) = saved(store, run)
+    present(found, form, Page(report, store))

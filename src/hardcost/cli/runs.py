@@ -1,18 +1,25 @@
-"""`hardcost list runs`: the runs in a store, each by what tells it from others."""
+"""`hardcost list runs`, the runs in a store; `hardcost runs check`, whether they are whole."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from hardcost.cli.console import aligned, note
+from hardcost.cli.monitors import monitor_of
 from hardcost.files import json_value
-from hardcost.report.text import decimals, number, plain, ratio, signed
-from hardcost.store import glance
+from hardcost.report.text import decimals, number, plain, ratio, signed, visible
+from hardcost.store import glance, storecheck
 from hardcost.units import count
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from hardcost.store.glance import Listed
+    from hardcost.store.storecheck import Checked
 
 
 def rows(store: Path) -> list[dict[str, Any]]:
@@ -21,7 +28,38 @@ def rows(store: Path) -> list[dict[str, Any]]:
     Raises:
         StoreError: The store can't be read.
     """
-    return [_row(run) for run in glance.runs(store)]
+    found = glance.runs(store)
+    for damage in (*found.lost, *found.damaged):
+        note(f"left out: {damage}")
+    return [_row(run) for run in found.runs]
+
+
+def check(runs: tuple[str, ...], store: Path, format: str) -> None:  # noqa: A002
+    """Say which of RUNS are in the store as they were written, and what is damaged."""
+    with monitor_of("auto").stage("trials", storecheck.size(store)) as advance:
+        found = storecheck.checked(store, runs, advance)
+    if format == "json":
+        print(json.dumps({"store": str(store), **dataclasses.asdict(found)}, indent=2))
+    else:
+        _show(found)
+    if found.damaged:
+        raise click.exceptions.Exit(1)
+
+
+def _show(found: Checked) -> None:
+    """Print what a check found: a line for each run, then each damage with its remedy."""
+    if found.runs:
+        head = ["run", "state", "trials", "unchecked", "damaged"]
+        numbers = [(one.trials, one.unchecked, one.damaged) for one in found.runs]
+        told = zip(found.runs, numbers, strict=True)
+        aligned([head, *([visible(one.name), one.state, *map(str, of)] for one, of in told)])
+    for one in found.damaged:
+        click.echo(f"damaged: {visible(one.what)}")
+        click.echo(f"  remedy: {visible(one.remedy)}")
+    if not found.damaged:
+        click.echo(f"{count(len(found.runs), 'run')}: nothing is damaged")
+    if any(one.unchecked or one.state == "unchecked" for one in found.runs):
+        note("what is unchecked was written by an older hardcost, which kept no digests")
 
 
 def shown(row: dict[str, Any]) -> dict[str, str]:
@@ -30,7 +68,7 @@ def shown(row: dict[str, Any]) -> dict[str, str]:
     return {
         "run": row["run"],
         "started (UTC)": row["started"][:19].replace("T", " "),
-        "state": f"{row['state']}{lost}",
+        "state": f"{row['state']}{lost}{'' if row['checked'] else ', unchecked'}",
         "instrument": row["instrument"],
         "workloads": ", ".join(row["workloads"]),
         "measured": count(row["trials"], "trial"),
@@ -51,6 +89,7 @@ def _row(run: Listed) -> dict[str, Any]:
         "instrument": found.get("instrument") or ", ".join(run.instruments),
         "workloads": list(workloads),
         "trials": run.trials,
+        "checked": not run.unchecked,
         "failed": len(found.get("failures") or []),
         "headline": _headline(run, found),
     }

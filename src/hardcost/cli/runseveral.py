@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hardcost.cli.console import note, show
-from hardcost.cli.present import write_report
+from hardcost.cli.present import Page, write_report
 from hardcost.cli.run import on_machine
 from hardcost.errors import InputError, MachineError
 from hardcost.report.jsonout import to_json
@@ -42,7 +42,7 @@ def run(asked: Asked, words: dict[str, Any]) -> None:
             continue
         if one is not None:
             finding, chosen = one
-            write_report(finding, chosen.store.parent / "reports" / f"{finding.run}.html")
+            write_report(finding, Page(None, chosen.store))
             found.append(finding)
     if words["format"] == "json" and found:
         print(json.dumps({"machines": [json.loads(to_json(one)) for one in found]}, indent=2))

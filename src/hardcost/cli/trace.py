@@ -14,7 +14,7 @@ from hardcost.analysis.traced import traced
 from hardcost.cli import measuring, options, profilable, refused
 from hardcost.cli.console import show
 from hardcost.cli.namedprofiles import named_profiles
-from hardcost.cli.present import notes_of, put_or_print, write_report
+from hardcost.cli.present import Page, notes_of, put_or_print, write_report
 from hardcost.design import leave_one_out
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
@@ -161,7 +161,6 @@ def _print(found: Finding, chosen: Choices, output: Path | None, *, whole: bool)
     Raises:
         StoreError: The file can't be written.
     """
-    report = chosen.report or chosen.store.parent / "reports" / f"{found.run}.html"
     content: bytes | None = None
     if chosen.format == "json":
         content = f"{to_json(found)}\n".encode()
@@ -169,4 +168,4 @@ def _print(found: Finding, chosen: Choices, output: Path | None, *, whole: bool)
         content = perfetto(found.traces)
     table = trace_table(found, whole=whole)
     put_or_print(content, output, lambda: table, lambda: show(table))
-    write_report(found, report)
+    write_report(found, Page(chosen.report, chosen.store))

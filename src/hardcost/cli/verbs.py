@@ -25,6 +25,7 @@ VERBS = {
     "restore": "hardcost.cli.commands.restore:restore",
     "rules": "hardcost.cli.commands.rules:rules",
     "run": "hardcost.cli.commands.run:run",
+    "runs": "hardcost.cli.commands.runs:runs",
     "trace": "hardcost.cli.commands.trace:trace",
     "worker": "hardcost.cli.commands.worker:worker",
 }

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hardcost.files import LARGEST_TEXT, own_text, put_own
 from hardcost.machines.cache import digest, file_digest
 
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ class Built:
 
 def built(folder: Path) -> Built:
     """Return the kernel in a folder of the cache."""
-    about = json.loads((folder / "about.json").read_text())
+    about = json.loads(own_text(folder / "about.json"))
     return Built(
         name=folder.name,
         image=folder / "vmlinux",
         symbols=folder / "System.map",
         config=folder / "config",
-        release=(folder / "release").read_text(),
+        release=own_text(folder / "release"),
         about=about,
     )
 
@@ -66,15 +66,13 @@ def is_known(folder: Path) -> bool:
 
 def write_sealed(path: Path, text: str) -> None:
     """Write a text with its hash, so that an incomplete or damaged one is never read."""
-    fresh = path.with_name(f"{path.name}.{os.getpid()}")
-    fresh.write_text(f"{digest({'text': text})}\n{text}")
-    fresh.rename(path)
+    put_own(path, f"{digest({'text': text})}\n{text}".encode())
 
 
-def read_sealed(path: Path) -> str | None:
-    """Return a text written by `write_sealed`; None if it is missing or damaged."""
+def read_sealed(path: Path, most: int = LARGEST_TEXT) -> str | None:
+    """Return a text of at most so many bytes from `write_sealed`; None: missing or damaged."""
     try:
-        seal, _, text = path.read_text().partition("\n")
+        seal, _, text = own_text(path, most).partition("\n")
     except (OSError, ValueError):
         return None
     return text if seal == digest({"text": text}) else None

@@ -24,9 +24,10 @@ import time
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from hardcost.errors import FULL_DISK, InputError, MachineError
+from hardcost.files import own_content
 from hardcost.machines import folders, manifest
 from hardcost.machines.cacheplace import default_root
 
@@ -50,6 +51,7 @@ _USED = ".used"  # suffix of the lock that the users of an entry share
 _TELLING_SECONDS = 1.0  # of waiting, before it is reported
 _POLL_SECONDS = 0.05  # between two checks whether another run has finished its work
 _KEPT_SECONDS = 3600.0  # after its last use, during which an entry is not removed for space
+_LONGEST_TITLE = 1 << 16  # bytes
 _DIGEST_LENGTH = 16  # hex digits: 64 bits, plenty for a cache of thousands
 _ATTEMPTS = 3  # to make something and find it complete
 _CHANGING = frozenset({"builds"})  # kinds whose entries change constantly: they have no manifest
@@ -193,7 +195,7 @@ class Cache:
 
     def is_there(self, kind: str, name: str) -> bool:
         """Say whether an entry exists, complete or not."""
-        return (self.root / kind / name).is_dir()
+        return folders.is_folder(self.root / kind / name)
 
     def throw_away(self, kind: str, name: str, only_if: Callable[[], bool] = lambda: True) -> None:
         """Remove an entry even if it is in use: files that are open stay unchanged.
@@ -214,7 +216,7 @@ class Cache:
         place = self.root / kind / name
         node = folders.node(place)
         if node is None:
-            if os.path.lexists(place) and not place.is_dir():  # not an entry of ours
+            if os.path.lexists(place):  # not an entry of ours
                 folders.removed(place)
             return False
         held = self._held.pop((kind, name), None)
@@ -227,7 +229,7 @@ class Cache:
         # A read-only cache has no locks, and nothing removes anything.
         with contextlib.suppress(OSError, MachineError):
             with self._open_lock(kind, name, _USED) as file:
-                lock = os.dup(file.fileno())
+                lock = os.dup(file)
             fcntl.flock(lock, fcntl.LOCK_SH)
         self._held[kind, name] = _Held(lock, folders.node(place))
         return self._held[kind, name].node is not None
@@ -279,7 +281,7 @@ class Cache:
                 if waiting is not None and time.monotonic() - since > _TELLING_SECONDS:
                     waiting(time.monotonic() - since)
                 await asyncio.sleep(_POLL_SECONDS)
-            yield file.fileno()
+            yield file
 
     def entries(self, kinds: Sequence[str] = KINDS) -> tuple[Entry, ...]:
         """Return all entries of `kinds`, by kind and name."""
@@ -287,7 +289,7 @@ class Cache:
             Entry(kind, place.name, _title(place), folders.size(place), place)
             for kind in kinds
             for place in sorted((self.root / kind).glob("*"))
-            if place.is_dir() and not place.name.startswith(".")
+            if folders.is_folder(place) and not place.name.startswith(".")
         )
 
     def remove(self, names: tuple[str, ...]) -> tuple[Entry, ...]:
@@ -403,16 +405,21 @@ class Cache:
     def _sweep_once(self) -> None:
         if not self._swept:
             self._swept = True
+            remark = folders.check(self.root)
+            if remark is not None:
+                log.warning("%s", remark)
             self.sweep()
 
     @contextlib.contextmanager
-    def _lock_file(self, kind: str, name: str) -> Iterator[IO[str]]:
+    def _lock_file(self, kind: str, name: str) -> Iterator[int]:
         self._folder(kind)
         with self._open_lock(kind, name) as file:
             yield file
 
-    def _open_lock(self, kind: str, name: str, suffix: str = "") -> IO[str]:
-        return (self._folder("locks") / f"{kind}-{name}{suffix}").open("w")
+    def _open_lock(
+        self, kind: str, name: str, suffix: str = ""
+    ) -> contextlib.AbstractContextManager[int]:
+        return folders.opened(self._folder("locks") / f"{kind}-{name}{suffix}")
 
     def _folder(self, name: str) -> Path:
         folder = self.root / name
@@ -434,7 +441,7 @@ class Cache:
 def _filling(root: Path, kind: str, name: str, title: str) -> Iterator[Path | None]:
     """Give an empty folder that becomes an entry if the block succeeds; None if that exists."""
     place = root / kind / name
-    if place.is_dir():
+    if folders.is_folder(place):
         yield None
         return
     for left_over in place.parent.glob(f".{name}-*"):
@@ -471,5 +478,5 @@ def _used(place: Path) -> float:
 
 def _title(place: Path) -> str:
     with contextlib.suppress(OSError):
-        return (place / "title").read_text(errors="replace").strip()
+        return own_content(place / "title", _LONGEST_TITLE).decode(errors="replace").strip()
     return ""

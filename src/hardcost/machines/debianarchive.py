@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from hardcost import files, unpacking
 from hardcost.errors import MachineError
 from hardcost.machines import debversion, signatures
+from hardcost.machines.builtkernel import read_sealed, write_sealed
 from hardcost.machines.images.aptsources import BACKPORTS, UNSTABLE
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ PAST = "HARDCOST_DEBIAN_PAST"
 _SECURITY = "-security"  # after a mirror's address, and after a suite's name
 _LIST = "main/binary-{}/Packages.xz"
 _LARGEST_RELEASE, _LARGEST_LIST, _LARGEST_PACKAGE = 4 << 20, 64 << 20, 1 << 30
-_MOST_UNPACKED = 1 << 30
+_MOST_UNPACKED, _MOST_KEPT = 1 << 30, 256 << 20
 _SECONDS = 60.0
 _AT_ONCE = 1 << 20
 _FIELD = re.compile(r"^([A-Za-z0-9-]+): *(.*)$", re.MULTILINE)
@@ -126,7 +127,7 @@ class DebianArchive:
         """Return what the lists in the cache offer; nothing where they are missing or damaged."""
         if self._offers is None:
             try:
-                kept = files.json_value((self._own / "packages.json").read_bytes())
+                kept = files.json_value(read_sealed(self._own / "packages.json", _MOST_KEPT) or "")
                 self._offers = {name: _Offer(*one) for name, one in kept.items()}
             except (OSError, ValueError, TypeError, AttributeError):
                 return {}
@@ -142,9 +143,7 @@ class DebianArchive:
                     found[name] = offer
         self._own.mkdir(parents=True, exist_ok=True)
         kept = {name: list(vars(one).values()) for name, one in found.items()}
-        new = self._own / f"packages-{os.getpid()}.json"
-        new.write_text(json.dumps(kept), encoding="utf-8")
-        new.replace(self._own / "packages.json")
+        write_sealed(self._own / "packages.json", json.dumps(kept))
         self._offers = found
         return found
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError
+from hardcost.files import own_text
 from hardcost.machines import host, unpacker
 from hardcost.machines.apt import Apt
 from hardcost.machines.cache import digest
@@ -87,7 +88,7 @@ def offer(cache: Cache, package: str, elsewhere: str | None = None) -> str:
     """
     place = _place(cache, package)
     if place.is_dir():
-        return f"{package} {(place / _VERSION).read_text()}"
+        return f"{package} {_recorded_version(place) or 'of an unknown version'}"
     packages, chosen = _offering(cache, (package,), elsewhere)
     return f"{chosen} of {packages.title}"
 
@@ -282,7 +283,7 @@ def _recorded_version(place: Path) -> str | None:
     if sealed and damage(place, f"packages/{place.name}", (_VERSION,)) is not None:
         return None
     try:
-        found = (place / _VERSION).read_text()
+        found = own_text(place / _VERSION)
     except (OSError, ValueError):
         return None
     return found if _VERSION_NUMBER.fullmatch(found) else None

@@ -8,9 +8,10 @@ import os
 import shutil
 import stat
 import time
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
+from hardcost.files import own_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,14 +91,23 @@ def delete(path: Path) -> None:
 
 
 def node(place: Path) -> int | None:
-    """Return the identity of a file or folder, unlike that of a replacement; None if missing."""
+    """Return the identity of a file or folder, unlike that of a replacement; None if missing.
+
+    A link is neither, whatever it names.
+    """
     with contextlib.suppress(OSError):
-        return place.stat().st_ino
+        status = place.lstat()
+        return None if stat.S_ISLNK(status.st_mode) else status.st_ino
     return None
 
 
-def locked(file: IO[str]) -> bool:
-    """Lock a file unless another process has; say whether we have it now."""
+def is_folder(place: Path) -> bool:
+    """Say whether it is a folder, and no link to one."""
+    return place.is_dir() and not place.is_symlink()
+
+
+def locked(file: int) -> bool:
+    """Lock an open file unless another process has; say whether we have it now."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -119,8 +129,47 @@ def size(place: Path) -> int:
 
 def swept(lock: Path, folder: Path) -> bool:
     """Remove a folder unless its lock is held; say whether it is gone."""
-    with contextlib.suppress(OSError), lock.open() as file:
+    with contextlib.suppress(OSError), opened(lock, os.O_RDWR) as file:
         if locked(file):
             delete(folder)
             return True
     return False
+
+
+@contextlib.contextmanager
+def opened(lock: Path, flags: int = os.O_RDWR | os.O_CREAT) -> Iterator[int]:
+    """Open a lock, and close it, which releases it.
+
+    Raises:
+        StoreError: It is no regular file.
+    """
+    descriptor = own_file(lock, flags)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def check(root: Path) -> str | None:
+    """Check what lies in the cache's folder; return what its user has to know of its owner.
+
+    Raises:
+        MachineError: Something in it is neither a folder nor a regular file.
+    """
+    try:
+        with os.scandir(root) as entries:
+            kinds = {one.path: one.stat(follow_symlinks=False).st_mode for one in entries}
+        status = root.stat()
+    except OSError:
+        return None  # there is none yet, or what needs it says why it can't be read
+    for path, mode in kinds.items():
+        if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
+            raise MachineError(
+                f"{path} in the cache is a link, a pipe or a device, and is not used",
+                hint="remove it; HARDCOST_CACHE keeps the whole cache elsewhere",
+            )
+    if status.st_uid != os.geteuid():
+        return f"the cache {root} belongs to the user {status.st_uid}, who decides what runs here"
+    if status.st_mode & stat.S_IWOTH:
+        return f"the cache {root} can be written to by every user, who then decides what runs here"
+    return None

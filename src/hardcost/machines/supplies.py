@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from hardcost.errors import MachineError
+from hardcost.machines.cache import KINDS
 from hardcost.machines.manifest import content_hash
 
 if TYPE_CHECKING:
@@ -150,7 +151,8 @@ def found(supply: Supply, cache: Cache) -> Path | None:
         return sent / _CONTENT
     parts = Path(supply.place).parts
     own = cache.root / supply.place
-    if len(parts) > 2 and ".." not in parts and own.is_file():  # noqa: PLR2004  (kind, name, path)
+    # Kind, name and path in an entry, as another host says them.
+    if len(parts) > 2 and parts[0] in KINDS and ".." not in parts and own.is_file():  # noqa: PLR2004
         there = cache.find(parts[0], parts[1], ["/".join(parts[2:])])
         with contextlib.suppress(OSError):
             if there is not None and supply_of(own, "", cache.root).digest == supply.digest:

@@ -24,7 +24,9 @@ from hardcost.run.execute import PACKAGE_SEPARATOR
 from hardcost.run.monitor import Expected
 from hardcost.run.outlook import history, known_records, outlook
 from hardcost.run.prepare import prepare_all
+from hardcost.store import runname
 from hardcost.store.record import Record
+from hardcost.units import count
 from hardcost.workloads.names import resolutions
 
 if TYPE_CHECKING:
@@ -111,6 +113,7 @@ class Run:
         self._wait = wait
         self._prepared: list[Prepared] = list(first.prepared)
         self._measured = Measured(())
+        self._unchecked = 0  # trials taken from the store that have no digest there
 
     @property
     def name(self) -> str:
@@ -159,7 +162,12 @@ class Run:
             finding,
             machine=site.machine.name,
             environment=environment_of(self._measured.records),
-            notes=(*site.machine.remarks, *finding.notes, *site.lines.notes),
+            notes=(
+                *site.machine.remarks,
+                *finding.notes,
+                *site.lines.notes,
+                *_unchecked_notes(self._unchecked),
+            ),
             scores=self._scores(),
             failures=self._measured.failures,
         )
@@ -180,6 +188,8 @@ class Run:
         for damage in self._store.damaged:
             self.monitor.note(f"{damage}; it is measured again")
         self._store.damaged.clear()
+        self._unchecked += self._store.unchecked
+        self._store.unchecked = 0
         if found := sum(isinstance(came.get(one.identity), Record) for one in todo.prepared):
             self.monitor.note(f"{found} of {len(todo.prepared)} trials are in the store already")
 
@@ -212,6 +222,18 @@ class Run:
         return scores
 
 
+def _unchecked_notes(trials: int) -> tuple[str, ...]:
+    """Return what a reader has to know of so many trials that were taken without a digest."""
+    if not trials:
+        return ()
+    were = "was" if trials == 1 else "were"
+    said = (
+        f"{count(trials, 'trial')} {were} saved by an older hardcost without a digest, and"
+        " can't be checked: --fresh measures everything again"
+    )
+    return (said,)
+
+
 def environment_of(records: Sequence[Record]) -> dict[str, str]:
     """Return the environment of all records; where they differ, each value once."""
     keys = dict.fromkeys(key for record in records for key in record.environment)
@@ -242,12 +264,14 @@ def _entry(  # noqa: PLR0913  (a row of the store, and how it came about)
     digest = hashlib.sha256(identities.encode()).hexdigest()
     if resume:
         interrupted = store.unfinished(digest)
+        for lost in store.lost:
+            monitor.note(f"{lost}; it is not continued")
         if interrupted is not None:
             monitor.note(f"going on with {interrupted.name}")
             return interrupted
         monitor.note("no unfinished run of this plan: starting one")
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    name = f"{plan.study}-{stamp}-{secrets.token_hex(2)}"
+    name = runname.made(plan.study, f"{stamp}-{secrets.token_hex(2)}")
     return store.start(name, digest, plan.study, fresh=fresh)
 
 

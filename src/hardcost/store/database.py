@@ -9,19 +9,23 @@ import hashlib
 import os
 import sqlite3
 import struct
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from hardcost.errors import FULL_DISK, InputError, StoreError
+from hardcost.files import check_own, own_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 APPLICATION_ID: Final = 0x68636F73
 """What the file's header says in `PRAGMA application_id`: "hcos"."""
 
-VERSION: Final = 1
+VERSION: Final = 2
 """The schema's version, in `PRAGMA user_version`."""
+
+_WITHOUT_DIGESTS: Final = 1
+"""The version before it, whose rows have no digest."""
 
 SCHEMA: Final = """
 CREATE TABLE runs (
@@ -31,28 +35,40 @@ CREATE TABLE runs (
     fresh INTEGER NOT NULL,     -- 1: measures everything again, reuses only its own records
     started TEXT NOT NULL,
     finished TEXT,
-    finding TEXT                -- what it found, as JSON
+    finding TEXT,               -- what it found, as JSON
+    digest TEXT NOT NULL        -- of all of these, or "unchecked" (`rows.py`)
 );
 CREATE TABLE records (
     number INTEGER PRIMARY KEY,
     run TEXT NOT NULL REFERENCES runs (name),
     identity TEXT NOT NULL,     -- hash of all that defines the trial
-    body TEXT NOT NULL          -- the record, as JSON
+    body TEXT NOT NULL,         -- the record, as JSON
+    digest TEXT NOT NULL        -- of all of these, or "unchecked"
 );
 CREATE INDEX records_by_identity ON records (identity);
 """
 _COLUMNS: Final = {
-    "runs": ["name", "plan", "study", "fresh", "started", "finished", "finding"],
-    "records": ["number", "run", "identity", "body"],
+    "runs": ["name", "plan", "study", "fresh", "started", "finished", "finding", "digest"],
+    "records": ["number", "run", "identity", "body", "digest"],
 }
+_TO_DIGESTS: Final = """
+ALTER TABLE runs ADD COLUMN digest TEXT NOT NULL DEFAULT 'unchecked';
+ALTER TABLE records ADD COLUMN digest TEXT NOT NULL DEFAULT 'unchecked';
+"""
+_AS_IF_WITH_DIGESTS: Final = """
+PRAGMA temp_store = MEMORY;
+CREATE TEMP VIEW runs AS SELECT rowid AS rowid, *, 'unchecked' AS digest FROM main.runs;
+CREATE TEMP VIEW records AS SELECT *, 'unchecked' AS digest FROM main.records;
+"""
 _ELSEWHERE: Final = "--store FILE selects another"
 _WAIT_SECONDS: Final = 30
 _LOCK: Final = struct.Struct("hhqqi4x")  # struct flock: kind, whence, start, length, process
-_RECOVER: Final = (
+RECOVER: Final = (
     "`sqlite3 FILE .recover | sqlite3 NEW` recovers what it can; --store FILE selects another"
 )
+"""The remedy for a damaged file."""
 _MEANINGS: Final = {
-    "SQLITE_CORRUPT": ("is damaged", _RECOVER),
+    "SQLITE_CORRUPT": ("is damaged", RECOVER),
     "SQLITE_NOTADB": ("is not a SQLite database", _ELSEWHERE),
     "SQLITE_FULL": (
         "can't grow: the disk is full",
@@ -82,15 +98,16 @@ def writable(path: Path) -> sqlite3.Connection:
         sqlite3.Error, OSError: It can't be used; `translated` puts that in words.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    path = _real(path)
     with _alone_in(path.parent):
         known = _recognised(path)
-        connection = sqlite3.connect(path, isolation_level=None, timeout=_WAIT_SECONDS)
+        connection = _set_up(sqlite3.connect(path, isolation_level=None, timeout=_WAIT_SECONDS))
         try:
             # First, since later writes may stay in the journal for a long time.
             if known is None:
                 connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} {_marks()} COMMIT;")
-            elif known != APPLICATION_ID:
-                connection.executescript(_marks())
+            elif known == _WITHOUT_DIGESTS:
+                connection.executescript(f"BEGIN IMMEDIATE; {_TO_DIGESTS} {_marks()} COMMIT;")
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
         except BaseException:
@@ -111,9 +128,14 @@ def readable(path: Path) -> sqlite3.Connection:
         raise InputError(
             f"there is no store {path}", hint=f"`hardcost run` creates one; {_ELSEWHERE}"
         )
-    if _recognised(path) is None:
+    real = _real(path)
+    known = _recognised(real)
+    if known is None:
         raise InputError(f"the store {path} is empty", hint=_ELSEWHERE)
-    return _reading(path)
+    connection = _reading(real)
+    if known == _WITHOUT_DIGESTS:
+        connection.executescript(_AS_IF_WITH_DIGESTS)
+    return connection
 
 
 @contextlib.contextmanager
@@ -150,8 +172,8 @@ class Owners:
 
     def __init__(self, path: Path) -> None:
         """Open the file beside the store `path`; nothing is locked yet."""
-        beside = path.with_name(f"{path.name}-owners")
-        self._file = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        real = _real(path)
+        self._file = own_file(real.with_name(f"{real.name}-owners"))
 
     def close(self) -> None:
         """Release all runs."""
@@ -178,8 +200,31 @@ def _marks() -> str:
     return f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};"
 
 
+def _real(path: Path) -> Path:
+    """Return where a store is, whatever link its user names: what is beside it is there.
+
+    Raises:
+        StoreError: It is no regular file, or one of those beside it isn't.
+        OSError: It can't be read.
+    """
+    real = Path(os.path.realpath(path))
+    if os.path.lexists(real) and not real.is_file():
+        raise StoreError(f"the store {path} is not a regular file", hint=_ELSEWHERE)
+    for suffix in ("-wal", "-shm", "-journal"):
+        with contextlib.suppress(FileNotFoundError):
+            check_own(real.with_name(f"{real.name}{suffix}"))
+    return real
+
+
+def _set_up(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Have text that is no UTF-8 come back as it is, since damage is the reader's to name."""
+    connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+    connection.execute("PRAGMA trusted_schema = OFF")  # the file may be anybody's
+    return connection
+
+
 def _recognised(path: Path) -> int | None:
-    """Return a store's application id: ours, or 0 if it predates that; None: it is empty.
+    """Return the version of a store's schema; None: the file is empty.
 
     Raises:
         StoreError: It is another program's, or a newer hardcost's.
@@ -187,6 +232,7 @@ def _recognised(path: Path) -> int | None:
     if not path.exists() or (path.is_file() and path.stat().st_size == 0):
         return None
     with contextlib.closing(_looking(path)) as connection:
+        connection.text_factory = str  # a name that is no text is damage
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         named = connection.execute("SELECT type, name FROM sqlite_schema").fetchall()
@@ -202,11 +248,12 @@ def _recognised(path: Path) -> int | None:
         )
     ours = {("table", "runs"), ("table", "records"), ("index", "records_by_identity")}
     others = {row for row in named if not str(row[1]).startswith("sqlite_")} - ours
-    is_whole = columns == _COLUMNS
-    if application == APPLICATION_ID and is_whole:
-        return APPLICATION_ID
-    if application == 0 and version == VERSION and is_whole and not others:
-        return 0
+    is_older = version == _WITHOUT_DIGESTS
+    wanted = {table: names[:-1] if is_older else names for table, names in _COLUMNS.items()}
+    is_whole = columns == wanted and version in {_WITHOUT_DIGESTS, VERSION}
+    is_from_before_marks = application == 0 and is_older and not others
+    if is_whole and (application == APPLICATION_ID or is_from_before_marks):
+        return int(version)
     if (application, version, named) == (0, 0, []):
         return None
     raise StoreError(
@@ -223,7 +270,7 @@ def _looking(path: Path) -> sqlite3.Connection:
     """
     if _has_journal(path):
         return _reading(path)
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+    return _set_up(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True))
 
 
 def _reading(path: Path) -> sqlite3.Connection:
@@ -233,8 +280,8 @@ def _reading(path: Path) -> sqlite3.Connection:
     there is no journal, the file alone is read.
     """
     place = path.absolute().as_uri()
-    connection = sqlite3.connect(
-        f"{place}?mode=ro", uri=True, isolation_level=None, timeout=_WAIT_SECONDS
+    connection = _set_up(
+        sqlite3.connect(f"{place}?mode=ro", uri=True, isolation_level=None, timeout=_WAIT_SECONDS)
     )
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
@@ -242,7 +289,9 @@ def _reading(path: Path) -> sqlite3.Connection:
         connection.close()
         if not isinstance(error, sqlite3.OperationalError) or _has_journal(path):
             raise
-        connection = sqlite3.connect(f"{place}?mode=ro&immutable=1", uri=True, isolation_level=None)
+        connection = _set_up(
+            sqlite3.connect(f"{place}?mode=ro&immutable=1", uri=True, isolation_level=None)
+        )
     return connection
 
 

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hardcost.files import json_value
-from hardcost.store import database
+from hardcost.store import database, rows
+from hardcost.store.runname import is_name
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
     from pathlib import Path
 
+    from hardcost.store.rows import RunRow
+
 
 @dataclass(frozen=True)
 class Listed:
     """A run in outline: the `trials` that it measured itself, their `workloads` and `instruments`.
 
-    Trials taken from earlier runs are not included. Times are UTC, as ISO 8601; `finished` and
-    `finding`, which is JSON, are None until it is complete.
+    Trials taken from earlier runs are not included, nor those whose record is damaged. Times are
+    UTC, as ISO 8601; `finished` and `finding`, which is JSON, are None until it is complete.
+    `unchecked`: it, or one of its trials, was written before digests were kept.
     """
 
     name: str
@@ -31,17 +35,26 @@ class Listed:
     workloads: tuple[str, ...]
     instruments: tuple[str, ...]
     finding: str | None
+    unchecked: bool = False
 
 
-_OUTLINES = """
-SELECT name, study, started, finished, finding,
-       (SELECT count(*) FROM records WHERE run = name),
-       (SELECT json_group_array(DISTINCT json_extract(body, '$.workload'))
-          FROM records WHERE run = name AND json_valid(body)),
-       (SELECT json_group_array(DISTINCT json_extract(body, '$.instrument'))
-          FROM records WHERE run = name AND json_valid(body))
-  FROM runs ORDER BY started DESC, runs.rowid DESC
-"""
+@dataclass(frozen=True)
+class Outline:
+    """The runs of a store, the newest first; in words, runs and records left out as damaged."""
+
+    runs: tuple[Listed, ...] = ()
+    lost: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
+
+
+@dataclass
+class _Trials:
+    """What is said of a run's trials."""
+
+    count: int = 0
+    unchecked: bool = False
+    workloads: set[str] = field(default_factory=set)
+    instruments: set[str] = field(default_factory=set)
 
 
 def names(path: Path) -> tuple[str, ...]:
@@ -53,40 +66,62 @@ def names(path: Path) -> tuple[str, ...]:
     if not path.exists():
         return ()
     with _opened(path) as connection:
-        rows = connection.execute("SELECT name FROM runs ORDER BY started DESC, rowid DESC")
-        return tuple(name for (name,) in rows)
+        found = connection.execute("SELECT name FROM runs ORDER BY started DESC, rowid DESC")
+        return tuple(name for (name,) in found if is_name(name))
 
 
-def runs(path: Path) -> tuple[Listed, ...]:
-    """Return the runs in the store `path` in outline, the newest first; none if there is none.
+def runs(path: Path) -> Outline:
+    """Return the runs in the store `path` in outline; none if there is none.
 
     Raises:
         StoreError: It can't be read.
     """
     if not path.exists():
-        return ()
+        return Outline()
+    lost: list[str] = []
+    damaged: list[str] = []
     with _opened(path) as connection:
-        rows = connection.execute(_OUTLINES).fetchall()
-    return tuple(
-        Listed(
-            name,
-            study,
-            started,
-            finished,
-            trials,
-            _texts(workloads),
-            _texts(instruments),
-            finding,
-        )
-        for name, study, started, finished, finding, trials, workloads, instruments in rows
+        trials = _trials(connection, path, damaged)
+        found = []
+        for row in rows.runs(connection, "ORDER BY started DESC, rowid DESC"):
+            damage = row.damage()
+            if damage is None:
+                found.append(_listed(row, trials[str(row.name)]))
+            else:
+                lost.append(row.said(path, damage))
+    return Outline(tuple(found), tuple(lost), tuple(damaged))
+
+
+def _trials(
+    connection: sqlite3.Connection, path: Path, damaged: list[str]
+) -> defaultdict[str, _Trials]:
+    """Return what is said of trials by the name of their run; what is damaged joins `damaged`."""
+    found: defaultdict[str, _Trials] = defaultdict(_Trials)
+    for row, keys in rows.outlines(connection):
+        damage = row.damage()
+        if damage is not None:
+            damaged.append(row.said(path, ValueError(damage)))
+            continue
+        run = found[str(row.run)]
+        run.count += 1
+        run.unchecked |= row.is_unchecked
+        run.workloads.add(str(keys.workload))
+        run.instruments.add(str(keys.instrument))
+    return found
+
+
+def _listed(row: RunRow, trials: _Trials) -> Listed:
+    return Listed(
+        str(row.name),
+        str(row.study),
+        str(row.started),
+        None if row.finished is None else str(row.finished),
+        trials.count,
+        tuple(sorted(trials.workloads)),
+        tuple(sorted(trials.instruments)),
+        None if row.finding is None else str(row.finding),
+        row.is_unchecked or trials.unchecked,
     )
-
-
-def _texts(listed: str) -> tuple[str, ...]:
-    """Return the texts in a list of SQLite's; none where damaged records nest it too deeply."""
-    with contextlib.suppress(ValueError):
-        return tuple(str(one) for one in json_value(listed))
-    return ()
 
 
 @contextlib.contextmanager

@@ -1,27 +1,34 @@
-"""The store: one SQLite file with every run and trial; one writer, each trial saved at once."""
+"""The store: one SQLite file with every run and trial; one writer, each trial saved at once.
+
+Every row is compared with its digest where it is read. A damaged row is never used.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self
 
 from hardcost.errors import InputError, StoreError
-from hardcost.store import database
-from hardcost.store.record import Record, check
+from hardcost.store import database, rows, runname
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
     from types import TracebackType
 
+    from hardcost.store.record import Record
+    from hardcost.store.rows import RecordRow, RunRow
+
 _LAST_TRIALS = 500  # used to estimate the time of others
-_LONGEST_SECONDS = 1e7  # most host time of a trial; more is damage
 
 
 @dataclass(frozen=True)
 class Run:
-    """One execution of a study; times are UTC, as ISO 8601; `finished` is None until it is."""
+    """One execution of a study; times are UTC, as ISO 8601; `finished` is None until it is.
+
+    `unchecked`: it was written before digests were kept.
+    """
 
     name: str
     plan: str
@@ -29,6 +36,7 @@ class Run:
     fresh: bool
     started: str
     finished: str | None
+    unchecked: bool = False
 
 
 class Store:
@@ -37,7 +45,8 @@ class Store:
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         """Open `path`; unless `read_only`, create it and its folder if they are missing.
 
-        `damaged` describes records that can't be read and were ignored.
+        `damaged` describes the records that were ignored, `lost` the runs. `unchecked` counts the
+        records that were read and have no digest.
 
         Raises:
             InputError: It is missing, and `read_only`.
@@ -45,6 +54,8 @@ class Store:
         """
         self.path = path
         self.damaged: list[str] = []
+        self.lost: list[str] = []
+        self.unchecked = 0
         self._owners: database.Owners | None = None
         with database.translated(path):
             self._connection = database.readable(path) if read_only else database.writable(path)
@@ -66,78 +77,96 @@ class Store:
             self._owners = None
 
     def start(self, name: str, plan: str, study: str, *, fresh: bool) -> Run:
-        """Enter a new run, locked against other processes while this store is open."""
+        """Enter a new run, locked against other processes while this store is open.
+
+        Raises:
+            ValueError: Its name can't be a run's.
+        """
+        if not runname.is_name(name):
+            raise ValueError(f"a run named {name!r}")
         run = Run(name, plan, study, fresh, _now(), None)
         with database.translated(self.path):
             self._take(name)
             self._connection.execute(
-                "INSERT INTO runs (name, plan, study, fresh, started) VALUES (?, ?, ?, ?, ?)",
-                (run.name, run.plan, run.study, run.fresh, run.started),
+                "INSERT INTO runs (name, plan, study, fresh, started, digest)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (run.name, run.plan, run.study, int(run.fresh), run.started, _seal(run)),
             )
         return run
 
     def save(self, run: Run, record: Record) -> None:
         """Keep a trial; it is on disk when this returns."""
         with database.translated(self.path):
-            self._connection.execute(
-                "INSERT INTO records (run, identity, body) VALUES (?, ?, ?)",
-                (run.name, record.identity, record.model_dump_json()),
-            )
+            self._connection.execute("BEGIN IMMEDIATE")  # for the number
+            try:
+                (number,) = self._connection.execute(
+                    "SELECT ifnull(max(number), 0) + 1 FROM records"
+                ).fetchone()
+                place = (number, run.name, record.identity)
+                body = record.model_dump_json()
+                self._connection.execute(
+                    "INSERT INTO records (number, run, identity, body, digest)"
+                    " VALUES (?, ?, ?, ?, ?)",
+                    (*place, body, rows.seal("record", *place, body)),
+                )
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:  # SQLite may have ended it itself
+                    self._connection.execute("ROLLBACK")
+                raise
 
     def finish(self, run: Run, finding: str) -> None:
-        """Record that a run is complete, and what it found."""
+        """Record that a run is complete, and what it found.
+
+        One that was begun before digests were kept stays unchecked.
+        """
+        done = replace(run, finished=_now())
+        digest = rows.UNCHECKED if run.unchecked else _seal(done, finding)
         with database.translated(self.path):
-            self._connection.execute(
-                "UPDATE runs SET finished = ?, finding = ? WHERE name = ?",
-                (_now(), finding, run.name),
+            changed = self._connection.execute(
+                "UPDATE runs SET finished = ?, finding = ?, digest = ? WHERE name = ?",
+                (done.finished, finding, digest, run.name),
             )
+        if changed.rowcount != 1:
+            raise StoreError(f"the run {run.name} is not in {self.path} any more", hint=rows.SEE)
 
     def record(self, identity: str, run: Run | None = None) -> Record | None:
         """Return the newest record of a trial; if `run` is given, only of that run.
 
         A damaged record is ignored and joins `damaged`.
         """
-        query = "SELECT number, body FROM records WHERE identity = ? AND (? IS NULL OR run = ?)"
         own = None if run is None else run.name
+        which = "WHERE identity = ? AND (? IS NULL OR run = ?) ORDER BY number DESC"
         with database.translated(self.path):
-            rows = self._connection.execute(
-                query + " ORDER BY number DESC", (identity, own, own)
-            ).fetchall()
-        for number, body in rows:
-            try:
-                found = Record.model_validate_json(body)
-                check(found, identity)
-            except ValueError as error:
-                reason = str(error).splitlines()[0]
-                self.damaged.append(f"the record {number} of {self.path} is damaged: {reason}")
-            else:
-                return found
+            for row in rows.records(self._connection, which, identity, own, own):
+                found = self._read(row)
+                if found is not None:
+                    return found
         return None
 
+    def _read(self, row: RecordRow) -> Record | None:
+        """Return the record of a row; None if that is damaged, which joins `damaged`."""
+        try:
+            found = row.record()
+        except ValueError as error:
+            self.damaged.append(row.said(self.path, error))
+            return None
+        self.unchecked += row.is_unchecked
+        return found
+
     def runs(self) -> tuple[Run, ...]:
-        """Return all runs, the newest first.
-
-        Raises:
-            StoreError: A run's row is damaged.
-        """
+        """Return all runs that are as they were written, the newest first; others join `lost`."""
+        self.lost.clear()
+        found = []
         with database.translated(self.path):
-            rows = self._connection.execute(
-                "SELECT rowid, name, plan, study, fresh, started, finished FROM runs"
-                " ORDER BY started DESC, rowid DESC"
-            ).fetchall()
-        return tuple(self._run(*row) for row in rows)
-
-    def _run(self, number: int, *row: object) -> Run:
-        name, plan, study, fresh, started, finished = row
-        texts = (name, plan, study, started, "" if finished is None else finished)
-        if not all(isinstance(text, str) for text in texts) or fresh not in {0, 1}:
-            raise StoreError(
-                f"row {number} of the table runs in {self.path} is damaged: {name!r}",
-                hint=f"remove that row with sqlite3 (its rowid is {number}), or select another"
-                " store with --store",
-            )
-        ended = None if finished is None else str(finished)
-        return Run(str(name), str(plan), str(study), bool(fresh), str(started), ended)
+            for row in rows.runs(self._connection):
+                damage = row.damage()
+                if damage is None:
+                    found.append((row.number, _run(row)))
+                else:
+                    self.lost.append(row.said(self.path, damage))
+        found.sort(key=lambda one: (one[1].started, one[0]), reverse=True)
+        return tuple(run for _, run in found)
 
     def unfinished(self, plan: str) -> Run | None:
         """Return the newest interrupted run of `plan`, locked against other processes.
@@ -173,63 +202,65 @@ class Store:
 
         Raises:
             InputError: There is no such run, several match, or it was never finished.
+            StoreError: It is damaged.
         """
         runs = self.runs()
         done = [run for run in runs if run.finished is not None]
         fits = done[:1] if name == "last" else [run for run in runs if run.name.startswith(name)]
         exact = [run for run in fits if run.name == name] or fits
+        if not exact and self.lost:
+            raise StoreError(
+                f"'{name}' names no run in {self.path} that is as it was written; {self.lost[0]}",
+                hint=f"{rows.SEE}; {rows.AGAIN}",
+            )
         if len(exact) != 1:
             what = "no run" if not exact else f"{len(exact)} runs"
             raise InputError(
                 f"'{name}' names {what} in {self.path}", hint="`hardcost list runs` shows them"
             )
         with database.translated(self.path):
-            row = self._connection.execute(
-                "SELECT finding FROM runs WHERE name = ?", (exact[0].name,)
-            ).fetchone()
-        if row is None or not isinstance(row[0], str | None):
+            found = rows.runs(self._connection, "WHERE name = ?", exact[0].name)
+            row = next(found, None)
+        if row is None or row.damage() is not None:  # its index is
             raise StoreError(
                 f"the result of the run {exact[0].name} in {self.path} is damaged",
-                hint="run its study again: its trials are taken from the store",
+                hint=f"{rows.SEE}; {rows.AGAIN}",
             )
-        if row[0] is None:
+        if row.finding is None:
             raise InputError(
                 f"the run {exact[0].name} was interrupted or failed, and has no result",
                 hint="run its study again with --resume",
             )
-        return exact[0], row[0]
+        return exact[0], str(row.finding)
 
     def records(self) -> Iterator[tuple[str, Record]]:
         """Yield each trial with the name of its run, the oldest first.
 
         A damaged record is ignored and joins `damaged`.
         """
-        query = "SELECT number, run, identity, body FROM records ORDER BY number"
         with database.translated(self.path):
-            for number, run, identity, body in self._connection.execute(query):
-                try:
-                    found = Record.model_validate_json(body)
-                    check(found, identity)
-                except ValueError as error:
-                    reason = str(error).splitlines()[0]
-                    self.damaged.append(f"the record {number} of {self.path} is damaged: {reason}")
-                else:
-                    yield str(run), found
+            for row in rows.records(self._connection, "ORDER BY number"):
+                found = self._read(row)
+                if found is not None:
+                    yield str(row.run), found
 
     def durations(self) -> tuple[tuple[str, str, float], ...]:
         """Return workload, instrument and seconds of host time of the last trials, newest last."""
         with database.translated(self.path):
-            rows = self._connection.execute(
-                "SELECT workload, instrument, seconds FROM"
-                " (SELECT json_extract(whole, '$.workload') AS workload,"
-                " json_extract(whole, '$.instrument') AS instrument,"
-                " json_extract(whole, '$.host_seconds') AS seconds"
-                " FROM (SELECT iif(json_valid(body), body, '{}') AS whole"
-                " FROM records ORDER BY number DESC LIMIT ?))"
-                " WHERE typeof(seconds) IN ('real', 'integer') AND seconds BETWEEN 0 AND ?",
-                (_LAST_TRIALS, _LONGEST_SECONDS),
-            ).fetchall()
-        return tuple((str(a), str(b), float(seconds)) for a, b, seconds in reversed(rows))
+            return rows.durations(self._connection, _LAST_TRIALS)
+
+
+def _run(row: RunRow) -> Run:
+    """Return the run of a row that is not damaged."""
+    finished = None if row.finished is None else str(row.finished)
+    texts = (str(row.name), str(row.plan), str(row.study))
+    return Run(*texts, bool(row.fresh), str(row.started), finished, row.is_unchecked)
+
+
+def _seal(run: Run, finding: str | None = None) -> str:
+    """Return the digest of a run's row."""
+    about = (run.name, run.plan, run.study, int(run.fresh), run.started, run.finished)
+    return rows.seal("run", *about, finding)
 
 
 def _now() -> str:

@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError, Problem
-from hardcost.machines import kernelconfig
+from hardcost.machines import folders, kernelconfig
 from hardcost.machines.builtkernel import Built, built, is_known, read_sealed, write_sealed
 from hardcost.machines.cache import digest, file_digest
 from hardcost.machines.kernels import buildlog, kconfigtool, overlay, patches, source, tools
@@ -411,7 +411,9 @@ class Kernels:
     def _log(self, name: str) -> Path:
         folder = self._cache.root / "logs"
         folder.mkdir(parents=True, exist_ok=True)
-        return folder / f"kernel-{name}.log"
+        log = folder / f"kernel-{name}.log"
+        log.unlink(missing_ok=True)  # whatever it is: it is written to, not through
+        return log
 
     def _resolved(self, recipe: KernelRecipe) -> str:
         """Return the whole configuration of a recipe, as completed by Kconfig; kept."""
@@ -458,7 +460,7 @@ class Kernels:
         place, entry = self._place(origin), f"builds/{self._place(origin).name}"
         foreign = self._folder is not None or origin != self.source
         self._cache.check(origin.folder)
-        with (place / "kconfig.lock").open("w") as lock, self._cache.scratch() as root:
+        with folders.opened(place / "kconfig.lock") as lock, self._cache.scratch() as root:
             fcntl.flock(lock, fcntl.LOCK_EX)
             output = Output(place / "kconfig", root=root)
             output.open(entry)

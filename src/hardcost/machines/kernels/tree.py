@@ -14,10 +14,12 @@ import shutil
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
+from hardcost.files import own_text, put_own
+from hardcost.machines import folders
 from hardcost.machines.kernels.overlay import File
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from hardcost.machines.kernels.overlay import Overlay
@@ -45,14 +47,14 @@ class Tree:
         """
         if self._is_of_source():
             return False
-        shutil.rmtree(self.folder, ignore_errors=True)
+        folders.delete(self.folder)
         fresh = self.folder.with_suffix(".new")
-        shutil.rmtree(fresh, ignore_errors=True)
+        folders.delete(fresh)
         self._state.unlink(missing_ok=True)
         lay_out(self._source, fresh, link)
-        self._touched.write_text("")
+        self._note_touched(())
         fresh.rename(self.folder)
-        self._state.write_text(_SOURCE_ITSELF)
+        put_own(self._state, _SOURCE_ITSELF.encode())
         return True
 
     def set(self, overlay: Overlay) -> None:
@@ -63,18 +65,35 @@ class Tree:
         """
         wanted = overlay.digest or _SOURCE_ITSELF
         self._state.unlink(missing_ok=True)
-        names = {*self._touched.read_text().split(), *overlay.files}
-        self._touched.write_text("\n".join(sorted(names)))
+        names = {*self._noted_touched(), *overlay.files}
+        self._note_touched(names)
         for name in sorted(names):
             here = name in overlay.files
             self._put(name, overlay.files[name] if here else File.at(self._source / name))
-        self._touched.write_text("\n".join(sorted(overlay.files)))
-        self._state.write_text(wanted)
+        self._note_touched(overlay.files)
+        put_own(self._state, wanted.encode())
+
+    def _note_touched(self, names: Iterable[str]) -> None:
+        put_own(self._touched, "\n".join(sorted(names)).encode())
+
+    def _noted_touched(self) -> frozenset[str]:
+        """Return the files that may differ.
+
+        Raises:
+            OSError: The note can't be read.
+            ValueError: It names a file outside the tree.
+        """
+        names = frozenset(own_text(self._touched).split())
+        if any(name.startswith("/") or ".." in name.split("/") for name in names):
+            raise ValueError("a file outside the tree")
+        return names
 
     def _is_of_source(self) -> bool:
         """Say whether all of the tree is its source's, except what `set` corrects."""
+        if self.folder.is_symlink():
+            return False
         try:
-            touched = set(self._touched.read_text().split())
+            touched = self._noted_touched()
             there, wanted = (_links(folder) for folder in (self.folder, self._source))
         except (OSError, ValueError):
             return False

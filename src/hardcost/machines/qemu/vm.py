@@ -239,13 +239,14 @@ class VirtualMachine:
         parts = {**machine.identity(asked), "init": boot.init, "recipe": inquiry.RECIPE}
         place = self.cache.root / "boots" / digest(parts)
         title = f"what a kernel says of: {' '.join(boot.parameters)}"
-        async with self.cache.building_beside("boots", place.name, title) as folder:
-            if folder is not None:
-                recipe = machine.recipe(asked)
-                modules = None if boot.kernel is not None else self._kernel(boot).modules
-                known = Parameters(recipe.kernel, modules)
-                account = await inquiry.ask(recipe, self.cache, known, boot)
-                (folder / _ACCOUNT).write_text(inquiry.packed(account))
+        if await asyncio.to_thread(self.cache.find, "boots", place.name) is None:
+            async with self.cache.building_beside("boots", place.name, title) as folder:
+                if folder is not None:
+                    recipe = machine.recipe(asked)
+                    modules = None if boot.kernel is not None else self._kernel(boot).modules
+                    known = Parameters(recipe.kernel, modules)
+                    account = await inquiry.ask(recipe, self.cache, known, boot)
+                    (folder / _ACCOUNT).write_text(inquiry.packed(account))
         return inquiry.unpacked((place / _ACCOUNT).read_text())
 
     def _with(self, hardware: argv.Hardware) -> VirtualMachine:

@@ -7,16 +7,18 @@ import fcntl
 import hashlib
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
+from hardcost.files import own_content, own_file
 from hardcost.machines.real import journal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from io import BufferedWriter
 
     from hardcost.machines.real.journal import Journal
+
+_LARGEST = 64 << 20  # bytes of a journal, which has a line for each change
 
 
 def place(machine: str) -> Path:
@@ -42,7 +44,7 @@ class Book:
             MachineError: It can't be read, or was edited.
         """
         try:
-            content = self.path.read_bytes()
+            content = own_content(self.path, _LARGEST)
         except FileNotFoundError:
             return b""
         except OSError as error:
@@ -62,7 +64,7 @@ class Book:
         path = self.path.with_suffix(".lock")
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            lock = _opened(path, "ab")
+            lock = os.fdopen(own_file(path), "ab")
         except OSError as error:
             if alone:
                 raise _failed(path, error) from error
@@ -87,7 +89,8 @@ class Book:
         self._journal = journal.continued(self._journal, text, f"the journal of {self.path.stem}")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with _opened(self.path, "wb" if new else "ab") as file:
+            flags = os.O_TRUNC if new else os.O_APPEND
+            with os.fdopen(own_file(self.path, os.O_WRONLY | os.O_CREAT | flags), "wb") as file:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
@@ -110,11 +113,6 @@ class Book:
                 _sync_folder(self.path.parent)
         except OSError as error:
             raise _failed(self.path, error) from error
-
-
-def _opened(path: Path, mode: Literal["wb", "ab"]) -> BufferedWriter:
-    """Open one of our own files: root may run this in a folder of somebody else's (`sudo`)."""
-    return open(path, mode, opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW, 0o600))
 
 
 def _sync_folder(folder: Path) -> None:
