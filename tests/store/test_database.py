@@ -33,13 +33,13 @@ CREATE TABLE runs (
     fresh INTEGER NOT NULL,
     started TEXT NOT NULL,
     finished TEXT,
-    finding TEXT
+    finding TEXT                -- what it found, as JSON
 );
 CREATE TABLE records (
     number INTEGER PRIMARY KEY,
     run TEXT NOT NULL REFERENCES runs (name),
     identity TEXT NOT NULL,
-    body TEXT NOT NULL
+    body TEXT NOT NULL          -- the record, as JSON
 );
 CREATE INDEX records_by_identity ON records (identity);
 PRAGMA user_version = 1;
@@ -179,6 +179,22 @@ def test_a_store_that_another_process_holds_is_called_that(tmp_path: Path) -> No
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="has been locked by another process"):
             store.finish(store.runs()[0], "{}")
+
+
+def made_older(path: Path) -> None:
+    """Turn a store into one from before there were digests."""
+    new = path.with_name("older")
+    made(new, MARKED)
+    with closing(sqlite3.connect(new)) as connection:
+        connection.execute("ATTACH ? AS now", (str(path),))
+        connection.executescript(
+            "INSERT INTO runs SELECT name, plan, study, fresh, started, finished, finding"
+            " FROM now.runs;"
+            "INSERT INTO records SELECT number, run, identity, body FROM now.records;"
+        )
+    for suffix in ("-wal", "-shm"):
+        path.with_name(f"{path.name}{suffix}").unlink(missing_ok=True)
+    new.replace(path)
 
 
 def older(path: Path, *bodies: str) -> Path:

@@ -127,8 +127,8 @@ def test_what_changed_since_it_was_written_is_found_and_not_used(
     with Store(path, read_only=True) as store:
         for run in store.runs():
             assert store.finding(run.name) == (run, wanted[run.name])
-        for run, one in store.records():
-            assert one.measured[0].samples == (float(run[-1]),)
+        for name, one in store.records():
+            assert one.measured[0].samples == (float(name[-1]),)
         assert [*store.lost, *store.damaged] == [one.what for one in found.damaged]
 
 
@@ -151,8 +151,8 @@ def test_a_bit_anywhere_in_the_file_changes_nothing_unnoticed(tmp_path: Path) ->
         said = 0
         try:
             with Store(path, read_only=True) as store:
-                for run, one in store.records():
-                    assert one.measured[0].samples == (float(run[-1]),)
+                for name, one in store.records():
+                    assert one.measured[0].samples == (float(name[-1]),)
                 for run in store.runs():
                     assert store.finding(run.name)[1] == json.dumps({"of": int(run.name[-1])})
                 said = len(store.damaged) + len(store.lost)

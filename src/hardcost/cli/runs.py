@@ -37,7 +37,8 @@ def rows(store: Path) -> list[dict[str, Any]]:
 def check(runs: tuple[str, ...], store: Path, format: str) -> None:  # noqa: A002
     """Say which of RUNS are in the store as they were written, and what is damaged."""
     with monitor_of("auto").stage("trials", storecheck.size(store)) as advance:
-        found = storecheck.checked(store, runs, advance)
+        names = [(*glance.names(store), one)[0] if one == "last" else one for one in runs]
+        found = storecheck.checked(store, names, advance)
     if format == "json":
         print(json.dumps({"store": str(store), **dataclasses.asdict(found)}, indent=2))
     else:

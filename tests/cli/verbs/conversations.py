@@ -351,6 +351,13 @@ CONVERSATIONS = {
         "list profiles my.rules",
         "list nothing",
     ),
+    "runs": (
+        "runs check",
+        f"run study.toml {ON} --progress none",
+        "runs check",
+        "runs check study --format json",
+        "runs check nothing",
+    ),
     "list-controls": ("list controls",),
     "list-kernel-options": (
         "list kernel-options --config config --differing",

@@ -26,9 +26,9 @@ def runs() -> None:
 def check() -> None:
     """Check that RUNS (all, if none is named) are in the store as they were written.
 
-    RUNS are names of runs, or the beginnings of names. Each trial and result is compared with the
-    digest that was kept with it, and SQLite checks the file. What an older hardcost wrote has no
-    digest and is called unchecked. Exit status 1 if anything is damaged.
+    RUNS are names of runs, the beginnings of names, or 'last'. Each trial and result is compared
+    with the digest that was kept with it, and SQLite checks the file. What an older hardcost wrote
+    has no digest and is called unchecked. Exit status 1 if anything is damaged.
 
     \b
     Examples:  hardcost runs check
