@@ -1,64 +1,32 @@
-"""How hardcost handles a damaged cache: `python bench/cache_damage.py --rounds 100 --seed 1`.
+"""How hardcost handles a damaged cache: rounds for `bench/damage.py`, and the rules to judge them.
 
-Creates its own cache by running a study. Each round then damages one file of a random entry (a byte
-flipped, the file cut, grown, removed, another added, two swapped) and runs the study again. Each
-run must print the same numbers, whether it healed the cache or did not use the damaged file, or
-refuse with status 3 and a remedy. Status 1 if a run does anything else. apt's package index must be
-available, since damaged packages are fetched again. `--cache` keeps the cache.
+A round damages one file of a random entry, or puts a link, pipe or device in the place of one, of
+an entry or of a lock, and runs a study again. Each run must print the same numbers, whether it
+healed the cache or did not use the damaged file, or refuse with status 3 and a remedy; and nothing
+outside the cache may change.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
-import random
 import shutil
-import sys
-import tempfile
+import subprocess  # noqa: TID251  (only its exception)
 import time
-from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-# A script finds its own folder alone, and not the one that this is in.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from bench.small_study import RUN, Tool, numbers
 
-from bench.small_study import RUN, Tool, numbers, own_cache
+from hardcost.machines import folders
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    import random
+    from collections.abc import Callable
+    from pathlib import Path
 
 LIMIT_SECONDS = 600
-KINDS = ("packages", "kernels", "guests", "snapshots")
+KINDS = ("packages", "kernels", "guests", "snapshots", "boots")
 REFUSED = 3
-
-
-def main() -> int:
-    """Damage, run, compare; return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--cache", type=own_cache, help="a cache for nothing else; kept afterwards")
-    parser.add_argument("--only", choices=sorted(WAYS), help="damage only in this way")
-    given = parser.parse_args()
-    chance = random.Random(given.seed)  # noqa: S311  (no secret)
-    with tempfile.TemporaryDirectory(prefix="hardcost-damage-") as name:
-        folder = Path(name)
-        cache = given.cache or folder / "cache"
-        tool = Tool(folder, cache, LIMIT_SECONDS)
-        whole = study(tool)
-        print(f"undamaged: {whole.seconds:.1f} s, status {whole.status}")
-        seen: Counter[str] = Counter()
-        for number in range(given.rounds):
-            kind, what = damage(cache, chance, [given.only] if given.only else sorted(WAYS))
-            after = study(tool)
-            came = outcome(whole, after)
-            seen[f"{kind}: {came}"] += 1
-            print(f"{number + 1:3} {what}: {came}, {after.seconds:.1f} s", flush=True)
-            if came == "WRONG":
-                print(after.err)
-        print("\n".join(f"{count:4} {what}" for what, count in sorted(seen.items())))
-        return int(any(what.endswith("WRONG") for what in seen))
+PRECIOUS = "precious"
 
 
 class Ran:
@@ -70,11 +38,50 @@ class Ran:
         self.numbers = numbers(out)
 
 
-def study(tool: Tool) -> Ran:
-    """Run the study, measuring everything again."""
-    started = time.monotonic()
-    status, out, err = tool.whole(*RUN)
-    return Ran(status, out, err, time.monotonic() - started)
+class CacheRounds:
+    """A warm cache, used for nothing else, and the numbers of a study with it."""
+
+    def __init__(self, folder: Path, cache: Path) -> None:
+        """Fill the cache by running the study; `folder` is for its store and the like."""
+        self._cache, self._outside = cache, folder / "outside"
+        self._outside.mkdir(parents=True)
+        self._tool = Tool(folder, cache, LIMIT_SECONDS)
+        self._whole = self._study()
+        print(f"undamaged: {self._whole.seconds:.1f} s, status {self._whole.status}")
+
+    def round(self, way: str, chance: random.Random) -> tuple[str, str]:
+        """Damage the cache in one way; return what came of it, and what is wrong with that."""
+        aim = self._outside / "aim"
+        aim.write_text(PRECIOUS)
+        path = self._chosen(chance)
+        strange = WAYS[way](path, chance, aim, self._cache)
+        try:
+            after = self._study()
+        except subprocess.TimeoutExpired:
+            return "WRONG", f"{path}: it hangs"
+        came = outcome(self._whole, after)
+        there = [one.name for one in self._outside.iterdir()]
+        if there != ["aim"] or aim.read_text() != PRECIOUS:
+            came = "WRONG"
+        if came == "refused" and strange is not None:
+            folders.delete(strange)  # as the remedy says
+        return came, f"{path}: {after.err}" if came == "WRONG" else ""
+
+    def _chosen(self, chance: random.Random) -> Path:
+        """Return a file of a random entry."""
+        cache = self._cache
+        kind = chance.choice([one for one in KINDS if any((cache / one).glob("[!.]*"))])
+        place = chance.choice(sorted((cache / kind).glob("[!.]*")))
+        files = sorted(one for one in place.rglob("*") if one.is_file() and not one.is_symlink())
+        # A package has thousands of files, of which few are used; half of the damage targets those.
+        used = [one for one in files if one.parent == place or one.parent.name == "boot"]
+        return chance.choice(used if used and chance.random() < 1 / 2 else files)
+
+    def _study(self) -> Ran:
+        """Run the study, measuring everything again."""
+        started = time.monotonic()
+        status, out, err = self._tool.whole(*RUN)
+        return Ran(status, out, err, time.monotonic() - started)
 
 
 def outcome(whole: Ran, after: Ran) -> str:
@@ -85,20 +92,7 @@ def outcome(whole: Ran, after: Ran) -> str:
         return "refused" if "hint:" in after.err else "WRONG"
     if after.numbers != whole.numbers:
         return "WRONG"
-    return "healed" if "cache: " in after.err else "no part in the run"
-
-
-def damage(cache: Path, chance: random.Random, ways: Sequence[str]) -> tuple[str, str]:
-    """Damage a file of a random entry in one of `ways`; return the entry's kind and the damage."""
-    kind = chance.choice([one for one in KINDS if any((cache / one).glob("[!.]*"))])
-    place = chance.choice(sorted((cache / kind).glob("[!.]*")))
-    files = sorted(path for path in place.rglob("*") if path.is_file() and not path.is_symlink())
-    # A package has thousands of files, of which few are used; half of the damage targets those.
-    used = [path for path in files if path.parent == place or path.parent.name == "boot"]
-    path = chance.choice(used if used and chance.random() < 1 / 2 else files)
-    way = chance.choice(ways)
-    WAYS[way](path, chance)
-    return kind, f"{way}: {path.relative_to(cache)}"
+    return "healed" if "cache: " in after.err else "no part"
 
 
 def _flip(path: Path, chance: random.Random) -> None:
@@ -143,15 +137,62 @@ def _swap(path: Path, chance: random.Random) -> None:
     between.rename(other)
 
 
-WAYS: dict[str, Callable[[Path, random.Random], None]] = {
-    "byte flipped": _flip,
-    "file cut": _cut,
-    "file grown": _grow,
-    "file removed": _remove,
-    "file added": _add,
-    "files swapped": _swap,
+def _strange(path: Path, chance: random.Random, aim: Path) -> None:
+    """Put a link, a pipe or a device in the place of a file or folder."""
+    folders.delete(path)
+    kind = chance.choice(["link", "pipe", "device"])
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(aim if kind == "link" else "/dev/zero")
+
+
+def _file(path: Path, chance: random.Random, aim: Path, _cache: Path) -> None:
+    _strange(path, chance, aim)
+
+
+def _entry(path: Path, chance: random.Random, aim: Path, cache: Path) -> None:
+    """Replace a whole entry, or its manifest or title."""
+    place = cache / "/".join(path.relative_to(cache).parts[:2])
+    _strange(chance.choice([place, place / "manifest", place / "title"]), chance, aim)
+
+
+def _lock(path: Path, chance: random.Random, aim: Path, cache: Path) -> Path:
+    kind, name = path.relative_to(cache).parts[:2]
+    lock = cache / "locks" / f"{kind}-{name}{chance.choice(['', '.used'])}"
+    _strange(lock, chance, aim)
+    return lock
+
+
+def _top(_path: Path, chance: random.Random, aim: Path, cache: Path) -> Path:
+    """Replace what lies in the cache's own folder and costs little to make again."""
+    place = cache / chance.choice(["took.jsonl", "scratch", "logs", "listings"])
+    _strange(place, chance, aim)
+    return place
+
+
+def _on(damage: Callable[[Path, random.Random], None]) -> _Way:
+    """Return a way of a damage to a file alone."""
+
+    def way(path: Path, chance: random.Random, _aim: Path, _cache: Path) -> None:
+        damage(path, chance)
+
+    return way
+
+
+if TYPE_CHECKING:
+    _Way = Callable[[Path, random.Random, Path, Path], Path | None]
+    """Returns what has to be removed by its user, if that is refused."""
+
+WAYS: dict[str, _Way] = {
+    "byte flipped": _on(_flip),
+    "file cut": _on(_cut),
+    "file grown": _on(_grow),
+    "file removed": _on(_remove),
+    "file added": _on(_add),
+    "files swapped": _on(_swap),
+    "link, pipe or device for a file": _file,
+    "link, pipe or device for an entry": _entry,
+    "link, pipe or device for a lock": _lock,
+    "link, pipe or device beside the entries": _top,
 }
-
-
-if __name__ == "__main__":
-    sys.exit(main())

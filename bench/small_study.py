@@ -60,7 +60,10 @@ class Tool:
     def whole(self, *words: str) -> tuple[int, str, str]:
         """Run it to its end; return its status and output."""
         process = self.start(*words)
-        out, err = process.communicate(timeout=self.limit_seconds)
+        try:
+            out, err = process.communicate(timeout=self.limit_seconds)
+        finally:
+            process.kill()  # where it hangs
         return process.returncode, out, err
 
 

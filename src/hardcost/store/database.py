@@ -210,7 +210,7 @@ def _real(path: Path) -> Path:
     real = Path(os.path.realpath(path))
     if os.path.lexists(real) and not real.is_file():
         raise StoreError(f"the store {path} is not a regular file", hint=_ELSEWHERE)
-    for suffix in ("-wal", "-shm", "-journal"):
+    for suffix in ("-wal", "-shm", "-journal", "-owners"):
         with contextlib.suppress(FileNotFoundError):
             check_own(real.with_name(f"{real.name}{suffix}"))
     return real
