@@ -115,6 +115,8 @@ class StoreRounds:
     def round(self, way: str, chance: random.Random) -> tuple[str, str]:
         """Damage a copy in one way; return what came of it, and what is wrong with that."""
         store = self._copied()
+        shutil.rmtree(self._outside)
+        self._outside.mkdir()
         (self._outside / "aim").write_text(PRECIOUS)
         WAYS[way](store, self._outside / "aim", chance)
         try:
@@ -293,7 +295,7 @@ def _beside(store: Path, aim: Path, chance: random.Random) -> None:
     suffix = chance.choice(["-owners", "-wal", "-shm", "-journal", ""])
     path = store.with_name(f"s{suffix}")
     path.unlink(missing_ok=True)
-    _strange(path, aim if suffix else aim.with_name("none"), chance)
+    _strange(path, aim if suffix else Path("/dev/zero"), chance)  # the user names the store itself
 
 
 def _report(store: Path, aim: Path, chance: random.Random) -> None:

@@ -162,6 +162,27 @@ def test_a_bit_anywhere_in_the_file_changes_nothing_unnoticed(tmp_path: Path) ->
     assert noticed > 20
 
 
+def test_rows_that_a_damaged_table_lacks_are_said_to_be_missing(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    sealed(path)
+    whole = path.read_bytes()
+    pages = [whole[at : at + 4096] for at in range(0, len(whole), 4096)]
+    orders = [(a, b) for a in range(1, len(pages)) for b in range(1, a)]
+    for a, b in orders:
+        data = list(pages)
+        data[a], data[b] = data[b], data[a]
+        path.write_bytes(b"".join(data))
+        try:
+            outline = glance.runs(path)
+            with Store(path, read_only=True) as store:
+                assert len(store.runs()) == 2 or store.lost, (a, b)
+                assert len(list(store.records())) == 4 or store.damaged, (a, b)
+        except StoreError:
+            continue
+        assert len(outline.runs) == 2 or outline.lost, (a, b)
+    assert orders
+
+
 def test_what_sqlite_can_t_read_is_damage(tmp_path: Path) -> None:
     path = with_record(tmp_path / "s")
     data = bytearray(path.read_bytes())

@@ -265,7 +265,7 @@ def _entry(  # noqa: PLR0913  (a row of the store, and how it came about)
     if resume:
         interrupted = store.unfinished(digest)
         for lost in store.lost:
-            monitor.note(f"{lost}; it is not continued")
+            monitor.note(f"not continued: {lost}")
         if interrupted is not None:
             monitor.note(f"going on with {interrupted.name}")
             return interrupted

@@ -89,6 +89,8 @@ def runs(path: Path) -> Outline:
                 found.append(_listed(row, trials[str(row.name)]))
             else:
                 lost.append(row.said(path, damage))
+        lost += rows.faults(connection, "runs", path)
+        damaged += rows.faults(connection, "records", path)
     return Outline(tuple(found), tuple(lost), tuple(damaged))
 
 

@@ -154,6 +154,17 @@ def records(connection: sqlite3.Connection, rest: str = "", *values: object) -> 
         yield RecordRow(*row)
 
 
+def faults(connection: sqlite3.Connection, table: str, path: Path) -> tuple[str, ...]:
+    """Return in words what SQLite finds wrong with a table; its index knows of rows that it lacks.
+
+    It takes some 3 ms for each MB.
+    """
+    found = connection.execute(f"PRAGMA main.integrity_check({table})").fetchone()
+    if found == ("ok",):
+        return ()
+    return (f"rows of the table {table} of {path}, perhaps: it is damaged: {found[0]}",)
+
+
 @dataclass(frozen=True)
 class Keys:
     """What is looked up in a record without parsing it, as a profile is long."""

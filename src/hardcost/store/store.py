@@ -165,6 +165,7 @@ class Store:
                     found.append((row.number, _run(row)))
                 else:
                     self.lost.append(row.said(self.path, damage))
+            self.lost += rows.faults(self._connection, "runs", self.path)
         found.sort(key=lambda one: (one[1].started, one[0]), reverse=True)
         return tuple(run for _, run in found)
 
@@ -243,6 +244,7 @@ class Store:
                 found = self._read(row)
                 if found is not None:
                     yield str(row.run), found
+            self.damaged += rows.faults(self._connection, "records", self.path)
 
     def durations(self) -> tuple[tuple[str, str, float], ...]:
         """Return workload, instrument and seconds of host time of the last trials, newest last."""

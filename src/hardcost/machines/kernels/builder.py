@@ -411,9 +411,8 @@ class Kernels:
     def _log(self, name: str) -> Path:
         folder = self._cache.root / "logs"
         folder.mkdir(parents=True, exist_ok=True)
-        log = folder / f"kernel-{name}.log"
-        log.unlink(missing_ok=True)  # whatever it is: it is written to, not through
-        return log
+        (folder / f"kernel-{name}.log").unlink(missing_ok=True)  # it is not written through
+        return folder / f"kernel-{name}.log"
 
     def _resolved(self, recipe: KernelRecipe) -> str:
         """Return the whole configuration of a recipe, as completed by Kconfig; kept."""
