@@ -104,13 +104,16 @@ def test_a_link_in_the_cache_s_folder_is_refused_and_nothing_is_swept_behind_it(
     assert sorted(one.name for one in elsewhere.iterdir()) == [".config-mine", "1-x", "1-x.lock"]
 
 
-def test_an_entry_that_is_a_link_is_no_entry(tmp_path: Path) -> None:
+def test_an_entry_that_is_a_link_is_no_entry(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     root = tmp_path / "cache"
     place = Cache(root).make("kernels", "aa", "a kernel", fill)
     place.rename(tmp_path / "moved")
     place.symlink_to(tmp_path / "moved")
     assert Cache(root).entries() == ()
     assert Cache(root).find("kernels", "aa") is None
+    assert caplog.messages == ["cache: kernels aa is made again, since it is a link"]
     assert folders.is_folder(Cache(root).make("kernels", "aa", "a kernel", fill))
     assert (tmp_path / "moved" / "content").read_text() == "x"
 

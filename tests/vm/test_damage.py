@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from hardcost.machines.folders import delete
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -34,11 +36,19 @@ def middle(path: Path, what: bytes) -> None:
         file.write(what)
 
 
+def relinked(place: Path, aim: str) -> None:
+    """Put a link in the place of a file or folder."""
+    delete(place)
+    place.symlink_to(aim)
+
+
 DAMAGE: dict[str, tuple[str, Callable[[Path], object]]] = {
     "the memory of a snapshot": ("snapshots", lambda place: middle(place / "ram", NOPS)),
     "no state of a snapshot": ("snapshots", lambda place: (place / "state").unlink()),
     "a cut initramfs": ("guests", lambda place: os.truncate(place / "initrd.cpio", 1 << 20)),
     "a kernel's byte": ("kernels", lambda place: middle(place / "vmlinux", b"\0\1")),
+    "a device for a manifest": ("guests", lambda place: relinked(place / "manifest", "/dev/zero")),
+    "a link for an entry": ("snapshots", lambda place: relinked(place, "/dev")),
     "no release": ("kernels", lambda place: (place / "release").unlink()),
 }
 

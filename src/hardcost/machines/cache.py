@@ -217,6 +217,7 @@ class Cache:
         node = folders.node(place)
         if node is None:
             if os.path.lexists(place):  # not an entry of ours
+                log.warning("cache: %s %s is made again, since it is a link", kind, name)
                 folders.removed(place)
             return False
         held = self._held.pop((kind, name), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
@@ -11,6 +12,9 @@ from hardcost.instruments.observed import Observed
 from hardcost.instruments.traces import Trace
 from hardcost.instruments.windows import Profile
 from hardcost.workloads.measured import Measured
+
+if TYPE_CHECKING:
+    from hardcost.store.rows import RecordRow
 
 
 class Record(BaseModel):
@@ -44,6 +48,22 @@ class Record(BaseModel):
 
 _LARGEST = 1e18
 """The limit of any measured number; an index of 1e308 is damage."""
+
+
+def of_row(row: RecordRow) -> Record:
+    """Return the record in a row of the store.
+
+    Raises:
+        ValueError: It is damaged.
+    """
+    damage = row.damage()
+    if damage is not None:
+        raise ValueError(damage)
+    if not isinstance(row.body, str | bytes) or not isinstance(row.identity, str):
+        raise ValueError("it has values of another kind")  # noqa: TRY004  (damage, as above)
+    found = Record.model_validate_json(row.body)
+    check(found, row.identity)
+    return found
 
 
 def check(record: Record, identity: str) -> None:

@@ -11,7 +11,6 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hardcost.store.record import Record, check
 from hardcost.store.runname import is_name
 
 if TYPE_CHECKING:
@@ -125,21 +124,6 @@ class RecordRow:
     def sealed(self) -> str:
         """Return the digest that it should have."""
         return seal("record", self.number, self.run, self.identity, self.body)
-
-    def record(self) -> Record:
-        """Return the record in it.
-
-        Raises:
-            ValueError: It is damaged.
-        """
-        damage = self.damage()
-        if damage is not None:
-            raise ValueError(damage)
-        if not isinstance(self.body, str | bytes) or not isinstance(self.identity, str):
-            raise ValueError("it has values of another kind")  # noqa: TRY004  (damage, as above)
-        found = Record.model_validate_json(self.body)
-        check(found, self.identity)
-        return found
 
 
 def runs(connection: sqlite3.Connection, rest: str = "", *values: object) -> Iterator[RunRow]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 from hardcost.errors import InputError, StoreError
 from hardcost.store import database, rows, runname
+from hardcost.store.record import of_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,7 +148,7 @@ class Store:
     def _read(self, row: RecordRow) -> Record | None:
         """Return the record of a row; None if that is damaged, which joins `damaged`."""
         try:
-            found = row.record()
+            found = of_row(row)
         except ValueError as error:
             self.damaged.append(row.said(self.path, error))
             return None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from hardcost.errors import InputError, StoreError
 from hardcost.store import database, rows
+from hardcost.store.record import of_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -133,7 +134,7 @@ def _trials(  # noqa: PLR0913  (what is looked at, and where it goes)
         run = run or CheckedRun(str(row.run), "damaged")  # of a run that is not there any more
         run.trials += 1
         try:
-            row.record()
+            of_row(row)
         except ValueError as error:
             run.damaged += 1
             gone = _REMOVED.format(path, "records", row.number)
