@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from hardcost.auditrules.cost import events, histogram
+from hardcost.auditrules.cost.alike import Alike
 from hardcost.auditrules.cost.constants import Constants, ConstantsError
 from hardcost.auditrules.cost.predict import Histogram, Prediction, predict, price, unpriced
 from hardcost.auditrules.cost.wasted import Kind, wasted
@@ -16,6 +19,9 @@ from hardcost.auditrules.rule import Rule, RulesError
 from hardcost.auditrules.semantics import Loaded, load
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import AS_WRITTEN, translate
+
+if TYPE_CHECKING:
+    from hardcost.auditrules.kernelrule import Condition
 
 DEBIAN = Constants.of_debian()
 WALK, FIELD = DEBIAN.walk, DEBIAN.field
@@ -152,7 +158,7 @@ def test_a_price_is_the_sum_over_the_calls() -> None:
     loaded = rules("-a always,exit -F arch=b64 -S openat -F uid=0", "-a always,exit -S unlink")
     calls = lookup.calls("b64")
     mix: Histogram = {("b64", calls["openat"]): 3.0, ("b64", calls["unlink"]): 2.0}
-    found = price(DEBIAN, loaded, mix)
+    found = price(mix, Alike(DEBIAN, loaded).predict)
     openat, unlink = (predict(DEBIAN, loaded, events.typical(c)) for c in ("openat", "unlink"))
     assert found.total == pytest.approx(3 * openat.total + 2 * unlink.total)
     assert found.total == pytest.approx(found.base + found.recording + sum(found.by_rule.values()))
@@ -211,6 +217,47 @@ def test_a_watch_behind_a_wider_rule_is_shadowed_and_not_by_another_watch() -> N
     watch = "-a always,exit -F path=/etc/shadow -F uid=0 -F perm=wa"
     assert kinds(wide, watch) == {1: [Kind.SHADOWED]}
     assert kinds("-a always,exit -F path=/etc/shadow -F perm=wa", watch) == {}
+
+
+def test_shadowing_rules_are_those_that_comparing_each_with_each_finds() -> None:
+    chance = random.Random(7)  # noqa: S311  (no secret)
+    fields = [
+        f"{field}{sign}{value}" for field in ("uid", "auid") for sign in "=<" for value in "012"
+    ]
+    found = 0
+    for _ in range(60):
+        lines = [
+            f"-{chance.choice('aaA')} always,exit -S {chance.choice(('all', '1', '1,2', '2'))} "
+            + " ".join(f"-F {one}" for one in sorted(chance.sample(fields, chance.randrange(4))))
+            + f" -k {nth}"
+            for nth in range(25)
+        ]
+        loaded = rules(*lines)
+        expected = shadowed_of(loaded)
+        reasons = wasted(loaded).items()
+        assert {
+            at: one.by for at, why in reasons for one in why if one.kind is Kind.SHADOWED
+        } == expected
+        found += len(expected)
+    assert found > 100
+
+
+def shadowed_of(loaded: Loaded) -> dict[int, int | None]:
+    found: dict[int, int | None] = {}
+    before: dict[frozenset[Condition], list[int]] = {}
+    for index in sorted(range(len(loaded.rules)), key=lambda one: -loaded.priority[one]):
+        rule, own = loaded.rules[index], frozenset(loaded.rules[index].conditions)
+        by = [
+            at
+            for held, those in before.items()
+            for at in those
+            if held <= own and not rule.mask & ~loaded.rules[at].mask
+        ]
+        if by:
+            found[index] = by[0]
+        else:
+            before.setdefault(own, []).append(index)
+    return found
 
 
 def test_conditions_that_exclude_each_other_never_fire() -> None:

@@ -65,6 +65,8 @@ def read_raw(line: bytes, place: Place) -> Reading:
 
 def read_text(text: str, place: Place) -> Reading:
     """Return what one line says."""
+    if not text.strip(" "):
+        return Reading(Kind.BLANK, place, raw=text)  # at once, as a file may have many
     reading = _read(text, place)
     fault = reading.fault
     if fault is not None:

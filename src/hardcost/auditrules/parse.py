@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from hardcost.auditrules.translate import Target
 
 LARGEST_FILE = 1 << 24
-"""The largest file, in bytes, that is accepted as a file of rules."""
+"""The largest file, in bytes, that is accepted as a file of rules; also of a folder's together."""
 
+MOST_LINES = 250_000
+"""The most lines of a file, or of a folder's files together: each takes memory and time."""
 
 MOST_NULS = 100
 """The most NUL bytes in a damaged file of rules; auditctl cuts lines at them."""
@@ -111,6 +113,13 @@ def read_bytes(data: bytes, file: str) -> tuple[Reading, ...]:
     return tuple(line.read_raw(raw, Place(file, number)) for number, raw in enumerate(lines, 1))
 
 
+def excess(size: int, lines: int) -> str | None:
+    """Return why so many bytes, or lines, are too much for a file or a folder of rules."""
+    if size > LARGEST_FILE:
+        return f"larger than {bounded.size(LARGEST_FILE)}"
+    return f"longer than {MOST_LINES:,} lines" if lines > MOST_LINES else None
+
+
 def read_line(text: str, place: Place) -> Reading:
     """Return what one line says; what is wrong with it is the reading's fault."""
     return line.read_text(text, place)
@@ -168,9 +177,13 @@ def _content(path: Path, name: str, faults: list[Fault]) -> bytes:
     except bounded.UnreadableError as error:
         faults.append(Fault(str(error), name, remedy="name a file of audit rules or a folder"))
         return b""
+    remedy = "is this a file of audit rules?"
+    too_much = excess(len(data), data.count(b"\n"))
+    if too_much:
+        faults.append(Fault(f"it is {too_much}", name, remedy=remedy))
+        return b""
     if not _is_binary(data):
         return data
-    remedy = "is this a file of audit rules?"
     faults.append(Fault("it contains many NUL bytes, so it is not text", name, remedy=remedy))
     return b""
 
@@ -201,11 +214,18 @@ def _read_folder(
         )
     readings: list[Reading] = []
     contents: list[tuple[str, bytes]] = []
+    size = lines = 0
     for file in files:
         if re.search(r"\s", file.name):
             remedy = "augenrules can't read it: rename it"
             faults.append(Fault("its name contains a space", shown(file), remedy=remedy))
         data = _content(file, shown(file), faults)
+        size, lines = size + len(data), lines + data.count(b"\n")
+        too_much = excess(size, lines)
+        if too_much:
+            remedy = "is this a folder of audit rules?"
+            faults.append(Fault(f"its files are {too_much} together", shown(path), remedy=remedy))
+            return ()
         contents.append((shown(file), data))
         readings.extend(map(_strip_tabbed_comment, read_bytes(data, shown(file))))
     faults.extend(_glued([(name, data) for name, data in contents if data]))

@@ -6,8 +6,9 @@ import contextlib
 import dataclasses
 import shutil
 import sys
+import threading
 import time
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import click
 from rich.console import Console
@@ -40,7 +41,7 @@ from hardcost.run.monitor import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
 Form = Literal["auto", "plain", "json", "none"]
 """What `--progress` takes."""
@@ -199,26 +200,65 @@ class ProgressLine:
         self._last = None
 
 
+class Tell(Protocol):
+    """Takes what is being done, as often as one likes."""
+
+    def __call__(self, doing: str, done: float | None = None, /) -> None:
+        """Begin `doing`, or go on with it; `done` is the part that is done, where that is known."""
+
+
+class _Work:
+    """What is being done, since when, and what part of it is done."""
+
+    def __init__(self) -> None:
+        self._doing, self._done = "", 0.0
+        self._began = self._since = time.monotonic()
+        self._line, self._over = ProgressLine(), threading.Event()
+
+    def tell(self, doing: str, done: float | None = None, /) -> None:
+        if not done and doing != self._doing:
+            self._since = time.monotonic()
+        self._doing, self._done = doing, done or 0.0
+
+    def show_until_over(self) -> None:
+        """Show it now and then, also while nothing new is told."""
+        while not self._over.wait(_BETWEEN_SECONDS):
+            now = time.monotonic()
+            if self._doing and now - self._began >= _SILENT_SECONDS:
+                text = f"{self._doing}, {now - self._began:.0f} s"
+                if self._done:
+                    left = (now - self._since) * (1 - self._done) / self._done
+                    text += f", about {left:.0f} s left"
+                with contextlib.suppress(OSError):  # nobody reads it
+                    self._line.show(text, now - self._began)
+
+    def end(self) -> None:
+        self._over.set()
+
+    def clear(self) -> None:
+        with contextlib.suppress(OSError):
+            self._line.end()
+
+
 @contextlib.contextmanager
-def work_progress() -> Iterator[Callable[[str], None]]:
+def work_progress() -> Iterator[Tell]:
     """Show what is being done on one line of stderr, where it takes more than a moment.
 
-    Gives the function that takes what is being done; it may be called as often as one likes.
+    Nothing else may be printed meanwhile.
     """
-    line, started = ProgressLine(), time.monotonic()
-    said = 0.0
-
-    def say(doing: str) -> None:
-        nonlocal said
-        seconds = time.monotonic() - started
-        if seconds >= _SILENT_SECONDS and seconds - said >= _BETWEEN_SECONDS:
-            said = seconds
-            line.show(f"{doing}, {seconds:.0f} s", seconds)
-
+    work = _Work()
+    thread = threading.Thread(target=work.show_until_over, daemon=True)
     try:
-        yield say
+        thread.start()
+    except RuntimeError:  # the system allows no more threads
+        yield work.tell
+        return
+    try:
+        yield work.tell
     finally:
-        line.end()
+        work.end()
+        thread.join()
+        work.clear()
 
 
 def making_text(progress: BuildProgress | ImageProgress) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hardcost.cli import dataout
 from hardcost.cli.console import note, print_bytes, show
 from hardcost.cli.lazy import imported
+from hardcost.cli.scarce import apart
 from hardcost.errors import StoreError
 from hardcost.files import put, put_own
 from hardcost.report.jsonout import to_json
@@ -118,7 +119,12 @@ def write_report(finding: Finding, page: Page) -> None:
     path = page.named or page.store.parent / "reports" / f"{finding.run}.html"
     with contextlib.suppress(OSError):  # the file then can't be written, and the error says why
         path.parent.mkdir(parents=True, exist_ok=True)
-    data, remedy = to_html(finding).encode(), "--report names another"
+    # Vega's engine reserves much of the address space, and ends the process where it gets none.
+    data = apart(lambda: to_html(finding).encode(), "vl_convert")
+    if data is None:
+        note("the report has no charts: what draws them failed; `ulimit -v` may bound its memory")
+        data = to_html(finding, drawn=False).encode()
+    remedy = "--report names another"
     if page.named is not None:
         put(path, data, "the report", remedy)
     else:

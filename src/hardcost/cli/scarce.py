@@ -1,15 +1,23 @@
-"""Libraries that can't be loaded for want of memory, which some say by ending the process."""
+"""Libraries that say that there is too little memory by ending the process they are in."""
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import resource
+import signal
 import sys
+import warnings
 from importlib import import_module
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _IMPORT_SECONDS = 15  # of the processor; the longest import takes 5
+_FAULT = 70  # sysexits' EX_SOFTWARE: the work raised something else
+_END_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
 _SIGNS = ("failed to map segment", "cannot allocate memory")
 
 
@@ -39,6 +47,58 @@ def try_import(module: str) -> None:
         _import_and_end(module)
     if os.waitpid(child, 0)[1] != 0:
         raise MemoryError
+
+
+def apart(work: Callable[[], bytes], module: str) -> bytes | None:
+    """Return what `work` returns, done in a process of its own; None if that has died.
+
+    `module` is what may end the process. Where it is loaded already, it works in this one, and its
+    threads would be missing in another.
+    """
+    if module in sys.modules:
+        return work()
+    reading, writing = os.pipe()
+    try:
+        with warnings.catch_warnings():
+            # The threads that there may be belong to libraries that expect this.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+    except OSError:  # no more processes, or no memory for one
+        os.close(reading)
+        os.close(writing)
+        return None
+    if child == 0:
+        _work_and_end(work, writing)
+    os.close(writing)
+    ended = False
+    try:
+        with os.fdopen(reading, "rb") as stream:
+            made = stream.read()
+        ended = True
+    finally:
+        if not ended:
+            os.kill(child, signal.SIGKILL)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status == _FAULT:
+        return work()  # which raises it here, where it is reported
+    return made if status == 0 else None
+
+
+def _work_and_end(work: Callable[[], bytes], writing: int) -> NoReturn:
+    """Write what the work returns; the status says what became of it."""
+    status = 1
+    try:
+        ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for number in range(3):  # a library that ends the process says so at length
+            os.dup2(nowhere, number)
+        with os.fdopen(writing, "wb") as stream:
+            stream.write(work())
+        status = 0
+    except Exception as error:  # noqa: BLE001  (the parent sees it again)
+        status = 1 if is_want_of_memory(error) else _FAULT
+    finally:
+        os._exit(status)
 
 
 def _is_bounded() -> bool:

@@ -10,6 +10,7 @@ from tests.report.conftest import HOSTILE
 from tests.report.guests import failed, filecopy
 
 from hardcost.analysis.finding import Failure
+from hardcost.report.charts.chart import UNDRAWN
 from hardcost.report.page.page import to_html
 from hardcost.report.text import TIMES
 
@@ -62,6 +63,15 @@ def run_page(run_html: str) -> Page:
 @pytest.fixture(scope="module")
 def bill_html(bill: Finding) -> str:
     return to_html(bill)
+
+
+def test_a_page_without_charts_says_so_and_has_all_tables(run: Finding) -> None:
+    whole, bare = to_html(run), to_html(run, drawn=False)
+    assert "<figure class=\"chart\">" in whole
+    assert "<figure class=\"chart\">" not in bare
+    assert UNDRAWN.split("`")[0] in bare
+    assert UNDRAWN.split("`")[0] not in whole
+    assert bare.count("<table") == whole.count("<table")
 
 
 def test_nothing_is_loaded_from_outside(run_html: str, run_page: Page, bill_html: str) -> None:

@@ -7,7 +7,6 @@ alike. A price list for about 800 calls takes only a few dozen walks.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Hashable, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING
@@ -71,16 +70,13 @@ class Named:
     """Which rules name a call."""
 
     def __init__(self, rules: Iterable[KernelRule]) -> None:
-        self._by_mask: defaultdict[int, int] = defaultdict(int)
-        for index, rule in enumerate(rules):
-            self._by_mask[rule.mask] |= 1 << index
-        self._by_call: dict[int, int] = {}
+        self._masks = list(dict.fromkeys(rule.mask for rule in rules))
+        self._by_call: dict[int, Hashable] = {}
 
-    def by(self, call: int) -> int:
-        """Return the rules whose mask holds a number, as the bits `1 << index`."""
+    def by(self, call: int) -> Hashable:
+        """Return what is equal for calls that the same rules name."""
         if call not in self._by_call:
-            rules = (bits for mask, bits in self._by_mask.items() if mask >> call & 1)
-            self._by_call[call] = sum(rules)
+            self._by_call[call] = bytes(mask >> call & 1 for mask in self._masks)
         return self._by_call[call]
 
 

@@ -3,7 +3,7 @@
     constants = Constants.of_debian()
     loaded = semantics.load(rules)
     predict(constants, loaded, events.typical("openat")).total     # instructions
-    price(constants, loaded, histogram)                            # of a whole workload
+    price(histogram, Alike(constants, loaded).predict)             # of a whole workload
 
 A prediction follows the kernel's own steps (`semantics.decide`) and prices each: entering the
 filter, each rule that is passed over, each condition tested, the record. A file's
@@ -35,7 +35,7 @@ from hardcost.auditrules.sending import notes_signals
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from hardcost.auditrules.cost.constants import Constants
     from hardcost.auditrules.event import Event, Name
@@ -131,14 +131,17 @@ def recording(constants: Constants, loaded: Loaded, event: Event, walk: Walked) 
     return _Pricing(constants, loaded, event).recording(walk)
 
 
-def price(constants: Constants, loaded: Loaded, histogram: Histogram) -> Price:
-    """Return what the rules add to a workload, assuming that its calls are typical."""
+def price(histogram: Histogram, predicted: Callable[[Event], Prediction]) -> Price:
+    """Return what the rules add to a workload, assuming that its calls are typical.
+
+    `predicted` is the prediction of one call.
+    """
     by_rule: defaultdict[int, float] = defaultdict(float)
     by_call = {}
     base = recording = 0.0
     estimated: frozenset[str] = frozenset()
     for (arch, call), count in histogram.items():
-        one = predict(constants, loaded, of_number(call, arch))
+        one = predicted(of_number(call, arch))
         for rule, cost in one.walking.items():
             by_rule[rule] += cost * count
         by_call[arch, call] = one.total * count

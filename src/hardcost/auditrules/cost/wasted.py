@@ -5,17 +5,20 @@ A complete search for shadowed rules would need a prover; these claims do not.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import FilterList, Operator, Test
+from hardcost.auditrules.kernelrule import Condition, FilterList, Operator, Test
+from hardcost.auditrules.subsets import MOST_LOOKED_AT, Subsets
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hardcost.auditrules.kernelrule import Condition, KernelRule
+    from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.semantics import Loaded
 
 _ONE_VALUED = frozenset({
@@ -64,21 +67,27 @@ def _shadowed(loaded: Loaded) -> dict[int, tuple[Waste, ...]]:
     A rule in a bucket is outranked by such a rule. One in a bucket shadows nothing for sure: its
     place changes when the watched file is replaced.
     """
-    # Rules with few conditions shadow most; each set of conditions is compared once.
     found: dict[int, tuple[Waste, ...]] = {}
-    before: dict[frozenset[Condition], list[int]] = {}
     in_order = sorted(
         (index for index, rule in enumerate(loaded.rules) if rule.list is FilterList.EXIT),
         key=lambda index: -loaded.priority[index],
     )
+    often = Counter(one for index in in_order for one in loaded.rules[index].conditions)
+    sets = Subsets[Condition](often.__getitem__)
+    before: dict[frozenset[Condition], list[int]] = {}
+    places: dict[frozenset[Condition], int] = {}
     for index in in_order:
         rule = loaded.rules[index]
         own = frozenset(rule.conditions)
-        earlier = (at for held, those in before.items() if held <= own for at in those)
+        held = sorted(sets.within(dict.fromkeys(rule.conditions).keys()), key=places.__getitem__)
+        earlier = islice((at for one in held for at in before[one]), MOST_LOOKED_AT)
         by = next((at for at in earlier if not rule.mask & ~loaded.rules[at].mask), None)
         if by is not None:
             found[index] = (Waste(Kind.SHADOWED, by=by),)
         elif not rule.in_a_bucket:
+            if own not in before:
+                sets.add(rule.conditions)
+                places[own] = len(places)
             before.setdefault(own, []).append(index)
     return found
 

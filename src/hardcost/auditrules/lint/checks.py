@@ -39,7 +39,7 @@ from hardcost.auditrules.lint.findings import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from hardcost.auditrules.lint.context import Context
     from hardcost.auditrules.lint.diagnostic import Check
@@ -84,20 +84,22 @@ _RANKS = {level: rank for rank, level in enumerate(Level)}
 
 
 def lint(
-    context: Context, select: Collection[str] = CODES, ignore: Collection[str] = ()
+    context: Context,
+    select: Collection[str] = CODES,
+    ignore: Collection[str] = (),
+    tell: Callable[[str, float], None] = lambda _doing, _done: None,
 ) -> tuple[Diagnostic, ...]:
     """Return what there is to say: file by file as they load, and by line.
 
-    `select` and `ignore` are codes.
+    `select` and `ignore` are codes. `tell` takes what is being done, and what part of all is done.
     """
     files = {name: at for at, name in enumerate(_files(context))}
     ranks = {code: at for at, code in enumerate(CODES)}
-    found = [
-        finding
-        for check in CHECKS
-        if check.CODE in select and check.CODE not in ignore
-        for finding in check.find(context)
-    ]
+    found: list[Diagnostic] = []
+    checks = [one for one in CHECKS if one.CODE in select and one.CODE not in ignore]
+    for nth, check in enumerate(checks):
+        tell(f"looking for {check.CODE}", nth / len(checks))
+        found.extend(check.find(context))
     return tuple(
         sorted(
             found,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.conditions import about, follows
+from hardcost.auditrules.subsets import Subsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -13,12 +14,6 @@ if TYPE_CHECKING:
 
 _MOST_ALIKE = 256
 """Up to so many conditions on one field are compared pairwise; beyond, only equal ones imply."""
-
-_MOST_CANDIDATES = 2000
-"""Up to so many sets of conditions are examined for one rule; beyond, nothing is claimed."""
-
-_ANYTHING = -1
-"""Stands for the conditions of a rule that has none."""
 
 
 class Numbered:
@@ -68,7 +63,7 @@ class Covering:
     def __init__(self, numbered: Numbered) -> None:
         """Hold no rule yet."""
         self._numbered = numbered
-        self._sets: dict[int, list[frozenset[int]]] = {}
+        self._sets = Subsets(numbered.frequency.__getitem__)
         self._held: dict[frozenset[int], _Held] = {}
 
     def add(self, index: int, mask: int) -> None:
@@ -78,9 +73,7 @@ class Covering:
         held = self._held.get(key)
         if held is None:
             held = self._held[key] = _Held()
-            # The condition that fewest rules have: the lists stay short.
-            rarest = min(numbers, key=self._numbered.frequency.__getitem__, default=_ANYTHING)
-            self._sets.setdefault(rarest, []).append(key)
+            self._sets.add(numbers)
         held.add(mask, index)
 
     def covering(self, index: int, mask: int) -> tuple[int, ...]:
@@ -108,14 +101,8 @@ class Covering:
         implied = {
             other: None for number in self._numbered.of_rule[index] for other in weaker(number)
         }
-        looked_at = 0
-        for rarest in (_ANYTHING, *implied):
-            for candidate in self._sets.get(rarest, ()):
-                looked_at += 1
-                if looked_at > _MOST_CANDIDATES:
-                    return
-                if candidate <= implied.keys():
-                    yield self._held[candidate]
+        for one in self._sets.within(implied.keys()):
+            yield self._held[one]
 
 
 class _Held:

@@ -20,6 +20,7 @@ from hardcost.auditrules.rule import Fault, RulesError
 from hardcost.auditrules.tables.lookup import OLDEST
 from hardcost.auditrules.translate import Target
 from hardcost.cli.console import note
+from hardcost.cli.monitors import work_progress
 from hardcost.controls import watchedpaths
 from hardcost.errors import InputError, Place, Problem
 from hardcost.profiles.written import problems_of
@@ -157,7 +158,7 @@ class Rules:
         machine = replace(self.machine, auditctl=auditctl)
         return Rules(self.parts, load_lines(self.parts, machine.target), machine)
 
-    @property
+    @cached_property
     def readings(self) -> tuple[Reading, ...]:
         """All lines, in the order in which they load."""
         return tuple(reading for part in self.parts for reading in part)
@@ -172,7 +173,7 @@ class Rules:
         """Says whether a watched path is a directory, guessing by name if need be."""
         return self.machine.likely([one.rule for one in self.readings if one.rule is not None])
 
-    @property
+    @cached_property
     def guessed(self) -> tuple[KernelRule, ...]:
         """The rules that stay loaded, with the kind of each unknown watch guessed from its name.
 
@@ -184,7 +185,7 @@ class Rules:
         ]
         return tuple(likely[index] for index in taken(likely))
 
-    @property
+    @cached_property
     def unknown(self) -> tuple[str, ...]:
         """The watched paths that may or may not be directories, sorted."""
         return tuple(sorted({rule.watch for rule in self.loaded if rule.watch is not None}))
@@ -224,10 +225,13 @@ def read(
     Raises:
         InputError: A file can't be read, or lines can't be loaded; all are reported at once.
     """
-    each = read_parts(paths)
-    parts = tuple(readings for readings, _ in each)
-    unreadable = [fault for _, faults in each for fault in faults]
-    found = load_lines(parts, machine.target)
+    with work_progress() as tell:
+        tell("reading the rules")
+        each = read_parts(paths)
+        parts = tuple(readings for readings, _ in each)
+        unreadable = [fault for _, faults in each for fault in faults]
+        tell("loading the rules")
+        found = load_lines(parts, machine.target)
     rules = Rules(parts, found, machine)
     fatal = () if leave_out_faulty else tuple(one for one in rules.left_out if not one.tolerated)
     problems = [*problems_of(RulesError(tuple(unreadable)))] if unreadable else []
@@ -255,8 +259,11 @@ def read_parts(paths: Sequence[Path]) -> list[tuple[tuple[Reading, ...], list[Fa
 
 def _standard_input() -> bytes:
     data = sys.stdin.buffer.read(parse.LARGEST_FILE + 1)
-    if len(data) > parse.LARGEST_FILE:
-        raise InputError("standard input is too large for audit rules")
+    too_much = parse.excess(len(data), data.count(b"\n"))
+    if too_much:
+        raise InputError(
+            f"{_INPUT} is {too_much}, too much for audit rules", hint="is that what was meant?"
+        )
     return data
 
 

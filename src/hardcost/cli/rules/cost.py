@@ -13,7 +13,7 @@ from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.prove.unresolved import numbers_for, resolved
 from hardcost.calibration import check, fitted
 from hardcost.cli.console import note, show
-from hardcost.cli.monitors import monitor_of
+from hardcost.cli.monitors import monitor_of, work_progress
 from hardcost.cli.rules import common, costintime
 from hardcost.cli.rules.priced import Priced
 from hardcost.cli.waiting import until_done
@@ -69,19 +69,24 @@ def cost(  # noqa: PLR0913  (click's options)
         constants, guest = prices.constants, None
     else:
         constants, guest = _constants(kernel, cpu, fit=fit, measure=measure)
-    rules = rules.loaded_by(fitted.auditctl(constants))
-    numbers = numbers_for(rules.guessed, {})
-    kept = resolved(rules.guessed, numbers)
+    with work_progress() as tell:
+        tell("loading the rules")
+        rules = rules.loaded_by(fitted.auditctl(constants))
+        numbers = numbers_for(rules.guessed, {})
+        kept = resolved(rules.guessed, numbers)
+        loaded = semantics.load(kept)
     rows = _measured(guest, constants, kept) if measure and guest else ()
     priced = Priced(
         constants=constants,
-        loaded=semantics.load(kept),
+        loaded=loaded,
         mix=mix,
         assumed=histogram_file is None,
         twice=tuple(rule for rule, _ in rules.found.twice),
         rows=rows,
         source=_source(prices),
     )
+    with work_progress() as tell:
+        priced.work_out(tell)
     if format == "json":
         held_out = {} if prices is None else {"median_off": prices.median_off}
         found = {**priced.data(), **held_out, "left_out": rules.left_out_data()}

@@ -16,6 +16,7 @@ from hardcost.auditrules.rule import RulesError
 from hardcost.auditrules.semantics import Decision, UnresolvedError, Verdict
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.write import UnwritableError, condition_text
+from hardcost.cli.monitors import work_progress
 from hardcost.cli.rules import common
 from hardcost.errors import InputError
 from hardcost.profiles.written import problems_of
@@ -45,7 +46,9 @@ def explain(  # noqa: PLR0913  (click's options)
     """Show which rule decides about a call, and what each rule costs it."""
     rules = common.read(paths, machine, leave_out_faulty=leave_out_faulty)
     try:
-        found = explanation_of(rules.guessed, described(event), Constants.of_debian())
+        with work_progress() as tell:
+            tell("following the call")
+            found = explanation_of(rules.guessed, described(event), Constants.of_debian())
     except RulesError as error:
         raise InputError.of(problems_of(error)) from error
     except UnresolvedError as error:

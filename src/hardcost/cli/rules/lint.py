@@ -25,6 +25,7 @@ from hardcost.auditrules.loading import Fate
 from hardcost.auditrules.root import Root
 from hardcost.auditrules.rule import RulesError
 from hardcost.auditrules.semantics import UnresolvedError
+from hardcost.cli.monitors import work_progress
 from hardcost.cli.rules import common, lintfix
 from hardcost.errors import InputError
 from hardcost.profiles.written import problems_of
@@ -88,8 +89,11 @@ def lint(  # noqa: PLR0913  (click's options)
     selected, ignored = _codes("--select", select), _codes("--ignore", ignore)
     if dry_run and not fix:
         raise click.UsageError("--dry-run shows what --fix would write: give both.")
-    files = _read(paths)
-    context = _context(paths, files, b32=not no_b32, root=root)
+    with work_progress() as tell:
+        tell("reading the rules")
+        files = _read(paths)
+        tell("loading the rules")
+        context = _context(paths, files, b32=not no_b32, root=root)
     codes = tuple(code for code in selected or CODES if code not in ignored)
     fixed = lintfix.fix(paths, context, files, codes, write=not dry_run) if fix else None
     if fixed is not None:
@@ -98,7 +102,8 @@ def lint(  # noqa: PLR0913  (click's options)
         else:
             again = [(part, faults) for part, (_, faults) in zip(fixed.parts, files, strict=True)]
         context = _context(paths, again, b32=not no_b32, root=root)
-    found = findings_in(context, codes)
+    with work_progress() as tell:
+        found = findings_in(context, codes, tell=tell)
     if format == "sarif":
         print(json.dumps(_text_alone(sarif.log(found, version("hardcost"))), indent=2))
     elif format == "json":

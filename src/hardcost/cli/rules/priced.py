@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
+from hardcost.auditrules.cost.alike import Alike
 from hardcost.auditrules.cost.events import of_number
-from hardcost.auditrules.cost.predict import predict, price, unpriced
+from hardcost.auditrules.cost.predict import price, unpriced
 from hardcost.auditrules.cost.wasted import Kind, Waste, wasted
 from hardcost.auditrules.tables import lookup
 from hardcost.report.text import visible
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.semantics import Loaded
     from hardcost.auditrules.tables.lookup import Arch
     from hardcost.calibration.check import Row
+    from hardcost.cli.monitors import Tell
 
 _MOST_CALLS = 20
 _MOST_RULES = 12
@@ -51,9 +53,14 @@ class Priced:
         return "ns" if self.constants.timed else "insn"
 
     @cached_property
+    def _alike(self) -> Alike:
+        """What predicts calls; those that no rule tells apart are walked once."""
+        return Alike(self.constants, self.loaded)
+
+    @cached_property
     def price(self) -> Price:
         """The price of the mix."""
-        return price(self.constants, self.loaded, self.mix)
+        return price(self.mix, self._alike.predict)
 
     @cached_property
     def wastes(self) -> Mapping[int, tuple[Waste, ...]]:
@@ -65,8 +72,7 @@ class Priced:
         """The calls of the mix with their predictions, those that add most to the price first."""
         ordered = sorted(self.price.by_call.items(), key=lambda entry: -entry[1])
         return tuple(
-            (arch, call, predict(self.constants, self.loaded, of_number(call, arch)))
-            for (arch, call), _ in ordered
+            (arch, call, self._alike.predict(of_number(call, arch))) for (arch, call), _ in ordered
         )
 
     @cached_property
@@ -77,6 +83,14 @@ class Priced:
             for index in range(len(self.loaded.rules))
         }
         return tuple(sorted(per_call.items(), key=lambda entry: (-entry[1], entry[0])))
+
+    def work_out(self, tell: Tell) -> None:
+        """Compute all that takes long; `tell` takes how far it is."""
+        for nth, (arch, call) in enumerate(self.mix):
+            tell("pricing each call", nth / len(self.mix))
+            self._alike.predict(of_number(call, arch))
+        tell("looking for rules that cost in vain")
+        _ = self.wastes
 
     # For a terminal ------------------------------------------------------------------------------
 
@@ -115,9 +129,13 @@ class Priced:
         found += [f"{_place(self.loaded.rules[at])}: its cost is unknown" for at in self._unknown]
         return found
 
-    @property
+    @cached_property
     def _unknown(self) -> tuple[int, ...]:
         return unpriced(self.loaded)
+
+    @cached_property
+    def _unpriced(self) -> frozenset[int]:
+        return frozenset(self._unknown)
 
     def _about(self, key: str) -> str:
         return self.constants.about.get(key, "unknown")
@@ -254,7 +272,7 @@ class Priced:
     def _rule_data(self, index: int, cost: float) -> dict[str, Any]:
         return {
             **_rule_facts(self.loaded.rules[index]),
-            f"{self.unit}_per_call": None if index in self._unknown else cost,
+            f"{self.unit}_per_call": None if index in self._unpriced else cost,
             "in_vain": [
                 {
                     "kind": waste.kind.value,

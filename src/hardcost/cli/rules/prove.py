@@ -14,6 +14,7 @@ from hardcost.auditrules.prove.logic import OUT_OF_TIME
 from hardcost.auditrules.prove.prove import prove as proof_of
 from hardcost.auditrules.prove.relation import ProverError, Relation, Result
 from hardcost.auditrules.semantics import Decision
+from hardcost.cli.monitors import work_progress
 from hardcost.cli.rules import common
 from hardcost.errors import InputError, Problem
 from hardcost.report.text import visible
@@ -78,7 +79,9 @@ def prove(  # noqa: PLR0913  (a verb's options)
         raise InputError("standard input can be read only once", hint="name a file for the other")
     pair = _read(a, b, machine, leave_out_faulty=leave_out_faulty)
     try:
-        result = proof_of(pair.a, pair.b, relation, seconds, release)
+        with work_progress() as tell:
+            tell("comparing the two sets")
+            result = proof_of(pair.a, pair.b, relation, seconds, release)
     except ProverError as error:
         found = "the prover found a difference that the model of the kernel does not confirm"
         result = Result(None, relation, reason=f"{found}, which is a bug in hardcost: {error}")

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from hardcost.analysis.finding import Finding
     from hardcost.report.published import Series
 
+UNDRAWN = (
+    "This page has no charts, since what draws them failed; the tables hold the same numbers. "
+    "`hardcost report` writes the page again."
+)
+"""The note of a page without charts."""
+
 # Dashes identify a line without colour.
 _DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3), (4, 4), (1, 3))
 

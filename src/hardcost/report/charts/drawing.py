@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import altair as alt
-import vl_convert
 
 from hardcost.report.charts.svg import checked
 
@@ -104,6 +103,8 @@ def _drawn(panel: Panel, name: str, whole: str) -> tuple[str, int]:
         )
         .configure_title(fontSize=12, fontWeight=600, anchor="start")
     )
+    import vl_convert  # noqa: PLC0415  (what draws is loaded where something is to be drawn)
+
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     svg = vl_convert.vegalite_to_svg(
         styled.to_json(validate=False), vl_version=version, allowed_base_urls=[]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from hardcost.report.charts.chart import charts
+from hardcost.report.charts.chart import UNDRAWN, Charts, charts
 from hardcost.report.charts.frontier_chart import frontier_charts
 from hardcost.report.charts.observed_chart import share_charts, timeline_charts
 from hardcost.report.charts.svg import renamed
@@ -68,7 +68,6 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from hardcost.analysis.finding import Finding
-    from hardcost.report.charts.chart import Charts
     from hardcost.report.charts.drawing import Chart
     from hardcost.report.page.flames import Graph
     from hardcost.report.page.lanes import Lanes
@@ -152,9 +151,9 @@ class Section:
     pictures: tuple[Chart, ...] = ()
 
 
-def to_html(finding: Finding) -> str:
-    """Return a whole report of `finding` as one self-contained HTML page."""
-    first, sections = answer(finding), _sections(finding)
+def to_html(finding: Finding, *, drawn: bool = True) -> str:
+    """Return a report as one self-contained HTML page; without `drawn` it has no charts."""
+    first, sections = answer(finding), _sections(finding, drawn=drawn)
     chosen = whatif.embedded(finding)
     flamed = any(section.flames for section in sections)
     return _template().render(
@@ -166,7 +165,7 @@ def to_html(finding: Finding) -> str:
         guide=_guide(finding),
         terms=_terms(finding),
         sections=sections,
-        notes=[visible(note) for note in finding.notes],
+        notes=[*(() if drawn else (UNDRAWN,)), *(visible(note) for note in finding.notes)],
         environment=_environment(finding),
         commands=_commands(finding),
         what_if=chosen,
@@ -262,12 +261,12 @@ def _terms(finding: Finding) -> Sequence[tuple[str, str]]:
     return PROFILE_TERMS if finding.profiles else ()
 
 
-def _sections(finding: Finding) -> list[Section]:
+def _sections(finding: Finding, *, drawn: bool) -> list[Section]:
     if finding.together is not None:
-        return _several(finding)
-    drawn = charts(finding)
+        return _several(finding, drawn=drawn)
+    made = charts(finding) if drawn else Charts()
     return [
-        *_chosen(finding),
+        *_chosen(finding, drawn=drawn),
         *_advised(finding),
         *_billed(finding),
         *_both(finding),
@@ -275,14 +274,14 @@ def _sections(finding: Finding) -> list[Section]:
         *_searched(finding),
         *_profiled(finding),
         *_traced(finding),
-        *_measured(finding, drawn),
+        *_measured(finding, made),
         *_changed(finding),
-        *_observed(finding),
-        *_compared(finding, drawn),
+        *_observed(finding, drawn=drawn),
+        *_compared(finding, made),
     ]
 
 
-def _chosen(finding: Finding) -> Iterable[Section]:
+def _chosen(finding: Finding, *, drawn: bool) -> Iterable[Section]:
     choice = finding.choice
     if choice is None:
         return
@@ -295,7 +294,7 @@ def _chosen(finding: Finding) -> Iterable[Section]:
             "frontier",
             "The frontier of cost and value",
             tuple(choice_notes(choice)),
-            charts=tuple(frontier_charts(finding)),
+            charts=tuple(frontier_charts(finding)) if drawn else (),
             grids=(frontier_grid(choice),),
         )
 
@@ -388,17 +387,17 @@ def _changed(finding: Finding) -> Iterable[Section]:
         yield Section("changes", f"From {axis} to {axis}", (said,), grids=tuple(grids))
 
 
-def _observed(finding: Finding) -> Iterable[Section]:
+def _observed(finding: Finding, *, drawn: bool) -> Iterable[Section]:
     seen = (*counter_grids(finding), *loss_grids(finding), *lookup_grids(finding))
     folded = (*share_grids(finding), *event_grids(finding))
     if seen or folded:
         yield Section(
             "beside",
             "What the recorders saw",
-            charts=tuple(share_charts(finding)),
+            charts=tuple(share_charts(finding)) if drawn else (),
             grids=seen,
             folded=folded,
-            pictures=tuple(timeline_charts(finding)),
+            pictures=tuple(timeline_charts(finding)) if drawn else (),
         )
 
 
@@ -418,13 +417,13 @@ def _compared(finding: Finding, drawn: Charts) -> Iterable[Section]:
         )
 
 
-def _several(finding: Finding) -> list[Section]:
+def _several(finding: Finding, *, drawn: bool) -> list[Section]:
     """Return the bills side by side, then each by itself."""
     lines, grids = tuple(common_lines(finding)), (totals_grid(finding),)
     each = [
         _of_several(section, number, one)
         for number, one in enumerate(bills_of(finding), 1)
-        for section in _sections(one)
+        for section in _sections(one, drawn=drawn)
     ]
     return [Section("several", "Side by side", lines, grids=grids), *each]
 

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+import pytest
+
+from hardcost.cli.scarce import apart
+
+MODULE = "no_such_module"
+
+
+def test_what_is_made_apart_comes_back_whole() -> None:
+    assert apart(lambda: b"x" * 3_000_000, MODULE) == b"x" * 3_000_000
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTRAP, signal.SIGKILL, signal.SIGSEGV])
+def test_a_process_that_dies_leaves_nothing(number: signal.Signals) -> None:
+    own = os.getpid()
+
+    def die() -> bytes:
+        assert os.getpid() != own
+        os.kill(os.getpid(), number)
+        return b"never"
+
+    assert apart(die, MODULE) is None
+
+
+def test_want_of_memory_leaves_nothing_and_a_fault_is_raised_here() -> None:
+    def too_much() -> bytes:
+        raise MemoryError
+
+    def fault() -> bytes:
+        raise KeyError("ours")
+
+    assert apart(too_much, MODULE) is None
+    with pytest.raises(KeyError, match="ours"):
+        apart(fault, MODULE)
+
+
+def test_what_is_loaded_here_is_not_taken_elsewhere() -> None:
+    assert apart(lambda: str(os.getpid()).encode(), sys.__name__) == str(os.getpid()).encode()
