@@ -106,3 +106,41 @@ def test_a_full_disk_is_no_closed_pipe(rules: Path) -> None:
         )
     assert ended.returncode == 3
     assert ended.stderr == "error: No space left on device\n  hint: free some space on its disk\n"
+
+
+@pytest.mark.parametrize("numbers", [(0,), (1,), (2,), (0, 1), (0, 1, 2)])
+@pytest.mark.parametrize("words", [("rules", "lint", "RULES"), ("rules", "lint", "-")])
+def test_closed_standard_streams_are_nobodys(
+    rules: Path, words: tuple[str, ...], numbers: tuple[int, ...]
+) -> None:
+    argv = [str(rules) if word == "RULES" else word for word in words]
+
+    def close() -> None:
+        for number in numbers:
+            os.close(number)
+
+    ended = subprocess.run(
+        [*COMMAND, *argv],
+        stdin=None if 0 in numbers else subprocess.DEVNULL,
+        stdout=None if 1 in numbers else subprocess.PIPE,
+        stderr=None if 2 in numbers else subprocess.PIPE,
+        preexec_fn=close,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr or b"") == (0, b"")
+
+
+def test_no_file_gets_the_number_of_a_closed_stream(tmp_path: Path) -> None:
+    code = (
+        "import os; from hardcost.cli.main import _open_streams; _open_streams();"
+        " print(os.open('x', os.O_RDWR | os.O_CREAT), os.readlink('/proc/self/fd/0'))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        preexec_fn=lambda: os.close(0),
+        check=True,
+    )
+    assert int(ended.stdout.split()[0]) > 2
+    assert ended.stdout.split()[1] == b"/dev/null"

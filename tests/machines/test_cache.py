@@ -357,6 +357,16 @@ def test_a_removal_that_is_cut_short_leaves_nothing_that_counts_as_whole(tmp_pat
     assert not any((tmp_path / "packages").iterdir())  # the rest was swept
 
 
+def test_a_list_sweeps_what_the_dead_left_half_made(tmp_path: Path) -> None:
+    left = tmp_path / "snapshots" / ".aa-x1"
+    left.mkdir(parents=True)
+    with Cache(tmp_path).building("snapshots", "bb", "") as made:
+        assert made is not None
+        assert Cache(tmp_path).entries() == ()
+        assert made.is_dir()
+    assert not left.exists()
+
+
 def test_any_use_of_the_cache_sweeps_what_the_dead_left(tmp_path: Path) -> None:
     dead = tmp_path / "scratch" / "1-dead"
     dead.mkdir(parents=True)

@@ -106,6 +106,28 @@ def test_beside_a_toml_file_lie_the_files_that_it_names(
     assert (found.parent / "x.rules").read_text() == RULE
 
 
+def test_the_whole_work_tree_is_copied(repository: Repository, tmp_path: Path) -> None:
+    commit = repository.commit(**{"a.rules": RULE, "sub__b.rules": RULE})
+    into = tmp_path / "into"
+    into.mkdir()
+    place = gitrevisions.copied(repository.top, commit, ".", into)
+    assert place.parent == into
+    assert sorted(path.name for path in place.rglob("*.rules")) == ["a.rules", "b.rules"]
+
+
+@pytest.mark.parametrize("name", ["x.rules", "."])
+def test_what_the_repository_has_lost_is_said(
+    repository: Repository, tmp_path: Path, name: str
+) -> None:
+    commit = repository.commit(**{"x.rules": RULE})
+    blob = repository.git("rev-parse", "HEAD:x.rules").strip()
+    (repository.top / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    into = tmp_path / "into"
+    into.mkdir()
+    with pytest.raises(InputError, match=r"lacks the content of x\.rules"):
+        gitrevisions.copied(repository.top, commit, name, into)
+
+
 def test_a_link_among_rules_is_refused_and_another_is_not_followed(
     repository: Repository, tmp_path: Path
 ) -> None:

@@ -28,8 +28,8 @@ _NO_MEMORY = b"error: there is not enough memory\n  hint: `ulimit -v` may bound 
 
 def main() -> NoReturn:
     """Run the command line and exit with its status."""
-    _heed_signals()
     _open_streams()
+    _heed_signals()
     logging.getLogger("hardcost").addHandler(_Notes())
     try:
         status = _status()
@@ -150,12 +150,21 @@ def _measures() -> bool:
 
 
 def _open_streams() -> None:
-    """Make sure that there is something to write to, and that no character is too much for it."""
-    for name in ("stdout", "stderr"):
+    """Make sure that there is something to read and write, and that no character is too much.
+
+    Where a standard descriptor is closed, the next file that is opened would get its number, and
+    with it all that is printed.
+    """
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free: this one
+            os.set_inheritable(number, True)  # noqa: FBT003  (the function's own)
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
-        elif isinstance(stream, io.TextIOWrapper):
+            setattr(sys, name, os.fdopen(number, mode, closefd=False))
+        elif isinstance(stream, io.TextIOWrapper) and mode == "w":
             stream.reconfigure(errors="replace")
 
 

@@ -285,7 +285,8 @@ class Cache:
             yield file
 
     def entries(self, kinds: Sequence[str] = KINDS) -> tuple[Entry, ...]:
-        """Return all entries of `kinds`, by kind and name."""
+        """Return all entries of `kinds`, by kind and name; what killed runs left is removed."""
+        self._sweep_once()
         return tuple(
             Entry(kind, place.name, _title(place), folders.size(place), place)
             for kind in kinds
@@ -409,7 +410,8 @@ class Cache:
             remark = folders.check(self.root)
             if remark is not None:
                 log.warning("%s", remark)
-            self.sweep()
+            with contextlib.suppress(OSError):  # where the cache can only be read
+                self.sweep()
 
     @contextlib.contextmanager
     def _lock_file(self, kind: str, name: str) -> Iterator[int]:

@@ -115,7 +115,8 @@ def copied(top: Path, commit: str, name: str, into: Path) -> Path:
             f" {_MOST_BYTES >> 20} MiB at {commit[:12]}",
             hint="name the file or folder of rules itself",
         )
-    place = into / (Path(name).name if entry.kind == "tree" else Path(name).parent.name or "top")
+    own = Path(name) if entry.kind == "tree" else Path(name).parent
+    place = into / (own.name or "top")
     place.mkdir()
     for one in listed:
         _write(top, one, place, one.name)
@@ -165,6 +166,11 @@ def _listed(top: Path, *words: str) -> list[Entry]:
     for line in filter(None, data.split(b"\0")):
         facts, _, name = line.partition(b"\t")
         mode, kind, digest, size = facts.decode().split()
+        if size != "-" and not size.isdecimal():  # `BAD`
+            raise InputError(
+                f"--git: the repository {top} lacks the content of {os.fsdecode(name)}",
+                hint="`git fsck` shows what it lacks, `git fetch` may bring it",
+            )
         entries.append(
             Entry(mode, kind, digest, 0 if size == "-" else int(size), os.fsdecode(name))
         )

@@ -67,8 +67,8 @@ def bill_html(bill: Finding) -> str:
 
 def test_a_page_without_charts_says_so_and_has_all_tables(run: Finding) -> None:
     whole, bare = to_html(run), to_html(run, drawn=False)
-    assert "<figure class=\"chart\">" in whole
-    assert "<figure class=\"chart\">" not in bare
+    assert '<figure class="chart">' in whole
+    assert '<figure class="chart">' not in bare
     assert UNDRAWN.split("`")[0] in bare
     assert UNDRAWN.split("`")[0] not in whole
     assert bare.count("<table") == whole.count("<table")
