@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import FrameType
 
+    from _typeshed import TraceFunction
+
 MANY = 100
 MOST = 2.5  # times the steps, for twice the rules
 CONSTANTS = Constants.of_debian()
@@ -46,7 +48,7 @@ def steps(work: Callable[[], object]) -> int:
     """Return how many lines of Python are executed."""
     count = 0
 
-    def seen(_frame: FrameType, event: str, _argument: object) -> Callable[..., object]:
+    def seen(_frame: FrameType, event: str, _argument: object) -> TraceFunction:
         nonlocal count
         count += event == "line"
         return seen

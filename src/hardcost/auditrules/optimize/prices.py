@@ -207,7 +207,7 @@ class Prices:
     def of_cases(self, rules: Sequence[KernelRule], cases: Iterable[Case]) -> list[float]:
         """Return for each case what `of_rules` does."""
         named = Named(rules)
-        known: dict[tuple[int, int], float] = {}
+        known: dict[Hashable, float] = {}
         costs = []
         for case in cases:
             like = named.by(case.event.call), case.kind
