@@ -16,6 +16,8 @@ from hardcost.errors import InputError, MachineError
 from hardcost.machines.cache import Cache, digest
 from hardcost.machines.cacheplace import default_root
 
+DIGEST = "0123456789abcdef"
+
 
 def fill(folder: Path) -> None:
     (folder / "content").write_text("x" * 10_000)
@@ -102,7 +104,7 @@ def test_scratch_is_gone_afterwards(tmp_path: Path) -> None:
 
 def test_scratch_of_the_dead_is_swept_away_and_that_of_the_living_is_not(tmp_path: Path) -> None:
     """A killed process leaves folder and lock file; what it held of the lock is gone with it."""
-    dead = tmp_path / "scratch" / "dead"
+    dead = tmp_path / "scratch" / "1-deadbeef"
     dead.mkdir(parents=True)
     dead.with_suffix(".lock").touch()
     with Cache(tmp_path).scratch() as living, Cache(tmp_path).scratch():
@@ -116,9 +118,9 @@ def test_remove_sweeps_what_killed_runs_left_half_made_but_not_what_is_being_mad
 ) -> None:
     cache = Cache(tmp_path)
     Cache(tmp_path).make("kernels", "aa", "a kernel", fill)
-    left_over = tmp_path / "kernels" / ".bb-x1"
+    left_over = tmp_path / "kernels" / f".{DIGEST}-x1_abcde"
     left_over.mkdir()
-    (tmp_path / "locks" / "kernels-bb").touch()
+    (tmp_path / "locks" / f"kernels-{DIGEST}").touch()
     with cache.building("kernels", "cc", "being made") as folder:
         assert folder is not None
         cache.remove(("aa",))
@@ -342,23 +344,23 @@ def test_a_removal_that_is_cut_short_leaves_nothing_that_counts_as_whole(tmp_pat
         for number in range(3000):
             (folder / f"{number}").write_text("")
 
-    place = Cache(tmp_path).make("packages", "aa", "a package", fill_thousands)
+    place = Cache(tmp_path).make("packages", DIGEST, "a package", fill_thousands)
     remove = (
         "import sys; from pathlib import Path; from hardcost.machines.cache import Cache;"
-        "Cache(Path(sys.argv[1])).remove(('aa',))"
+        "Cache(Path(sys.argv[1])).remove(sys.argv[2:])"
     )
-    run = subprocess.Popen([sys.executable, "-c", remove, tmp_path])
+    run = subprocess.Popen([sys.executable, "-c", remove, tmp_path, DIGEST])
     with run:
         while place.exists() and run.poll() is None:
             time.sleep(0.0005)
         run.send_signal(signal.SIGKILL)
     assert not place.exists()
-    assert Cache(tmp_path).find("packages", "aa") is None
+    assert Cache(tmp_path).find("packages", DIGEST) is None
     assert not any((tmp_path / "packages").iterdir())  # the rest was swept
 
 
 def test_a_list_sweeps_what_the_dead_left_half_made(tmp_path: Path) -> None:
-    left = tmp_path / "snapshots" / ".aa-x1"
+    left = tmp_path / "snapshots" / f".{DIGEST}-x1_abcde"
     left.mkdir(parents=True)
     with Cache(tmp_path).building("snapshots", "bb", "") as made:
         assert made is not None
@@ -367,11 +369,27 @@ def test_a_list_sweeps_what_the_dead_left_half_made(tmp_path: Path) -> None:
     assert not left.exists()
 
 
+def test_what_only_looks_like_something_that_the_dead_left_stays(tmp_path: Path) -> None:
+    """Somebody may name a folder that he has other things in."""
+    others = (
+        "images/.thumbs-2024",
+        "sources/.git-hooks",
+        f"kernels/.{DIGEST}-of-mine",
+        "scratch/a",
+    )
+    for name in others:
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "scratch" / "a.lock").touch()
+    Cache(tmp_path).find("kernels", "bb")
+    assert all((tmp_path / name).is_dir() for name in others)
+    assert (tmp_path / "scratch" / "a.lock").exists()
+
+
 def test_any_use_of_the_cache_sweeps_what_the_dead_left(tmp_path: Path) -> None:
-    dead = tmp_path / "scratch" / "1-dead"
+    dead = tmp_path / "scratch" / "1-deadbeef"
     dead.mkdir(parents=True)
     dead.with_suffix(".lock").touch()
-    (tmp_path / "kernels" / ".aa-1").mkdir(parents=True)
+    (tmp_path / "kernels" / f".{DIGEST}-1.23").mkdir(parents=True)
     Cache(tmp_path).find("kernels", "bb")
     assert not any((tmp_path / "scratch").iterdir())
     assert not any((tmp_path / "kernels").iterdir())

@@ -84,8 +84,8 @@ def test_a_lock_of_scratch_that_is_none_is_refused(
     tmp_path: Path, strange: Callable[[Path], Path]
 ) -> None:
     root = tmp_path / "cache"
-    strange(root / "scratch" / "1-x.lock")
-    with pytest.raises(StoreError, match=r"1-x\.lock can't be used"):
+    strange(root / "scratch" / "1-deadbeef.lock")
+    with pytest.raises(StoreError, match=r"1-deadbeef\.lock can't be used"):
         Cache(root).make("kernels", "aa", "a kernel", fill)
 
 

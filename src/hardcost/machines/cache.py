@@ -18,6 +18,7 @@ import hashlib
 import json
 import logging
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -55,6 +56,11 @@ _LONGEST_TITLE = 1 << 16  # bytes
 _DIGEST_LENGTH = 16  # hex digits: 64 bits, plenty for a cache of thousands
 _ATTEMPTS = 3  # to make something and find it complete
 _CHANGING = frozenset({"builds"})  # kinds whose entries change constantly: they have no manifest
+
+# What a killed run leaves has such names, and nothing else is removed: a user may have named a
+# folder that holds more than a cache.
+_SCRATCH = re.compile(r"\d+-\w{8}\.lock")
+_REMAINS = re.compile(r"\.([0-9a-f]{16,64}|ccache)-(?:\w{8}|\d+\.\d+)")
 
 log = logging.getLogger(__name__)
 """Logs what was damaged; `cli/` shows it."""
@@ -395,11 +401,14 @@ class Cache:
     def sweep(self) -> None:
         """Remove the remains of killed runs: scratch folders, things half made or half removed."""
         for lock in (self.root / "scratch").glob("*.lock"):
-            if folders.swept(lock, lock.with_suffix("")):
+            if _SCRATCH.fullmatch(lock.name) and folders.swept(lock, lock.with_suffix("")):
                 lock.unlink(missing_ok=True)
         for kind in KINDS:
             for folder in (self.root / kind).glob(".*-*"):
-                lock = self.root / "locks" / f"{kind}-{folder.name[1:].rpartition('-')[0]}"
+                left = _REMAINS.fullmatch(folder.name)
+                if left is None:
+                    continue
+                lock = self.root / "locks" / f"{kind}-{left[1]}"
                 if not lock.exists():  # a maker always locks first
                     folders.delete(folder)
                 folders.swept(lock, folder)

@@ -15,7 +15,7 @@ import pytest
 from tests.run.workers.certificates import authority
 from tests.run.workers.hosts import LAB, Hosts, listening
 from tests.run.workers.labs import HARDCOST, START_SECONDS, until
-from tests.run.workers.test_overssh import free_port
+from tests.run.workers.sshserver import free_port
 from tests.run.workers.test_tls import options
 
 if TYPE_CHECKING:

@@ -75,14 +75,13 @@ def cost(  # noqa: PLR0913  (click's options)
         numbers = numbers_for(rules.guessed, {})
         kept = resolved(rules.guessed, numbers)
         loaded = semantics.load(kept)
-    rows = _measured(guest, constants, kept) if measure and guest else ()
     priced = Priced(
         constants=constants,
         loaded=loaded,
         mix=mix,
         assumed=histogram_file is None,
         twice=tuple(rule for rule, _ in rules.found.twice),
-        rows=rows,
+        rows=_measured(guest, constants, kept) if measure and guest else (),
         source=_source(prices),
     )
     with work_progress() as tell:

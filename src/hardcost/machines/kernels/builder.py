@@ -399,7 +399,6 @@ class Kernels:
         """Return the folder of a source's builds, with the script that fixes the seed."""
         name = digest({"source": of.digest, "recipe": _RECIPE})
         hashed = f'#define RANDSTRUCT_HASHED_SEED "{_SEED}"'
-
         script = File(
             f'#!/bin/sh\necho {_SEED} >"$1"\necho \'{hashed}\' >"$2"\n'.encode(), runs=True
         )
@@ -409,10 +408,10 @@ class Kernels:
         return place
 
     def _log(self, name: str) -> Path:
-        folder = self._cache.root / "logs"
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"kernel-{name}.log").unlink(missing_ok=True)  # it is not written through
-        return folder / f"kernel-{name}.log"
+        log = self._cache.root / "logs" / f"kernel-{name}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.unlink(missing_ok=True)  # it may be a link, which is not written through
+        return log
 
     def _resolved(self, recipe: KernelRecipe) -> str:
         """Return the whole configuration of a recipe, as completed by Kconfig; kept."""
