@@ -38,7 +38,7 @@ VERBS = (
     ("rules", "cost", "x.rules"),
     ("rules", "prove", "x.rules", "y.rules"),
     ("rules", "optimize", "x.rules", "--out", "made.rules", "--force", "--no-least"),
-    ("export", "sysctl", "cis-audit", "--out", "made.conf"),
+    ("export", "sysctl", "kernel.kptr_restrict=2", "--out", "made.conf"),
     ("list", "runs"),
     ("image", "list"),
     ("image", "remove", "--all"),

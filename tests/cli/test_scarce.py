@@ -37,6 +37,7 @@ def test_want_of_memory_leaves_nothing_and_a_fault_is_raised_here() -> None:
         raise KeyError("ours")
 
     assert apart(too_much, MODULE) is None
+    assert apart(fault, MODULE, KeyError) is None
     with pytest.raises(KeyError, match="ours"):
         apart(fault, MODULE)
 

@@ -12,6 +12,7 @@ from hardcost.cli.lazy import imported
 from hardcost.cli.scarce import apart
 from hardcost.errors import StoreError
 from hardcost.files import put, put_own
+from hardcost.report.charts.svg import UndrawnError
 from hardcost.report.jsonout import to_json
 from hardcost.report.tables.bill_table import bill_table
 from hardcost.report.tables.choice_table import choice_table
@@ -120,7 +121,7 @@ def write_report(finding: Finding, page: Page) -> None:
     with contextlib.suppress(OSError):  # the file then can't be written, and the error says why
         path.parent.mkdir(parents=True, exist_ok=True)
     # Vega's engine reserves much of the address space, and ends the process where it gets none.
-    data = apart(lambda: to_html(finding).encode(), "vl_convert")
+    data = apart(lambda: to_html(finding).encode(), "vl_convert", UndrawnError)
     if data is None:
         note("the report has no charts: what draws them failed; `ulimit -v` may bound its memory")
         data = to_html(finding, drawn=False).encode()

@@ -49,9 +49,12 @@ def try_import(module: str) -> None:
         raise MemoryError
 
 
-def apart(work: Callable[[], bytes], module: str) -> bytes | None:
-    """Return what `work` returns, done in a process of its own; None if that has died.
+def apart(
+    work: Callable[[], bytes], module: str, failure: type[Exception] = MemoryError
+) -> bytes | None:
+    """Return what `work` returns, done in a process of its own; None if that failed.
 
+    It fails by its death, for want of memory, or by a `failure`; what else it raises is raised.
     `module` is what may end the process. Where it is loaded already, it works in this one, and its
     threads would be missing in another.
     """
@@ -68,7 +71,7 @@ def apart(work: Callable[[], bytes], module: str) -> bytes | None:
         os.close(writing)
         return None
     if child == 0:
-        _work_and_end(work, writing)
+        _work_and_end(work, writing, failure)
     os.close(writing)
     ended = False
     try:
@@ -84,7 +87,7 @@ def apart(work: Callable[[], bytes], module: str) -> bytes | None:
     return made if status == 0 else None
 
 
-def _work_and_end(work: Callable[[], bytes], writing: int) -> NoReturn:
+def _work_and_end(work: Callable[[], bytes], writing: int, failure: type[Exception]) -> NoReturn:
     """Write what the work returns; the status says what became of it."""
     status = 1
     try:
@@ -96,7 +99,8 @@ def _work_and_end(work: Callable[[], bytes], writing: int) -> NoReturn:
             stream.write(work())
         status = 0
     except Exception as error:  # noqa: BLE001  (the parent sees it again)
-        status = 1 if is_want_of_memory(error) else _FAULT
+        failed = isinstance(error, failure) or is_want_of_memory(error)
+        status = 1 if failed else _FAULT
     finally:
         os._exit(status)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import altair as alt
 
-from hardcost.report.charts.svg import checked
+from hardcost.report.charts.svg import UndrawnError, checked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +106,10 @@ def _drawn(panel: Panel, name: str, whole: str) -> tuple[str, int]:
     import vl_convert  # noqa: PLC0415  (what draws is loaded where something is to be drawn)
 
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    svg = vl_convert.vegalite_to_svg(
-        styled.to_json(validate=False), vl_version=version, allowed_base_urls=[]
-    )
+    try:
+        svg = vl_convert.vegalite_to_svg(
+            styled.to_json(validate=False), vl_version=version, allowed_base_urls=[]
+        )
+    except ValueError as error:  # also where it may open no more files
+        raise UndrawnError(str(error)) from error
     return checked(svg, name, panel.title or whole, panel.words)

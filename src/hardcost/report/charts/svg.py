@@ -14,6 +14,10 @@ _IDS = {"id", "aria-labelledby", "aria-describedby"}
 _OUTSIDE = re.compile(r"url\((?!#)|javascript:|data:", re.IGNORECASE)
 
 
+class UndrawnError(Exception):
+    """What draws charts has failed."""
+
+
 def checked(svg: str, prefix: str, title: str, words: str) -> tuple[str, int]:
     """Return `svg` as one picture with a title and a description, and its width in pixels.
 
