@@ -86,7 +86,7 @@ def test_what_would_take_much_memory_is_refused_without_taking_it(
     [
         (b"", "it is not XML"),
         (b"<a>", "it is not XML"),
-        (gzip.compress(b"<a/>")[:-9], "it ends too early"),
+        (gzip.compress(b"<a/>", mtime=0)[:-9], "it ends too early"),
         (b"\xfd7zXZ\0rubbish", "nput"),
         (b"<!DOCTYPE a><a/>", "a document type"),
         (b"<a>" * 100_000, "it is not XML"),
