@@ -316,6 +316,16 @@ def test_a_refused_line_that_begins_like_a_setting_is_left_out(tmp_path: Path) -
     assert refused not in made
 
 
+def test_of_a_line_that_is_too_long_for_a_comment_the_beginning_is_repeated(tmp_path: Path) -> None:
+    text = f"-a never,filesystem -F {'9' * 8100}\n-a always,exit -F dir=/etc -F perm=wa -k etc\n"
+    result, lines = optimised(tmp_path, text, "--leave-out-faulty")
+    assert result.exit_code in {0, 1}, result.output
+    assert max(map(len, lines)) < 2000
+    made = (tmp_path / "made.rules").read_text()
+    assert f"{'9' * 900}" in made
+    assert max(map(len, made.splitlines())) < 2000
+
+
 def test_the_file_is_written_in_the_bytes_that_were_proved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,6 +45,7 @@ _CLASS_NAMES = {
     "attributes": "calls that change attributes (a)",
 }
 
+_MOST_QUOTED = 1000  # characters of a line that a comment repeats
 _SETTINGS = frozenset({Kind.SETTING, Kind.MOOT, Kind.LEFT_OUT})
 
 
@@ -143,10 +144,10 @@ class _Writer:
                 self._before[index[place]] = waiting
                 waiting, seen = [], True
             elif reading.kind is Kind.FAULT:
-                waiting += _comment(f"left out, since auditctl refuses it: {reading.text}")
+                waiting += _comment(f"left out, since auditctl refuses it: {_quoted(reading.text)}")
             elif reading.deletes is not None and seen:
                 waiting.append(
-                    f"# left out, since the rules that it deleted are gone: {reading.text}"
+                    f"# left out, since the rules that it deleted are gone: {_quoted(reading.text)}"
                 )
             elif reading.text.startswith("-e"):
                 ends.append(reading.text)  # it may lock the rules
@@ -157,7 +158,8 @@ class _Writer:
                     head += [*waiting, ""]
                     waiting = []
             elif reading.rule is not None:
-                waiting.append(f"# left out, since it does not stay loaded: {reading.text}")
+                quoted = _quoted(reading.text)
+                waiting.append(f"# left out, since it does not stay loaded: {quoted}")
         self._tail = ["", *waiting, *ends] if waiting or ends else []
         return head
 
@@ -205,9 +207,8 @@ class _Writer:
         rule = self.made.original[number]
         yield from self._before.pop(number, ())
         if number in self.made.dropped:
-            yield from _comment(
-                f"{_place(rule)}, left out, since it can't decide any call: {_source(rule)}"
-            )
+            why = "left out, since it can't decide any call"
+            yield from _comment(f"{_place(rule)}, {why}: {_quoted(_source(rule))}")
             return
         yield from _comment(f"from {_place(rule)}")
         self.written.append(rule)
@@ -258,6 +259,11 @@ def _meaning(mask: int, rule: KernelRule) -> str:
         if known:
             said.append(f"{arch}: {', '.join(known)}")
     return "; ".join(said)
+
+
+def _quoted(line: str) -> str:
+    """Return a line, or its beginning: auditctl takes what follows 8 KiB for a line of its own."""
+    return line if len(line) <= _MOST_QUOTED else f"{line[:_MOST_QUOTED]}..."
 
 
 def _comment(words: str, further: str = "") -> list[str]:
