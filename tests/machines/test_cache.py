@@ -46,7 +46,7 @@ def test_what_failed_half_way_is_not_there(tmp_path: Path) -> None:
 
 
 def test_left_overs_of_a_killed_run_are_swept_away(tmp_path: Path) -> None:
-    (tmp_path / "kernels" / ".aa-left").mkdir(parents=True)
+    (tmp_path / "kernels" / ".aa-left_abc").mkdir(parents=True)
     Cache(tmp_path).make("kernels", "aa", "a kernel", fill)
     assert [path.name for path in (tmp_path / "kernels").iterdir()] == ["aa"]
 
@@ -377,12 +377,35 @@ def test_what_only_looks_like_something_that_the_dead_left_stays(tmp_path: Path)
         f"kernels/.{DIGEST}-of-mine",
         "scratch/a",
     )
+    others += ("images/holiday", "sources/work", "snapshots/mine", "builds/.ccache-mynotes")
     for name in others:
         (tmp_path / name).mkdir(parents=True)
+        os.utime(tmp_path / name, (0, 0))
     (tmp_path / "scratch" / "a.lock").touch()
     Cache(tmp_path).find("kernels", "bb")
+    Cache(tmp_path).make("builds", "ccache", "compiled", fill)
+    assert Cache(tmp_path).make_room("snapshots", 0) == ()
+    Cache(tmp_path).remove_all()
     assert all((tmp_path / name).is_dir() for name in others)
     assert (tmp_path / "scratch" / "a.lock").exists()
+
+
+@pytest.mark.parametrize("kind", ["scratch", "kernels"])
+def test_no_removal_sweeps_through_a_link(tmp_path: Path, kind: str) -> None:
+    elsewhere, root = tmp_path / "elsewhere", tmp_path / "cache"
+    theirs = [elsewhere / "77-abcdefgh", elsewhere / f".{DIGEST}-abcdefgh"]
+    for one in theirs:
+        one.mkdir(parents=True)
+    (elsewhere / "77-abcdefgh.lock").touch()
+    root.mkdir()
+    (root / kind).symlink_to(elsewhere)
+    cache = Cache(root)
+    for _ in range(2):  # once refused, it is refused again
+        with pytest.raises(MachineError, match="is a link"):
+            cache.remove_all()
+        with pytest.raises(MachineError, match="is a link"):
+            cache.remove((DIGEST,))
+    assert all(one.is_dir() for one in theirs)
 
 
 def test_any_use_of_the_cache_sweeps_what_the_dead_left(tmp_path: Path) -> None:

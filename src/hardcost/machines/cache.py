@@ -57,10 +57,11 @@ _DIGEST_LENGTH = 16  # hex digits: 64 bits, plenty for a cache of thousands
 _ATTEMPTS = 3  # to make something and find it complete
 _CHANGING = frozenset({"builds"})  # kinds whose entries change constantly: they have no manifest
 
-# What a killed run leaves has such names, and nothing else is removed: a user may have named a
-# folder that holds more than a cache.
+# An entry, and what a killed run leaves, has such a name, and nothing else is removed: a user may
+# have named a folder that holds more than a cache.
+_ENTRY = re.compile("[0-9a-f]{16,64}|ccache")
 _SCRATCH = re.compile(r"\d+-\w{8}\.lock")
-_REMAINS = re.compile(r"\.([0-9a-f]{16,64}|ccache)-(?:\w{8}|\d+\.\d+)")
+_REMAINS = re.compile(r"\.(.+)-(?:\w{8}|\d+\.\d+)")
 
 log = logging.getLogger(__name__)
 """Logs what was damaged; `cli/` shows it."""
@@ -297,7 +298,8 @@ class Cache:
             Entry(kind, place.name, _title(place), folders.size(place), place)
             for kind in kinds
             for place in sorted((self.root / kind).glob("*"))
-            if folders.is_folder(place) and not place.name.startswith(".")
+            if folders.is_folder(place)
+            and (_ENTRY.fullmatch(place.name) or os.path.lexists(place / "title"))
         )
 
     def remove(self, names: tuple[str, ...]) -> tuple[Entry, ...]:
@@ -307,7 +309,6 @@ class Cache:
             InputError: A name matches none or several; then nothing is removed.
             MachineError: One is in use; those before it are removed.
         """
-        self.sweep()
         entries = self.entries()
         chosen = []
         for name in names:
@@ -329,7 +330,6 @@ class Cache:
 
     def remove_all(self) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
         """Remove all unused entries; return what was removed and what is in use."""
-        self.sweep()
         gone: list[Entry] = []
         stays: list[Entry] = []
         for entry in self.entries():
@@ -398,7 +398,7 @@ class Cache:
                     lock.unlink(missing_ok=True)
             return
 
-    def sweep(self) -> None:
+    def _sweep(self) -> None:
         """Remove the remains of killed runs: scratch folders, things half made or half removed."""
         for lock in (self.root / "scratch").glob("*.lock"):
             if _SCRATCH.fullmatch(lock.name) and folders.swept(lock, lock.with_suffix("")):
@@ -406,7 +406,7 @@ class Cache:
         for kind in KINDS:
             for folder in (self.root / kind).glob(".*-*"):
                 left = _REMAINS.fullmatch(folder.name)
-                if left is None:
+                if left is None or not _ENTRY.fullmatch(left[1]):
                     continue
                 lock = self.root / "locks" / f"{kind}-{left[1]}"
                 if not lock.exists():  # a maker always locks first
@@ -415,12 +415,12 @@ class Cache:
 
     def _sweep_once(self) -> None:
         if not self._swept:
+            remark = folders.check(self.root)  # first: nothing is swept through a link
             self._swept = True
-            remark = folders.check(self.root)
             if remark is not None:
                 log.warning("%s", remark)
             with contextlib.suppress(OSError):  # where the cache can only be read
-                self.sweep()
+                self._sweep()
 
     @contextlib.contextmanager
     def _lock_file(self, kind: str, name: str) -> Iterator[int]:
@@ -457,7 +457,9 @@ def _filling(root: Path, kind: str, name: str, title: str) -> Iterator[Path | No
         yield None
         return
     for left_over in place.parent.glob(f".{name}-*"):
-        shutil.rmtree(left_over, ignore_errors=True)
+        left = _REMAINS.fullmatch(left_over.name)
+        if left is not None and left[1] == name:
+            shutil.rmtree(left_over, ignore_errors=True)
     try:
         folder = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=place.parent))
         try:
