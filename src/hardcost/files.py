@@ -82,18 +82,30 @@ def check_put(path: Path, what: str = "", hint: str | None = None) -> None:
     try:
         wholefile.check(path)
     except wholefile.UnwritableError as error:
-        found = _unwritable(path, error, what, hint)
-        raise InputError(str(found), hint=found.problems[0].hint) from None
+        raise _refused(path, error, what, hint) from None
 
 
 def check_new(path: Path, *, force: bool) -> None:
     """Check that a file that a user names would replace no other, unless the user says `--force`.
 
     Raises:
-        InputError: It would.
+        InputError: It would, or it can't be written.
     """
-    if str(path) != "-" and not force and wholefile.replaces(path):
+    if str(path) == "-" or force:
+        return
+    try:
+        is_there = wholefile.replaces(path)
+    except wholefile.UnwritableError as error:
+        raise _refused(path, error, "", None) from None
+    if is_there:
         raise InputError(f"{path} already exists", hint="--force overwrites it")
+
+
+def _refused(
+    path: Path, error: wholefile.UnwritableError, what: str, hint: str | None
+) -> InputError:
+    found = _unwritable(path, error, what, hint)
+    return InputError(str(found), hint=found.problems[0].hint)
 
 
 def _unwritable(

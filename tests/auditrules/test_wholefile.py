@@ -312,3 +312,17 @@ def test_a_mount_point_is_named_as_what_it_is(tmp_path: Path) -> None:
     assert "it is a mount point, which no new file can replace" in ended.stderr
     assert (tmp_path / "host").read_bytes() == OLD
     assert sorted(one.name for one in tmp_path.iterdir()) == ["host", "mounted"]
+
+
+@pytest.mark.parametrize("name", ["abc", "99999999999999999999", " 1", "1_0", "01", "997"])
+def test_what_is_no_open_descriptor_can_not_be_written(name: str) -> None:
+    path = Path("/dev/fd", name)
+    for act in (check, replaces, lambda path: write(path, b"x")):
+        with pytest.raises(UnwritableError, match="No such file"):
+            act(path)
+
+
+def test_a_name_that_can_not_be_reached_is_not_said_to_exist(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UnwritableError, match="Not a directory"):
+        replaces(tmp_path / "file" / "x")

@@ -25,6 +25,7 @@ SUFFIX = ".hardcost-tmp"
 _LONGEST = 160  # bytes of the target's name in the name beside; a name has at most 255
 _MOST_LINKS = 40  # as many as the kernel follows
 _DESCRIPTORS = re.compile(r"/proc/(\d+)/(?:task/\d+/)?fd")
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 _OF_CONTENT = frozenset({"security.capability", "security.evm", "security.ima"})
 """Extended attributes that are true of the old content only."""
 
@@ -91,12 +92,13 @@ def check(path: Path) -> None:
 def replaces(path: Path) -> bool:
     """Say whether writing would replace a file: no device, pipe or open descriptor is replaced.
 
-    What can't be looked at counts as a file.
+    Raises:
+        UnwritableError: It can't be written.
     """
     try:
         target = _target(path)
-    except OSError:
-        return True
+    except OSError as error:
+        raise UnwritableError(error.strerror or str(error)) from error
     return target.replaceable and target.status is not None
 
 
@@ -111,6 +113,8 @@ def _target(path: Path) -> _Target:
         status = path.stat()  # the kernel's walk, so that its rules on links of others hold
     real = _without_links(path)
     if _DESCRIPTORS.fullmatch(str(real.parent)):
+        if status is None or not _NUMBER.fullmatch(real.name):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         return _Target(real, status, replaceable=False)
     if status is not None:
         if stat.S_ISDIR(status.st_mode):
