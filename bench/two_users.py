@@ -42,6 +42,8 @@ SUBORDINATES = range(2_091_000_000, 2_091_065_536)
 LIMIT_SECONDS = 3000
 _USED = ".used"  # ends the name of the lock of an entry that a run has used
 _READS = "dac_read_search"  # lets the ordinary user find a Python in root's own folder
+# setpriv itself still finds it with root's rights; what it starts has to find it, too.
+_AGAIN = "import subprocess, sys; sys.exit(subprocess.call([sys.executable, '-c', '']))"
 # As it would be if an administrator had given the user subordinate ids.
 _WITH_IDS = """
 for name in passwd subuid subgid; do mount --bind "$0/$name" "/etc/$name" || exit 1; done
@@ -123,7 +125,7 @@ def ordinary(folder: Path, like: Person) -> Person:
     """
     own = _made(folder / "ordinary", ORDINARY)
     become = ["setpriv", f"--reuid={ORDINARY}", f"--regid={ORDINARY}", "--clear-groups"]
-    if not _works([*become, "--", *COMMAND, "--version"]):
+    if not _works([*become, "--", sys.executable, "-c", _AGAIN]):
         become += [f"--inh-caps=+{_READS}", f"--ambient-caps=+{_READS}"]
     person = Person(ORDINARY, own, (*become, "--"))
     if can_have_ids(folder):
