@@ -9,13 +9,13 @@ use serde::Deserialize;
 
 use crate::before::{limit, ordered, taken, written_down};
 use crate::desk::{self, Desk};
-use crate::entry::{Change, Entry, Made};
+use crate::entry::{Change, Entry, Kind, Made};
 use crate::failure::{Failure, Result};
 use crate::guard::Guard;
-use crate::journal::Journal;
+use crate::journal::{Journal, Known};
 use crate::lines::Lines;
 use crate::said::{Said, say, say_lines};
-use crate::undo::{Undone, undo};
+use crate::undo::{Undone, is_written, undo};
 use crate::wanted::{Reals, Wanted};
 use crate::{running, thing};
 
@@ -142,24 +142,53 @@ fn changed(
             break;
         }
     }
-    // A unit that has started may have changed what was made before.
-    let begun: Vec<_> = (0..journal.changes().len()).collect();
-    noted(journal, &begun)?;
+    let has_units = wanted.iter().any(|(one, _)| matches!(one, Wanted::Unit { .. }));
+    compared(journal, has_units)?;
     made?;
     say(&Said::Held);
     Ok(daemon)
 }
 
-/// Writes down what changes have made, where that is not there yet.
+/// Writes down what one change has made, right after it.
 fn noted(journal: &mut Journal, numbers: &[usize]) -> Result<()> {
     for &number in numbers {
-        let known = &journal.changes()[number];
+        let Known { change, made, .. } = &journal.changes()[number];
         // What can't be seen now is undone if it is what was wanted.
-        let Ok(now) = thing::look(known.change.kind, &known.change.name) else { continue };
-        if known.making && !known.made.as_ref().is_some_and(|made| made.is_still(&now)) {
+        let Ok(now) = thing::look(change.kind, &change.name) else { continue };
+        // So is a file that somebody else has already written since: what is there is not ours.
+        let is_theirs =
+            change.kind == Kind::File && change.wanted.is_some() && change.wanted != now.before;
+        if !is_theirs && !made.as_ref().is_some_and(|made| made.is_still(&now)) {
             let line = journal.write(&Entry::Made(Made::of(number, now)))?;
             say(&Said::Journal { line });
         }
+    }
+    journal.sync()
+}
+
+/// Compares everything with what was made of it, once all is made: the first changes may be long
+/// ago, so what differs is somebody else's, but for what our own units move when they start.
+///
+/// Settings that another of ours moves were noted with that one.
+fn compared(journal: &mut Journal, has_units: bool) -> Result<()> {
+    for number in 0..journal.changes().len() {
+        let Known { change, made: Some(made), .. } = &journal.changes()[number] else { continue };
+        let Ok(now) = thing::look(change.kind, &change.name) else { continue };
+        if made.is_still(&now) || change.is_back(&now) {
+            continue;
+        }
+        let is_ours = match change.kind {
+            Kind::AuditRules | Kind::AuditState | Kind::Service => has_units,
+            Kind::Setting => {
+                let wanted = change.wanted.as_ref();
+                wanted.is_some_and(|it| is_written(change.kind, it, now.before.as_deref()))
+            }
+            _ => false,
+        };
+        let entry =
+            if is_ours { Entry::Made(Made::of(number, now)) } else { Entry::Left { number } };
+        let line = journal.write(&entry)?;
+        say(&Said::Journal { line });
     }
     journal.sync()
 }

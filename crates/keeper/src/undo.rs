@@ -190,7 +190,7 @@ fn standing(known: &Known, says_all: bool, now: &Result<Change>) -> Standing {
 
 /// Whether a content is what was to be written; the kernel has its own blanks in settings, and its
 /// own order of a mount's options.
-fn is_written(kind: Kind, wanted: &[u8], now: Option<&[u8]>) -> bool {
+pub fn is_written(kind: Kind, wanted: &[u8], now: Option<&[u8]>) -> bool {
     let words = |bytes: &[u8]| -> Vec<Vec<u8>> {
         let all = bytes.split(|byte| byte.is_ascii_whitespace() || *byte == b',');
         all.filter(|word| !word.is_empty()).map(<[u8]>::to_vec).collect()

@@ -33,6 +33,13 @@ assert ann.finish() == 0
 assert held("bob", {str(world.FILES[0]): "run of bob"}).finish() == 0
 world.book("ann").write_bytes(kept)  # as where hardcost was killed before it heard of the end
 """
+DIRECTLY = """
+import base64, json, subprocess
+from hardcost.machines.ourprograms import built
+KEEPER = str(built("hardcost-keeper"))
+def direct(*words, given):
+    return subprocess.run([KEEPER, *words], input=given, capture_output=True)
+"""
 
 
 def in_namespaces(script: str) -> None:
@@ -127,6 +134,45 @@ assert "has no record of the run" in world.said()
 assert world.observe() == changed
 assert restored("ann", force=True) == 1  # what somebody else changed is left all the same
 assert world.observe() == before | {str(alive): "5000"}
+""")
+
+
+@pytest.mark.parametrize(
+    ("path", "ours", "theirs"), [("/srv/t/a.conf", "run", "admin"), (ALIVE, "1001", "5000")]
+)
+def test_what_somebody_else_changes_before_all_is_held_is_left(
+    path: str, ours: str, theirs: str
+) -> None:
+    """Many files follow the change, so that there is time to change it by hand before that."""
+    in_namespaces(f"""{DIRECTLY}
+def install(path):
+    return {{"do": "install", "path": path, "base64": base64.b64encode(b"run").decode()}}
+path = Path("{path}")
+write = {{"do": "write", "path": str(path), "value": "{ours}"}}
+changes = [write if path == alive else install(str(path))]
+changes += [install(f"/srv/t/z{{number}}") for number in range(2000)]
+order = {{"run": "r", "limit": 60, "people": True, "changes": changes}}
+keeper = subprocess.Popen(
+    [KEEPER, "hold"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+)
+def tell(line):
+    keeper.stdin.write(line + "\\n")
+    keeper.stdin.flush()
+def wait(words):
+    line = next(line for line in keeper.stdout if words in line or '"released"' in line)
+    assert words in line, line
+    return json.loads(line)
+tell(json.dumps(order))
+wait('"planned"')
+tell("go")
+wait('"made')
+path.write_text("{theirs}")
+wait('"held"')
+tell("undo")
+released = wait('"released"')
+assert len(released["left"]) == 1 and str(path) in released["left"][0], released
+assert (keeper.wait(), path.read_text().strip()) == (1, "{theirs}")
+assert not list(Path("/srv/t").glob("z*"))
 """)
 
 
