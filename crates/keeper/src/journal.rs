@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 
-use crate::entry::{Begin, Change, Entry, Made, VERSION};
+use crate::entry::{Begin, Change, Entry, Kind, Made, VERSION};
 use crate::failure::{Failure, Result, at};
 use crate::files::{self, Place};
 
@@ -211,6 +211,11 @@ impl Read {
             (Some(desk), Some(number)) => (desk, number),
             _ => (&self.planned, 0),
         }
+    }
+
+    /// Whether it is of a boot, which is the first change of such a journal, and of no other.
+    pub fn is_of_boot(&self) -> Option<bool> {
+        self.changes.first().map(|known| known.change.kind == Kind::Boot)
     }
 
     /// The numbers of the changes that are to be undone, the newest first.

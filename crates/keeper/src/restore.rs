@@ -75,7 +75,7 @@ fn restored(force: bool, people: bool, given: Option<&Given>) -> Result<Outcome>
     if let Some(given) = given.filter(|given| !given.content.is_empty()) {
         let path = if given.boot { &booted } else { &changed };
         if desk.left(path)?.is_none() {
-            match adopt(path, &given.content, force) {
+            match adopt(path, given, force) {
                 Ok(true) => adopted = Some(path.clone()),
                 Ok(false) => {}
                 Err(failure) => whole.problems.push(failure.to_string()),
@@ -103,12 +103,18 @@ fn restored(force: bool, people: bool, given: Option<&Given>) -> Result<Outcome>
 }
 
 /// Takes over a journal that somebody else kept, if it is open; whether it was.
-fn adopt(path: &Path, given: &[u8], force: bool) -> Result<bool> {
-    let Some(read) = Journal::given(given)? else { return Ok(false) };
+fn adopt(path: &Path, given: &Given, force: bool) -> Result<bool> {
+    let Given { content, boot } = given;
+    let Some(read) = Journal::given(content)? else { return Ok(false) };
     if read.begin.machine != desk::machine() {
         return Err(Failure::Refused("the journal is of another machine".into()));
     }
-    match Desk::is_open(&read, given, path)? {
+    // Each kind has numbers of its own: those of the other do not say what is finished.
+    if read.is_of_boot().is_some_and(|is_of_boot| is_of_boot != *boot) {
+        let is = if *boot { "no" } else { "a" };
+        return Err(Failure::Refused(format!("what was brought is {is} journal of a boot")));
+    }
+    match Desk::is_open(&read, content, path)? {
         Some(false) => return Ok(false),
         None if !force => {
             return Err(Failure::Refused(
@@ -120,7 +126,7 @@ fn adopt(path: &Path, given: &[u8], force: bool) -> Result<bool> {
         }
         _ => {}
     }
-    let content = read.adopted(given)?;
+    let content = read.adopted(content)?;
     let token = files::token()?;
     files::put(path, &New::of_root(&content, 0o600), &token)?;
     Ok(true)

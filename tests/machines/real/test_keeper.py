@@ -176,6 +176,18 @@ assert not list(Path("/srv/t").glob("z*"))
 """)
 
 
+def test_a_finished_run_is_not_undone_as_the_journal_of_a_boot() -> None:
+    in_namespaces(f"""{FINISHED}{DIRECTLY}
+alive.write_text("1001")
+for words in ([], ["--force"]):
+    done = direct("restore", "--people", "--booted", *words, given=kept)
+    assert (done.returncode, alive.read_text().strip()) == (1, "1001"), done
+    assert b"is no journal of a boot" in done.stdout, done
+assert direct("restore", "--people", given=kept).returncode == 0
+assert alive.read_text().strip() == "1001"
+""")
+
+
 @pytest.mark.parametrize("number", range(1, 6))
 def test_in_a_random_order_nothing_is_lost_or_believed_and_no_link_is_followed(number: int) -> None:
     """`bench/random_orders.py` has many more."""
