@@ -75,7 +75,7 @@ fn restored(force: bool, people: bool, given: Option<&Given>) -> Result<Outcome>
     if let Some(given) = given.filter(|given| !given.content.is_empty()) {
         let path = if given.boot { &booted } else { &changed };
         if desk.left(path)?.is_none() {
-            match adopt(path, given, force) {
+            match adopt(path, given, force, people) {
                 Ok(true) => adopted = Some(path.clone()),
                 Ok(false) => {}
                 Err(failure) => whole.problems.push(failure.to_string()),
@@ -103,7 +103,7 @@ fn restored(force: bool, people: bool, given: Option<&Given>) -> Result<Outcome>
 }
 
 /// Takes over a journal that somebody else kept, if it is open; whether it was.
-fn adopt(path: &Path, given: &Given, force: bool) -> Result<bool> {
+fn adopt(path: &Path, given: &Given, force: bool, people: bool) -> Result<bool> {
     let Given { content, boot } = given;
     let Some(read) = Journal::given(content)? else { return Ok(false) };
     if read.begin.machine != desk::machine() {
@@ -126,6 +126,8 @@ fn adopt(path: &Path, given: &Given, force: bool) -> Result<bool> {
         }
         _ => {}
     }
+    // Before it is taken over: then it is one of the machine's own, which `--force` undoes at once.
+    check_people(people)?;
     let content = read.adopted(content)?;
     let token = files::token()?;
     files::put(path, &New::of_root(&content, 0o600), &token)?;

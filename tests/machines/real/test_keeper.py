@@ -188,6 +188,27 @@ assert alive.read_text().strip() == "1001"
 """)
 
 
+def test_a_journal_is_not_taken_over_while_users_are_logged_in() -> None:
+    """Otherwise force would be used the next time on what nobody was told to be somebody else's."""
+    in_namespaces(f"""{DIRECTLY}
+import shutil
+held("ann", {{str(alive): "1001"}})
+kept = world.book("ann").read_bytes()
+world.kill("both", 0)
+shutil.rmtree(world.DESK)
+alive.write_text("5000")
+subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run"], check=True)
+session = Path("/run/systemd/sessions/1")
+session.parent.mkdir(parents=True)
+session.write_text("USER=eve\\nCLASS=user\\nTTY=pts/0\\n")
+done = direct("restore", "--force", given=kept)
+assert done.returncode == 1 and b"users are logged in there: eve" in done.stdout, done
+done = direct("restore", "--force", "--people", given=kept)
+assert b"somebody else changed" in done.stdout, done
+assert alive.read_text().strip() == "5000"
+""")
+
+
 @pytest.mark.parametrize("number", range(1, 6))
 def test_in_a_random_order_nothing_is_lost_or_believed_and_no_link_is_followed(number: int) -> None:
     """`bench/random_orders.py` has many more."""
