@@ -66,3 +66,26 @@ def test_more_memory_than_what_kernels_are_packed_with_is_not_taken() -> None:
     filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 29}]
     with pytest.raises(DamagedError, match=r"[Mm]emory"):
         unpacking.whole(lzma.compress(CONTENT[:9], filters=filters), 8 << 20)
+
+
+@pytest.mark.parametrize("pack", PACKINGS)
+@pytest.mark.parametrize("size", [1, 1 << 30])
+def test_streams_one_after_another_are_unpacked_as_one(
+    pack: Callable[[bytes], bytes], size: int
+) -> None:
+    ends = CONTENT[-50_000:]
+    packed = pack(ends[:1024]) + pack(b"") + bytes(8) + pack(ends[1024:]) + bytes(4)
+    pieces = (packed[at : at + size] for at in range(0, len(packed), size))
+    assert b"".join(unpacking.parts(pieces) or ()) == ends
+    with pytest.raises(DamagedError):
+        unpacking.whole(packed[:-30], 8 << 20)
+
+
+@pytest.mark.parametrize("pack", PACKINGS)
+def test_what_follows_and_is_no_stream_is_refused_unless_the_first_is_wanted_alone(
+    pack: Callable[[bytes], bytes],
+) -> None:
+    packed = pack(CONTENT) + b"no stream" * 9
+    with pytest.raises(DamagedError):
+        unpacking.whole(packed, 8 << 20)
+    assert b"".join(unpacking.parts([packed], alone=True) or ()) == CONTENT

@@ -6,7 +6,7 @@ import bz2
 import itertools
 import lzma
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import zstandard
 
@@ -24,16 +24,32 @@ _ZSTD_AT_ONCE = 1 << 10  # packed bytes, which may become as many thousands
 _LONGEST_MAGIC = 6
 
 
+class _Stream(Protocol):
+    """What unpacks one stream, as far as it is the same for all."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+
+_Begun: TypeAlias = "tuple[_Stream, Callable[[bytes], Iterator[bytes]]]"
+"""A stream, and what yields the parts that another piece of it holds."""
+
+
 class DamagedError(Exception):
     """What is packed can't be used; the message says why, and begins with "it" or "its"."""
 
 
-def parts(packed: Iterable[bytes]) -> Iterator[bytes] | None:
+def parts(packed: Iterable[bytes], *, alone: bool = False) -> Iterator[bytes] | None:
     """Return the parts of what was packed, each of bounded size; None if it is unknown how.
 
-    The iterator raises one of `ERRORS` where the data are damaged.
+    What follows a stream is unpacked as the next one, as the packing programs themselves do;
+    `alone` ends with the first, whatever follows. The iterator raises one of `ERRORS` where the
+    data are damaged, or what follows is no stream.
     """
-    return _parts(*_begun(packed))
+    return _parts(*_begun(packed), alone=alone)
 
 
 def unpacked(packed: Iterable[bytes]) -> Iterator[bytes]:
@@ -68,11 +84,32 @@ def _begun(packed: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
     return first, pieces
 
 
-def _parts(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes] | None:
-    for magic, unpack in _UNPACKERS.items():
+def _parts(first: bytes, rest: Iterator[bytes], *, alone: bool = False) -> Iterator[bytes] | None:
+    for magic, (begin, size) in _UNPACKERS.items():
         if first.startswith(magic):
-            return filter(None, unpack(itertools.chain([first], rest)))
+            pieces = _cut(itertools.chain([first], rest), size)
+            return filter(None, _streams(pieces, begin, alone=alone))
     return None
+
+
+def _streams(
+    pieces: Iterator[bytes], begin: Callable[[], _Begun], *, alone: bool
+) -> Iterator[bytes]:
+    """Yield what all streams in the pieces hold; between and after them zeros may fill up."""
+    begun: _Begun | None = None
+    for piece in pieces:
+        left = piece
+        while left := (left if begun else left.lstrip(b"\0")):
+            begun = begun or begin()
+            stream, fed = begun
+            yield from fed(left)
+            if not stream.eof:
+                break
+            if alone:
+                return
+            left, begun = stream.unused_data, None
+    if begun:
+        raise EOFError(TOO_EARLY)
 
 
 def _cut(packed: Iterable[bytes], size: int) -> Iterator[bytes]:
@@ -81,54 +118,47 @@ def _cut(packed: Iterable[bytes], size: int) -> Iterator[bytes]:
             yield piece[at : at + size]
 
 
-def _by(
-    stream: lzma.LZMADecompressor | bz2.BZ2Decompressor, packed: Iterable[bytes]
-) -> Iterator[bytes]:
-    for piece in _cut(packed, _PACKED_AT_ONCE):
+def _lzma(form: int) -> _Begun:
+    return _bounded(lzma.LZMADecompressor(form, memlimit=2 * _WINDOW))
+
+
+def _bounded(stream: lzma.LZMADecompressor | bz2.BZ2Decompressor) -> _Begun:
+    def fed(piece: bytes) -> Iterator[bytes]:
         yield stream.decompress(piece, _AT_ONCE)
         while not stream.eof and not stream.needs_input:
             yield stream.decompress(b"", _AT_ONCE)
-        if stream.eof:
-            return
-    raise EOFError(TOO_EARLY)
+
+    return stream, fed
 
 
-def _xz(packed: Iterable[bytes]) -> Iterator[bytes]:
-    return _by(lzma.LZMADecompressor(memlimit=2 * _WINDOW), packed)
-
-
-def _bzip2(packed: Iterable[bytes]) -> Iterator[bytes]:
-    return _by(bz2.BZ2Decompressor(), packed)
-
-
-def _gzip(packed: Iterable[bytes]) -> Iterator[bytes]:
+def _gzip() -> _Begun:
     stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    for piece in _cut(packed, _PACKED_AT_ONCE):
-        yield stream.decompress(piece, _AT_ONCE)
-        while stream.unconsumed_tail:
-            yield stream.decompress(stream.unconsumed_tail, _AT_ONCE)
-        if stream.eof:
-            return
-    while not stream.eof:  # it may hold back a part without needing more
-        part = stream.decompress(b"", _AT_ONCE)
-        if not part:
-            raise EOFError(TOO_EARLY)
+
+    def fed(piece: bytes) -> Iterator[bytes]:
+        part = stream.decompress(piece, _AT_ONCE)
         yield part
+        # A full part may leave more behind, also where the whole piece was taken.
+        while not stream.eof and (stream.unconsumed_tail or len(part) == _AT_ONCE):
+            part = stream.decompress(stream.unconsumed_tail, _AT_ONCE)
+            yield part
+
+    return stream, fed
 
 
-def _zstd(packed: Iterable[bytes]) -> Iterator[bytes]:
+def _zstd() -> _Begun:
     stream = zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompressobj()
-    for piece in _cut(packed, _ZSTD_AT_ONCE):
+
+    def fed(piece: bytes) -> Iterator[bytes]:
         yield stream.decompress(piece)
-        if stream.eof:
-            return
-    raise EOFError(TOO_EARLY)
+
+    return stream, fed
 
 
-_UNPACKERS: dict[bytes, Callable[[Iterable[bytes]], Iterator[bytes]]] = {
-    b"\xfd7zXZ\x00": _xz,
-    b"\x5d\x00\x00": _xz,
-    b"\x1f\x8b": _gzip,
-    b"BZh": _bzip2,
-    b"\x28\xb5\x2f\xfd": _zstd,
+_UNPACKERS: dict[bytes, tuple[Callable[[], _Begun], int]] = {
+    b"\xfd7zXZ\x00": (lambda: _lzma(lzma.FORMAT_XZ), _PACKED_AT_ONCE),
+    # Automatic, since only that looks closely at the begin of what follows.
+    b"\x5d\x00\x00": (lambda: _lzma(lzma.FORMAT_AUTO), _PACKED_AT_ONCE),
+    b"\x1f\x8b": (_gzip, _PACKED_AT_ONCE),
+    b"BZh": (lambda: _bounded(bz2.BZ2Decompressor()), _PACKED_AT_ONCE),
+    b"\x28\xb5\x2f\xfd": (_zstd, _ZSTD_AT_ONCE),
 }

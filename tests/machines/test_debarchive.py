@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
 import os
 import subprocess
 import tarfile
@@ -161,3 +164,23 @@ def test_what_is_no_package_is_refused(tmp_path: Path, content: bytes, message: 
     (tmp_path / "x.deb").write_bytes(content)
     with pytest.raises(DamagedError, match=message):
         unpack(tmp_path / "x.deb", tmp_path / "files")
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstandard.compress])
+def test_a_package_packed_as_several_streams_is_written_whole(
+    tmp_path: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        for name in "abc":
+            one = member(name)
+            one.size = 1
+            archive.addfile(one, io.BytesIO(name.encode()))
+    tar = made.getvalue()
+    package = tmp_path / "x.deb"
+    package.write_bytes(deb(tar, lambda data: pack(data[:1024]) + pack(data[1024:])))
+    unpack(package, tmp_path / "files")
+    assert {one.name for one in (tmp_path / "files").iterdir()} == {"a", "b", "c"}
+    package.write_bytes(deb(tar, lambda data: pack(data[:1024]) + b"no stream" * 9))
+    with pytest.raises(DamagedError):
+        unpack(package, tmp_path / "refused")

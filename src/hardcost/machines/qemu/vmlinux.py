@@ -72,7 +72,7 @@ def _unpack(image: Path, content: bytes) -> bytes:
     offset, length = struct.unpack_from("<II", content, _PAYLOAD_AT)
     start = (setup_sectors + 1) * _SECTOR + offset
     payload = content[start : start + length]
-    parts = unpacking.parts([payload])
+    parts = unpacking.parts([payload], alone=True)  # the kernel's size may follow
     if parts is None:
         raise InputError(
             f"the kernel {image} is packed in a way that hardcost can't unpack",
