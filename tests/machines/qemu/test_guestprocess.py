@@ -1,4 +1,4 @@
-"""A QEMU that goes away at its start."""
+"""A QEMU that goes away at its start, or writes more than is read just before its end."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from qemu.qmp import QMPClient
 
-from hardcost.errors import MachineError
+from hardcost.errors import MachineError, TrialError
 from hardcost.machines.confined import Files
 from hardcost.machines.process import Guard
 from hardcost.machines.qemu.argv import Streams
-from hardcost.machines.qemu.guestprocess import guest_process
+from hardcost.machines.qemu.guestprocess import GuestProcess, guest_process
 from hardcost.machines.qemu.guesttime import Standstill
 
 # It speaks QMP as QEMU does, without waiting for what it is asked, and ends.
@@ -49,3 +50,20 @@ def test_a_qemu_that_ends_at_its_start_is_an_error_of_the_machine(
     for _ in range(5):
         with pytest.raises(MachineError, match=r"did not start|failed at 'cont'"):
             asyncio.run(started())
+
+
+@pytest.mark.parametrize("name", ["answers", "serial", "console"])
+def test_what_a_guest_wrote_before_it_ended_is_bounded_as_well(name: str, tmp_path: Path) -> None:
+    files = Files()
+    made = streams(tmp_path, files)
+
+    async def go(size: str) -> None:
+        words = ("sh", "-c", f"truncate -s {size} {tmp_path / name}")
+        process = await asyncio.create_subprocess_exec(*words)
+        guest = GuestProcess(process, QMPClient("guest"), made, tmp_path / "errors")
+        await guest.until_ended(60)
+
+    asyncio.run(go("200M"))
+    with pytest.raises(TrialError, match="the guest wrote without end"):
+        asyncio.run(go("700M"))
+    files.close()

@@ -160,6 +160,7 @@ class GuestProcess:
                 TrialError,
                 hint="`--timeout SECONDS` gives it longer",
             ) from None
+        self._bound_output()  # what it wrote last is read whole
         if _killer(self.process):
             raise await self.gone("", TrialError)
 
