@@ -5,11 +5,13 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from hardcost.errors import MachineError
+from hardcost.machines import process
 from hardcost.machines.process import follow, run
 
 
@@ -48,6 +50,24 @@ def test_a_program_and_what_it_started_end_with_the_call(tmp_path: Path) -> None
     with pytest.raises(KeyboardInterrupt):
         follow(["sh", "-c", script], stop)
     assert not alive.exists()
+
+
+def test_a_process_that_left_the_group_and_prints_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "_DEATH_SECONDS", 1.0)
+    left = tmp_path / "left"
+
+    def stop(line: str | None) -> None:
+        if line is not None:
+            raise KeyboardInterrupt
+
+    printing = f"touch {left}; for _ in $(seq 200); do echo y; sleep 0.1; done"
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        follow(["sh", "-c", f"setsid sh -c '{printing}' & sleep 100"], stop)
+    assert left.exists()
+    assert time.monotonic() - begun < 10
 
 
 def test_a_program_that_found_the_disk_full_has_that_for_a_remedy() -> None:

@@ -81,7 +81,7 @@ def test_what_is_said_beside_a_conversation_is_bounded_and_its_end_is_known() ->
     assert len(loud.tail) <= 1 << 14
 
 
-@pytest.mark.parametrize("script", ["exec yes", "exec yes >&2"])
+@pytest.mark.parametrize("script", ["exec yes", "exec yes >&2", "exec yes ''"])
 def test_what_is_waited_for_prints_within_a_bound(
     script: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,7 +38,7 @@ _PIECE = 1 << 16
 _FULL = re.compile("No space left on device|enough free space in|Disk quota exceeded")
 _SYSTEM_PROGRAMS = "/usr/local/sbin:/usr/sbin:/sbin"
 _SILENCE_SECONDS = 1.0
-_DEATH_SECONDS = 10.0  # until all processes of a killed program must have ended
+_DEATH_SECONDS = 10.0  # that all processes of a killed program are waited for
 # setpriv has the kernel kill the program when hardcost dies, even by SIGKILL. The shell after it
 # covers the moment before: it continues only if hardcost is still its parent.
 _WITH_US = ("setpriv", "--pdeathsig", "KILL")
@@ -197,7 +197,7 @@ def follow(  # noqa: PLR0913  (each is a thing of its own)
             for line in _lines(process, _SILENCE_SECONDS):
                 tail.extend(() if line is None else (line,))
                 heard(line)
-                size += len(line or "")
+                size += 0 if line is None else len(line) + 1  # an empty line is output, too
                 if size > _MOST_BYTES:
                     raise _without_end(name, remedy)
                 if time.monotonic() > until:
@@ -246,13 +246,17 @@ def _lines(process: subprocess.Popen[bytes], silence: float) -> Iterator[str | N
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a program with its group, and wait until nothing holds the pipe that it printed to."""
-    if process.returncode is not None:
+    """Kill a program with its group, and wait until nothing holds the pipe that it printed to.
+
+    A process that left the group may hold it for ever, and print to it: hence a deadline.
+    """
+    if process.returncode is not None or process.stdout is None:
         return
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    for line in _lines(process, _DEATH_SECONDS):
-        if line is None:
+    pipe, until = process.stdout.fileno(), time.monotonic() + _DEATH_SECONDS
+    while (left := until - time.monotonic()) > 0:
+        if not select.select([pipe], [], [], left)[0] or not os.read(pipe, _PIECE):
             break
     process.wait()
 
