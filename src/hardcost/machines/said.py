@@ -69,7 +69,7 @@ class Said:
                     piece = os.read(ours, _PIECE)
                 except BlockingIOError:
                     return
-                taken = piece[: self._most - self._size]
+                taken = piece[: max(0, self._most - self._size)]
                 self._size += len(piece)
                 self._tail[:] = (self._tail + taken)[-_TAIL:]
                 if file is not None:
