@@ -8,12 +8,15 @@ import pty
 import signal
 import subprocess
 import sys
+import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from hardcost.cli.waiting import until_done
 from hardcost.errors import TrialError
+from hardcost.machines.process import run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,6 +85,27 @@ def test_signals_end_the_work_once_and_let_it_clean_up(
         until_done(work())
     assert happened == ["cleaned up"]
     assert signal.getsignal(number) is before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("in_thread", [False, True])
+def test_a_signal_ends_a_program_that_the_work_waits_for(
+    number: signal.Signals, *, in_thread: bool
+) -> None:
+    """Such as `tar` with Linux's source, which the terminal's Ctrl-C does not reach."""
+
+    async def work() -> None:
+        if in_thread:
+            await asyncio.to_thread(run, ["sleep", "60"])
+        run(["sleep", "60"])
+
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), number))
+    timer.start()
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        until_done(work())
+    assert time.monotonic() - begun < 30
+    timer.join()
 
 
 def started(folder: Path, *before: str, seconds: float = 60, output: int = subprocess.PIPE) -> Verb:

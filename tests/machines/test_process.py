@@ -96,3 +96,18 @@ def test_a_program_that_is_waited_for_ends_with_who_waits(tmp_path: Path) -> Non
         waiting.wait()
         assert select.select([end], [], [], 30)[0], "it goes on"
         assert end.read(1) == b""
+
+
+@pytest.mark.parametrize("script", ["sleep 60 & sleep 60; true", "sleep 60 &"])
+def test_what_a_program_started_ends_with_it_when_it_takes_too_long(
+    tmp_path: Path, script: str
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    end = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with pytest.raises(MachineError, match="still running after 1 s"):
+        run(["sh", "-c", f"exec 3>{pipe}; echo begun >&3; {script}"], limit_seconds=1)
+    assert os.read(end, 6) == b"begun\n"
+    assert select.select([end], [], [], 10)[0], "it goes on"
+    assert os.read(end, 1) == b""
+    os.close(end)

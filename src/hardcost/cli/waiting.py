@@ -7,6 +7,8 @@ import signal
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hardcost.cli.terminal import leave_lost_terminal
+from hardcost.errors import MachineError
+from hardcost.machines.process import interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
@@ -41,16 +43,26 @@ async def _cancelled_by_signals(
     work: Coroutine[Any, Any, _Result], numbers: Sequence[signal.Signals]
 ) -> _Result:
     task, loop = asyncio.ensure_future(work), asyncio.get_running_loop()
+    is_stopped = False
 
     def cancel_once() -> None:
         if not task.cancelling():
             task.cancel()
 
     def stop(_signal: int, _frame: object) -> None:
+        nonlocal is_stopped
         leave_lost_terminal()
+        if not is_stopped:
+            is_stopped = True
+            interrupt()  # the loop may wait for a program, and sees nothing before that has ended
         if not loop.is_closed():
             loop.call_soon_threadsafe(cancel_once)
 
     for number in numbers:
         signal.signal(number, stop)
-    return await task
+    try:
+        return await task
+    except MachineError:
+        if is_stopped:  # it may well be of the program that was killed for it
+            raise asyncio.CancelledError from None
+        raise

@@ -44,6 +44,7 @@ _DEATH_SECONDS = 10.0  # that all processes of a killed program are waited for
 _WITH_US = ("setpriv", "--pdeathsig", "KILL")
 _STILL_OURS = ("--", "sh", "-c", 'test "$PPID" = "$0" && exec "$@"')
 _BARE = ("PATH", "LC_ALL")  # environment variables that a guarded program gets
+_waited_for: set[subprocess.Popen[bytes]] = set()  # by `output`, in any thread
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,8 @@ def output(  # noqa: PLR0913  (each is a thing of its own)
 ) -> bytes:
     """Run a program to its end and return the bytes that it printed; it ends with hardcost.
 
-    It reads `stdin`, by default nothing; `fine` are the statuses with which it may end.
+    It reads `stdin`, by default nothing; `fine` are the statuses with which it may end. It has no
+    terminal, and a session of its own: where it fails to end, its whole group is killed.
 
     Raises:
         MachineError: It is missing, takes longer than `limit_seconds`, prints without end, or ends
@@ -112,18 +114,30 @@ def output(  # noqa: PLR0913  (each is a thing of its own)
         stdin=stdin or subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        start_new_session=True,
         env=environment,
     ) as process:
         try:
+            _waited_for.add(process)
             out, errors = _printed(process, name, limit_seconds, remedy)
         finally:
-            process.kill()  # which does nothing to one that was waited for
+            kill(process)  # which does nothing to one that was waited for
+            _waited_for.discard(process)
     if process.returncode not in fine:
         said = (errors or out).decode(errors="replace").strip()[-_MESSAGE_LIMIT:]
         raise MachineError(
             f"failed with status {process.returncode}: {name}\n{said}", hint=_hint(said, remedy)
         )
     return bytes(out)
+
+
+def interrupt() -> None:
+    """Kill what `output` waits for, in any thread.
+
+    Ctrl-C on the terminal does not reach it, since it is in another session.
+    """
+    for process in tuple(_waited_for):
+        kill(process)
 
 
 def _printed(
@@ -252,8 +266,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     """
     if process.returncode is not None or process.stdout is None:
         return
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    kill(process)
     pipe, until = process.stdout.fileno(), time.monotonic() + _DEATH_SECONDS
     while (left := until - time.monotonic()) > 0:
         if not select.select([pipe], [], [], left)[0] or not os.read(pipe, _PIECE):
@@ -344,11 +357,11 @@ async def talking(
                 await process.wait()
 
 
-def kill(process: asyncio.subprocess.Process) -> None:
+def kill(process: asyncio.subprocess.Process | subprocess.Popen[bytes]) -> None:
     """Kill a program and the processes in its group, unless it has ended.
 
-    Its own method is not used: it would poll for the end, take the exit status away from asyncio,
-    and so make that warn of an unknown process (CPython's issue 87744).
+    The own method of asyncio's is not used: it would poll for the end, take the exit status away
+    from asyncio, and so make that warn of an unknown process (CPython's issue 87744).
     """
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
