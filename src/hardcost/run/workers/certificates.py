@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ import dask.config
 from distributed import Security
 
 from hardcost.errors import InputError, MachineError
+from hardcost.machines import folders
 from hardcost.machines.cacheplace import default_root
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ def security_of(lab: Lab) -> Security:
 
     Raises:
         InputError: The address asks for TLS, and there are no certificates.
+        MachineError: They would be read through a link in the cache.
     """
     if not lab.is_tls:
         return Security(require_encryption=False)
@@ -69,23 +72,26 @@ def certified(lab: Lab) -> Iterator[Lab]:
         ) from error
     text = f"{made.tls_scheduler_key}{made.tls_scheduler_cert}"
     place = _place(lab)
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.parent.chmod(0o700)
-        place.unlink(missing_ok=True)
-        descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(text)
-    except OSError as error:
-        raise MachineError(
-            f"the lab's certificate can't be written to {place}: {error.strerror}",
-            hint="set HARDCOST_CACHE to a folder of your own",
-        ) from error
-    try:
-        yield replace(lab, own=text)
-    finally:
-        if _kept(lab) == text:  # not that of a scheduler which was started since
-            place.unlink(missing_ok=True)
+    with contextlib.ExitStack() as opened:
+        try:
+            place.parent.parent.mkdir(mode=folders.OURS, parents=True, exist_ok=True)
+            with contextlib.suppress(FileExistsError):  # whatever it is: it is looked at next
+                place.parent.mkdir(mode=folders.OURS)
+            folder = opened.enter_context(_opened(place.parent))
+            os.fchmod(folder, folders.OURS)  # an older hardcost may have left it open
+            _write(folder, place.name, text)
+        except OSError as error:
+            raise MachineError(
+                f"the lab's certificate can't be written to {place}: {error.strerror}",
+                hint="set HARDCOST_CACHE to a folder of your own",
+            ) from error
+        try:
+            yield replace(lab, own=text)
+        finally:
+            with contextlib.suppress(OSError, UnicodeError):
+                # Not that of a scheduler which was started since.
+                if _read(folder, place.name) == text:
+                    os.unlink(place.name, dir_fd=folder)
 
 
 def _security(authority: str, certificate: str, key: str) -> Security:
@@ -107,10 +113,53 @@ def _place(lab: Lab) -> Path:
     return default_root() / _FOLDER / f"{name}.pem"
 
 
-def _kept(lab: Lab) -> str:
-    """Return the certificate that a scheduler of this user's made; empty if there is none."""
-    place = _place(lab)
+@contextlib.contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    """Open the folder of certificates, so that nothing put in its place later is used instead.
+
+    Raises:
+        MachineError: It is a link, a file or another user's: the key would be written elsewhere.
+        OSError: It is missing, or can't be opened.
+    """
+    refusal = MachineError(
+        f"{folder} in the cache is no folder of this user's, and is not used",
+        hint="remove it: it is made again; HARDCOST_CACHE keeps the whole cache elsewhere",
+    )
+    if not stat.S_ISDIR(folder.lstat().st_mode):
+        raise refusal
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        return place.read_text(encoding="ascii") if place.stat().st_uid == os.geteuid() else ""
-    except (OSError, UnicodeError):
-        return ""
+        if os.fstat(descriptor).st_uid != os.geteuid():
+            raise refusal
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _write(folder: int, name: str, text: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=folder)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    with os.fdopen(os.open(name, flags, 0o600, dir_fd=folder), "w", encoding="ascii") as file:
+        file.write(text)
+
+
+def _read(folder: int, name: str) -> str:
+    """Return a certificate of this user's; empty if it is something else."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with os.fdopen(os.open(name, flags, dir_fd=folder), encoding="ascii") as file:
+        status = os.fstat(file.fileno())
+        is_ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
+        return file.read() if is_ours else ""
+
+
+def _kept(lab: Lab) -> str:
+    """Return the certificate that a scheduler of this user's made; empty if there is none.
+
+    Raises:
+        MachineError: The folder of certificates is none of ours.
+    """
+    place = _place(lab)
+    with contextlib.suppress(OSError, UnicodeError), _opened(place.parent) as folder:
+        return _read(folder, place.name)
+    return ""
