@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import pytest
 
+from hardcost.errors import MachineError
 from hardcost.machines import confined, guestusers
 from hardcost.machines.guestusers import taken, ways
+from hardcost.machines.qemu import examination
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 HOLDS = """
 import sys
@@ -132,6 +137,67 @@ def test_who_is_not_root_gives_guests_the_last_of_his_subordinate_ids(
         assert (one.way, one.uid, one.gid) == ("subordinate", 999_998_976, 364_512)
         assert (two.uid, two.gid) == (999_998_977, 364_513)
     assert confined.guard(one, uses_kvm=False).namespace == (999_998_976, 364_512)
+
+
+def test_the_place_of_the_locks_does_not_depend_on_tmpdir(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two runs of a user with a TMPDIR each, as cluster jobs have, would take the same ids."""
+    uid = os.geteuid()
+    place = tmp_path / f"hardcost-{uid}"
+    monkeypatch.setattr(guestusers, "_RUN", tmp_path / "none")
+    monkeypatch.setattr(guestusers, "_WITHOUT_RUN", tmp_path)
+    for job in ("a", "b"):
+        (tmp_path / job).mkdir()
+        monkeypatch.setenv("TMPDIR", str(tmp_path / job))
+        monkeypatch.setattr(tempfile, "tempdir", None)  # as in a process of its own
+        assert guestusers._place() == place
+
+
+@pytest.mark.parametrize("kind", ["folder", "file", "link", "dangling link"])
+def test_what_another_user_puts_in_the_place_of_the_locks_ends_a_run(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or any user of the host could have another's guests share a user."""
+    me = os.geteuid()
+    other = me + 1
+    monkeypatch.setattr(guestusers, "_RUN", tmp_path / "none")
+    monkeypatch.setattr(guestusers, "_WITHOUT_RUN", tmp_path)
+    monkeypatch.setattr(os, "geteuid", lambda: other)  # so what is made here is another's
+    place = tmp_path / f"hardcost-{other}"
+    match kind:
+        case "folder":
+            place.mkdir(mode=0o700)
+        case "file":
+            place.touch()
+        case "link":
+            place.symlink_to(tmp_path)
+        case _:
+            place.symlink_to(tmp_path / "nowhere")
+    said = f"no folder of this user's but was made by the user {me}"
+    with pytest.raises(MachineError, match=said), taken():
+        pass
+    check = examination._users()
+    assert (check.ok, check.needed) == (False, True)
+    assert said in check.found
+
+
+def test_a_disk_that_is_full_ends_a_run_and_one_that_is_read_only_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Any user can fill a disk."""
+    monkeypatch.setattr(guestusers, "_RUN", tmp_path)
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    monkeypatch.setattr(guestusers, "_WITHOUT_RUN", tmp_path)
+    for number, is_fatal in ((errno.ENOSPC, True), (errno.EDQUOT, True), (errno.EROFS, False)):
+        fault = OSError(number, os.strerror(number))
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "mkdir", Mock(side_effect=fault))
+            if is_fatal:
+                with pytest.raises(MachineError, match=os.strerror(number)):
+                    ways()
+            else:
+                assert os.strerror(number) in ways().why
 
 
 def test_a_line_that_makes_no_sense_gives_no_ids(

@@ -9,6 +9,7 @@ taken, and goes with the hardcost that holds it; the users of running processes 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import functools
 import grp
@@ -16,7 +17,6 @@ import os
 import pwd
 import re
 import stat
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -43,6 +43,10 @@ REMEDY = (
 _FREE = (range(2_100_000_000, 2_100_004_096), range(60_578, 61_184))
 _USED_OF_SUBORDINATE = 1024  # the last ones: the first stand for users in images that are made
 _RUN, _ETC = Path("/run"), Path("/etc")
+# For users without a folder in /run; not what TMPDIR names, which may differ for each run.
+_WITHOUT_RUN = Path("/var/tmp")  # noqa: S108  (what lies there is looked at)
+# Of a host that has no place for locks; what others could bring about, a full disk too, ends a run.
+_NO_PLACE = frozenset({errno.ENOENT, errno.EACCES, errno.EPERM, errno.EROFS})
 _NEEDED = (0, 6, 7, 8)  # CAP_CHOWN, CAP_SETGID, CAP_SETUID, CAP_SETPCAP
 _CAPABILITIES = re.compile(r"^CapEff:\s*([0-9a-f]+)$", re.MULTILINE)
 _USERS = re.compile(rb"^Uid:\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)$", re.MULTILINE)
@@ -80,12 +84,16 @@ SAME = User("same")
 """The user who runs hardcost."""
 
 
+class _NoLocksError(MachineError):
+    """Nothing can be locked here, and no other user brought that about."""
+
+
 @contextlib.contextmanager
 def taken() -> Iterator[User]:
     """Give a user that no other guest has until the block ends, as far as this host allows it.
 
     Raises:
-        MachineError: No user is free, or none can be locked.
+        MachineError: No user is free, or none can be locked, or somebody else is in the way.
     """
     here = ways()
     if here.way == "same":
@@ -107,10 +115,14 @@ def taken() -> Iterator[User]:
 
 @functools.cache
 def ways() -> Ways:
-    """Return how QEMU's user is chosen here."""
+    """Return how QEMU's user is chosen here.
+
+    Raises:
+        MachineError: Another user is in the way: nobody else may decide that guests share a user.
+    """
     try:
         _place()
-    except MachineError as error:
+    except _NoLocksError as error:
         why = str(error)
     else:
         why = ""
@@ -221,23 +233,32 @@ def _place() -> Path:
     """Return the folder of the locks, the same for all runs of a user and closed to others.
 
     Raises:
-        MachineError: There can't be such a folder.
+        _NoLocksError: This host has no such folder for this user, or it is open to others.
+        MachineError: There can't be such a folder, which may be another user's doing.
     """
     user = os.geteuid()
     own = _RUN if user == 0 else _RUN / "user" / str(user)
-    place = own / "hardcost"
-    if not own.is_dir():
-        place = Path(tempfile.gettempdir(), f"hardcost-{user}")
+    is_shared = not own.is_dir()
+    place = _WITHOUT_RUN / f"hardcost-{user}" if is_shared else own / "hardcost"
     try:
-        place.mkdir(mode=0o700, exist_ok=True)
+        with contextlib.suppress(FileExistsError):  # whatever it is: it is looked at next
+            place.mkdir(mode=0o700)
         status = place.lstat()
     except OSError as error:
-        raise MachineError(
+        kind = MachineError if is_shared and error.errno not in _NO_PLACE else _NoLocksError
+        raise kind(
             f"there is no place for the locks of guests' users: {place}: {error.strerror}",
             hint="it has to be a folder of yours in which files can be made",
         ) from error
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != user or status.st_mode & 0o077:
+    is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == user
+    if is_shared and not is_ours:
         raise MachineError(
+            f"{place} is to hold the locks of guests' users, and is no folder of this user's but"
+            f" was made by the user {status.st_uid}",
+            hint="have it removed, by root if need be: without it, guests would share a user",
+        )
+    if not is_ours or status.st_mode & 0o077:
+        raise _NoLocksError(
             f"{place} is no folder of this user alone, and is to hold the locks of guests' users",
             hint="remove it, unless something else needs it",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hardcost.errors import HardcostError
+from hardcost.errors import HardcostError, MachineError
 from hardcost.machines import confined, guestusers, host, process
 from hardcost.machines.hostcheck import Check, attempt, program
 from hardcost.machines.images import debianimage, namespace
@@ -74,7 +74,10 @@ def _users() -> Check:
     name = "users of guests"
     if process.found("setpriv") is None:
         return Check(name, ok=False, found="there is no setpriv", needed=False)
-    found = guestusers.ways()
+    try:
+        found = guestusers.ways()
+    except MachineError as error:  # which ends each run
+        return Check(name, ok=False, found=str(error), remedy=error.problems[0].hint or "")
     if not found.why:
         return Check(name, ok=True, found=_OWN[found.way], needed=False)
     said = f"{_ONE[found.way]}: {found.why}"
