@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import socket
 import stat
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +24,15 @@ if TYPE_CHECKING:
 
 INTRUDER = Path(__file__).with_name("intruder.py")
 PATIENT = 300  # seconds, for who has to get in on a busy machine
+ONE, ANY = "[00000000000000000000000001000000]", f"[{'0' * 32}]"  # ::1 and ::, as in /proc
 COMMAND = (sys.executable, "-c", HARDCOST)
+
+
+def has_ipv6() -> bool:
+    with suppress(OSError), socket.socket(socket.AF_INET6) as one:
+        one.bind(("::1", 0))
+        return True
+    return False
 
 
 @pytest.fixture(scope="module")
@@ -157,6 +166,19 @@ def test_a_worker_listens_where_it_is_told(tmp_path: Path) -> None:
         started(tmp_path, "w", "guests at a time", worker) as (pid, _),
     ):
         assert listening(pid) == {f"127.0.0.9:{port}"}
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this host has no IPv6")
+@pytest.mark.parametrize(("listen", "at"), [((), ONE), (("--listen", "[::]:0"), ANY)])
+def test_a_lab_may_be_at_an_address_of_ipv6(tmp_path: Path, listen: Sequence[str], at: str) -> None:
+    address = f"tls://[::1]:{free_port()}"
+    worker = ("worker", address, "--guests", "1", "--builds", "0", *listen)
+    with (
+        started(tmp_path, "s", "scheduler at", ("cluster", "scheduler", "--address", address)),
+        started(tmp_path, "w", "guests at a time", worker) as (pid, _),
+    ):
+        (place,) = listening(pid)
+        assert place.rpartition(":")[0] == at
 
 
 @pytest.mark.parametrize(

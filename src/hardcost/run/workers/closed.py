@@ -47,7 +47,7 @@ async def scheduling(lab: Lab) -> AsyncIterator[tuple[Lab, distributed.Scheduler
     quieten()
     with certified(lab) as known:
         scheduler = Scheduler(
-            host=f"{lab.address.partition('://')[0]}://{_interface(lab.host)}",
+            host=f"{lab.address.partition('://')[0]}://{bracketed(_interface(lab.host))}",
             port=lab.port,
             dashboard=False,
             security=security_of(known),
@@ -63,6 +63,11 @@ async def scheduling(lab: Lab) -> AsyncIterator[tuple[Lab, distributed.Scheduler
             yield known, scheduler
         finally:
             await scheduler.close()
+
+
+def bracketed(host: str) -> str:
+    """Return a host as Dask takes it: an address of IPv6 in brackets."""
+    return f"[{host}]" if ":" in host else host
 
 
 def address_towards(lab: Lab) -> str:

@@ -10,7 +10,7 @@ from hardcost.errors import HardcostError, MachineError
 from hardcost.machines.cache import Cache
 from hardcost.run.workers import facts
 from hardcost.run.workers.certificates import security_of
-from hardcost.run.workers.closed import Worker, address_towards
+from hardcost.run.workers.closed import Worker, address_towards, bracketed
 from hardcost.run.workers.dasksettings import DASK_ERRORS, NO_SCHEDULER, quieten
 from hardcost.run.workers.place import Place, resources, room
 from hardcost.units import count
@@ -60,7 +60,7 @@ async def serve(  # noqa: PLR0913  (each is a thing of its own)
             name=name or f"{platform.node()}-{os.getpid()}",
             nthreads=guests + most + _OWN_THREADS,
             resources=resources(guests, most),
-            host=host,
+            host=bracketed(host),
             port=port,
             security=security,
             plugins=(place,),
