@@ -168,6 +168,22 @@ def test_a_worker_listens_where_it_is_told(tmp_path: Path) -> None:
         assert listening(pid) == {f"127.0.0.9:{port}"}
 
 
+def test_a_worker_says_where_it_can_t_listen(tmp_path: Path) -> None:
+    address = f"tcp://127.0.0.1:{free_port()}"
+    worker = ("worker", address, "--guests", "1", "--builds", "0", "--listen")
+    with (
+        socket.create_server(("127.0.0.9", 0)) as taken,
+        started(tmp_path, "s", "scheduler at", ("cluster", "scheduler", "--address", address)),
+    ):
+        place = f"127.0.0.9:{taken.getsockname()[1]}"
+        own = {**os.environ, "HARDCOST_CACHE": str(tmp_path / "cache")}
+        done = subprocess.run(
+            [*COMMAND, *worker, place], env=own, capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 3, done.stderr
+    assert f"the worker can't listen at {place}: Address already in use" in done.stderr
+
+
 @pytest.mark.skipif(not has_ipv6(), reason="this host has no IPv6")
 @pytest.mark.parametrize(("listen", "at"), [((), ONE), (("--listen", "[::]:0"), ANY)])
 def test_a_lab_may_be_at_an_address_of_ipv6(tmp_path: Path, listen: Sequence[str], at: str) -> None:

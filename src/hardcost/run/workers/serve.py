@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _START_SECONDS = 30  # that a scheduler may take to answer
 _OWN_THREADS = 1  # beside one for each guest and build: for what is asked of a worker meanwhile
+_NOT_OURS = frozenset({errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES})
 _CORES_EACH = 4  # for a kernel's build, where the user does not say how many
 
 
@@ -53,6 +55,7 @@ async def serve(  # noqa: PLR0913  (each is a thing of its own)
     most = (0 if why_not else max(1, cores // _CORES_EACH)) if builds is None else builds
     security = security_of(lab)
     host, port = listens or (address_towards(lab), 0)
+    host = bracketed(host)
     place = Place(Cache(), say, compilers=max(1, cores // max(1, most)))
     with place.cache.scratch() as scratch:
         worker: distributed.Worker = Worker(
@@ -60,7 +63,7 @@ async def serve(  # noqa: PLR0913  (each is a thing of its own)
             name=name or f"{platform.node()}-{os.getpid()}",
             nthreads=guests + most + _OWN_THREADS,
             resources=resources(guests, most),
-            host=bracketed(host),
+            host=host,
             port=port,
             security=security,
             plugins=(place,),
@@ -70,7 +73,7 @@ async def serve(  # noqa: PLR0913  (each is a thing of its own)
             dashboard=False,
         )
         try:
-            await _started(worker, lab)
+            await _started(worker, lab, host, port)
             say(_introduction(worker, place, lab, (guests, most), why_not))
             await worker.finished()
         finally:
@@ -81,10 +84,16 @@ async def serve(  # noqa: PLR0913  (each is a thing of its own)
     )
 
 
-async def _started(worker: distributed.Worker, lab: Lab) -> None:
+async def _started(worker: distributed.Worker, lab: Lab, host: str, port: int) -> None:
     try:
         await worker
     except DASK_ERRORS as error:
+        cause = error.__cause__
+        if isinstance(cause, OSError) and cause.errno in _NOT_OURS:
+            raise MachineError(
+                f"the worker can't listen at {host}:{port}: {cause.strerror}",
+                hint="--listen names an address of this host, and a port that is free, or none",
+            ) from error
         raise MachineError(
             f"no Dask scheduler answers at {lab.address}: {error.__cause__ or error}",
             hint=NO_SCHEDULER,
