@@ -372,12 +372,15 @@ def test_a_list_sweeps_what_the_dead_left_half_made(tmp_path: Path) -> None:
 def test_what_only_looks_like_something_that_the_dead_left_stays(tmp_path: Path) -> None:
     """Somebody may name a folder that he has other things in."""
     others = (
-        "images/.thumbs-2024",
+        "images/.cover-2024",
         "sources/.git-hooks",
-        f"kernels/.{DIGEST}-of-mine",
+        f"kernels/.{DIGEST}-mine",
+        "builds/.ccache-mynotes",
         "scratch/a",
+        "images/holiday",
+        "sources/work",
+        "snapshots/mine",
     )
-    others += ("images/holiday", "sources/work", "snapshots/mine", "builds/.ccache-mynotes")
     for name in others:
         (tmp_path / name).mkdir(parents=True)
         os.utime(tmp_path / name, (0, 0))
