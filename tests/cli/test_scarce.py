@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -17,7 +18,7 @@ def test_what_is_made_apart_comes_back_whole() -> None:
         os.waitpid(-1, os.WNOHANG)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTRAP, signal.SIGKILL, signal.SIGSEGV])
+@pytest.mark.parametrize("number", [signal.SIGTRAP, signal.SIGKILL])
 def test_a_process_that_dies_leaves_nothing(number: signal.Signals) -> None:
     own = os.getpid()
 
@@ -29,14 +30,18 @@ def test_a_process_that_dies_leaves_nothing(number: signal.Signals) -> None:
     assert apart(die, MODULE) is None
 
 
-def test_want_of_memory_leaves_nothing_and_a_fault_is_raised_here() -> None:
+def test_want_of_memory_or_descriptors_leaves_nothing_and_a_fault_is_raised_here() -> None:
     def too_much() -> bytes:
         raise MemoryError
 
     def fault() -> bytes:
         raise KeyError("ours")
 
+    def one_file_more() -> bytes:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
     assert apart(too_much, MODULE) is None
+    assert apart(one_file_more, MODULE) is None
     assert apart(fault, MODULE, KeyError) is None
     with pytest.raises(KeyError, match="ours"):
         apart(fault, MODULE)

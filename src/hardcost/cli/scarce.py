@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _IMPORT_SECONDS = 15  # of the processor; the longest import takes 5
 _FAULT = 70  # sysexits' EX_SOFTWARE: the work raised something else
 _END_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
+_TOO_FEW = frozenset({errno.EMFILE, errno.ENFILE})  # no descriptor is left
 _SIGNS = ("failed to map segment", "cannot allocate memory")
 
 
@@ -60,7 +61,10 @@ def apart(
     """
     if module in sys.modules:
         return work()
-    reading, writing = os.pipe()
+    try:
+        reading, writing = os.pipe()
+    except OSError:
+        return None
     try:
         with warnings.catch_warnings():
             # The threads that there may be belong to libraries that expect this.
@@ -99,7 +103,8 @@ def _work_and_end(work: Callable[[], bytes], writing: int, failure: type[Excepti
             stream.write(work())
         status = 0
     except Exception as error:  # noqa: BLE001  (the parent sees it again)
-        failed = isinstance(error, failure) or is_want_of_memory(error)
+        few = isinstance(error, OSError) and error.errno in _TOO_FEW
+        failed = few or isinstance(error, failure) or is_want_of_memory(error)
         status = 1 if failed else _FAULT
     finally:
         os._exit(status)
