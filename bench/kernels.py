@@ -10,6 +10,7 @@ comes from the user's cache, all else is built.
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import sys
 import tempfile
@@ -40,7 +41,7 @@ def main() -> int:
         root = Path(folder)
         for kind in ("sources", "packages"):
             (base / kind).mkdir(exist_ok=True)
-            (root / kind).symlink_to(base / kind)
+            shutil.copytree(base / kind, root / kind, copy_function=os.link, symlinks=True)
         seen: dict[KernelRecipe, set[str]] = {lean: set(), patched: set(), treated: set()}
         for how in ("first", "after another"):
             for recipe, hashes in seen.items():

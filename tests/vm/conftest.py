@@ -209,13 +209,24 @@ def hardcost_apart(apart_folder: Path, hardcost: Command) -> Command:
     """Return the command with a cache of its own: only what every boot of a guest needs."""
     hardcost("run", hardcost.write("rules.toml", RULES), "--dry-run")
     own = apart_folder / "cache"
-    unused = shutil.ignore_patterns("modules", "linux-source-*", ".*")
     for kind in ("packages", "kernels", "guests"):
         if (hardcost.cache / kind).is_dir():
-            shutil.copytree(
-                hardcost.cache / kind, own / kind, ignore=unused, copy_function=_link, symlinks=True
-            )
+            share(hardcost.cache / kind, own / kind, "modules", "linux-source-*")
     return Command(apart_folder, own)
+
+
+def share(kind: Path, to: Path, *unused: str) -> None:
+    """Give a cache the entries of another's, but for what is `unused`, and what is being made.
+
+    Their files are linked where that is possible; a folder that is a link is not used.
+    """
+    left_out, being_made = shutil.ignore_patterns(*unused), shutil.ignore_patterns(".*")
+
+    def ignored(folder: str, names: list[str]) -> set[str]:
+        made = being_made(folder, names) if Path(folder) == kind else set()
+        return {*left_out(folder, names), *made}
+
+    shutil.copytree(kind, to, ignore=ignored, copy_function=_link, symlinks=True)
 
 
 def _link(source: str, target: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.vm.conftest import share
 
 from hardcost.machines import debianpackages
 from hardcost.machines.cache import Cache
@@ -102,15 +103,14 @@ def a_disk(folder: Path, shell: bytes, cache: Cache) -> Path:
 
 
 def test_a_disk_of_the_users_boots_with_its_own_kernel(
-    tmp_path: Path, cache_root: Path, compiled: Callable[[str], bytes]
+    tmp_path: Path, apart_folder: Path, cache_root: Path, compiled: Callable[[str], bytes]
 ) -> None:
     disk = a_disk(tmp_path, compiled(SHELL), Cache(cache_root))
-    cache = Cache(tmp_path / "cache")
-    (tmp_path / "cache").mkdir()
-    (tmp_path / "cache" / "packages").symlink_to(cache_root / "packages")
+    cache = Cache(apart_folder / "cache")
+    share(cache_root / "packages", cache.root / "packages", "modules", "linux-source-*")
     roots = OwnRoots(lambda cache: image_file(disk, cache))
     machine = VirtualMachine(cache, Hardware("tcg"), roots=roots)
-    assert machine.kernel.image.is_relative_to(tmp_path)
+    assert machine.kernel.image.is_relative_to(apart_folder)
     boot = Boot(guest="debian", fresh=True)
     job = [requests.run("it", ["/bin/sh"])]
     answers = asyncio.run(machine.execute(boot, job, LIMIT_SECONDS)).answers

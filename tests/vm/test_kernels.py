@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.vm.conftest import share
 from tests.vm.test_failures import mount_namespace
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def apart(lean: Outcome, hardcost_apart: Command, cache_root: Path) -> Command:
     What removes from a cache must not be tried on it.
     """
     assert lean.status == 0
-    (hardcost_apart.cache / "sources").symlink_to(cache_root / "sources")
+    share(cache_root / "sources", hardcost_apart.cache / "sources")
     return hardcost_apart
 
 
