@@ -278,7 +278,7 @@ def test_no_link_among_a_roots_modules_leads_a_write_out_of_the_cache(
     outside.write_text("as it was")
     modules = tree / "usr" / "lib" / "modules" / "6.1.0-10" / "kernel"
     (modules / "fs" / "ext4" / "bad.ko").symlink_to(outside)
-    (modules / "fs" / "ext4" / "bad.ko.xz").write_bytes(lzma.compress(b"unpacked"))
+    (modules / "fs" / "ext4" / "bad.ko.xz").write_bytes(lzma.compress(b"\x7fELF unpacked"))
     (modules / "fs" / "mbcache.ko").symlink_to(outside)
     other = tree / "lib" / "modules" / "6.1.0-10" / "kernel" / "fs"
     other.mkdir(parents=True)
@@ -287,4 +287,4 @@ def test_no_link_among_a_roots_modules_leads_a_write_out_of_the_cache(
     assert found is not None
     assert outside.read_text() == "as it was"
     texts = {path.name: path.read_text() for path in found.modules.rglob("*.ko")}
-    assert texts == {"ext4.ko": "module", "bad.ko": "unpacked", "mbcache.ko": "a module"}
+    assert texts == {"ext4.ko": "module", "bad.ko": "\x7fELF unpacked", "mbcache.ko": "a module"}

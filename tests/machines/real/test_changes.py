@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.machines.real.scripted import Scripted, echo, lines, said
 
-from hardcost.errors import HardcostError, InputError, MachineError, TrialError
+from hardcost.errors import HardcostError, InputError, MachineError, StoreError, TrialError
 from hardcost.machines.real.bookkeeping import Book
 from hardcost.machines.real.changes import Asked, held
 from hardcost.machines.real.keepertalk import UnfitError
@@ -152,7 +152,7 @@ def test_a_link_in_the_place_of_our_journal_is_not_followed(tmp_path: Path) -> N
     book, other = Book(Scripted.name), tmp_path / "other"
     book.path.parent.mkdir(parents=True)
     book.path.symlink_to(other)
-    with pytest.raises(MachineError, match="symbolic links"):
+    with pytest.raises(StoreError, match="it is a link, and is not followed"):
         book.write(lines(BEGIN, CHANGE))
     assert not other.exists()
 
