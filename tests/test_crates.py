@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 CRATES = Path(__file__).parent.parent / "crates"
 MAY_REMOVE_TREES = {
+    "keeper/src/files.rs": "its tests, folders with their names",
     "keeper/src/undo.rs": "its tests, folders with their names",
     "probe/src/child.rs": "the folder that it made for a measured process",
     "probe/src/system/services.rs": "the folder that it made for services",
