@@ -61,7 +61,8 @@ class Run:
 class Order:
     """One order of steps; `now` is what everything has to be.
 
-    `left` is what things were before somebody else changed them, until another run begins.
+    `left` is what things were before somebody else changed them, until another run begins;
+    `unsaid`: folders are left, too, since no journal says that they were made.
     """
 
     draw: random.Random
@@ -69,6 +70,7 @@ class Order:
     bystanders: list[str]
     run: Run | None = None
     left: dict[str, str] = field(default_factory=dict)
+    unsaid: bool = False
     kept: dict[str, str] = field(default_factory=dict)
     earlier: journal.Journal | None = None
     stale: list[tuple[int, str, bytes]] = field(default_factory=list)
@@ -87,9 +89,9 @@ class Order:
         if self.run is not None:
             self.take("finish" if self.run.holder else "restore")
         for user in world.USERS:
-            self.restored(user, {1} if self.left else {0})
+            self.restored(user, self._known())
         self.look()
-        if not self.left and world.leftovers():
+        if self._known() == {0} and world.leftovers():
             raise WrongError(f"left lying about: {world.leftovers()}")
 
     def take(self, step: str) -> None:
@@ -172,11 +174,15 @@ class Order:
         owned = {str(world.OWNED)} if self.linked else set()
         if not known <= theirs | owned or (run.certain and not theirs <= known):
             raise WrongError(f"left are {left}, but others have changed {theirs}")
-        stay = {folder for folder in world.folders() if any(folder.iterdir())}
+        stay = {folder for folder in world.folders() if any(folder.iterdir()) or self.unsaid}
         if not world.folders() <= run.folders | stay or not run.folders <= world.folders():
             raise WrongError(f"folders are {world.folders()}, were {run.folders}")
         self.left = {name: run.before[name] for name in known}
         self.now, self.run = undone, None
+
+    def _known(self) -> set[int]:
+        """Return how a restoration ends that has nothing to undo: with 1 if something is left."""
+        return {1} if self.left or self.unsaid else {0}
 
     def _statuses(self, undone: dict[str, str]) -> set[int]:
         """Return how a restoration may end: with 1 if something is somebody else's."""
@@ -193,7 +199,7 @@ class Order:
     def _start(self) -> Run:
         wanted = world.wanted(self.draw, self.number, linked=self.linked)
         user = self.draw.choice(world.USERS)
-        self.kept, self.left = self.left, {}  # whoever begins closes the journal for `--force`
+        self.kept, self.left, self.unsaid = self.left, {}, False  # whoever begins closes the journal for `--force`
         self.earlier = world.open_journal()
         holder = world.Holder(user, wanted)
         self.run = Run(user, dict(self.now), world.folders(), holder)
@@ -287,7 +293,7 @@ class Order:
         self._open().folders = folders
 
     def _nothing(self) -> None:
-        self.restored(self.draw.choice(world.USERS), {1} if self.left else {0})
+        self.restored(self.draw.choice(world.USERS), self._known())
 
     def _stale(self) -> None:
         """Bring a journal that was finished long ago."""
@@ -295,7 +301,7 @@ class Order:
         path = world.book(user)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-        known = {1} if self.left else {0}
+        known = self._known()
         self.restored(user, known if era == self.era else known | {3})
         path.unlink(missing_ok=True)
 
@@ -303,6 +309,7 @@ class Order:
         self.restored(self.draw.choice(world.USERS), {0}, force=True)
         self.now |= self.left
         self.left.clear()
+        self.unsaid = False
 
     def _lost(self) -> None:
         """Have the machine lose all that the keeper has there, and bring the user's journal."""
@@ -315,7 +322,10 @@ class Order:
             if "no record" not in world.said():
                 raise WrongError(f"it does not say that it has no record: {world.said()}")
             self.look()
-            self.restored(run.user, self._statuses(undone), force=True)
+            # Of a run that was interrupted, only the machine knew whether it had made a folder.
+            unsure = set() if run.certain else {1}
+            self.restored(run.user, self._statuses(undone) | unsure, force=True)
+            self.unsaid = not run.certain and "what the journal does not say" in world.said()
         for user in world.USERS:
             world.book(user).unlink(missing_ok=True)
         self._settled(undone)
