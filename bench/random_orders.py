@@ -199,7 +199,8 @@ class Order:
     def _start(self) -> Run:
         wanted = world.wanted(self.draw, self.number, linked=self.linked)
         user = self.draw.choice(world.USERS)
-        self.kept, self.left, self.unsaid = self.left, {}, False  # whoever begins closes the journal for `--force`
+        # Whoever begins closes the journal for `--force`.
+        self.kept, self.left, self.unsaid = self.left, {}, False
         self.earlier = world.open_journal()
         holder = world.Holder(user, wanted)
         self.run = Run(user, dict(self.now), world.folders(), holder)
