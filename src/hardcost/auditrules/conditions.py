@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules.fieldtests import compare
 from hardcost.auditrules.kernelrule import (
     ATTRIBUTES,
     EXECUTE,
@@ -20,7 +21,6 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
-from hardcost.auditrules.semantics import compare
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from hardcost.auditrules import semantics
+from hardcost.auditrules import fieldtests, semantics
 from hardcost.auditrules.cost.events import SOME_INODE, of_number
 from hardcost.auditrules.kernelrule import Action, Comparison, FilterList, Operator, Test
 from hardcost.auditrules.semantics import BUCKETS, Verdict
@@ -320,7 +320,7 @@ class _Pricing:
         if visited is not None:
             return 1
         for at, name in enumerate(self.event.names, 1):
-            if semantics.holds(condition, self.event, name, self.loaded.files):
+            if fieldtests.holds(condition, self.event, name, self.loaded.files):
                 return at
         return len(self.event.names)
 
@@ -337,7 +337,7 @@ class _Pricing:
         each = self.constants.each["pair"] + apart
         for at, name in enumerate(self.event.names, 1):
             one = replace(self.event, names=(name,))
-            if semantics.holds(condition, one, None, self.loaded.files):
+            if fieldtests.holds(condition, one, None, self.loaded.files):
                 return cost + each * at
         return cost + each * len(self.event.names)
 
@@ -348,7 +348,7 @@ class _Pricing:
         if self.name in TOLD_APART:
             return cost + table[self.name]
         wanted = test.value if isinstance(test.value, int) else 0
-        stands_for = semantics.class_permissions(self.event.arch, self.event.call)
+        stands_for = fieldtests.class_permissions(self.event.arch, self.event.call)
         for name, bit in (("write", 2), ("read", 4), ("attributes", 8)):  # the kernel's order
             if wanted & bit & stands_for:
                 return cost + table[name]
@@ -398,7 +398,7 @@ class _Pricing:
         for name in names:
             for condition in rule.conditions:
                 cost += self._condition(condition, name)
-                if not semantics.holds(condition, self.event, name, self.loaded.files):
+                if not fieldtests.holds(condition, self.event, name, self.loaded.files):
                     break
         return cost
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules import semantics
+from hardcost.auditrules import fieldtests, semantics
 from hardcost.auditrules.cost.events import of_number
 from hardcost.auditrules.cost.predict import predict
 from hardcost.auditrules.kernelrule import Comparison, FilterList
@@ -69,7 +69,7 @@ def _predicted(constants: Constants, rule: KernelRule, call: int, arch: Arch) ->
     """Return what a rule alone costs a typical call, None where it names an unknown user."""
     try:
         return predict(constants, semantics.load([rule]), of_number(call, arch))
-    except semantics.UnresolvedError:
+    except fieldtests.UnresolvedError:
         return None
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules import eventrecords
+from hardcost.auditrules.fieldtests import holds
 from hardcost.auditrules.kernelrule import (
     Action,
-    Comparison,
     FilterList,
     KernelRule,
     Operator,
@@ -23,7 +24,7 @@ from hardcost.auditrules.prove.classes import CallClass
 from hardcost.auditrules.prove.outcome import Verdicts
 from hardcost.auditrules.prove.relation import Difference, ProverError, Relation
 from hardcost.auditrules.prove.unresolved import resolved, shown
-from hardcost.auditrules.semantics import Decision, Outcome, compare, holds
+from hardcost.auditrules.semantics import Decision, Outcome
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -40,13 +41,6 @@ OF_A_TASK = frozenset({
 })  # fmt: skip
 """What can be asked of a task that is being made: it has no call yet, and whatever asks for one
 does not hold. The rule's key is no condition."""
-
-OF_A_RECORD = frozenset({
-    "pid", "uid", "gid", "auid", "loginuid_set", "msgtype", "exe", "subj_user", "subj_role",
-    "subj_type", "subj_sen", "subj_clr",
-})  # fmt: skip
-"""What can be asked when a record is to be written. Any other field, the key among them, ends the
-walk, and the record is written."""
 
 _COUNTED = frozenset({FilterList.EXIT, FilterList.TASK, FilterList.IO_URING})
 _SOME_CALL = lookup.calls("b64")["getppid"]
@@ -111,20 +105,13 @@ def outcome(
     """
     if which is FilterList.TASK:
         return _of_task(rules, event, files)
-    event = replace(event, groups=frozenset())  # they do not count here
-    for index, rule in _numbered(which, rules):
-        fields = [*rule.conditions, *([None] if rule.key else [])]
-        for condition in fields:
-            if condition is None or not _is_of_a_record(condition):
-                return Outcome(Decision.NONE, recorded=True, key="", decided_by=None, walked=())
-            if not _record_holds(condition, event, record_type, files):
-                break
-        else:
-            if fields:
-                dropped = which is FilterList.EXCLUDE or rule.action is Action.NEVER
-                decision = Decision.NEVER if dropped else Decision.ALWAYS
-                return Outcome(decision, not dropped, "", index, ())
-    return Outcome(Decision.NONE, recorded=True, key="", decided_by=None, walked=())
+    found = eventrecords.decided_by(_numbered(which, rules), event, record_type or 0, files)
+    if found is None:
+        return Outcome(Decision.NONE, recorded=True, key="", decided_by=None, walked=())
+    index, rule = found
+    dropped = which is FilterList.EXCLUDE or rule.action is Action.NEVER
+    decision = Decision.NEVER if dropped else Decision.ALWAYS
+    return Outcome(decision, not dropped, "", index, ())
 
 
 def _of_task(rules: Sequence[KernelRule], event: Event, files: Mapping[str, FileId]) -> Outcome:
@@ -145,19 +132,6 @@ def _numbered(which: FilterList, rules: Sequence[KernelRule]) -> list[tuple[int,
 
 def _is_of_a_task(condition: Condition) -> bool:
     return isinstance(condition, Test) and condition.field in OF_A_TASK
-
-
-def _is_of_a_record(condition: Condition) -> bool:
-    return not isinstance(condition, Comparison) and condition.field in OF_A_RECORD
-
-
-def _record_holds(
-    condition: Condition, event: Event, record_type: int | None, files: Mapping[str, FileId]
-) -> bool:
-    if isinstance(condition, Test) and condition.field == "msgtype":
-        value = condition.value if isinstance(condition.value, int) else 0
-        return compare(record_type or 0, condition.operator, value)
-    return holds(condition, event, None, files)
 
 
 # All events -------------------------------------------------------------------------------------
@@ -229,7 +203,7 @@ def _record_verdicts(
     for rule in reversed(rules):
         known: list[Condition] = []
         for condition in rule.conditions:
-            if not _is_of_a_record(condition):
+            if not eventrecords.is_of_a_record(condition):
                 break
             known.append(condition)
         held = logic.all_of(_record_formula(atoms, condition) for condition in known)

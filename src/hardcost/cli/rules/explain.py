@@ -11,9 +11,10 @@ import click
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.explain.described import described
 from hardcost.auditrules.explain.explain import explain as explanation_of
+from hardcost.auditrules.fieldtests import UnresolvedError
 from hardcost.auditrules.kernelrule import KEY_SEPARATOR
 from hardcost.auditrules.rule import RulesError
-from hardcost.auditrules.semantics import Decision, UnresolvedError, Verdict
+from hardcost.auditrules.semantics import Decision, Verdict
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.write import UnwritableError, condition_text
 from hardcost.cli.monitors import work_progress

@@ -15,6 +15,7 @@ from hardcost.auditrules import semantics
 from hardcost.auditrules.cost import events
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.predict import predict
+from hardcost.auditrules.fieldtests import UnresolvedError
 from hardcost.auditrules.knownpaths import target_of
 from hardcost.auditrules.lint import sarif
 from hardcost.auditrules.lint.checks import CODES, documentations
@@ -24,7 +25,6 @@ from hardcost.auditrules.lint.diagnostic import Level
 from hardcost.auditrules.loading import Fate
 from hardcost.auditrules.root import Root
 from hardcost.auditrules.rule import RulesError
-from hardcost.auditrules.semantics import UnresolvedError
 from hardcost.cli.monitors import work_progress
 from hardcost.cli.rules import common, lintfix
 from hardcost.errors import InputError
