@@ -38,7 +38,7 @@ OF_A_RECORD = frozenset({
 """What can be asked when a record is to be written. Any other field, the key among them, ends the
 walk, and the record is written."""
 
-_WITH_SYSCALL = frozenset(
+WITH_SYSCALL = frozenset(
     lookup.records()[name]
     for name in (
         "PATH", "IPC", "SOCKETCALL", "SOCKADDR", "CWD", "EXECVE", "IPC_SET_PERM", "MQ_OPEN",
@@ -46,6 +46,7 @@ _WITH_SYSCALL = frozenset(
         "CAPSET", "MMAP", "PROCTITLE", "KERN_MODULE", "OPENAT2",
     )
 )  # fmt: skip
+"""The types that are only written after their event's SYSCALL record."""
 
 _ON_SUCCESS: Mapping[str, str] = MappingProxyType({
     "execve": "EXECVE", "execveat": "EXECVE", "capset": "CAPSET", "pipe": "FD_PAIR",
@@ -83,7 +84,7 @@ def type_name(kind: int) -> str:
 
 def goes_with_syscall(kind: int) -> bool:
     """Say whether records of a type are only written after their event's SYSCALL record."""
-    return kind in _WITH_SYSCALL
+    return kind in WITH_SYSCALL
 
 
 def kinds(event: Event, *, receivers: bool) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ Read in Linux 6.1.192: `audit_filter_task` (auditsc.c) and `audit_filter` (audit
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -44,7 +45,6 @@ does not hold. The rule's key is no condition."""
 
 _COUNTED = frozenset({FilterList.EXIT, FilterList.TASK, FilterList.IO_URING})
 _SOME_CALL = lookup.calls("b64")["getppid"]
-_ORDINARY_RECORDS = (1000, 2999)
 _EXT4 = 0xEF53
 
 
@@ -105,13 +105,20 @@ def outcome(
     """
     if which is FilterList.TASK:
         return _of_task(rules, event, files)
-    found = eventrecords.decided_by(_numbered(which, rules), event, record_type or 0, files)
+    numbered = _numbered(which, rules)
+    found = eventrecords.decided_by(numbered, event, record_type or 0, files)
+    if found is None and which is FilterList.EXCLUDE and _goes_with_syscall(record_type):
+        found = eventrecords.decided_by(numbered, event, eventrecords.SYSCALL, files)
     if found is None:
         return Outcome(Decision.NONE, recorded=True, key="", decided_by=None, walked=())
     index, rule = found
     dropped = which is FilterList.EXCLUDE or rule.action is Action.NEVER
     decision = Decision.NEVER if dropped else Decision.ALWAYS
     return Outcome(decision, not dropped, "", index, ())
+
+
+def _goes_with_syscall(record_type: int | None) -> bool:
+    return record_type is not None and eventrecords.goes_with_syscall(record_type)
 
 
 def _of_task(rules: Sequence[KernelRule], event: Event, files: Mapping[str, FileId]) -> Outcome:
@@ -150,12 +157,17 @@ def _solved(
         keys.setdefault(rule.key, len(keys))
     say = _task_verdicts if which is FilterList.TASK else _record_verdicts
     left, right = (say(atoms, rules, keys) for rules in lists)
+    if which is FilterList.EXCLUDE:
+        left, right = (
+            _with_whole_events(atoms, found, rules)
+            for found, rules in zip((left, right), lists, strict=True)
+        )
     solver = logic.Solver(effort)
     solver.add([_disagreement(left, right, relation), *atoms.laws()])
+    if which is not FilterList.TASK:
+        solver.add(_ordinary_record(atoms.ask("msgtype")))
     nothing = CallClass("b64", 1 << _SOME_CALL, 0, (), ())
     wanted = list(example.wishes(atoms, "b64", _SOME_CALL))
-    if "msgtype" in atoms.asked:
-        wanted += _ordinary_record(atoms.ask("msgtype"))
     model = solver.solve_with_wishes(wanted, example.numbers(atoms))
     if model is None:
         return None
@@ -180,7 +192,7 @@ def _solved(
 
 
 def _ordinary_record(kind: Number) -> list[Formula]:
-    first, last = _ORDINARY_RECORDS
+    first, last = eventrecords.KERNELS
     return [
         logic.compare(kind, Operator.GREATER_OR_EQUAL, logic.number(first)),
         logic.compare(kind, Operator.LESS_OR_EQUAL, logic.number(last)),
@@ -220,10 +232,36 @@ def _record_verdicts(
     return found
 
 
-def _record_formula(atoms: Atoms, condition: Condition) -> Formula:
+def _record_formula(atoms: Atoms, condition: Condition, kind: Number | None = None) -> Formula:
     if isinstance(condition, Test) and condition.field in {"msgtype", "gid"}:
-        return logic.compare(atoms.ask(condition.field), condition.operator, atoms.value(condition))
+        fixed = condition.field == "msgtype" and kind is not None
+        asked = kind if fixed and kind is not None else atoms.ask(condition.field)
+        return logic.compare(asked, condition.operator, atoms.value(condition))
     return atoms.holds(condition)
+
+
+def drops(atoms: Atoms, rules: Sequence[KernelRule], kind: int) -> Formula:
+    """Return when the list `exclude` of a set drops a record of a type (`eventrecords`)."""
+    found = logic.FALSE
+    for rule in reversed(_of(FilterList.EXCLUDE, rules)):
+        known = list(
+            itertools.takewhile(eventrecords.is_of_a_record, rule.conditions),
+        )
+        held = logic.all_of(_record_formula(atoms, one, logic.number(kind)) for one in known)
+        ends = bool(rule.key) or len(known) < len(rule.conditions)
+        if ends or known:
+            found = logic.either(held, logic.constant(value=not ends), found)
+    return found
+
+
+def _with_whole_events(atoms: Atoms, found: Verdicts, rules: Sequence[KernelRule]) -> Verdicts:
+    """Return verdicts on records, where what comes after a dropped SYSCALL is dropped too."""
+    kind = atoms.ask("msgtype")
+    later = logic.any_of(
+        logic.same(kind, logic.number(one)) for one in sorted(eventrecords.WITH_SYSCALL)
+    )
+    whole = logic.all_of([later, drops(atoms, rules, eventrecords.SYSCALL)])
+    return replace(found, never=logic.any_of([found.never, whole]))
 
 
 def _is_key(condition: Condition) -> bool:

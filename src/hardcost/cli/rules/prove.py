@@ -194,8 +194,11 @@ def _done(outcome: Outcome, which: FilterList) -> str:
             Decision.NEVER: "records none of the task's calls",
             Decision.NONE: "leaves the task's calls to the other lists",
         }[outcome.decision]
+    if which in {FilterList.EXCLUDE, FilterList.USER}:
+        return "writes the record" if outcome.recorded else "drops the record"
     if not outcome.recorded:
-        return "does not record it"
+        dropped = "requests a record, and its list exclude drops it"
+        return dropped if outcome.requested else "does not record it"
     key = outcome.key.replace(KEY_SEPARATOR, ", ")
     return f"records it, key {key}" if key else "records it, without a key"
 
