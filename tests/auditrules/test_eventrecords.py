@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.auditrules.prove.sets import proved, rules
 
 from hardcost.auditrules.event import NO_FILE, Event, Name
-from hardcost.auditrules.eventrecords import EventRecord
 from hardcost.auditrules.semantics import Decision, decide, load
 from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from hardcost.auditrules.eventrecords import EventRecord
 
 CHMOD = Event("b64", lookup.calls("b64")["chmod"], uid=1000, names=(Name("/f", NO_FILE),))
 RECORD = "-a always,exit -S chmod -k modes"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules import eventrecords
 from hardcost.auditrules.event import NO_INODE, Name
 from hardcost.auditrules.fieldtests import UnresolvedError, compare, file_at, holds, number
-from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Test
+from hardcost.auditrules.kernelrule import UNSET, Action, FilterList, KernelRule, Test
 from hardcost.auditrules.loadedrules import by_rank, check_distinct
 from hardcost.auditrules.sending import notes_signals, sends_a_signal
 from hardcost.auditrules.tables import lookup
@@ -31,6 +31,14 @@ _MIDDLE = (1 << 64) // 2 - 1
 """Where priorities begin: ~0ULL/2."""
 
 _UNCOUNTED = frozenset({FilterList.USER, FilterList.EXCLUDE, FilterList.FILESYSTEM})
+OF_A_TASK = frozenset({
+    "pid", "uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid", "auid", "loginuid_set",
+    "sessionid", "pers", "exe", "subj_user", "subj_role", "subj_type", "subj_sen", "subj_clr",
+    "key",
+})  # fmt: skip
+"""What can be asked of a task that is being made: it has no call yet, and whatever asks for one
+does not hold. The rule's key is no condition."""
+
 _OUTRANKS_ALL = (1 << 64) - 1
 _RAISED = 1
 """The priority of a record that another part of the kernel asked for (AS:2518)."""
@@ -183,6 +191,37 @@ def decide(loaded: Loaded, event: Event) -> Outcome:
     if decision is Decision.ALWAYS or (decision is Decision.NONE and raised):
         return _with_records(loaded, found, event, raised=raised)
     return replace(found, key="")
+
+
+_BY_ROOT = dict.fromkeys(("uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid"), 0)
+
+
+def may_decide_of_task(loaded: Loaded, event: Event) -> bool:
+    """Say whether the list `task` may decide about the process that makes a call.
+
+    It decides when a process is made, of which the call tells nothing: who made it may have been
+    who it is now, or root that nobody logged in as. `never` without conditions is no such case.
+    """
+    by_root = replace(event, **_BY_ROOT, groups=frozenset(), auid=UNSET, sessionid=UNSET)  # type: ignore[arg-type]
+    found = {_rule_of_task(loaded, one) for one in (event, by_root)}
+    return any(
+        rule is not None and (rule.conditions != () or rule.action is Action.ALWAYS)
+        for rule in found
+    )
+
+
+def _rule_of_task(loaded: Loaded, event: Event) -> KernelRule | None:
+    """Return the rule that decides about a new task (`audit_filter_task`, AS:779)."""
+    for index in loaded.lists[FilterList.TASK]:
+        conditions = loaded.rules[index].conditions
+        if all(
+            isinstance(one, Test)
+            and one.field in OF_A_TASK
+            and holds(one, event, None, loaded.files)
+            for one in conditions
+        ):
+            return loaded.rules[index]
+    return None
 
 
 def excluding_rules(loaded: Loaded) -> tuple[tuple[int, KernelRule], ...]:

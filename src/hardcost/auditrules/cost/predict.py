@@ -28,7 +28,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from hardcost.auditrules import fieldtests, semantics
-from hardcost.auditrules.cost.events import SOME_INODE, of_number
+from hardcost.auditrules.cost.events import LOOKED_UP, MAKING_TASKS, SOME_INODE, of_number
 from hardcost.auditrules.kernelrule import Action, Comparison, FilterList, Operator, Test
 from hardcost.auditrules.semantics import BUCKETS, Verdict
 from hardcost.auditrules.sending import notes_signals
@@ -52,7 +52,8 @@ class Prediction:
     """What a rule set adds to one call, in instructions.
 
     `base` is the fixed cost of having rules, `walking` the walk by rule (index among those loaded),
-    `recording` the record. `estimated` are the constants that replace unmeasured ones.
+    `recording` the record. `estimated` are the constants that replace unmeasured ones. `unknown`
+    says why the cost is not predicted; then these numbers lack a part. It is empty where it is.
     """
 
     base: float
@@ -60,6 +61,7 @@ class Prediction:
     recording: float = 0.0
     recorded: bool = False
     estimated: frozenset[str] = frozenset()
+    unknown: str = ""
 
     @property
     def walk(self) -> float:
@@ -83,6 +85,7 @@ class Walked:
     recorded: bool = False
     key: str = ""
     estimated: frozenset[str] = frozenset()
+    requested: bool = False
 
     @cached_property
     def cost(self) -> float:
@@ -95,6 +98,8 @@ class Price:
     """What a rule set adds to a workload, in instructions: the sum over its calls.
 
     `by_rule` is the walk by rule; `by_call` the total by call, `calls` the number of calls.
+    `unknown` are the calls whose cost is not predicted, with the reason; the sums lack a part of
+    it.
     """
 
     total: float
@@ -104,6 +109,7 @@ class Price:
     by_call: Mapping[tuple[Arch, int], float]
     calls: float
     estimated: frozenset[str] = field(default=frozenset())
+    unknown: Mapping[tuple[Arch, int], str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def per_call(self) -> float:
@@ -137,7 +143,8 @@ def price(histogram: Histogram, predicted: Callable[[Event], Prediction]) -> Pri
     `predicted` is the prediction of one call.
     """
     by_rule: defaultdict[int, float] = defaultdict(float)
-    by_call = {}
+    by_call: dict[tuple[Arch, int], float] = {}
+    unknown: dict[tuple[Arch, int], str] = {}
     base = recording = 0.0
     estimated: frozenset[str] = frozenset()
     for (arch, call), count in histogram.items():
@@ -148,6 +155,8 @@ def price(histogram: Histogram, predicted: Callable[[Event], Prediction]) -> Pri
         base += one.base * count
         recording += one.recording * count
         estimated |= one.estimated
+        if one.unknown:
+            unknown[arch, call] = one.unknown
     return Price(
         total=sum(by_call.values()),
         base=base,
@@ -156,6 +165,7 @@ def price(histogram: Histogram, predicted: Callable[[Event], Prediction]) -> Pri
         by_call=MappingProxyType(by_call),
         calls=sum(histogram.values()),
         estimated=estimated,
+        unknown=MappingProxyType(unknown),
     )
 
 
@@ -196,7 +206,13 @@ class _Pricing:
             for rule, cost in self._expected(outcome.decided_by):
                 walking[rule] += cost
         estimated = frozenset(self.estimated)
-        return Walked(MappingProxyType(dict(walking)), outcome.recorded, outcome.key, estimated)
+        return Walked(
+            MappingProxyType(dict(walking)),
+            outcome.recorded,
+            outcome.key,
+            estimated,
+            outcome.requested,
+        )
 
     def prediction(self, walk: Walked) -> Prediction:
         if not _counted(self.loaded):
@@ -204,8 +220,57 @@ class _Pricing:
         if not self._is_looked_at():
             return Prediction(-self._of_call("idle"), walk.walking)
         base, recording = self._base(), self.recording(walk)
+        walking = MappingProxyType({**walk.walking, **self._of_other_lists()})
         estimated = walk.estimated | self.estimated
-        return Prediction(base, walk.walking, recording, walk.recorded, estimated)
+        return Prediction(base, walking, recording, walk.recorded, estimated, self._unknown(walk))
+
+    def _of_other_lists(self) -> dict[int, float]:
+        """Return what rules on file systems and tasks cost the call, by their indices.
+
+        The kernel asks those on file systems each time that it notes a name (AS:2291, AS:2409).
+        """
+        lists, rules = self.loaded.lists, self.loaded.rules
+        found: dict[int, float] = {}
+        times = LOOKED_UP.get(self.name, len(self.event.names))
+        for index in lists[FilterList.FILESYSTEM] if times else ():
+            fields = len(rules[index].conditions) + bool(rules[index].key) - 1
+            each = self.walk["filesystem"] + fields * self.walk["filesystem-field"]
+            found[index] = each * times
+        for index in lists[FilterList.TASK] if self.name in MAKING_TASKS else ():
+            self.estimated.add("rules of the list task")
+            found[index] = self.walk["enter"] + sum(
+                self._condition(one, None) for one in rules[index].conditions[:1]
+            )
+        return found
+
+    def _unknown(self, walk: Walked) -> str:
+        """Return why the call's cost is not predicted; nothing where it is."""
+        if walk.requested and self.loaded.lists[FilterList.EXCLUDE]:
+            return "rules of the list exclude decide about its records"
+        if semantics.may_decide_of_task(self.loaded, self.event):
+            return "the list task decides by who made the process"
+        if self.event.names and any(map(self._may_hide, self.loaded.lists[FilterList.FILESYSTEM])):
+            return "a rule of the list filesystem may hide its files"
+        return ""
+
+    def _may_hide(self, index: int) -> bool:
+        """Say whether a rule hides a file of the call, or may hide one of an unknown file system.
+
+        Ordinary files are known to lie on neither tracefs nor debugfs.
+        """
+        rule = self.loaded.rules[index]
+        unusual = lookup.FILE_SYSTEMS.values()
+        for test in rule.conditions if rule.action is Action.NEVER else ():
+            if not isinstance(test, Test) or test.field != "fstype":
+                continue
+            elsewhere = test.operator is Operator.EQUAL and test.value in unusual
+            for name in self.event.names:
+                known = name.filesystem or elsewhere
+                if not known or fieldtests.compare(
+                    name.filesystem, test.operator, fieldtests.number(test)
+                ):
+                    return True
+        return False
 
     def recording(self, walk: Walked) -> float:
         return self._recording(walk.key) if walk.recorded else 0.0
@@ -231,8 +296,7 @@ class _Pricing:
             cost += self.walk["signal"] * notes_signals(self.loaded.rules)
         if self.name in {"execve", "execveat"} and any(map(_watches, self.loaded.rules)):
             cost += self.walk["watched-execve"]
-        hiding = len(self.loaded.lists[FilterList.FILESYSTEM])
-        return cost + self.walk["filesystem"] * hiding * len(self.event.names)
+        return cost
 
     def _buckets_walked(self) -> float:
         """Return how many buckets with rules the call's files lie in; the mean where not known."""

@@ -25,7 +25,7 @@ from hardcost.auditrules.prove.classes import CallClass
 from hardcost.auditrules.prove.outcome import Verdicts
 from hardcost.auditrules.prove.relation import Difference, ProverError, Relation
 from hardcost.auditrules.prove.unresolved import resolved, shown
-from hardcost.auditrules.semantics import Decision, Outcome
+from hardcost.auditrules.semantics import OF_A_TASK, Decision, Outcome
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -34,14 +34,6 @@ if TYPE_CHECKING:
     from hardcost.auditrules.event import Event, FileId
     from hardcost.auditrules.kernelrule import Condition
     from hardcost.auditrules.prove.logic import Effort, Formula, Number
-
-OF_A_TASK = frozenset({
-    "pid", "uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid", "auid", "loginuid_set",
-    "sessionid", "pers", "exe", "subj_user", "subj_role", "subj_type", "subj_sen", "subj_clr",
-    "key",
-})  # fmt: skip
-"""What can be asked of a task that is being made: it has no call yet, and whatever asks for one
-does not hold. The rule's key is no condition."""
 
 _COUNTED = frozenset({FilterList.EXIT, FilterList.TASK, FilterList.IO_URING})
 _SOME_CALL = lookup.calls("b64")["getppid"]

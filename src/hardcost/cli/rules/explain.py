@@ -204,6 +204,9 @@ def _costs(found: Explanation) -> Iterator[str]:
         parts.insert(0, f"{predicted.base:,.0f} because any rules are loaded")
     if predicted.recorded:
         parts.append(f"{predicted.recording:,.0f} for the record")
+    if predicted.unknown:
+        yield f"The call's cost is not predicted: {predicted.unknown}."
+        return
     yield f"Predicted: {predicted.total:,.0f} instructions: {', '.join(parts)}."
     if predicted.estimated:
         yield f"Estimated, not measured: {', '.join(sorted(predicted.estimated))}."
@@ -255,7 +258,8 @@ def _data(found: Explanation) -> dict[str, Any]:
             "base": predicted.base,
             "walk": predicted.walk,
             "record": predicted.recording,
-            "total": predicted.total,
+            "total": None if predicted.unknown else predicted.total,
+            "not_predicted": predicted.unknown or None,
             "estimated": sorted(predicted.estimated),
         },
     }

@@ -126,8 +126,21 @@ class Priced:
         estimated = sorted(self.price.estimated)
         if estimated:
             found.append(f"estimated, not measured: {_some(estimated)}")
-        found += [f"{_place(self.loaded.rules[at])}: its cost is unknown" for at in self._unknown]
+        found += self._not_predicted()
         return found
+
+    def _not_predicted(self) -> list[str]:
+        """Return which calls have no prediction, and why; which rules have no price."""
+        by_reason: dict[str, list[str]] = {}
+        for (arch, call), reason in self.price.unknown.items():
+            by_reason.setdefault(reason, []).append(_name(arch, call))
+        return [
+            *(
+                f"not predicted: {_some(sorted(calls))}: {reason}; the mean lacks a part of them"
+                for reason, calls in by_reason.items()
+            ),
+            *(f"{_place(self.loaded.rules[at])}: its cost is unknown" for at in self._unknown),
+        ]
 
     @cached_property
     def _unknown(self) -> tuple[int, ...]:
@@ -159,8 +172,8 @@ class Priced:
                 f"{one.base:,.0f}",
                 f"{one.walk:,.0f}",
                 f"{one.recording:,.0f}" if one.recorded else "-",
-                f"{one.total:,.0f}",
-                _percent(one.total * count, mean),
+                "not predicted" if one.unknown else f"{one.total:,.0f}",
+                "" if one.unknown else _percent(one.total * count, mean),
             )
         return table
 
@@ -220,8 +233,8 @@ class Priced:
                 row.operation,
                 f"{row.measured:,.1f}",
                 f"{row.spread:.0f}" if row.spread else "",
-                f"{row.predicted:,.1f}",
-                f"{row.off:+.1%}" if row.measured else "",
+                "not predicted" if row.unknown else f"{row.predicted:,.1f}",
+                f"{row.off:+.1%}" if row.measured and not row.unknown else "",
             )
         return table
 
@@ -249,8 +262,8 @@ class Priced:
                     "unit": "insn/op",
                     "measured": row.measured,
                     "spread": row.spread,
-                    "predicted": row.predicted,
-                    "off": row.off if row.measured else None,
+                    "predicted": None if row.unknown else row.predicted,
+                    "off": row.off if row.measured and not row.unknown else None,
                 }
                 for row in self.rows
             ],
@@ -265,7 +278,8 @@ class Priced:
             "walk": one.walk,
             "record": one.recording,
             "recorded": one.recorded,
-            f"{self.unit}_per_call": one.total,
+            f"{self.unit}_per_call": None if one.unknown else one.total,
+            "not_predicted": one.unknown or None,
             "estimated": sorted(one.estimated),
         }
 
