@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.fieldtests import compare, holds, number
+from hardcost.auditrules.fieldvalues import OF_A_RECORD
 from hardcost.auditrules.kernelrule import Action, Comparison, FilterList, Test
 from hardcost.auditrules.tables import lookup
 
@@ -30,13 +31,6 @@ KERNELS = (1000, 2999)
 
 RAISING = tuple(lookup.records()[name] for name in ("AVC", "ANOM_LINK", "SECCOMP", "LOGIN"))
 """Types of records by which other parts of the kernel request those of a call."""
-
-OF_A_RECORD = frozenset({
-    "pid", "uid", "gid", "auid", "loginuid_set", "msgtype", "exe", "subj_user", "subj_role",
-    "subj_type", "subj_sen", "subj_clr",
-})  # fmt: skip
-"""What can be asked when a record is to be written. Any other field, the key among them, ends the
-walk, and the record is written."""
 
 WITH_SYSCALL = frozenset(
     lookup.records()[name]

@@ -56,6 +56,21 @@ EXIT_ONLY = OBJECT | {
     "exit", "path", "dir", "perm", "filetype", "devmajor", "devminor", "inode", "success", "ppid",
 }  # fmt: skip
 EXCLUDABLE = SUBJECT | {"pid", "uid", "gid", "auid", "msgtype", "exe"}
+OF_A_TASK = frozenset({
+    "pid", "uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid", "auid", "loginuid_set",
+    "sessionid", "pers", "exe", "subj_user", "subj_role", "subj_type", "subj_sen", "subj_clr",
+    "key",
+})  # fmt: skip
+"""What can be asked of a task that is being made: it has no call yet, and whatever asks for one
+does not hold. The rule's key is no condition."""
+
+OF_A_RECORD = frozenset({
+    "pid", "uid", "gid", "auid", "loginuid_set", "msgtype", "exe", "subj_user", "subj_role",
+    "subj_type", "subj_sen", "subj_clr",
+})  # fmt: skip
+"""What can be asked when a record is to be written. Any other field, the key among them, ends the
+walk, and the record is written."""
+
 EQUAL_ONLY = frozenset({"path", "dir", "perm"})
 EQUAL_OR_NOT = frozenset({
     "arch", "exe", "inode", "filetype", "fstype", "loginuid_set", "key", "subj_user", "subj_role",

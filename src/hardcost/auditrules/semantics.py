@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules import eventrecords
 from hardcost.auditrules.event import NO_INODE, Name
 from hardcost.auditrules.fieldtests import UnresolvedError, compare, file_at, holds, number
+from hardcost.auditrules.fieldvalues import OF_A_TASK
 from hardcost.auditrules.kernelrule import UNSET, Action, FilterList, KernelRule, Test
 from hardcost.auditrules.loadedrules import by_rank, check_distinct
 from hardcost.auditrules.sending import notes_signals, sends_a_signal
@@ -31,13 +32,6 @@ _MIDDLE = (1 << 64) // 2 - 1
 """Where priorities begin: ~0ULL/2."""
 
 _UNCOUNTED = frozenset({FilterList.USER, FilterList.EXCLUDE, FilterList.FILESYSTEM})
-OF_A_TASK = frozenset({
-    "pid", "uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid", "auid", "loginuid_set",
-    "sessionid", "pers", "exe", "subj_user", "subj_role", "subj_type", "subj_sen", "subj_clr",
-    "key",
-})  # fmt: skip
-"""What can be asked of a task that is being made: it has no call yet, and whatever asks for one
-does not hold. The rule's key is no condition."""
 
 _OUTRANKS_ALL = (1 << 64) - 1
 _RAISED = 1

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules import eventrecords
 from hardcost.auditrules.fieldtests import holds
+from hardcost.auditrules.fieldvalues import OF_A_TASK
 from hardcost.auditrules.kernelrule import (
     Action,
     FilterList,
@@ -25,7 +26,7 @@ from hardcost.auditrules.prove.classes import CallClass
 from hardcost.auditrules.prove.outcome import Verdicts
 from hardcost.auditrules.prove.relation import Difference, ProverError, Relation
 from hardcost.auditrules.prove.unresolved import resolved, shown
-from hardcost.auditrules.semantics import OF_A_TASK, Decision, Outcome
+from hardcost.auditrules.semantics import Decision, Outcome
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
