@@ -38,6 +38,7 @@ from hardcost.auditrules.lint.findings import (
     nothing_written,
     nul_byte,
     odd_bytes,
+    other_arch,
     positive_errno,
     quotes,
     shadowed,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
 CHECKS: tuple[Check, ...] = (
     cannot_load,
+    other_arch,
     line_ends,
     key_too_long,
     duplicate_rule,

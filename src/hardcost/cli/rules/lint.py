@@ -223,7 +223,7 @@ def _summary(context: Context, found: Sequence[Diagnostic]) -> Iterator[str]:
     levels = Counter(one.level for one in found)
     lines = count(len(context.readings), "line")
     said = listed(count(levels[level], level.value) for level in Level)
-    yield f"{said} in {lines}; {_loaded(context)}."
+    yield f"{said} in {lines}; {_loaded(context)} ({common.ARCHITECTURE})."
     costs = _costs(context)
     if costs.by_call:
         priced = listed(f"{cost:,.0f} to each {name}" for name, cost in costs.by_call.items())
@@ -298,6 +298,7 @@ def _data(context: Context, found: Sequence[Diagnostic]) -> dict[str, Any]:
     levels = Counter(one.level for one in found)
     stops = context.loaded.stops_at.reading.place if context.loaded.stops_at else None
     return {
+        **common.ARCHITECTURE_DATA,
         "findings": [_finding(one) for one in found],
         "counts": {level.value: levels[level] for level in Level},
         "lines": len(context.readings),

@@ -141,7 +141,7 @@ def _as_text(result: Result, pair: _Pair) -> list[str]:
         ]
     said += ["", "This holds if:"]
     said += [f"- {text}" for text in _rests_on(result, pair)]
-    return said
+    return [*said, "", f"The answer is {common.ARCHITECTURE}."]
 
 
 def _verdict(result: Result) -> str:
@@ -212,6 +212,7 @@ def _rests_on(result: Result, pair: _Pair) -> list[str]:
 def _as_json(result: Result, pair: _Pair) -> dict[str, Any]:
     difference = result.difference
     return {
+        **common.ARCHITECTURE_DATA,
         "equal": result.equal,
         "relation": asdict(result.relation),
         "assumptions": _rests_on(result, pair),
