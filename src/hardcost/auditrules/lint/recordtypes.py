@@ -25,10 +25,15 @@ SYSCALL = 1300
 """The record without which none is written of a call (`audit_log_exit`, AS:1686)."""
 
 
-@lru_cache(maxsize=4096)
 def named(rule: KernelRule) -> frozenset[int]:
     """Return the types for which all that a rule says of types holds."""
-    tests = [one for one in rule.conditions if isinstance(one, Test) and one.field == "msgtype"]
+    return _all_hold(
+        tuple(one for one in rule.conditions if isinstance(one, Test) and one.field == "msgtype")
+    )
+
+
+@lru_cache(maxsize=4096)
+def _all_hold(tests: tuple[Test, ...]) -> frozenset[int]:
     return frozenset(
         number
         for number in RECORDS

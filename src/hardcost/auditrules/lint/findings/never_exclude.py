@@ -33,16 +33,15 @@ CODE = "never-exclude"
 LEVEL = Level.WARNING
 
 _MOST_COMPARED = 256
-"""Rules that drop, for each that is meant to keep: far more than anybody writes."""
+"""Rules of either action: far more than anybody writes."""
 
 
 def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule that is meant to keep what another rule drops."""
     rules = [one for one in context.by_rank if one.list is FilterList.EXCLUDE and one.conditions]
     dropping = [one for one in rules if one.action is Action.ALWAYS][:_MOST_COMPARED]
-    for rule in rules:
-        if rule.action is not Action.NEVER:
-            continue
+    keeping = [one for one in rules if one.action is Action.NEVER]
+    for rule in keeping[:_MOST_COMPARED]:
         other = next((one for one in dropping if _meet(rule, one)), None)
         if other is not None:
             there = spot_of(other.source)

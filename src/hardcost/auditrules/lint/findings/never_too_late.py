@@ -33,8 +33,8 @@ CODE = "never-too-late"
 LEVEL = Level.WARNING
 
 _NAMED = 3
-_MOST_JUDGED = 256
-"""Rules with `never`, from the last one: far more than anybody writes."""
+_MOST_COMPARED = 1_000_000
+"""Pairs of rules, from the last `never`: more than there are in any set that somebody wrote."""
 
 
 def find(context: Context) -> Iterable[Diagnostic]:
@@ -42,7 +42,8 @@ def find(context: Context) -> Iterable[Diagnostic]:
     rules = [one for one in context.by_rank if one.list is FilterList.EXIT]
     recording = [(at, one) for at, one in enumerate(rules) if one.action is Action.ALWAYS]
     judged = [(at, one) for at, one in enumerate(rules) if one.action is Action.NEVER]
-    for at, rule in judged[-_MOST_JUDGED:]:
+    most = max(_MOST_COMPARED // max(len(recording), 1), 1)
+    for at, rule in judged[-most:]:
         # Of two files that a call visits, the first decides, whichever rule stands before.
         later = (
             one
