@@ -356,7 +356,7 @@ class VirtualMachine:
         Raises:
             MachineError: It does not say them.
         """
-        name = self._name(recipe.boot)
+        name = digest({"guest": self._name(recipe.boot), "recipe": profiler.RECIPE})
         async with self._lock(f"symbols {name}"):
             place = await asyncio.to_thread(self.cache.find, "symbols", name)
             if place is None:
