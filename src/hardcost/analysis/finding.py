@@ -392,7 +392,8 @@ class Finding:
     `folder` its working directory, if a word of it is a path relative to that. `choice` is what to
     give up for a budget, of the profile that `bill` is of. `successive` names the axis whose levels
     are shown one after the other, such as versions of a kernel. `counted` is the same bill of times
-    in instructions, counted in the emulator.
+    in instructions, counted in the emulator. `asked` is the configuration whose cost the study is
+    about, if it names one.
     """
 
     run: str
@@ -421,3 +422,4 @@ class Finding:
     choice: Choice | None = None
     successive: str | None = None
     counted: Finding | None = None
+    asked: str | None = None

@@ -127,6 +127,7 @@ def _finding(plan: Plan, run: str, records: Sequence[Record], scale: str | None)
         levels={configuration.name: configuration.levels for configuration in plan.configurations},
         published=plan.published,
         successive=plan.successive,
+        asked=plan.asked,
         scale=scale,
         profiles=tuple(_profiles(plan, records)),
         observed=tuple(

@@ -73,6 +73,7 @@ def plan(study: Study, overrides: Overrides | None = None) -> Plan:
         notes=(*study.notes, *note(planned_trials)),
         timeout=study.timeout,
         successive=study.successive,
+        asked=study.asked,
     )
     return planned.set_up(wanted.setup(study.setup))
 

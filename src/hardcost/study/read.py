@@ -195,6 +195,7 @@ class _Reader:
             workloads=sizes[scale],
             configurations=_at_scale(scale, known, written),
             baseline=written.baseline,
+            asked=written.asked,
             published=written.published,
             instrument=written.instrument,
             seeds=tuple(dict.fromkeys(written.seeds)),
@@ -257,6 +258,11 @@ class _Reader:
         elif "baseline" in self._file.data and written.baseline not in listed:
             hint = tomlfile.meant(written.baseline, listed, "configurations")
             self._wrong(f"there is no configuration '{written.baseline}'", "baseline", hint=hint)
+        if written.asked is not None and written.asked not in listed:
+            hint = tomlfile.meant(written.asked, listed, "configurations")
+            self._wrong(f"there is no configuration '{written.asked}'", "asked", hint=hint)
+        elif written.asked is not None and written.asked == written.baseline:
+            self._wrong("the baseline is what others are compared with, and costs nothing", "asked")
 
     def _scales(self, written: StudyFile) -> None:
         """Check that the scales that configurations name exist; the baseline is in all."""
