@@ -113,7 +113,8 @@ class StudyFile(BaseModel):
 
     The `title` defaults to the file's name. `baseline` is the configuration that the others are
     compared with, `asked` the one whose cost the study is about, such as a profile's intended
-    state; without it the answer is about the most expensive. `published` a set of published figures to print beside. `seeds` select the memory
+    state; without it the answer is about the most expensive. `published` names published figures
+    to print beside. `seeds` select the memory
     layouts to measure, 0 being the fixed one. `repetitions` are of each trial, under an instrument
     that needs them; `perturbations` is under how many an exact one measures what moves.
 

@@ -47,9 +47,11 @@ _SYMBOLS, _MAPS = "/proc/kallsyms", "/proc/self/maps"
 _LIMIT = 64 << 20  # bytes of a kernel's symbols; Debian's are 4 to 8 million
 _CODE = frozenset("tTwW")
 _DATA = frozenset({"current_task", "pcpu_hot", "__per_cpu_offset", "init_task", "page_offset_base"})
-# Begins and ends of sections and of tables of code, which the linker's script puts into the symbols.
+# Where sections and tables of code begin and end, which the linker's script calls by symbols.
 _MARK = re.compile(
-    r"_[se]?(?:(?:init|exit)?text)|__\w+_text_(?:start|begin|end)|__(?:init|exit)(?:text)?_(?:begin|end)"
+    r"_[se]?(?:init|exit)?text"
+    r"|__\w+_text_(?:start|begin|end)"
+    r"|__(?:init|exit)(?:text)?_(?:begin|end)"
     r"|__indirect_thunk_(?:start|end)"
 )
 _OTHER_ENTRIES = ("__do_sys_", "__se_sys_", "__ia32_")  # of what is called `__x64_sys_…` too

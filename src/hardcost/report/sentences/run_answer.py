@@ -56,7 +56,8 @@ def run_answer(finding: Finding) -> Answer:
     ranked = tuple(
         Ranked(
             visible(name),
-            f"{ratio(overall[name])[1:]} times {_baseline_of(finding, name)}{_tie(finding, dear, at)}",
+            f"{ratio(overall[name])[1:]} times {_baseline_of(finding, name)}"
+            f"{_tie(finding, dear, at)}",
             (overall[name] - 1) / largest,
         )
         for at, name in enumerate(dear[:_SHOWN])
