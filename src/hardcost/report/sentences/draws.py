@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from hardcost.analysis.estimates import FEWEST_RANKED
 from hardcost.report.text import ABOUT, MARK, TIMES, number, signed
 
 if TYPE_CHECKING:
@@ -51,7 +52,10 @@ def interval_notes(cells: Iterable[Cell]) -> list[str]:
     if not several:
         return []
     most = max(cell.trials for cell in several)
-    notes = [f"intervals: 95 % confidence for the mean of {most} trials"]
+    counted = all(cell.unit.startswith("insn") for cell in several)
+    ranked = counted and most >= FEWEST_RANKED
+    what = "middle of" if ranked else "mean of"
+    notes = [f"intervals: 95 % confidence for the {what} {most} trials"]
     if any(cell.may_be_baseline for cell in several):
         notes[0] += f"; {_ZERO}: not distinguishable from the baseline"
     return notes
