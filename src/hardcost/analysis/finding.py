@@ -21,7 +21,8 @@ class Cell:
     the ratio of each pair in the order of all of the run's, NaN where it lacks one. All but the
     ratios are in `unit`. What a workload measured several times in one trial, each time perturbed,
     counts as several of `trials`. If one trial is a single draw, ratios closer to 1 than
-    `resolution` say nothing; otherwise it is 0.
+    `resolution` say nothing; otherwise it is 0. A difference of up to `least` cannot be
+    distinguished from chance: placebos differ by as much. The ratio's interval allows for it.
     """
 
     configuration: str
@@ -41,10 +42,11 @@ class Cell:
     each: tuple[float, ...] = ()
     resolution: float = 0.0
     ratios: tuple[float, ...] = ()
+    least: float = 0.0
 
     @property
     def may_be_baseline(self) -> bool:
-        """Whether the ratio has an interval that includes values on both sides of 1."""
+        """Whether the ratio has an interval that includes 1, so that the difference may be 0."""
         return self.ratio_low < self.ratio_high and self.ratio_low <= 1 <= self.ratio_high
 
 

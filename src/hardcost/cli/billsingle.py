@@ -12,6 +12,7 @@ from hardcost.analysis import itemise
 from hardcost.analysis.accounting import with_accounting
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding
+from hardcost.analysis.least import allowing_for_chance
 from hardcost.analysis.predicted import annotated
 from hardcost.analysis.resolved import resolved
 from hardcost.cli import budgets, console, expected, measuring, options, precisely
@@ -121,7 +122,8 @@ def finding(
 
     Where instructions were counted of audit rules, what was predicted stands beside the cost.
     """
-    shown = [cell for cell in cells(plan, records) if cell.configuration in _SHOWN]
+    every = allowing_for_chance(cells(plan, records), records)
+    shown = [cell for cell in every if cell.configuration in _SHOWN]
     whole = [record for record in records if record.configuration == leave_one_out.PROFILE]
     bill = resolved(itemise.itemise(profile, records), records)
     against = compared_with(profile, running=chosen.running)

@@ -74,6 +74,7 @@ def _of_cells(pairs: Iterable[Pair]) -> Iterable[Growth]:
             head=b.value,
             low=b.low - a.high,
             high=b.high - a.low,
+            least=pair.least,
             configuration=a.configuration,
         )
 

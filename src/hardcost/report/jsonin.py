@@ -32,6 +32,7 @@ class _Cell(_Read):
     high: float | None
     trials: int
     baseline: str
+    least: float = 0.0
 
 
 class _Total(_Read):
@@ -137,6 +138,7 @@ def _cell(cell: _Cell) -> Cell:
         ratio=unknown,
         ratio_low=unknown,
         ratio_high=unknown,
+        least=cell.least,
     )
 
 

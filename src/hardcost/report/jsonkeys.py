@@ -41,7 +41,10 @@ class Entry(BaseModel):
 
 
 class CellEntry(Entry):
-    """A cell of `cells`: (each) holds its trials' values, (resolution) where one is one draw."""
+    """A cell of `cells`: (each) holds its trials' values, (resolution) where one is one draw.
+
+    (least) is the size up to which a difference can't be distinguished from chance.
+    """
 
     configuration: str
     workload: str
@@ -59,6 +62,7 @@ class CellEntry(Entry):
     difference: Number
     each: tuple[Number, ...] = Field((), exclude_if=_is_one)
     resolution: float = Field(0.0, exclude_if=says_nothing)
+    least: float = Field(0.0, exclude_if=says_nothing)
 
 
 class ChangeEntry(Entry):
@@ -72,6 +76,7 @@ class ChangeEntry(Entry):
     after: str
     difference: Number
     ratio: Number
+    least: float = Field(0.0, exclude_if=says_nothing)
 
 
 class BeforeEntry(Entry):

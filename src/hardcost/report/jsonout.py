@@ -121,6 +121,7 @@ def _changed(one: Change) -> ChangeEntry:
         after=one.after,
         difference=one.pair.difference,
         ratio=one.pair.ratio,
+        least=one.pair.least,
     )
 
 
@@ -220,6 +221,7 @@ def _pair(pair: Pair, baseline: str) -> PairEntry:
         "ratio_low": pair.ratio_low,
         "ratio_high": pair.ratio_high,
         "difference": pair.difference,
+        "least": pair.least,
     }
     return PairEntry(**own, before=BeforeEntry.model_validate(pair.a))
 

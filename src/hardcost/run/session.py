@@ -16,6 +16,7 @@ from hardcost.analysis import saved
 from hardcost.analysis.cautions import cautioned
 from hardcost.analysis.coarse import coarse
 from hardcost.analysis.finding import Failure, Score
+from hardcost.design.placebos import reference
 from hardcost.errors import HardcostError, MachineError
 from hardcost.profiles.kernel import kernelscore
 from hardcost.run import carryout
@@ -211,7 +212,7 @@ class Run:
         boots = {
             one.trial.configuration.name: one.boot
             for one in self._prepared
-            if one.boot.kernel is not None
+            if one.boot.kernel is not None and reference(one.trial.configuration.name) is None
         }
         scores = {}
         for name, boot in boots.items():

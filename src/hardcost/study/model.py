@@ -48,6 +48,9 @@ from hardcost.profiles.written import AuditTable, ControlsTable
 if TYPE_CHECKING:
     from hardcost.controls.control import Control
 
+PLACEBO = "placebo:"
+"""What the names of configurations begin with that hardcost adds to see what chance does."""
+
 Name = Annotated[str, Field(pattern=r"^[^\s=]+$")]
 """One word without `=`, since names are composed of such words."""
 

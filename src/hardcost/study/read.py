@@ -12,7 +12,7 @@ from hardcost.instruments.names import INSTRUMENTS, RECORDERS
 from hardcost.profiles import catalogue, tomlfile
 from hardcost.profiles.written import Resolver
 from hardcost.study.configurations import configurations
-from hardcost.study.model import Configuration, Setup, Study, StudyFile, Workload
+from hardcost.study.model import PLACEBO, Configuration, Setup, Study, StudyFile, Workload
 from hardcost.workloads import names as workloads_by_name
 
 if TYPE_CHECKING:
@@ -252,6 +252,9 @@ class _Reader:
                 is_point = index >= len(written.configuration)
                 at = ("axis",) if is_point else ("configuration", index, "name")
                 self._wrong(f"two configurations are called '{name}'", *at)
+            if name.startswith(PLACEBO):
+                at = ("axis",) if index >= len(written.configuration) else ("configuration", index)
+                self._wrong(f"names that begin with {PLACEBO} are hardcost's own", *at)
             seen.add(name)
         if not listed:
             self._wrong("the study compares nothing", hint="add [[configuration]] or [[axis]]")

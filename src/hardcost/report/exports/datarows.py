@@ -100,7 +100,7 @@ MEANINGS = {
     "alone": "what a control costs by itself",
     "fired": "audit records that a control or a trial caused",
     "predicted": "what the cost model predicts for an audit rule; a prediction, not a measurement",
-    "least": "the size up to which a total is not distinguishable from chance",
+    "least": "the size up to which a total, or a difference, is not distinguishable from chance",
     "seed": "the seed of a trial's memory layout",
     "repetition": "the number of a trial's repetition or perturbation",
     "samples": "the number of a trial's samples",
@@ -135,6 +135,7 @@ def compared_rows(a: Finding, b: Finding) -> Iterator[Row]:
             ratio=_number(pair.ratio),
             ratio_low=_number(pair.ratio_low),
             ratio_high=_number(pair.ratio_high),
+            least=_number(pair.least or None),
         )
     for cell in comparison.only_a:
         yield replace(_of_cell(_head(a), cell), kind="only-before")
@@ -174,6 +175,7 @@ def _of_cell(head: Row, cell: Cell) -> Row:
         ratio=_number(cell.ratio),
         ratio_low=_number(cell.ratio_low),
         ratio_high=_number(cell.ratio_high),
+        least=_number(cell.least or None),
     )
 
 
