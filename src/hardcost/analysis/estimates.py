@@ -177,7 +177,7 @@ def _series(
 ) -> Series:
     _, workload, metric = key
     drawn = instrument.exact and len({number for _, number in trials}) > 1
-    call = syscalls.calls().get(metric) if workload.split(" ")[0] == syscalls.NAME else None
+    call = syscalls.known().get(metric) if workload.split(" ")[0] in syscalls.OF_CALLS else None
     return Series(
         unit=unit,
         samples=trials,

@@ -92,7 +92,7 @@ class Item:
     of lint's diagnostics for the rule; `ids` are the control's names in benchmarks, `severity` the
     gravest that they give it, "" if none; `caveat` says what the numbers do not show of its cost,
     "" if they show it all. [alone_low, alone_high] is the 95 % interval of `alone`, None if
-    unknown.
+    unknown. `exercised` says whether any metric reaches what the control acts on; None: unknown.
     """
 
     control: str
@@ -112,6 +112,7 @@ class Item:
     severity: str = ""
     alone_low: float | None = None
     alone_high: float | None = None
+    exercised: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -395,7 +396,8 @@ class Finding:
     give up for a budget, of the profile that `bill` is of. `successive` names the axis whose levels
     are shown one after the other, such as versions of a kernel. `counted` is the same bill of times
     in instructions, counted in the emulator. `asked` is the configuration whose cost the study is
-    about, if it names one.
+    about, if it names one. `unexercised` names configurations of which no metric reaches anything
+    in which they differ from their baselines.
     """
 
     run: str
@@ -425,3 +427,4 @@ class Finding:
     successive: str | None = None
     counted: Finding | None = None
     asked: str | None = None
+    unexercised: tuple[str, ...] = ()

@@ -36,7 +36,7 @@ _FEW = 4  # where a trial takes a minute
 _NAME = re.compile(rf"{PLACEBO}(?P<on>.+):\d+", re.DOTALL)
 _BASELINE, _PROFILE = "baseline", "profile"
 _FIRST = 100  # numbers unlike those that bench/false_alarms.py puts in place of controls
-_CHEAP = frozenset({"syscalls", "command", "build"})
+_CHEAP = frozenset({"syscalls", "syscalls-more", "command", "build"})
 
 
 def affordable(controls: Sequence[Control], workloads: Sequence[Workload]) -> int:

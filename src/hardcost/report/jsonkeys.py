@@ -119,6 +119,7 @@ class ItemEntry(Entry):
     alone: Number
     fired: int | None
     place: str
+    exercised: bool | None
     predicted: Number | None = Field(None, exclude_if=_is_unknown)
     findings: tuple[str, ...] = Field((), exclude_if=says_nothing)
     ids: tuple[str, ...] = Field((), exclude_if=says_nothing)

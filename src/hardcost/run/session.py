@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
-from hardcost.analysis import saved
+from hardcost.analysis import saved, unreached
 from hardcost.analysis.cautions import cautioned
 from hardcost.analysis.coarse import coarse
 from hardcost.analysis.finding import Failure, Score
@@ -173,6 +173,10 @@ class Run:
             failures=self._measured.failures,
         )
         whole = coarse(cautioned(whole, site.lines.controls, site.lines.faults), resolutions())
+        trials = (one.trial for one in self._prepared)
+        whole = unreached.told(
+            whole, {one.configuration.name: one.configuration.controls for one in trials}
+        )
         self._store.finish(self._entry, saved.packed(whole))
         return whole
 

@@ -39,7 +39,8 @@ _SLOPE = 2
 def run_answer(finding: Finding) -> Answer:
     """Return the answer of a run: its configurations against their baseline."""
     overall = _overall(finding)
-    same = [name for name in overall if _same(finding, name)]
+    unknown = set(finding.unexercised)
+    same = [name for name in overall if name not in unknown and _same(finding, name)]
     dear = sorted(
         (name for name in overall if name not in same and overall[name] > 1),
         key=lambda name: -overall[name],
@@ -49,6 +50,7 @@ def run_answer(finding: Finding) -> Answer:
         *_failed(finding, overall),
         *_dearest(finding, overall, dear),
         *_unchanged(overall, same),
+        *_unexercised(finding),
         *_slope(finding),
         *successive_sentences(finding),
     ]
@@ -246,6 +248,14 @@ def _unchanged(overall: Mapping[str, float], same: Sequence[str]) -> Iterator[st
         of = f"{len(same)} of {len(overall)} configurations"
         verb = "is" if len(same) == 1 else "are"
         yield f"{of} {verb} not distinguishable from the baseline on any metric."
+
+
+def _unexercised(finding: Finding) -> Iterator[str]:
+    if finding.unexercised:
+        names = joined([quoted(name) for name in finding.unexercised[:_SHOWN]])
+        more = len(finding.unexercised) - _SHOWN
+        others = f" and {more} more" if more > 0 else ""
+        yield f"Nothing exercised what {names}{others} changes: that cost is not known."
 
 
 def _slope(finding: Finding) -> Iterator[str]:
