@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
+from hardcost.machines.process import run
 from hardcost.workloads import syscalls
 
 _SETTINGS = (
@@ -42,16 +43,14 @@ def main() -> None:
         store = chosen.store or Path(folder) / "runs.db"
         words = ["hardcost", "run", str(study), "--store", str(store), "--format", "json"]
         words += ["--report", str(Path(folder) / "chance.html")]
-        done = subprocess.run(words, check=True, stdout=subprocess.PIPE)
-    sys.exit(_shown(json.loads(done.stdout)["cells"]))
+        said = run(words, remedy="make setup", limit_seconds=7200)
+    sys.exit(_shown(json.loads(said)["cells"]))
 
 
 def _study(number: int) -> str:
     parts = ['workloads = ["syscalls"]', 'baseline = "base"']
-    parts += [
-        _configuration("base", _BASE),
-        _configuration("quiet", _BASE, _RULE.format(70_002, "q")),
-    ]
+    parts.append(_configuration("base", _BASE))
+    parts.append(_configuration("quiet", _BASE, _RULE.format(70_002, "q")))
     for at in range(number):
         kind = ("key", "sysctl", "boot")[at % 3]
         name, nth = f"{kind}-{at}", at // 3
@@ -71,13 +70,11 @@ def _configuration(name: str, *rules: str) -> str:
     return f'\n[[configuration]]\nname = "{name}"\naudit.rules = {json.dumps(rules)}\n'
 
 
-def _shown(cells: list[dict[str, object]]) -> int:
+def _shown(cells: list[dict[str, Any]]) -> int:
     """Print what was shown that is nothing, and what was missed; return how many."""
     asked, shown, missed = 0, 0, []
     for cell in cells:
         low, high, name = cell["ratio_low"], cell["ratio_high"], cell["configuration"]
-        assert isinstance(low, float), cell
-        assert isinstance(high, float), cell
         is_shown = not low <= 1 <= high
         if name == "quiet":
             if not is_shown and not syscalls.calls()[str(cell["metric"])].moves:

@@ -60,11 +60,8 @@ RULES = (AuditDaemon(), AuditRule(Rule("-a always,exit -S swapon")))
 
 
 def test_a_studys_are_on_its_baseline_and_on_what_has_most_controls() -> None:
-    known = (
-        Configuration("off"),
-        Configuration("rules=1 x", RULES),
-        Configuration("on", RULES[:1]),
-    )
+    most, on = Configuration("rules=1 x", RULES), Configuration("on", RULES[:1])
+    known = (Configuration("off"), most, on)
     found = of_study(known, "off", [Workload("syscalls")])
     assert [reference(one.name) for one in found] == ["off", "rules=1 x"] * 4
     placebos = [one.controls[-1] for one in found]
