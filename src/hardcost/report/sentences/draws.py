@@ -43,7 +43,8 @@ def draw_difference(cell: Cell, digits: int) -> str:
 
 def difference(cell: Cell, digits: int) -> str:
     """Return a difference from the baseline, or that its interval includes 0."""
-    return ABOUT_ZERO if cell.may_be_baseline else signed(cell.difference, digits)
+    exact = cell.trials == 1 and not cell.difference
+    return ABOUT_ZERO if cell.may_be_baseline and not exact else signed(cell.difference, digits)
 
 
 def interval_notes(cells: Iterable[Cell]) -> list[str]:
@@ -62,8 +63,8 @@ def interval_notes(cells: Iterable[Cell]) -> list[str]:
 
 
 def chance_notes(cells: Iterable[Cell]) -> list[str]:
-    """Return by how much what means nothing moves metrics, if it does."""
-    bounds = {cell.metric: cell.least for cell in cells if cell.least}
+    """Return by how much what means nothing moves metrics, where a difference is within that."""
+    bounds = {cell.metric: cell.least for cell in cells if 0 < abs(cell.difference) <= cell.least}
     if not bounds:
         return []
     most = max(bounds, key=lambda metric: bounds[metric])
