@@ -117,10 +117,11 @@ class Item:
 
 @dataclass(frozen=True)
 class Sum:
-    """A remainder of a bill for one metric."""
+    """A part of a bill for one metric that is no single control's; `half` of its interval."""
 
     metric: str
     cost: float
+    half: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,11 @@ class Least:
 
 @dataclass(frozen=True)
 class Bill:
-    """The total cost of a profile, itemised; for each metric items + rest + interaction = total.
+    """The total cost of a profile, itemised.
+
+    For each metric items + fixed + rest + interaction = total. `fixed` is what having any audit
+    rule costs, whichever it is. `rules` are the controls that pay it once together: their `alone`
+    contains it, and if there is one such rule, leaving it out saves it beside the item's cost.
 
     Items exceed the metric's `least`; smaller costs are in the rest, and so is an interaction that
     chance alone could produce. `controls` names all measured controls, those without an item too,
@@ -164,6 +169,8 @@ class Bill:
     controls: tuple[str, ...] = ()
     unshown: tuple[str, ...] = ()
     small: tuple[Item, ...] = ()
+    fixed: tuple[Sum, ...] = ()
+    rules: tuple[str, ...] = ()
     needs: dict[str, tuple[str, ...]] = field(default_factory=dict)
     pieces: tuple[tuple[str, tuple[str, ...]], ...] = ()
     accounting: tuple[Accounted, ...] = ()

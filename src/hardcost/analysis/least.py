@@ -85,13 +85,13 @@ def bound(shifts: Sequence[float]) -> float:
     return on_grid(max(quantile * math.sqrt(square), *map(abs, shifts)))
 
 
-def interaction_bound(least: float, controls: int) -> float:
+def interaction_bound(least: float, controls: int, *, fixed: bool = False) -> float:
     """Return the bound for an interaction of so many controls by chance, in `least`'s unit.
 
     The profile's total less each control's cost contains the profile's own trial `controls` - 1
-    times and every other trial once; their variances add up. A cost contains two trials. One
-    control can't interact: the bound is infinite.
+    times and every other trial once; their variances add up. A cost contains two trials. A `fixed`
+    price beside the costs adds six. One control can't interact: the bound is infinite.
     """
     if controls < 2:  # noqa: PLR2004  (two interact)
         return math.inf
-    return least * math.sqrt(((controls - 1) ** 2 + controls + 1) / 2)
+    return least * math.sqrt(((controls - 1) ** 2 + controls + 1 + 6 * fixed) / 2)

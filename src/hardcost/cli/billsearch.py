@@ -16,6 +16,7 @@ from hardcost.cli.present import notes_of
 from hardcost.controls.apply import kernel
 from hardcost.controls.control import KernelOption
 from hardcost.design import culprits, placebos
+from hardcost.design.anyrule import is_idle
 from hardcost.design.compared import compared_with
 from hardcost.design.group_testing import Settings, bound, statement
 from hardcost.design.leave_one_out import PROFILE
@@ -188,7 +189,12 @@ def _finding(  # noqa: PLR0913, PLR0917  (a finding is made of just these)
         title=plan.title,
         instrument=plan.instrument,
         cells=cells(
-            measured, [one for one in records if not placebos.reference(one.configuration)]
+            measured,
+            [
+                one
+                for one in records
+                if not (placebos.reference(one.configuration) or is_idle(one.configuration))
+            ],
         ),
         notes=tuple(dict.fromkeys((baseline_note(profile), *plan.notes, *notes_of(whole)))),
         bill=bill,

@@ -124,11 +124,12 @@ class ItemEntry(Entry):
     findings: tuple[str, ...] = Field((), exclude_if=says_nothing)
     ids: tuple[str, ...] = Field((), exclude_if=says_nothing)
     severity: str = Field("", exclude_if=says_nothing)
+    default: str | None = None
     caveat: str = Field("", exclude_if=says_nothing)
 
 
 class SumEntry(Entry):
-    """A remainder of a bill on a metric."""
+    """A part of a bill on a metric that is no single control's."""
 
     metric: str
     cost: Number
@@ -361,6 +362,7 @@ class BillKeys(Entry):
 
     totals: tuple[TotalEntry, ...]
     items: tuple[ItemEntry, ...]
+    fixed: tuple[SumEntry, ...]
     rest: tuple[SumEntry, ...]
     interaction: tuple[SumEntry, ...]
     least: tuple[LeastEntry, ...]

@@ -239,6 +239,7 @@ def _bill(bill: Bill) -> BillKeys:
         items=tuple(
             ItemEntry.model_validate(item) for item in sorted(bill.items, key=largest_first)
         ),
+        fixed=tuple(SumEntry.model_validate(one) for one in bill.fixed),
         rest=tuple(SumEntry.model_validate(remainder) for remainder in bill.rest),
         interaction=tuple(SumEntry.model_validate(remainder) for remainder in bill.interaction),
         least=tuple(LeastEntry.model_validate(one) for one in bill.least),

@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from hardcost.analysis.finding import Bill, Cell, Finding, Item, Total
 
 Kind = Literal[
-    "cell", "total", "item", "rest", "interaction", "changed", "only-before", "only-after", "trial"
+    "cell",
+    "total",
+    "item",
+    "fixed",
+    "rest",
+    "interaction",
+    "changed",
+    "only-before",
+    "only-after",
+    "trial",
 ]
 
 
@@ -186,11 +195,15 @@ def _of_bill(head: Row, bill: Bill) -> Iterator[Row]:
         yield _of_total(head, total)
     for item in bill.items:
         yield _of_item(head, item)
-    for kind, sums in (("rest", bill.rest), ("interaction", bill.interaction)):
+    for kind, sums in (
+        ("fixed", bill.fixed),
+        ("rest", bill.rest),
+        ("interaction", bill.interaction),
+    ):
         for one in sums:
             yield replace(
                 head,
-                kind=kind,  # type: ignore[arg-type]  # both are kinds
+                kind=kind,  # type: ignore[arg-type]  # all are kinds
                 metric=one.metric,
                 unit=units.get(one.metric),
                 value=_number(one.cost),

@@ -18,7 +18,7 @@ from hardcost.report.sentences.profile_answer import profile_answer
 from hardcost.report.sentences.run_answer import run_answer
 from hardcost.report.sentences.statement import Answer, Ranked
 from hardcost.report.sentences.trace_answer import trace_answer
-from hardcost.report.text import number, ratio, shorten, signed, visible
+from hardcost.report.text import number, percent, ratio, shorten, signed, visible
 from hardcost.units import count
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def answer(finding: Finding) -> Answer:
     chosen = [] if finding.choice is None else choice_sentences(finding.choice)[:1]
     sentences = [*chosen, *_advised(finding), *_whole(finding, finding.bill)]
     sentences += both_sentences(finding)
+    sentences += _any_rule(book)
     if finding.search is not None:
         sentences += _searched(finding.bill, book)
     else:
@@ -141,6 +142,18 @@ def _whole(finding: Finding, bill: Bill) -> Iterator[str]:
         yield f"{largest}; the median ratio is {_median(totals)}."
 
 
+def _any_rule(book: Ledger) -> Iterator[str]:
+    """Yield what having any audit rule costs, on the metric where it is the largest part."""
+    paid = [one for one in book.accounts if one.fixed and one.baseline > 0]
+    if not paid:
+        return
+    most = max(paid, key=lambda one: one.fixed / one.baseline)
+    cost = f"{signed(most.fixed, most.digits)} {unit_words(most.unit)}"
+    share = percent(float(most.fixed / most.baseline))
+    end = "; leaving out single rules does not avoid it" if len(book.entries) > 1 else ""
+    yield f"Having any audit rule: {cost}, {share} of {quoted(most.metric)}{end}."
+
+
 def _factor(total: Total) -> float:
     """Return a metric's cost with the profile as a multiple of the baseline's cost."""
     return amount(total.baseline, total.with_profile, total.unit)
@@ -178,7 +191,10 @@ def _free(every: int, free: int, unshown: int) -> Iterator[str]:
         yield f"None of its {every} controls costs anything distinguishable from 0 by itself."
     elif free:
         verb = "costs" if free == 1 else "cost"
-        yield f"{free} of {every} controls {verb} nothing distinguishable from 0 on any metric."
+        yield (
+            f"{free} of {every} controls {verb} nothing distinguishable from 0 on any metric"
+            f" by {'itself' if free == 1 else 'themselves'}."
+        )
     elif not unshown:
         yield f"Each of the {every} controls costs something on at least one metric."
 

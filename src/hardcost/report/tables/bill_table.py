@@ -57,6 +57,10 @@ _PREDICTED = (
     "the cost model's prediction of `cost`, made before measuring; for a rule on a file, whose cost"
     " depends on the inode number, the mean over all inode numbers"
 )
+_FIXED = (
+    "what one audit rule costs that is on no call made, less what a second one adds: paid once,"
+    " whatever the rules are; a rule's cost alone contains it"
+)
 _CHANCE = "(~0)"
 _INTERACTS = (
     "the part of the cost that no single control accounts for: a cost that several share is not"
@@ -120,6 +124,8 @@ def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:
         *([("without", bill.compared_with)] if bill.compared_with else []),
         ("alone", "what the control costs by itself, with nothing else of the profile on"),
     ]
+    if any(one.cost for one in bill.fixed):
+        terms.append((ANY_RULE, _FIXED))
     if any(one.cost for one in bill.interaction):
         terms.append(("interaction", _INTERACTS))
     if any(item.predicted is not None for item in bill.items):
@@ -222,6 +228,9 @@ def _totals_grid(
     if hidden:
         header = f"+ {len(hidden)} others"
         made_of.append(Column(header, tuple(signed(a.of(hidden), a.digits) for a in accounts)))
+    if any(account.fixed for account in accounts):
+        fixed = tuple(signed(account.fixed, account.digits) for account in accounts)
+        made_of.append(Column("+ any rule", fixed))
     if any(account.rest for account in accounts):
         made_of.append(Column("+ rest", tuple(signed(a.rest, a.digits) for a in accounts)))
     if any(account.interaction for account in accounts):
@@ -359,11 +368,13 @@ def _items_grid(
 
 
 _OTHERS, _REST, _INTERACTION, _TOTAL = "others", "rest", "interaction", "total"
+ANY_RULE = "having any rule"
 
 
 def _tail(hidden: Sequence[Entry], chosen: Sequence[Account]) -> list[str]:
     """Return the names of the rows below the controls."""
     names = [_OTHERS] if hidden else []
+    names += [ANY_RULE] if any(account.fixed for account in chosen) else []
     names += [_REST] if any(account.rest for account in chosen) else []
     names += [_INTERACTION] if any(account.interaction for account in chosen) else []
     return [*names, _TOTAL]
@@ -386,6 +397,7 @@ def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would 
     """Return one metric's columns; `full` adds the share and each control's cost alone."""
     sums = {
         _OTHERS: account.of(hidden),
+        ANY_RULE: account.fixed,
         _REST: account.rest,
         _INTERACTION: account.interaction,
         _TOTAL: account.cost,
