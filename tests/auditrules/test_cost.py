@@ -12,7 +12,8 @@ import pytest
 from hardcost.auditrules.cost import events, histogram
 from hardcost.auditrules.cost.alike import Alike
 from hardcost.auditrules.cost.constants import Constants, ConstantsError
-from hardcost.auditrules.cost.predict import Histogram, Prediction, predict, price, unpriced
+from hardcost.auditrules.cost.predict import Histogram, Prediction, predict, price
+from hardcost.auditrules.cost.unpredicted import unpriced
 from hardcost.auditrules.cost.wasted import Kind, wasted
 from hardcost.auditrules.event import FileId
 from hardcost.auditrules.rule import Rule, RulesError

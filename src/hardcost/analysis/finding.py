@@ -93,6 +93,7 @@ class Item:
     gravest that they give it, "" if none; `caveat` says what the numbers do not show of its cost,
     "" if they show it all. [alone_low, alone_high] is the 95 % interval of `alone`, None if
     unknown. `exercised` says whether any metric reaches what the control acts on; None: unknown.
+    `default` is "kernel" or "distribution" where the control is its default anyway.
     """
 
     control: str
@@ -113,6 +114,7 @@ class Item:
     alone_low: float | None = None
     alone_high: float | None = None
     exercised: bool | None = None
+    default: str | None = None
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Expected:
     """What is known about a rule before anything is measured.
 
-    `costs` is the saving from leaving it out, by metric, in instructions; `findings` are lint's
-    codes.
+    `costs` is the saving from leaving it out, by metric, in instructions, of the only rule less the
+    price of having any; `findings` are lint's codes.
     """
 
     costs: Mapping[str, float]
@@ -89,8 +89,11 @@ def _savings(
             rest = semantics.load([*rules[:index], *rules[index + 1 :]])
             without = [predict(constants, rest, event) for event in calls]
             if not any(prediction.unknown for prediction in without):
-                left = sum(prediction.total for prediction in without)
-                found.append((index, sum(prediction.total for prediction in whole) - left))
+                saved = sum(prediction.total for prediction in whole)
+                saved -= sum(prediction.total for prediction in without)
+                if len(rules) == 1:  # the item's cost is beside the price of having any
+                    saved -= sum(prediction.fixed for prediction in whole)
+                found.append((index, saved))
         else:
             found.append((index, sum(prediction.walking.get(index, 0.0) for prediction in whole)))
     return found

@@ -16,6 +16,7 @@ from hardcost.analysis.least import allowing_for_chance
 from hardcost.analysis.predicted import annotated
 from hardcost.analysis.resolved import resolved
 from hardcost.cli import budgets, console, expected, measuring, options, precisely
+from hardcost.cli.defaultmarks import with_defaults
 from hardcost.cli.present import notes_of
 from hardcost.controls.control import AuditRule
 from hardcost.design import leave_one_out, placebos
@@ -23,6 +24,7 @@ from hardcost.design.compared import compared_with
 from hardcost.design.factorial import BLOCK_ROUNDS
 from hardcost.errors import HardcostError
 from hardcost.instruments.insn import INSN
+from hardcost.profiles.kernel.defaults import switched_off_notes
 from hardcost.profiles.pieces import pieces
 from hardcost.run.prepare import prepare_all
 from hardcost.run.session import environment_of
@@ -130,7 +132,7 @@ def finding(
     bill = replace(bill, compared_with=against, pieces=pieces(profile))
     if chosen.running:
         bill = replace(bill, audit_off=_BY_STATE)
-    bill = with_accounting(bill, profile, plan.instrument)
+    bill = with_defaults(with_accounting(bill, profile, plan.instrument), profile)
     notes: tuple[str, ...] = ()
     if plan.instrument == INSN.name and any(isinstance(c, AuditRule) for c in profile.controls):
         constants, notes = expected.constants_for(run.machine, chosen, environment_of(whole))
@@ -141,7 +143,13 @@ def finding(
         title=plan.title,
         instrument=plan.instrument,
         cells=tuple(shown),
-        notes=(_baseline_note(against), *plan.notes, *notes_of(whole), *notes),
+        notes=(
+            _baseline_note(against),
+            *plan.notes,
+            *switched_off_notes(profile.controls),
+            *notes_of(whole),
+            *notes,
+        ),
         bill=bill,
     )
 

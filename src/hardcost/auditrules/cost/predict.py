@@ -9,7 +9,7 @@ A prediction follows the kernel's own steps (`semantics.decide`) and prices each
 filter, each rule that is passed over, each condition tested, the record. A file's
 bucket depends on its inode number. If that is unknown (`events.SOME_INODE`), the price is the
 expected value: one file in 32 meets each rule in a bucket. Rules on `task` and `exclude` are priced
-unless `unpriced` names them.
+unless `unpredicted` says why not.
 
 The unit is that of the constants: instructions, or nanoseconds of a machine for which they were
 fitted (`calibration/timefit.py`). In time a long list costs more than its rules do (`crowding`).
@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Literal
 
 from hardcost.auditrules import fieldtests, semantics
 from hardcost.auditrules.cost.events import LOOKED_UP, MAKING_TASKS, SOME_INODE, of_number
+from hardcost.auditrules.cost.unpredicted import why
 from hardcost.auditrules.kernelrule import Action, Comparison, FilterList, Operator, Test
 from hardcost.auditrules.semantics import BUCKETS, Verdict
 from hardcost.auditrules.sending import notes_signals
@@ -51,9 +52,10 @@ Histogram = Mapping[tuple["Arch", int], float]
 class Prediction:
     """What a rule set adds to one call, in instructions.
 
-    `base` is the fixed cost of having rules, `walking` the walk by rule (index among those loaded),
-    `recording` the record. `estimated` are the constants that replace unmeasured ones. `unknown`
-    says why the cost is not predicted; then these numbers lack a part. It is empty where it is.
+    `base` is what is paid once; `fixed`, the price of having any rule on the exit list, is part of
+    it. `walking` is the walk by rule (index among those loaded), `recording` the record.
+    `estimated` are the constants that replace unmeasured ones. `unknown` says why the cost is not
+    predicted; then these numbers lack a part. It is empty where it is.
     """
 
     base: float
@@ -62,6 +64,7 @@ class Prediction:
     recorded: bool = False
     estimated: frozenset[str] = frozenset()
     unknown: str = ""
+    fixed: float = 0.0
 
     @property
     def walk(self) -> float:
@@ -169,20 +172,6 @@ def price(histogram: Histogram, predicted: Callable[[Event], Prediction]) -> Pri
     )
 
 
-def unpriced(loaded: Loaded) -> tuple[int, ...]:
-    """Return the rules (by index) whose cost, or effect on cost, is not predicted.
-
-    `always,task` records everything; a rule on `task` with conditions decides for each new task;
-    one on `exclude` is tried on each record.
-    """
-    of_tasks = tuple(
-        index
-        for index in loaded.lists[FilterList.TASK]
-        if loaded.rules[index].conditions or loaded.rules[index].action is Action.ALWAYS
-    )
-    return (*of_tasks, *loaded.lists[FilterList.EXCLUDE])
-
-
 class _Pricing:
     """One call's prediction in progress."""
 
@@ -222,7 +211,15 @@ class _Pricing:
         base, recording = self._base(), self.recording(walk)
         walking = MappingProxyType({**walk.walking, **self._of_other_lists()})
         estimated = walk.estimated | self.estimated
-        return Prediction(base, walking, recording, walk.recorded, estimated, self._unknown(walk))
+        return Prediction(
+            base,
+            walking,
+            recording,
+            walk.recorded,
+            estimated,
+            unknown=why(self.loaded, self.event, requested=walk.requested),
+            fixed=self._fixed(),
+        )
 
     def _of_other_lists(self) -> dict[int, float]:
         """Return what rules on file systems and tasks cost the call, by their indices.
@@ -243,35 +240,6 @@ class _Pricing:
             )
         return found
 
-    def _unknown(self, walk: Walked) -> str:
-        """Return why the call's cost is not predicted; nothing where it is."""
-        if walk.requested and self.loaded.lists[FilterList.EXCLUDE]:
-            return "rules of the list exclude decide about its records"
-        if semantics.may_decide_of_task(self.loaded, self.event):
-            return "the list task decides by who made the process"
-        if self.event.names and any(map(self._may_hide, self.loaded.lists[FilterList.FILESYSTEM])):
-            return "a rule of the list filesystem may hide its files"
-        return ""
-
-    def _may_hide(self, index: int) -> bool:
-        """Say whether a rule hides a file of the call, or may hide one of an unknown file system.
-
-        Ordinary files are known to lie on neither tracefs nor debugfs.
-        """
-        rule = self.loaded.rules[index]
-        unusual = lookup.FILE_SYSTEMS.values()
-        for test in rule.conditions if rule.action is Action.NEVER else ():
-            if not isinstance(test, Test) or test.field != "fstype":
-                continue
-            elsewhere = test.operator is Operator.EQUAL and test.value in unusual
-            for name in self.event.names:
-                known = name.filesystem or elsewhere
-                if not known or fieldtests.compare(
-                    name.filesystem, test.operator, fieldtests.number(test)
-                ):
-                    return True
-        return False
-
     def recording(self, walk: Walked) -> float:
         return self._recording(walk.key) if walk.recorded else 0.0
 
@@ -287,10 +255,14 @@ class _Pricing:
         rule = self.loaded.rules[index]
         return rule.action is Action.NEVER and not rule.conditions
 
-    def _base(self) -> float:
-        cost = self._of_call("base")
+    def _fixed(self) -> float:
+        """Return what having any rule on the exit list costs; 0 without one."""
         if self.loaded.lists[FilterList.EXIT]:
-            cost += self.walk["list"]
+            return self._of_call("base") + self.walk["list"]
+        return self._of_call("base") if any(self.loaded.buckets) else 0.0
+
+    def _base(self) -> float:
+        cost = self._fixed() or self._of_call("base")
         cost += self.walk["bucket"] * self._buckets_walked()
         if self.event.call in lookup.class_calls(self.event.arch, "signal"):
             cost += self.walk["signal"] * notes_signals(self.loaded.rules)

@@ -10,7 +10,8 @@ from rich.table import Table
 
 from hardcost.auditrules.cost.alike import Alike
 from hardcost.auditrules.cost.events import of_number
-from hardcost.auditrules.cost.predict import price, unpriced
+from hardcost.auditrules.cost.predict import price
+from hardcost.auditrules.cost.unpredicted import unpriced
 from hardcost.auditrules.cost.wasted import Kind, Waste, wasted
 from hardcost.auditrules.tables import lookup
 from hardcost.report.text import visible
@@ -76,6 +77,17 @@ class Priced:
         )
 
     @cached_property
+    def fixed(self) -> float:
+        """What having any rule on the exit list adds to a call of the mix, on average."""
+        whole = sum(one.fixed * self.mix[arch, call] for arch, call, one in self.calls)
+        return whole / self.price.calls if self.price.calls else 0.0
+
+    @cached_property
+    def _has_other(self) -> bool:
+        """Whether calls pay something once beside the price of having any rule."""
+        return any(one.base != one.fixed for _, _, one in self.calls)
+
+    @cached_property
     def ranking(self) -> tuple[tuple[int, float], ...]:
         """The rules with what each adds to a call of the mix, on average, the dearest first."""
         per_call = {
@@ -111,6 +123,12 @@ class Priced:
             found.append(
                 "the mix of calls is assumed, for a general-purpose system; --histogram takes your"
                 " own"
+            )
+        if self.fixed:
+            share = _percent(self.fixed, self.price.per_call)
+            found.append(
+                f"having any rule: {self.fixed:+,.1f} {self.unit} per call (predicted), {share} of"
+                " the mean; leaving out single rules does not avoid it"
             )
         found.append("a path rule counts with 1/32, since one visited file in 32 meets it")
         if any(rule.path or rule.directory for rule in self.loaded.rules):
@@ -162,14 +180,25 @@ class Priced:
             caption_justify="left",
         )
         table.add_column("call")
-        for name in ("of 1000 calls", "any rule", "walk", "record", f"{self.unit}/call", "share"):
+        other = ("other base",) if self._has_other else ()
+        heads = (
+            "of 1000 calls",
+            "any rule",
+            *other,
+            "walk",
+            "record",
+            f"{self.unit}/call",
+            "share",
+        )
+        for name in heads:
             table.add_column(name, justify="right")
         for arch, call, one in self.calls[:_MOST_CALLS]:
             count = self.mix[arch, call] / self.price.calls
             table.add_row(
                 _name(arch, call),
                 f"{1000 * count:.1f}",
-                f"{one.base:,.0f}",
+                f"{one.fixed:,.0f}",
+                *([f"{one.base - one.fixed:,.0f}"] if self._has_other else []),
                 f"{one.walk:,.0f}",
                 f"{one.recording:,.0f}" if one.recorded else "-",
                 "not predicted" if one.unknown else f"{one.total:,.0f}",
@@ -252,6 +281,7 @@ class Priced:
             "constants": dict(self.constants.about),
             "mix": "assumed" if self.assumed else "given",
             f"{self.unit}_per_call": self.price.per_call,
+            f"fixed_{self.unit}_per_call": self.fixed,
             "calls": [self._call_data(*call) for call in self.calls],
             "rules": [self._rule_data(index, cost) for index, cost in self.ranking],
             "refused": [_rule_facts(rule) for rule in self.twice],
@@ -275,6 +305,7 @@ class Priced:
             "call": lookup.call_name(arch, call),
             "count": self.mix[arch, call],
             "base": one.base,
+            "fixed": one.fixed,
             "walk": one.walk,
             "record": one.recording,
             "recorded": one.recorded,

@@ -18,7 +18,7 @@ from hardcost.report.sentences.profile_answer import profile_answer
 from hardcost.report.sentences.run_answer import run_answer
 from hardcost.report.sentences.statement import Answer, Ranked
 from hardcost.report.sentences.trace_answer import trace_answer
-from hardcost.report.text import number, percent, ratio, shorten, signed, visible
+from hardcost.report.text import decimals, number, percent, ratio, shorten, signed, visible
 from hardcost.units import count
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def answer(finding: Finding) -> Answer:
     sentences = [*chosen, *_advised(finding), *_whole(finding, finding.bill)]
     sentences += both_sentences(finding)
     sentences += _any_rule(book)
+    sentences += _defaults(finding.bill)
     if finding.search is not None:
         sentences += _searched(finding.bill, book)
     else:
@@ -152,6 +153,31 @@ def _any_rule(book: Ledger) -> Iterator[str]:
     share = percent(float(most.fixed / most.baseline))
     end = "; leaving out single rules does not avoid it" if len(book.entries) > 1 else ""
     yield f"Having any audit rule: {cost}, {share} of {quoted(most.metric)}{end}."
+
+
+def _defaults(bill: Bill) -> Iterator[str]:
+    """Yield the total with and without what is the default anyway, where that is most of it."""
+    by_metric: dict[str, list[Item]] = {}
+    for item in bill.items:
+        if item.default is not None:
+            by_metric.setdefault(item.metric, []).append(item)
+    totals = [one for one in bill.totals if one.metric in by_metric and one.baseline > 0]
+    if not totals:
+        return
+
+    def cost(total: Total) -> float:
+        return math.fsum(item.cost for item in by_metric[total.metric])
+
+    most = max(totals, key=lambda one: abs(cost(one)) / one.baseline)
+    items = by_metric[most.metric]
+    digits = decimals([most.cost, cost(most)])
+    named = joined([shorten(visible(item.control), _NAME) for item in items[:_DEAREST]])
+    more = f" and {len(items) - _DEAREST} more" if len(items) > _DEAREST else ""
+    yield (
+        f"{quoted(most.metric)} costs {signed(most.cost, digits)} {unit_words(most.unit)},"
+        f" {signed(most.cost - cost(most), digits)} without what is the default anyway:"
+        f" {named}{more}."
+    )
 
 
 def _factor(total: Total) -> float:

@@ -481,6 +481,8 @@ def _elsewhere(book: Ledger, entry: Entry, columns: set[str], chosen: Sequence[A
         named.append(f"{left} more")
     found = {code for item in entry.items.values() for code in item.findings}
     parts = [f"more on {listed(named)}"] if named else []
+    defaults = {item.default for item in entry.items.values() if item.default}
+    parts += [f"default of the {one}" for one in sorted(defaults)]
     parts += [f"lint: {listed(sorted(found))}"] if found else []
     parts += caveat_words(entry.items.values())
     return "; ".join(parts)
