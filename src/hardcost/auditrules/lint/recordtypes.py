@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.fieldtests import compare
 from hardcost.auditrules.kernelrule import Test
-from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
     from hardcost.auditrules.kernelrule import Condition, KernelRule
@@ -20,9 +19,6 @@ OF_AUDITD = frozenset(range(1200, 1300))
 
 OF_PROGRAMS = frozenset({1005, *range(1100, 1200), *range(2100, 3000)})
 """Those that programs may send, which alone walk the list `user` (`audit_receive_msg`)."""
-
-SYSCALL = 1300
-"""The record without which none is written of a call (`audit_log_exit`, AS:1686)."""
 
 
 def named(rule: KernelRule) -> frozenset[int]:
@@ -46,8 +42,3 @@ def besides(rule: KernelRule) -> tuple[Condition, ...]:
     return tuple(
         one for one in rule.conditions if not (isinstance(one, Test) and one.field == "msgtype")
     )
-
-
-def name_of(number: int) -> str:
-    """Return the name of a type, or its number where auditctl knows none."""
-    return next((name for name, own in lookup.records().items() if own == number), str(number))

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules.eventrecords import type_name
 from hardcost.auditrules.kernelrule import FilterList, Operator, Test
 from hardcost.auditrules.lint import masks, recordtypes
 from hardcost.auditrules.lint.context import column_of
@@ -42,7 +43,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
         if rule.list is not FilterList.EXCLUDE or recordtypes.besides(rule):
             continue
         kept = [
-            recordtypes.name_of(int(one.value))
+            type_name(int(one.value))
             for one in rule.conditions
             if isinstance(one, Test) and one.operator is Operator.NOT_EQUAL
         ]

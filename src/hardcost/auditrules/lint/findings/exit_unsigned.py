@@ -15,35 +15,23 @@ Remedy: Test -F success=1 or -F success=0, or one error with exit=-EACCES.
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.conditions import contradiction
-from hardcost.auditrules.kernelrule import Operator, Test
+from hardcost.auditrules.kernelrule import Test
 from hardcost.auditrules.lint import masks
 from hardcost.auditrules.lint.context import column_of, fields_of
 from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-from hardcost.auditrules.semantics import compare
+from hardcost.auditrules.lint.orders import COMPARED, ORDERED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from hardcost.auditrules.lint.context import Context
 
 CODE = "exit-unsigned"
 LEVEL = Level.WARNING
 
-_ORDERED: Mapping[Operator, Callable[[int, int], bool]] = {
-    Operator.LESS: operator.lt,
-    Operator.LESS_OR_EQUAL: operator.le,
-    Operator.GREATER: operator.gt,
-    Operator.GREATER_OR_EQUAL: operator.ge,
-}
-_SIGNED: Mapping[Operator, Callable[[int, int], bool]] = {
-    **_ORDERED,
-    Operator.EQUAL: operator.eq,
-    Operator.NOT_EQUAL: operator.ne,
-}
 _SIGN = 1 << 31
 _ERRORS, _RESULTS = (-4095, -1), (0, _SIGN - 1)
 """The first and last number that a call returns where it fails, and where it succeeds."""
@@ -56,7 +44,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
         if "exit" not in fields or "success" in fields or contradiction(rule.conditions):
             continue
         tests = [one for one in rule.conditions if isinstance(one, Test) and one.field == "exit"]
-        difference = _difference(tests) if any(one.operator in _ORDERED for one in tests) else ""
+        difference = _difference(tests) if any(one.operator in ORDERED for one in tests) else ""
         if difference:
             said = masks.listed([masks.said(one) for one in tests])
             yield Diagnostic(
@@ -74,8 +62,10 @@ def _difference(tests: Sequence[Test]) -> str:
     edges = {_signed(int(one.value)) + step for one in tests for step in (-1, 0, 1)}
     for (first, last), which in ((_ERRORS, "fail"), (_RESULTS, "succeed")):
         for result in sorted({first, last, *(one for one in edges if first <= one <= last)}):
-            held = all(compare(result, one.operator, int(one.value)) for one in tests)
-            looks = all(_SIGNED[one.operator](result, _signed(int(one.value))) for one in tests)
+            held = all(
+                COMPARED[one.operator](result % (2 * _SIGN), int(one.value)) for one in tests
+            )
+            looks = all(COMPARED[one.operator](result, _signed(int(one.value))) for one in tests)
             if held is not looks:
                 return f"{'holds also' if held else 'does not hold'} for calls that {which}"
     return ""

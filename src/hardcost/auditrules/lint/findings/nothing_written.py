@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.conditions import follows
+from hardcost.auditrules.eventrecords import SYSCALL
 from hardcost.auditrules.kernelrule import FilterList, Test
 from hardcost.auditrules.lint import masks, recordtypes
 from hardcost.auditrules.lint.context import column_of
@@ -43,9 +44,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
     filters = [
         one
         for one in context.by_rank
-        if one.list is FilterList.EXCLUDE
-        and one.conditions
-        and recordtypes.SYSCALL in recordtypes.named(one)
+        if one.list is FilterList.EXCLUDE and one.conditions and SYSCALL in recordtypes.named(one)
     ]
     for rule in filters[:_MOST_JUDGED]:
         types, rest = recordtypes.named(rule), recordtypes.besides(rule)
