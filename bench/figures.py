@@ -11,7 +11,7 @@ differ, and exits with 1 if they do. Kernels and guests come from the user's cac
     <!-- figures: cell profile open of samples -->           one cell of the JSON of `samples`
     <!-- figures: file x.toml -->                            the block below is that file
     <!-- figures: sh grep … -->                              run by a shell, in a copy of docs/
-    354<!--= samples null interaction -->                    a figure in a sentence
+    354<!--= samples null fixed -->                    a figure in a sentence
 
 Words are those of `hardcost`; `python` starts a script of bench/, {package:NAME} is the folder of
 a Debian package. `; slow` marks slow commands. A block may leave lines out: it is a part of the

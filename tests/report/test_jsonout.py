@@ -47,7 +47,7 @@ def test_a_bill_adds_its_keys_and_adds_up(bill: Finding) -> None:
         "metric", "unit", "baseline", "with_profile", "cost", "distinguishable",
     ]  # fmt: skip
     assert list(document["items"][0]) == [
-        "control", "metric", "cost", "low", "high", "share", "alone", "fired", "place",
+        "control", "metric", "cost", "low", "high", "share", "alone", "fired", "place", "default",
     ]  # fmt: skip
     for total in document["totals"]:
         parts = sum(
