@@ -11,6 +11,9 @@ from hardcost.report.ledger import FEW, Account, Entry, Ledger, ledger, others
 from hardcost.report.sentences.advice import advice_lines
 from hardcost.report.sentences.answer import AUDIT_OFF, answer, baseline_words, by_metric
 from hardcost.report.sentences.caveats import (
+    FIXED,
+    INTERACTS,
+    PREDICTED,
     caveat_notes,
     caveat_words,
     marked,
@@ -53,21 +56,8 @@ if TYPE_CHECKING:
 
     from hardcost.analysis.finding import Bill, Cell, Finding, Item
 
-_PREDICTED = (
-    "the cost model's prediction of `cost`, made before measuring; for a rule on a file, whose cost"
-    " depends on the inode number, the mean over all inode numbers"
-)
-_FIXED = (
-    "what one audit rule costs that is on no call made, less what a second one adds: paid once,"
-    " whatever the rules are; a rule's cost alone contains it"
-)
 _CHANCE = "(~0)"
-_INTERACTS = (
-    "the part of the cost that no single control accounts for: a cost that several share is not"
-    " saved by leaving out one; below zero, controls make each other more expensive"
-)
-_CHOSEN = 4
-_NAMED = 3
+_CHOSEN, _NAMED = 4, 3
 
 
 def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> ConsoleRenderable:
@@ -125,11 +115,11 @@ def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:
         ("alone", "what the control costs by itself, with nothing else of the profile on"),
     ]
     if any(one.cost for one in bill.fixed):
-        terms.append((ANY_RULE, _FIXED))
+        terms.append((_ANY, FIXED))
     if any(one.cost for one in bill.interaction):
-        terms.append(("interaction", _INTERACTS))
+        terms.append(("interaction", INTERACTS))
     if any(item.predicted is not None for item in bill.items):
-        terms.append(("predicted", _PREDICTED))
+        terms.append(("predicted", PREDICTED))
     if any(item.findings for item in bill.items):
         terms.append(("lint", "diagnostics for a rule; `hardcost rules lint` explains them"))
     if any(remainder.cost for remainder in bill.rest):
@@ -368,13 +358,13 @@ def _items_grid(
 
 
 _OTHERS, _REST, _INTERACTION, _TOTAL = "others", "rest", "interaction", "total"
-ANY_RULE = "having any rule"
+_ANY = "having any rule"
 
 
 def _tail(hidden: Sequence[Entry], chosen: Sequence[Account]) -> list[str]:
     """Return the names of the rows below the controls."""
     names = [_OTHERS] if hidden else []
-    names += [ANY_RULE] if any(account.fixed for account in chosen) else []
+    names += [_ANY] if any(account.fixed for account in chosen) else []
     names += [_REST] if any(account.rest for account in chosen) else []
     names += [_INTERACTION] if any(account.interaction for account in chosen) else []
     return [*names, _TOTAL]
@@ -397,7 +387,7 @@ def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would 
     """Return one metric's columns; `full` adds the share and each control's cost alone."""
     sums = {
         _OTHERS: account.of(hidden),
-        ANY_RULE: account.fixed,
+        _ANY: account.fixed,
         _REST: account.rest,
         _INTERACTION: account.interaction,
         _TOTAL: account.cost,
@@ -481,8 +471,6 @@ def _elsewhere(book: Ledger, entry: Entry, columns: set[str], chosen: Sequence[A
         named.append(f"{left} more")
     found = {code for item in entry.items.values() for code in item.findings}
     parts = [f"more on {listed(named)}"] if named else []
-    defaults = {item.default for item in entry.items.values() if item.default}
-    parts += [f"default of the {one}" for one in sorted(defaults)]
     parts += [f"lint: {listed(sorted(found))}"] if found else []
     parts += caveat_words(entry.items.values())
     return "; ".join(parts)
