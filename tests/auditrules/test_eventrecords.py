@@ -14,12 +14,13 @@ from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
     from hardcost.auditrules.eventrecords import EventRecord
+    from hardcost.auditrules.semantics import Outcome
 
 CHMOD = Event("b64", lookup.calls("b64")["chmod"], uid=1000, names=(Name("/f", NO_FILE),))
 RECORD = "-a always,exit -S chmod -k modes"
 
 
-def outcome(*lines: str, event: Event = CHMOD):  # noqa: ANN201  (an Outcome)
+def outcome(*lines: str, event: Event = CHMOD) -> Outcome:
     return decide(load(rules(*lines)), event)
 
 
