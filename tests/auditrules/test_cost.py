@@ -439,3 +439,11 @@ def test_a_price_says_which_calls_it_does_not_know() -> None:
     chmod, stat = (("b64", lookup.calls("b64")[name]) for name in ("chmod", "stat"))
     mix: Histogram = {chmod: 1.0, stat: 1.0}  # type: ignore[dict-item]
     assert set(price(mix, Alike(DEBIAN, loaded).predict).unknown) == {chmod}
+
+
+def test_a_rule_of_any_list_that_names_a_signal_call_has_receivers_noted() -> None:
+    # `audit_signals` counts rules that `audit_n_rules` does not: auditctl gives these all calls.
+    for line in (TRACES, "-a always,exclude -F msgtype=CWD", "-a never,user -F uid=33"):
+        plain = predict(DEBIAN, rules(QUIET), events.typical("kill")).total
+        assert predict(DEBIAN, rules(QUIET, line), events.typical("kill")).total - plain == 114
+        assert predict(DEBIAN, rules(line), events.typical("kill")).total == 0
