@@ -32,7 +32,7 @@ SETS: tuple[tuple[str, ...], ...] = (
     (_CWD, _USER),
     ("-a always,exit -S mount -F auid>=1000", TRACEFS),
     ("-a always,exit -S mount -F auid>=1000", TRACEFS, DEBUGFS, _CWD),
-    ("-w /srv/hardcost-lists/f -p wa -k f", DEBUGFS, _USER),
+    ("-a always,exit -F path=/srv/hardcost-lists/f -F perm=wa", DEBUGFS, _USER),
     ("-a always,exit -F arch=b64 -S openat,unlink -F exit=-13", TRACEFS, _CWD),
     ("-a always,exit -F arch=b32 -S 82,83,84 -F uid=7", f"{TRACEFS} -k traces"),
     ("-a always,exit -F dir=/srv/hardcost-lists/d -F perm=wa", TRACEFS, _USER),

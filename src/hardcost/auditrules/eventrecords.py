@@ -51,6 +51,7 @@ _ON_SUCCESS: Mapping[str, str] = MappingProxyType({
 """What calls write beside what every call does, if they succeed."""
 
 _MAP_ANONYMOUS = 0x20  # linux/mman.h
+_ATTACHING = frozenset({16, 0x4206})  # PTRACE_ATTACH and PTRACE_SEIZE, linux/ptrace.h
 _SOCKETPAIR = 8  # SYS_SOCKETPAIR, linux/net.h
 
 
@@ -109,7 +110,12 @@ def _own(event: Event) -> Iterator[str]:
         yield "SOCKETCALL"
     if event.open_flags is not None:
         yield "OPENAT2"
-    if event.success and call in _ON_SUCCESS:
+    # The two ends of a pipe are there before their numbers are handed over.
+    handed = call in {"pipe", "pipe2"} and event.exit == -lookup.errors()["EFAULT"]
+    # A module's name is noted before it is looked for.
+    unfit = {-lookup.errors()[name] for name in ("EPERM", "EFAULT")}
+    handed = handed or (call == "delete_module" and event.exit not in unfit)
+    if (event.success or handed) and call in _ON_SUCCESS:
         yield _ON_SUCCESS[call]
     if event.success and call == "socketcall" and event.arguments[0] == _SOCKETPAIR:
         yield "FD_PAIR"
@@ -120,7 +126,8 @@ def _own(event: Event) -> Iterator[str]:
 def _has_receiver(event: Event, *, receivers: bool) -> bool:
     """Say whether a process is noted that a call signals or traces, also if it may not."""
     found = event.success or event.exit == -lookup.errors()["EPERM"]
-    traced = lookup.call_name(event.arch, event.call) == "ptrace" and event.success
+    attaching = event.arguments[0] in _ATTACHING and found
+    traced = lookup.call_name(event.arch, event.call) == "ptrace" and attaching
     return (receivers and found) or traced
 
 
