@@ -140,6 +140,18 @@ class Least:
 
 
 @dataclass(frozen=True)
+class Unmeasured:
+    """A control that is not part of a bill, since its guest did not bear it, and what happened.
+
+    `place` is the control's location, as `file:line`, or "".
+    """
+
+    control: str
+    reason: str
+    place: str = ""
+
+
+@dataclass(frozen=True)
 class Bill:
     """The total cost of a profile, itemised.
 
@@ -157,7 +169,7 @@ class Bill:
     `small` has the items that are in the rest, so that with `items` there is one for each control
     and metric; a search leaves it empty. `needs` maps a control to those that it requires, without
     which it was never measured. `pieces` are the profile's file, each a text and the controls that
-    it is for (`profiles.pieces`).
+    it is for (`profiles.pieces`). `unmeasured` are the profile's controls that the bill is without.
     """
 
     profile: str
@@ -177,6 +189,7 @@ class Bill:
     pieces: tuple[tuple[str, tuple[str, ...]], ...] = ()
     accounting: tuple[Accounted, ...] = ()
     audit_off: str = "audit=0"
+    unmeasured: tuple[Unmeasured, ...] = ()
 
 
 @dataclass(frozen=True)

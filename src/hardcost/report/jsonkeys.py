@@ -357,6 +357,14 @@ class BothEntry(Entry):
     why: str = Field("", exclude_if=says_nothing)
 
 
+class UnmeasuredEntry(Entry):
+    """A control that the bill is without, since its guest did not bear it."""
+
+    control: str
+    reason: str
+    place: str = Field("", exclude_if=says_nothing)
+
+
 class BillKeys(Entry):
     """What a bill adds; (accounting) if its profile is a benchmark's."""
 
@@ -367,6 +375,7 @@ class BillKeys(Entry):
     interaction: tuple[SumEntry, ...]
     least: tuple[LeastEntry, ...]
     accounting: tuple[AccountedEntry, ...] = Field((), exclude_if=says_nothing)
+    unmeasured: tuple[UnmeasuredEntry, ...] = Field((), exclude_if=says_nothing)
 
 
 class BesideKeys(Entry):

@@ -38,6 +38,7 @@ from hardcost.report.jsonkeys import (
     StepEntry,
     SumEntry,
     TotalEntry,
+    UnmeasuredEntry,
 )
 from hardcost.report.ledger import control_order
 from hardcost.report.profilekeys import (
@@ -244,6 +245,7 @@ def _bill(bill: Bill) -> BillKeys:
         interaction=tuple(SumEntry.model_validate(remainder) for remainder in bill.interaction),
         least=tuple(LeastEntry.model_validate(one) for one in bill.least),
         accounting=tuple(AccountedEntry.model_validate(one) for one in bill.accounting),
+        unmeasured=tuple(UnmeasuredEntry.model_validate(one) for one in bill.unmeasured),
     )
 
 

@@ -145,16 +145,29 @@ class Run:
         Raises:
             HardcostError: As of `measure`; the first trial that fails ends the run.
         """
-        machine, limits = self._site.machine, self._site.limits
-        prepared = prepare_all(plan, machine, self.monitor)
-        self._prepared += prepared
-        known = known_records(prepared, self._store, self._entry)
-        at_once = machine.capabilities.at_once or limits.jobs
-        more = outlook(prepared, known, machine, history(machine, self._store), jobs=at_once)
-        found = self._carried_out(more, keep_going=False)
+        found = self._carried_out(self._more(plan), keep_going=False)
         if not self._measured.records:
             self._measured = found
         return found.records
+
+    def measure_instead(self, plan: Plan) -> Measured:
+        """Measure another plan in place of the run's own, which failed.
+
+        Raises:
+            HardcostError: As of `measure_more`.
+        """
+        self._measured = Measured(())
+        records = self.measure_more(plan)
+        self._measured = Measured(records)
+        return self._measured
+
+    def try_out(self, plan: Plan) -> Measured:
+        """Measure what another plan asks for, to learn which of its trials fail.
+
+        Raises:
+            HardcostError: All do.
+        """
+        return self._carried_out(self._more(plan), keep_going=True)
 
     def finish(self, finding: Finding) -> Finding:
         """Save what was found, with what the run knows of machine, kernels and failures."""
@@ -179,6 +192,14 @@ class Run:
         )
         self._store.finish(self._entry, saved.packed(whole))
         return whole
+
+    def _more(self, plan: Plan) -> Outlook:
+        machine, limits = self._site.machine, self._site.limits
+        prepared = prepare_all(plan, machine, self.monitor)
+        self._prepared += prepared
+        known = known_records(prepared, self._store, self._entry)
+        at_once = machine.capabilities.at_once or limits.jobs
+        return outlook(prepared, known, machine, history(machine, self._store), jobs=at_once)
 
     def _carried_out(self, todo: Outlook, *, keep_going: bool) -> Measured:
         refused = self._wait(carryout.refused(todo.prepared, self._site, keep_going=keep_going))

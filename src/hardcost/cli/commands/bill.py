@@ -69,6 +69,11 @@ from hardcost.cli.lazy import carried_out_by
     help="Of a machine that is there already: count instructions of the same controls in guests,"
     " too, for both numbers (default), or not.",
 )
+@click.option(
+    "--leave-out-faulty",
+    is_flag=True,
+    help="Leave out lines of sysctl files that can't be read, with a note, instead of refusing.",
+)
 @precision
 @time_limit
 @measuring_settings

@@ -160,6 +160,7 @@ def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ())
         layout: tuple[str, ...] = _FIXED_LAYOUT
     else:
         layout = (f"hardcost.seed={boot.layout_seed}",)
+    way: tuple[str, ...]
     if _boots_quickly(boot):
         way = _FRESH_WORDS
     else:

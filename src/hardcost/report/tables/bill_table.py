@@ -20,6 +20,7 @@ from hardcost.report.sentences.caveats import (
     unresolved,
     unresolved_notes,
 )
+from hardcost.report.sentences.failures import unmeasured_lines
 from hardcost.report.sentences.search_steps import search_lines
 from hardcost.report.tables.accounting_table import accounting_line
 from hardcost.report.tables.both_table import BOTH_TERMS, both_grids
@@ -79,6 +80,7 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
             Lines((bill_heading(finding), *measured_on(finding))),
             *(GridText(grid) for grid in grids),
             *(GridText(one) for one in both_grids(finding, top, shown_accounts(finding, metrics))),
+            *([Lines(tuple(unmeasured_lines(bill)))] if bill.unmeasured else []),
             *([Lines((accounting_line(bill.accounting),))] if bill.accounting else []),
             *([Lines(tuple(search_lines(finding.search)))] if finding.search else []),
             *([Lines(tuple(note_lines(finding)))] if finding.notes else []),
