@@ -72,11 +72,7 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Bill:
         rest=tuple(rest),
         interaction=tuple(interaction),
         least=tuple(leasts),
-        controls=tuple(
-            control.name
-            for control in profile.controls
-            if not isinstance(control, AuditDaemon | Kernel)
-        ),
+        controls=tuple(control.name for control in _itemised(profile)),
         small=tuple(small),
         fixed=tuple(fixed),
         rules=tuple(profile.controls[index].name for index in rules),
@@ -86,6 +82,11 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Bill:
             if (needs := needed(control, profile.controls))
         },
     )
+
+
+def _itemised(profile: Profile) -> list[Control]:
+    """Return the controls that have an item: what only lets others act has none."""
+    return [one for one in profile.controls if not isinstance(one, AuditDaemon | Kernel)]
 
 
 def _resolved(item: Item, least: float) -> bool:

@@ -58,7 +58,7 @@ def plan(study: Study, overrides: Overrides | None = None, *, placebos: bool = F
     instrument = instrument_named(wanted.instrument or study.instrument)
     repetitions = wanted.repetitions or (None if instrument.exact else study.repetitions)
     workloads = wanted.workloads or study.workloads
-    further = ()
+    further: tuple[Configuration, ...] = ()
     if placebos and instrument.exact:
         further = placebo.of_study(study.configurations, study.baseline, workloads)
 

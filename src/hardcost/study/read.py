@@ -248,12 +248,11 @@ class _Reader:
         listed = [configuration.name for configuration in known]
         seen: set[str] = set()
         for index, name in enumerate(listed):
+            is_point = index >= len(written.configuration)
+            at = ("axis",) if is_point else ("configuration", index, "name")
             if name in seen:
-                is_point = index >= len(written.configuration)
-                at = ("axis",) if is_point else ("configuration", index, "name")
                 self._wrong(f"two configurations are called '{name}'", *at)
             if name.startswith(PLACEBO):
-                at = ("axis",) if index >= len(written.configuration) else ("configuration", index)
                 self._wrong(f"names that begin with {PLACEBO} are hardcost's own", *at)
             seen.add(name)
         if not listed:

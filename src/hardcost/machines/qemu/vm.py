@@ -309,7 +309,7 @@ class VirtualMachine:
         disks = tuple(supply_of(disk.path, disk.title, root) for disk in recipe.disks)
         about = GuestParts(
             recipe.hardware,
-            self._title(boot),
+            snapshot.title(self._kernel_title(boot), self.hardware, boot),
             self.kernel_name(boot),
             self._initramfs_digest(boot),
             recipe.disks,
@@ -405,7 +405,7 @@ class VirtualMachine:
         except TrialError:
             raise
         except MachineError as error:
-            raise _located(error, recipe.boot) from error
+            raise snapshot.located(error, recipe.boot) from error
 
     def recipe(self, boot: Boot) -> argv.Recipe:
         """Return all that a guest is made of.
@@ -460,17 +460,6 @@ class VirtualMachine:
         """Return the name of a snapshot in the cache."""
         return digest(self.identity(replace(boot, profiled=False, traced=False, lines="")))
 
-    def _title(self, boot: Boot) -> str:
-        seed = "fixed layout" if boot.layout_seed is None else f"layout {boot.layout_seed}"
-        made_of = (
-            self._kernel_title(boot),
-            self.hardware.acceleration,
-            f"cpu {self.hardware.cpu_model}",
-            seed,
-            *boot.parameters,
-        )
-        return f"snapshot: {', '.join(made_of)}"
-
     async def _snapshot(self, boot: Boot) -> Path:
         """Return the folder of a snapshot that is what it was when it was taken.
 
@@ -497,20 +486,13 @@ class VirtualMachine:
 
     async def _take(self, boot: Boot, name: str) -> None:
         self.cache.make_room("snapshots", _SNAPSHOTS_BYTES)
-        async with self.cache.building_beside("snapshots", name, self._title(boot)) as folder:
+        title = snapshot.title(self._kernel_title(boot), self.hardware, boot)
+        async with self.cache.building_beside("snapshots", name, title) as folder:
             if folder is not None:
                 started = time.monotonic()
                 try:
                     recipe = self.recipe(boot)
                     await twice_at_most(lambda: snapshot.take(recipe, folder, self.cache))
                 except MachineError as error:
-                    raise _located(error, boot) from error
+                    raise snapshot.located(error, boot) from error
                 took.remember(self.cache, f"boot {boot.guest}", time.monotonic() - started)
-
-
-def _located(error: MachineError, boot: Boot) -> MachineError:
-    """Return the error of a boot with the parameters that may be to blame."""
-    if not boot.parameters:
-        return error
-    message = f"{error}; its boot parameters: {' '.join(boot.parameters)}"
-    return MachineError(message, hint=error.problems[0].hint, console=error.console)

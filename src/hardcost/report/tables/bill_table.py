@@ -328,9 +328,8 @@ def _items_grid(
     """Return a row for each control, then the remainder, then the total, which is their sum."""
     few = len(book.accounts) <= FEW
     tail = _tail(hidden, chosen)
-    fired = [_fired([entry]) for entry in shown]
-    fired += [_fired(hidden) if name == _OTHERS else "" for name in tail[:-1]]
-    fired.append(_fired(book.entries))
+    below = [_fired(hidden) if name == _OTHERS else "" for name in tail[:-1]]
+    fired = [*(_fired([entry]) for entry in shown), *below, _fired(book.entries)]
     labels = [Column("#", (*(str(entry.number) for entry in shown), *("" for _ in tail)))]
     if any(entry.fired is not None for entry in book.entries):
         labels.append(Column("fired", tuple(fired)))
@@ -359,8 +358,8 @@ def _items_grid(
     )
 
 
-_OTHERS, _REST, _INTERACTION, _TOTAL = "others", "rest", "interaction", "total"
-_ANY = "having any rule"
+_OTHERS, _ANY, _REST = "others", "having any rule", "rest"
+_INTERACTION, _TOTAL = "interaction", "total"
 
 
 def _tail(hidden: Sequence[Entry], chosen: Sequence[Account]) -> list[str]:
@@ -403,9 +402,8 @@ def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would 
         alone = [_alone(account, entry) for entry in shown] + ["" for _ in tail]
         columns.append(Column("share", shares, optional=True))
         columns.append(Column("alone", tuple(alone), optional=True))
-        if any(
-            item.predicted is not None for entry in book.entries for item in entry.items.values()
-        ):
+        items = (item for entry in book.entries for item in entry.items.values())
+        if any(item.predicted is not None for item in items):
             guess = [_predicted(account, entry) for entry in shown] + ["" for _ in tail]
             columns.insert(1, Column("predicted", tuple(guess)))
     several = len({other.unit for other in book.accounts}) > 1
