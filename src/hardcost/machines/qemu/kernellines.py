@@ -13,18 +13,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hardcost.errors import HardcostError, InputError, MachineError
+from hardcost.machines import builtkernel
 from hardcost.machines.codelines import Lines, piece
 from hardcost.machines.machine import KernelRecipe
 from hardcost.machines.qemu import linetable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from hardcost.machines.builtkernel import Built
+    from hardcost.machines.cache import Cache
     from hardcost.machines.kernels.builder import Kernels
     from hardcost.machines.machine import Boot
     from hardcost.machines.qemu.argv import Recipe
+    from hardcost.machines.qemu.bootkernel import Kernel
     from hardcost.machines.qemu.linetable import Row
 
 _OPTIONS = (("DEBUG_INFO_NONE", "n"), ("DEBUG_INFO_DWARF5", "y"))
@@ -106,6 +109,33 @@ def recipe_of(image_digest: str, known: Iterable[Built], kernels: Kernels) -> Ke
 def twin_of(recipe: KernelRecipe) -> KernelRecipe:
     """Return the recipe of a kernel's twin with debug data."""
     return replace(recipe, options=(*recipe.options, *_OPTIONS), tolerant=True)
+
+
+class BuiltHere:
+    """What is built, or was, for boots; `kernel` is the one that is there for a boot."""
+
+    def __init__(self, cache: Cache, kernels: Kernels, kernel: Callable[[Boot], Kernel]) -> None:
+        """Look for kernels in the cache, each once."""
+        self._cache = cache
+        self._kernels = kernels
+        self._kernel = kernel
+        self._recipes: dict[str, KernelRecipe | None] = {}
+
+    def of(self, boot: Boot) -> KernelRecipe | None:
+        """Return what the kernel of a boot is built of, or was; only `lines` needs the latter."""
+        if boot.kernel is not None or not boot.lines:
+            return boot.kernel
+        image = self._kernel(boot).digest
+        if image not in self._recipes:
+            known = builtkernel.kept(self._cache)
+            self._recipes[image] = recipe_of(image, known, self._kernels)
+        return self._recipes[image]
+
+    def wanted(self, boot: Boot) -> tuple[KernelRecipe, ...]:
+        """Return all that is built for a boot: its kernel, and the twin that has its lines."""
+        own = () if boot.kernel is None else (boot.kernel,)
+        of = self.of(boot) if boot.lines else None
+        return own if of is None else (*own, twin_of(of))
 
 
 async def _twin(recipe: KernelRecipe, image: Path, kernels: Kernels) -> Path:

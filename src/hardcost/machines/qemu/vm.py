@@ -104,7 +104,7 @@ class VirtualMachine:
         )
         self._initramfses: dict[tuple[str, str | None], Path] = {}
         self._initramfs_digests: dict[Path, str] = {}
-        self._recipes: dict[str, KernelRecipe | None] = {}
+        self._built = kernellines.BuiltHere(cache, self.kernels, self._kernel)
         self._checks = SpotChecks()
 
     @property
@@ -201,7 +201,7 @@ class VirtualMachine:
 
         Options that don't come out are refused, unless the recipe is tolerant.
         """
-        kernellines.check(boot, self._built_of(boot))
+        kernellines.check(boot, self._built.of(boot))
         if boot.kernel is None:
             return ()
         remarks = self.kernels.remarks(boot.kernel)
@@ -260,24 +260,8 @@ class VirtualMachine:
 
     def builds(self, boot: Boot) -> tuple[str, ...]:
         """Return the names of the kernels that are not built yet: its own, and that with lines."""
-        lacking = (one for one in self._wanted(boot) if self.kernels.find(one) is None)
+        lacking = (one for one in self._built.wanted(boot) if self.kernels.find(one) is None)
         return tuple(map(self.kernels.name, lacking))
-
-    def _wanted(self, boot: Boot) -> tuple[KernelRecipe, ...]:
-        """Return all that is built for a boot."""
-        of = self._built_of(boot) if boot.lines else None
-        own = () if boot.kernel is None else (boot.kernel,)
-        return own if of is None else (*own, kernellines.twin_of(of))
-
-    def _built_of(self, boot: Boot) -> KernelRecipe | None:
-        """Return what the kernel of a boot is built of, or was; only `lines` needs the latter."""
-        if boot.kernel is not None or not boot.lines:
-            return boot.kernel
-        digest_of = self._kernel(boot).digest
-        if digest_of not in self._recipes:
-            known = builtkernel.kept(self.cache)
-            self._recipes[digest_of] = kernellines.recipe_of(digest_of, known, self.kernels)
-        return self._recipes[digest_of]
 
     def is_ready(self, boot: Boot) -> bool:
         """Say whether what `boot` needs is in the cache: its kernel if built, or its snapshot."""
@@ -289,7 +273,7 @@ class VirtualMachine:
 
     async def make_ready(self, boot: Boot) -> None:
         """Build the kernel, or boot and take the snapshot, unless it is in the cache."""
-        for recipe in self._wanted(boot):
+        for recipe in self._built.wanted(boot):
             await self.kernels.build(recipe)
         if boot.kernel is None and not argv.boots_afresh(boot):
             await self._snapshot(boot)
@@ -347,7 +331,7 @@ class VirtualMachine:
         if boot.profiled:
             symbols = await self._symbols(recipe)
             watched = replace(recipe, symbols=symbols, qemu=self.qemu_version)
-            of = self._built_of(boot)
+            of = self._built.of(boot)
             lines = await kernellines.lines_of(recipe, of, symbols, self.kernels)
 
             async def once(asked: Sequence[Request], programs: str | None) -> Execution:
