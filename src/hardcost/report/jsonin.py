@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from hardcost.analysis.finding import Bill, Cell, Finding, Item, Total
+from hardcost.analysis.finding import Bill, Cell, Finding, Item, Sum, Total
 from hardcost.errors import InputError, Place, Problem
 from hardcost.files import content, json_value
 
@@ -55,6 +55,11 @@ class _Item(_Read):
     place: str = ""
 
 
+class _Sum(_Read):
+    metric: str
+    cost: float
+
+
 class _Least(_Read):
     metric: str
     cost: float
@@ -70,6 +75,7 @@ class _Document(_Read):
     totals: tuple[_Total, ...] = ()
     items: tuple[_Item, ...] = ()
     least: tuple[_Least, ...] = ()
+    fixed: tuple[_Sum, ...] = ()
 
 
 def finding_of(path: Path) -> Finding:
@@ -178,4 +184,5 @@ def _bill(read: _Document) -> Bill:
         ),
         rest=(),
         interaction=(),
+        fixed=tuple(Sum(one.metric, one.cost) for one in read.fixed),
     )
