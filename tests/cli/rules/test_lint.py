@@ -170,6 +170,20 @@ def test_json_holds_each_finding_with_its_place_and_price(rules: Path) -> None:
     assert set(data["cost"]["calls"]) == {"getppid", "read", "openat"}
 
 
+def test_a_call_whose_cost_is_not_predicted_has_a_reason_and_no_number(rules: Path) -> None:
+    rules.write_text(
+        "-a always,exit -F arch=b64 -S openat -k x\n-a always,exclude -F msgtype=PROCTITLE\n"
+    )
+    cost = json.loads(run(rules, "--format", "json").stdout)["cost"]
+    reason = "rules of the list exclude decide about its records"
+    assert cost["calls"]["openat"] is None
+    assert cost["calls"]["read"] > 0
+    assert cost["not_predicted"] == {"openat": reason}
+    text = run(rules).stdout
+    assert f"What all rules together add to each openat is not predicted: {reason}." in text
+    assert "to each openat (" not in text
+
+
 def test_sarif_is_printed_as_such(rules: Path) -> None:
     result = run(rules, "--format", "sarif")
     assert result.exit_code == 1

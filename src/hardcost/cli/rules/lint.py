@@ -231,6 +231,9 @@ def _summary(context: Context, found: Sequence[Diagnostic]) -> Iterator[str]:
             f"All rules together add {priced} (predicted instructions on {costs.kernel},"
             " for an ordinary user's call on files that no rule watches)."
         )
+    for reason in dict.fromkeys(costs.unknown.values()):
+        calls = listed(name for name, why in costs.unknown.items() if why == reason)
+        yield f"What all rules together add to each {calls} is not predicted: {reason}."
     yield from _guessed(context)
 
 
@@ -263,25 +266,31 @@ def _loaded(context: Context) -> str:
 
 @dataclass(frozen=True)
 class _Costs:
-    """What all rules together add to some typical calls (instructions), and on which kernel."""
+    """What all rules together add to some typical calls (instructions), and on which kernel.
+
+    `unknown` are calls whose cost is not predicted, with the reason.
+    """
 
     by_call: Mapping[str, float]
     kernel: str
+    unknown: Mapping[str, str]
 
 
 def _costs(context: Context) -> _Costs:
     """Return the prediction; nothing if a rule names a user whose number is unknown."""
     constants = context.options.constants
     if constants is None or not context.rules:
-        return _Costs({}, "")
+        return _Costs({}, "", {})
     loaded = semantics.load(context.rules)
     try:
-        return _Costs(
-            {name: predict(constants, loaded, events.typical(name)).total for name in _PRICED},
-            constants.about.get("kernel", "a kernel"),
-        )
+        found = {name: predict(constants, loaded, events.typical(name)) for name in _PRICED}
     except UnresolvedError:
-        return _Costs({}, "")
+        return _Costs({}, "", {})
+    return _Costs(
+        {name: one.total for name, one in found.items() if not one.unknown},
+        constants.about.get("kernel", "a kernel"),
+        {name: one.unknown for name, one in found.items() if one.unknown},
+    )
 
 
 def _text_alone(data: Any) -> Any:  # noqa: ANN401  (JSON)
@@ -309,7 +318,8 @@ def _data(context: Context, found: Sequence[Diagnostic]) -> dict[str, Any]:
             "unit": "insn/call",
             "predicted": True,
             "kernel": costs.kernel or None,
-            "calls": dict(costs.by_call),
+            "calls": {**costs.by_call, **dict.fromkeys(costs.unknown)},
+            "not_predicted": dict(costs.unknown),
         },
     }
 
