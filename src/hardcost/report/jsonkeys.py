@@ -212,6 +212,8 @@ class ChoiceEntry(Entry):
     frontier: tuple[LevelEntry, ...]
     rewritten: tuple[str, ...] = Field((), exclude_if=says_nothing)
     equivalent: tuple[CostsEntry, ...] = Field((), exclude_if=says_nothing)
+    fixed: tuple[CostsEntry, ...]
+    rules: tuple[str, ...]
 
 
 class SearchEntry(Entry):
