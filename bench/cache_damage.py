@@ -69,10 +69,8 @@ class CacheRounds:
 
     def _chosen(self, chance: random.Random) -> Path:
         """Return a file of a random entry."""
-        cache = self._cache
-        kind = chance.choice([one for one in KINDS if any((cache / one).glob("[!.]*"))])
-        place = chance.choice(sorted((cache / kind).glob("[!.]*")))
-        files = sorted(one for one in place.rglob("*") if one.is_file() and not one.is_symlink())
+        kinds = [one for kind in KINDS if (one := _filled(self._cache / kind))]
+        place, files = chance.choice(chance.choice(kinds))
         # A package has thousands of files, of which few are used; half of the damage targets those.
         used = [one for one in files if one.parent == place or one.parent.name == "boot"]
         return chance.choice(used if used and chance.random() < 1 / 2 else files)
@@ -82,6 +80,15 @@ class CacheRounds:
         started = time.monotonic()
         status, out, err = self._tool.whole(*RUN)
         return Ran(status, out, err, time.monotonic() - started)
+
+
+def _filled(folder: Path) -> list[tuple[Path, list[Path]]]:
+    """Return entries with their files; an earlier round may have taken an entry's only one."""
+    found = []
+    for place in sorted(folder.glob("[!.]*")):
+        files = sorted(one for one in place.rglob("*") if one.is_file() and not one.is_symlink())
+        found += [(place, files)] * bool(files)
+    return found
 
 
 def outcome(whole: Ran, after: Ran) -> str:
