@@ -47,7 +47,8 @@ def test_a_bill_adds_its_keys_and_adds_up(bill: Finding) -> None:
         "metric", "unit", "baseline", "with_profile", "cost", "distinguishable",
     ]  # fmt: skip
     assert list(document["items"][0]) == [
-        "control", "metric", "cost", "low", "high", "share", "alone", "fired", "place", "default",
+        "control", "metric", "cost", "low", "high", "share", "alone", "fired", "place", "exercised",
+        "default",
     ]  # fmt: skip
     for total in document["totals"]:
         parts = sum(
@@ -156,4 +157,4 @@ def test_the_bytes_of_results_stay_what_they_are(
     run: Finding, bill: Finding, hostile: Finding
 ) -> None:
     digest = hashlib.sha256(everything(run, bill, hostile).encode()).hexdigest()
-    assert digest[:16] == "4ccaae320a3ad281"
+    assert digest[:16] == "b4cde7e30db672c7"
