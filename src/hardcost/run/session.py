@@ -31,7 +31,7 @@ from hardcost.units import count
 from hardcost.workloads.names import resolutions
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping, Sequence
+    from collections.abc import Collection, Coroutine, Mapping, Sequence
 
     from hardcost.analysis.finding import Finding
     from hardcost.design.plan import Plan
@@ -321,7 +321,14 @@ def _measured(prepared: Sequence[Prepared], came: Mapping[str, Record | Hardcost
         for trial, one in each
         if isinstance(one, Record)
     )
-    return Measured(records, tuple(_failure(trial, error) for trial, error in errors))
+    failed = {trial.trial.configuration.name for trial, _ in errors}
+    told = [(trial, error) for trial, error in errors if _says_something(trial, failed)]
+    return Measured(records, tuple(_failure(trial, error) for trial, error in told))
+
+
+def _says_something(trial: Prepared, failed: Collection[str]) -> bool:
+    """Return whether a failure is news: a placebo fails wherever what it is added to does."""
+    return reference(trial.trial.configuration.name) not in failed
 
 
 def _failure(prepared: Prepared, error: HardcostError) -> Failure:
