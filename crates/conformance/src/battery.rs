@@ -117,18 +117,7 @@ impl Battery<'_> {
         }
         let (kept, lost) = self.audit.records()?;
         let (keys, recorded) = self.recorded(&kept);
-        let kinds = self.marks.kinds(&kept);
-        Ok(SetAnswer {
-            set: index,
-            complaints,
-            loaded,
-            lost,
-            listing,
-            keys,
-            recorded,
-            kinds,
-            changed,
-        })
+        Ok(SetAnswer { set: index, complaints, loaded, lost, listing, keys, recorded, changed })
     }
 
     fn make(&mut self, index: usize) -> Result<i64> {

@@ -42,7 +42,6 @@ class Fate(Enum):
     DELETED = "it is loaded, and a later line deletes it"
     TWICE = "the kernel refuses it: an earlier rule is the same"
     REFUSED = "auditctl or the kernel refuses the rule"
-    ELSEWHERE = "it is for another architecture, and is not checked"
     UNREADABLE = "auditctl can't read it"
     LOCKED = "an earlier line has locked the rules"
     FUTILE = "there is nothing that it could delete"
@@ -67,10 +66,7 @@ class Line:
 
     @property
     def fails(self) -> bool:
-        """Whether there is no rule here: auditctl stops, unless told to continue.
-
-        What it does with a rule for another architecture is not known.
-        """
+        """Whether auditctl stops here, unless told to continue."""
         return self.fate not in {Fate.LOADED, Fate.DELETED}
 
 
@@ -89,14 +85,13 @@ class LoadedLines:
 
     @cached_property
     def failing(self) -> tuple[Line, ...]:
-        """The lines that auditctl or the kernel refuses, or that are not checked."""
+        """The lines that auditctl or the kernel refuses."""
         return tuple(one for one in self.lines if one.fails)
 
     @cached_property
     def stops_at(self) -> Line | None:
         """The line at which auditctl stops: the first that fails and is not tolerated."""
-        refused = (one for one in self.failing if one.fate is not Fate.ELSEWHERE)
-        return next((one for one in refused if not one.tolerated), None)
+        return next((one for one in self.failing if not one.tolerated), None)
 
     @cached_property
     def twice(self) -> tuple[tuple[KernelRule, KernelRule], ...]:
@@ -224,9 +219,7 @@ class _Loading:
         try:
             rule = translate(written, self.target)
         except RulesError as error:
-            (fault,) = error.faults
-            fate = Fate.ELSEWHERE if fault.elsewhere else Fate.REFUSED
-            self._append(Line(reading, fate, fault=fault))
+            self._append(Line(reading, Fate.REFUSED, fault=error.faults[0]))
             return
         why = self.refuses(rule)
         if why is not None:
@@ -258,9 +251,7 @@ class _Loading:
         try:
             wanted = translate(deletion, self.target)
         except RulesError as error:
-            (fault,) = error.faults
-            fate = Fate.ELSEWHERE if fault.elsewhere else Fate.REFUSED
-            self._append(Line(reading, fate, fault=fault))
+            self._append(Line(reading, Fate.REFUSED, fault=error.faults[0]))
             return
         found = self.present.find(wanted)
         if found is not None:

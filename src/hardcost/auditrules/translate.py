@@ -19,7 +19,6 @@ from hardcost.auditrules.fieldvalues import (
     READERS,
     TEXTS,
     USERS,
-    ElsewhereError,
     RefusedError,
     arch_of,
     call_number,
@@ -122,8 +121,7 @@ def translate(rule: Rule, target: Target = ANYWHERE) -> KernelRule:
         column = _column(rule, words, options, taken) if taken < len(options) else None
         quotes = _quotes_are_to_blame(rule, options[: taken + 1], target)
         remedy = _NO_QUOTES if quotes else refused.remedy
-        elsewhere = isinstance(refused, ElsewhereError)
-        raise _error(rule, refused.message, remedy, column, elsewhere=elsewhere) from None
+        raise _error(rule, refused.message, remedy, column) from None
 
 
 def translate_all(
@@ -155,11 +153,9 @@ def _quotes_are_to_blame(rule: Rule, options: Sequence[tuple[str, str]], target:
     return True
 
 
-def _error(
-    rule: Rule, message: str, remedy: str | None, column: int | None, *, elsewhere: bool = False
-) -> RulesError:
+def _error(rule: Rule, message: str, remedy: str | None, column: int | None) -> RulesError:
     file, line = (rule.place.file, rule.place.line) if rule.place else ("", None)
-    return RulesError((Fault(message, file, line, remedy, column, elsewhere),))
+    return RulesError((Fault(message, file, line, remedy, column),))
 
 
 def _column(

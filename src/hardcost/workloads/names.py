@@ -17,7 +17,6 @@ from hardcost.workloads import (
     parameters,
     postfix,
     syscalls,
-    syscallsmore,
     unixbench,
 )
 from hardcost.workloads.parameters import WorkloadParameters
@@ -168,7 +167,7 @@ class NeedsDisk(Protocol[Taken_contra]):
 
 
 _MODULES: tuple[WorkloadModule[Any], ...] = (
-    *(syscalls, syscallsmore, command, build, filecopy, fio, dd, unixbench),
+    *(syscalls, command, build, filecopy, fio, dd, unixbench),
     *(apache.PREFORK, apache.WORKER, postfix, mariadb),
 )
 

@@ -46,7 +46,6 @@ class Explanation:
     """The decision of the rules about a call, and its reasons.
 
     `decided_by` is the rule that decides; `key` is the record's, which may be a losing rule's.
-    `rules` are those that the outcome's indices mean.
     `predicted` is None where nothing is known of costs.
     """
 
@@ -55,7 +54,6 @@ class Explanation:
     decided_by: KernelRule | None
     walked: tuple[Walked, ...]
     predicted: Prediction | None
-    rules: tuple[KernelRule, ...] = ()
 
 
 def explain(
@@ -84,7 +82,6 @@ def explain(
             for step in outcome.walked
         ),
         predicted,
-        loaded.rules,
     )
 
 

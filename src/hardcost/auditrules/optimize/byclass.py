@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.fieldtests import compare
 from hardcost.auditrules.fitting import CLASS_BIT, CLASSES, expanded
 from hardcost.auditrules.kernelrule import (
     ALL_CALLS,
@@ -21,6 +20,7 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
+from hardcost.auditrules.semantics import compare
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from rich.table import Table
 
 from hardcost.auditrules.cost.alike import Alike
 from hardcost.auditrules.cost.events import of_number
-from hardcost.auditrules.cost.predict import price
-from hardcost.auditrules.cost.unpredicted import unpriced
+from hardcost.auditrules.cost.predict import price, unpriced
 from hardcost.auditrules.cost.wasted import Kind, Waste, wasted
 from hardcost.auditrules.tables import lookup
 from hardcost.report.text import visible
@@ -77,17 +76,6 @@ class Priced:
         )
 
     @cached_property
-    def fixed(self) -> float:
-        """What having any rule on the exit list adds to a call of the mix, on average."""
-        whole = sum(one.fixed * self.mix[arch, call] for arch, call, one in self.calls)
-        return whole / self.price.calls if self.price.calls else 0.0
-
-    @cached_property
-    def _has_other(self) -> bool:
-        """Whether calls pay something once beside the price of having any rule."""
-        return any(one.base != one.fixed for _, _, one in self.calls)
-
-    @cached_property
     def ranking(self) -> tuple[tuple[int, float], ...]:
         """The rules with what each adds to a call of the mix, on average, the dearest first."""
         per_call = {
@@ -124,12 +112,6 @@ class Priced:
                 "the mix of calls is assumed, for a general-purpose system; --histogram takes your"
                 " own"
             )
-        if self.fixed:
-            share = _percent(self.fixed, self.price.per_call)
-            found.append(
-                f"having any rule: {self.fixed:+,.1f} {self.unit} per call (predicted), {share} of"
-                " the mean; leaving out single rules does not avoid it"
-            )
         found.append("a path rule counts with 1/32, since one visited file in 32 meets it")
         if any(rule.path or rule.directory for rule in self.loaded.rules):
             found.append(
@@ -144,21 +126,8 @@ class Priced:
         estimated = sorted(self.price.estimated)
         if estimated:
             found.append(f"estimated, not measured: {_some(estimated)}")
-        found += self._not_predicted()
+        found += [f"{_place(self.loaded.rules[at])}: its cost is unknown" for at in self._unknown]
         return found
-
-    def _not_predicted(self) -> list[str]:
-        """Return which calls have no prediction, and why; which rules have no price."""
-        by_reason: dict[str, list[str]] = {}
-        for (arch, call), reason in self.price.unknown.items():
-            by_reason.setdefault(reason, []).append(_name(arch, call))
-        return [
-            *(
-                f"not predicted: {_some(sorted(calls))}: {reason}; the mean lacks a part of them"
-                for reason, calls in by_reason.items()
-            ),
-            *(f"{_place(self.loaded.rules[at])}: its cost is unknown" for at in self._unknown),
-        ]
 
     @cached_property
     def _unknown(self) -> tuple[int, ...]:
@@ -180,29 +149,18 @@ class Priced:
             caption_justify="left",
         )
         table.add_column("call")
-        other = ("other base",) if self._has_other else ()
-        heads = (
-            "of 1000 calls",
-            "any rule",
-            *other,
-            "walk",
-            "record",
-            f"{self.unit}/call",
-            "share",
-        )
-        for name in heads:
+        for name in ("of 1000 calls", "any rule", "walk", "record", f"{self.unit}/call", "share"):
             table.add_column(name, justify="right")
         for arch, call, one in self.calls[:_MOST_CALLS]:
             count = self.mix[arch, call] / self.price.calls
             table.add_row(
                 _name(arch, call),
                 f"{1000 * count:.1f}",
-                f"{one.fixed:,.0f}",
-                *([f"{one.base - one.fixed:,.0f}"] if self._has_other else []),
+                f"{one.base:,.0f}",
                 f"{one.walk:,.0f}",
                 f"{one.recording:,.0f}" if one.recorded else "-",
-                "not predicted" if one.unknown else f"{one.total:,.0f}",
-                "" if one.unknown else _percent(one.total * count, mean),
+                f"{one.total:,.0f}",
+                _percent(one.total * count, mean),
             )
         return table
 
@@ -262,8 +220,8 @@ class Priced:
                 row.operation,
                 f"{row.measured:,.1f}",
                 f"{row.spread:.0f}" if row.spread else "",
-                "not predicted" if row.unknown else f"{row.predicted:,.1f}",
-                f"{row.off:+.1%}" if row.measured and not row.unknown else "",
+                f"{row.predicted:,.1f}",
+                f"{row.off:+.1%}" if row.measured else "",
             )
         return table
 
@@ -281,7 +239,6 @@ class Priced:
             "constants": dict(self.constants.about),
             "mix": "assumed" if self.assumed else "given",
             f"{self.unit}_per_call": self.price.per_call,
-            f"fixed_{self.unit}_per_call": self.fixed,
             "calls": [self._call_data(*call) for call in self.calls],
             "rules": [self._rule_data(index, cost) for index, cost in self.ranking],
             "refused": [_rule_facts(rule) for rule in self.twice],
@@ -292,8 +249,8 @@ class Priced:
                     "unit": "insn/op",
                     "measured": row.measured,
                     "spread": row.spread,
-                    "predicted": None if row.unknown else row.predicted,
-                    "off": row.off if row.measured and not row.unknown else None,
+                    "predicted": row.predicted,
+                    "off": row.off if row.measured else None,
                 }
                 for row in self.rows
             ],
@@ -305,12 +262,10 @@ class Priced:
             "call": lookup.call_name(arch, call),
             "count": self.mix[arch, call],
             "base": one.base,
-            "fixed": one.fixed,
             "walk": one.walk,
             "record": one.recording,
             "recorded": one.recorded,
-            f"{self.unit}_per_call": None if one.unknown else one.total,
-            "not_predicted": one.unknown or None,
+            f"{self.unit}_per_call": one.total,
             "estimated": sorted(one.estimated),
         }
 
