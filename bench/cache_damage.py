@@ -63,8 +63,9 @@ class CacheRounds:
         there = [one.name for one in self._outside.iterdir()]
         if there != ["aim"] or aim.read_text() != PRECIOUS:
             came = "WRONG"
-        if came == "refused" and strange is not None:
-            folders.delete(strange)  # as the remedy says
+        if strange is not None:
+            # As the remedy says; also where this round did not meet it, but a later one would.
+            folders.delete(strange)
         return came, f"{path}: {after.err}" if came == "WRONG" else ""
 
     def _chosen(self, chance: random.Random) -> Path:
