@@ -62,7 +62,7 @@ class Order:
     """One order of steps; `now` is what everything has to be.
 
     `left` is what things were before somebody else changed them, until another run begins;
-    `unsaid`: folders are left, too, since no journal says that they were made.
+    `unsaid` are folders that are left, too, since no journal says that they were made.
     """
 
     draw: random.Random
@@ -70,7 +70,7 @@ class Order:
     bystanders: list[str]
     run: Run | None = None
     left: dict[str, str] = field(default_factory=dict)
-    unsaid: bool = False
+    unsaid: set[Path] = field(default_factory=set)
     kept: dict[str, str] = field(default_factory=dict)
     earlier: journal.Journal | None = None
     stale: list[tuple[int, str, bytes]] = field(default_factory=list)
@@ -139,8 +139,8 @@ class Order:
             undone[str(world.OWNED)] = now[str(world.OWNED)]  # through the link it can't be seen
         return undone
 
-    def restored(self, user: str, statuses: set[int], *, force: bool = False) -> None:
-        """Have a user restore the machine.
+    def restored(self, user: str, statuses: set[int], *, force: bool = False) -> int:
+        """Have a user restore the machine, and return the status.
 
         Raises:
             WrongError: It ends with another status.
@@ -148,6 +148,7 @@ class Order:
         status = world.waited(world.restoring(user, force=force))
         if status not in statuses:
             raise WrongError(f"restore ended with {status}, not {statuses}: {world.said()}")
+        return status
 
     def _open(self) -> Run:
         if self.run is None:
@@ -174,7 +175,7 @@ class Order:
         owned = {str(world.OWNED)} if self.linked else set()
         if not known <= theirs | owned or (run.certain and not theirs <= known):
             raise WrongError(f"left are {left}, but others have changed {theirs}")
-        stay = {folder for folder in world.folders() if any(folder.iterdir()) or self.unsaid}
+        stay = {folder for folder in world.folders() if any(folder.iterdir())} | self.unsaid
         if not world.folders() <= run.folders | stay or not run.folders <= world.folders():
             raise WrongError(f"folders are {world.folders()}, were {run.folders}")
         self.left = {name: run.before[name] for name in known}
@@ -183,6 +184,12 @@ class Order:
     def _known(self) -> set[int]:
         """Return how a restoration ends that has nothing to undo: with 1 if something is left."""
         return {1} if self.left or self.unsaid else {0}
+
+    def _unsaid(self) -> set[Path]:
+        """Return folders of which only the machine knew that an interrupted run had made them."""
+        lines = [one for one in world.said().splitlines() if "what the journal does not say" in one]
+        new = world.folders() - self._open().folders
+        return {one for one in new if any(f" changed {one} since " in line for line in lines)}
 
     def _statuses(self, undone: dict[str, str]) -> set[int]:
         """Return how a restoration may end: with 1 if something is somebody else's."""
@@ -200,7 +207,7 @@ class Order:
         wanted = world.wanted(self.draw, self.number, linked=self.linked)
         user = self.draw.choice(world.USERS)
         # Whoever begins closes the journal for `--force`.
-        self.kept, self.left, self.unsaid = self.left, {}, False
+        self.kept, self.left, self.unsaid = self.left, {}, set()
         self.earlier = world.open_journal()
         holder = world.Holder(user, wanted)
         self.run = Run(user, dict(self.now), world.folders(), holder)
@@ -310,7 +317,7 @@ class Order:
         self.restored(self.draw.choice(world.USERS), {0}, force=True)
         self.now |= self.left
         self.left.clear()
-        self.unsaid = False
+        self.unsaid.clear()
 
     def _lost(self) -> None:
         """Have the machine lose all that the keeper has there, and bring the user's journal."""
@@ -323,10 +330,12 @@ class Order:
             if "no record" not in world.said():
                 raise WrongError(f"it does not say that it has no record: {world.said()}")
             self.look()
-            # Of a run that was interrupted, only the machine knew whether it had made a folder.
-            unsure = set() if run.certain else {1}
-            self.restored(run.user, self._statuses(undone) | unsure, force=True)
-            self.unsaid = not run.certain and "what the journal does not say" in world.said()
+            known = self._statuses(undone)
+            status = self.restored(run.user, known if run.certain else known | {1}, force=True)
+            if not run.certain:
+                self.unsaid = self._unsaid()
+            if status not in known and not self.unsaid:
+                raise WrongError(f"restore ended with {status}, not {known}: {world.said()}")
         for user in world.USERS:
             world.book(user).unlink(missing_ok=True)
         self._settled(undone)
