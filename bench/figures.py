@@ -11,7 +11,7 @@ differ, and exits with 1 if they do. Kernels and guests come from the user's cac
     <!-- figures: cell profile open of samples -->           one cell of the JSON of `samples`
     <!-- figures: file x.toml -->                            the block below is that file
     <!-- figures: sh grep … -->                              run by a shell, in a copy of docs/
-    354<!--= samples null interaction -->                    a figure in a sentence
+    354<!--= samples null fixed -->                    a figure in a sentence
 
 Words are those of `hardcost`; `python` starts a script of bench/, {package:NAME} is the folder of
 a Debian package. `; slow` marks slow commands. A block may leave lines out: it is a part of the
@@ -375,7 +375,7 @@ def _table(mark: Mark, data: Mapping[str, Any], block: Sequence[str]) -> list[st
 def figure(data: Mapping[str, Any], what: str) -> str:
     """Return a figure of a bill or run in JSON, such as `null interaction` or `open with`.
 
-    Of a bill: `METRIC total|without|with|times|interaction|most|usual`, where `most` is the
+    Of a bill: `METRIC total|without|with|times|fixed|interaction|most|usual`, where `most` is the
     largest cost of one control and `usual` the cost that most controls have. Of a run:
     `CONFIGURATION METRIC value|diff|more|times`, `more` being in per cent, and
     `CONFIGURATION mean`.
@@ -408,6 +408,7 @@ def _of_bill(data: Mapping[str, Any], metric: str, kind: str) -> str:
         "total": total["cost"],
         "without": total["baseline"],
         "with": total["with_profile"],
+        "fixed": sum(one["cost"] for one in of("fixed")),
         "interaction": of("interaction")[0]["cost"],
         "most": max(costs, default=0),
         "usual": counted.most_common(1)[0][0] if counted else 0,

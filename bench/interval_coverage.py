@@ -1,11 +1,11 @@
 """How often intervals hold the truth: `python bench/interval_coverage.py [--draws 200] [CALL…]`.
 
 Calls of `syscalls` that move are measured under so many perturbations, without rules and under
-controls. The mean of all draws stands for the truth. Each trial has the default number of draws,
-from which a bill or a study makes an interval: of a call's value, and of a control's cost, paired
-draw by draw. A fair interval of 95 % holds the truth in 93 to 97 % of the cases. `--recorded` adds
-a rule that records every call: there later draws of a guest find fuller queues, which makes
-intervals wider than they need be, and they hold the truth nearly always.
+controls. The middle half of all draws stands for the truth. Each trial has the default number of
+draws, from which a bill or a study makes an interval: of a call's value, and of a control's cost,
+paired draw by draw. A fair interval of 95 % holds the truth in 93 to 97 % of the cases.
+`--recorded` adds a rule that records every call: there later draws of a guest find fuller queues,
+which makes intervals wider than they need be, and they hold the truth nearly always.
 
 `--workload 'mariadb'` does the same for a workload of a whole system under SELinux, whose trials
 have one draw each.
@@ -110,7 +110,7 @@ def show(found: list[Record]) -> float:
         counted["holds"] += holds
         counted["cases"] += len(each)
     share = counted["holds"] / counted["cases"]
-    print(f"{counted['holds']} of {counted['cases']} intervals hold the mean: {share:.1%}")
+    print(f"{counted['holds']} of {counted['cases']} intervals hold the middle: {share:.1%}")
     return share
 
 

@@ -4,8 +4,8 @@
 
 It takes object files of hardcost's own kernel, which `hardcost kernel build` leaves in the cache,
 and the names of Debian's kernels' functions, which profiles leave there. A function of Debian's
-that is in no object file is looked for in the source, as a definition at the begin of a line. The
-table is `src/hardcost/instruments/kernelsource.txt`.
+that is in no object file is looked for in the source, as a definition at the begin of a line. What
+the table has already stays: `src/hardcost/instruments/kernelsource.txt`.
 """
 
 from __future__ import annotations
@@ -43,11 +43,19 @@ FOREIGN = frozenset(  # file systems that no guest of ours has
     )
 )
 CODE = frozenset("tTwW")
+SEARCHED_HEADERS = ("include/linux", "include/net", "include/asm-generic")
+IN_HEADER = re.compile(  # with its body: what ends in a semicolon is a declaration
+    r"^(?:[A-Za-z_][\w\s\*]*?[\s\*])?(\w+)\([^;{}]*\)\s*\{", re.MULTILINE
+)
 DEFINED = re.compile(r"^(?:[A-Za-z_][\w\s\*]*?[\s\*])?(\w+)\((?!.*;\s*$)", re.MULTILINE)
 CALL = re.compile(r"^(COMPAT_)?SYSCALL_DEFINE\d\((\w+)", re.MULTILINE)
 ASSEMBLED = re.compile(r"^SYM_(?:FUNC|CODE|INNER_LABEL)\w*\((\w+)", re.MULTILINE)
 ENTRIES = ("__x64_sys_", "__ia32_sys_", "__do_sys_", "__se_sys_")
 COMPAT_ENTRIES = ("__ia32_compat_sys_", "__do_compat_sys_", "__se_compat_sys_")
+GENERATED = {
+    "__x86_indirect_": "arch/x86/lib/retpoline.S",
+    "bpf_lsm_": "kernel/bpf/bpf_lsm.c",
+}
 WORDS = 3
 
 
@@ -59,8 +67,12 @@ def main() -> None:
     for folder in (cache.root / "builds").glob("*/o"):
         for function, file in compiled(folder, source):
             found[function].add(file)
+    for line in TABLE.read_text().splitlines():
+        file, *functions = line.split(" ")
+        for function in functions:
+            found[function] = {file}
     wanted = known(cache.root / "symbols") - found.keys()
-    for function, file in defined(source):
+    for function, file in (*defined(source), *generated(wanted)):
         if function in wanted:
             found[function].add(file)
     by_file: dict[str, list[str]] = defaultdict(list)
@@ -95,6 +107,11 @@ def known(folder: Path) -> set[str]:
 
 def defined(source: Path) -> Iterator[tuple[str, str]]:
     """Yield what seems to be defined in the parts of a source that are searched."""
+    for folder in (*SEARCHED, *SEARCHED_HEADERS):
+        for file in (source / folder).rglob("*.h"):
+            text = file.read_text(errors="replace")
+            name = str(file.relative_to(source))
+            yield from ((match[1], name) for match in IN_HEADER.finditer(text))
     for folder in SEARCHED:
         for file in (source / folder).rglob("*.[cS]"):
             name = str(file.relative_to(source))
@@ -108,8 +125,20 @@ def defined(source: Path) -> Iterator[tuple[str, str]]:
                 yield from ((f"{entry}{call}", name) for entry in entries)
 
 
+def generated(wanted: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield the functions that macros define, whose names no source has."""
+    for function in wanted:
+        for begin, file in GENERATED.items():
+            if function.startswith(begin):
+                yield function, file
+
+
 def place(files: set[str]) -> str:
-    """Return the one file, or the folder that all have in common."""
+    """Return the one file, or the folder that all have in common.
+
+    What a header of all parts defines too is there for kernels that are configured otherwise.
+    """
+    files = {file for file in files if not file.startswith("include/")} or files
     if len(files) == 1:
         return next(iter(files))
     return os.path.commonpath([str(Path(file).parent) for file in files]).removeprefix(".")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from conformance.field import DIRECTORIES, LINKED, THROUGH_LINKS
+from hardcost.auditrules.eventrecords import OBJ_PID, SYSCALL, goes_with_syscall, type_name
 from hardcost.auditrules.kernelrule import KEY_SEPARATOR, FilterList, Test
 from hardcost.auditrules.loading import load_lines
 from hardcost.auditrules.parse import read_line
@@ -24,6 +25,7 @@ from hardcost.auditrules.semantics import (
     decide,
     load,
 )
+from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import Target
 
 if TYPE_CHECKING:
@@ -121,7 +123,39 @@ def compare(battery: Battery, sets: Sequence[Wanted], calls: Sequence[Call]) -> 
                 walked = "\n".join(_steps(loaded, outcome))
                 about = (calls[index], battery.events[index], expected, got, walked)
                 found.append(Disagreement(wanted.rules, *about))
+            elif got is not None and index in result.kinds:
+                named, came = _written(outcome), _of_the_call(result.kinds[index])
+                counts["events compared by record"] += 1
+                counts["records dropped"] += sum(
+                    record.dropped_by is not None for record in outcome.records
+                )
+                if named != came:
+                    about = (calls[index], battery.events[index], _names(named), _names(came), "")
+                    found.append(Disagreement(wanted.rules, *about))
     return Comparison(counts, tuple(found))
+
+
+_UNTOLD = frozenset(lookup.records()[name] for name in ("BPRM_FCAPS", "IPC", "IPC_SET_PERM"))
+"""What no event tells (`eventrecords.kinds`)."""
+
+
+def _written(outcome: Outcome) -> list[int]:
+    """Return the types of the records that are written, receivers of one signal once."""
+    return _once([record.kind for record in outcome.records if record.dropped_by is None])
+
+
+def _of_the_call(kinds: Sequence[int]) -> list[int]:
+    """Return the types of a call's own records, without those of other parts of the kernel."""
+    own = (kind for kind in kinds if kind == SYSCALL or goes_with_syscall(kind))
+    return _once([kind for kind in own if kind not in _UNTOLD])
+
+
+def _once(kinds: Sequence[int]) -> list[int]:
+    return [kind for at, kind in enumerate(kinds) if kind != OBJ_PID or kind not in kinds[:at]]
+
+
+def _names(kinds: Sequence[int]) -> str:
+    return " ".join(map(type_name, kinds))
 
 
 def loaded_set(rules: str, battery: Battery) -> tuple[Loaded, frozenset[int]]:
@@ -173,6 +207,9 @@ def _exercised(loaded: Loaded, event: Event, outcome: Outcome) -> Iterator[str]:
         "decided by never": outcome.decision is Decision.NEVER,
         "raised elsewhere": event.raised,
         "raised and suppressed": event.raised and not outcome.recorded,
+        "dropped whole": outcome.requested and not outcome.recorded,
+        "dropped in part": outcome.recorded
+        and any(record.dropped_by is not None for record in outcome.records),
         "with a file system rule": bool(loaded.lists[FilterList.FILESYSTEM]),
         "with an outranked rule": any(it.verdict is Verdict.OUTRANKED for it in outcome.walked),
     }

@@ -16,8 +16,8 @@ from conformance.field import (
     WORKERS,
 )
 from hardcost.auditrules.event import NO_INODE
+from hardcost.auditrules.fieldtests import permissions
 from hardcost.auditrules.kernelrule import UNSET
-from hardcost.auditrules.semantics import permissions
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import COMPARABLE
 

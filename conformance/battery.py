@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from conformance.field import FIXTURE, PATHS, SETTINGS, THROUGH_LINKS, WORKERS
@@ -48,10 +48,11 @@ class SetResult:
     """What came of the calls under one rule set.
 
     `recorded` has the key of each call that was recorded (several keys joined by `KEY_SEPARATOR`),
-    `made` which calls were made, by their indices. `refused` are the lines that auditctl or the
-    kernel refused, from 1, `complaints` its words; `loaded` is how many rules there were; `listing`
-    is what `auditctl -l` prints, if asked for. `unsteady` are calls that did not come to the same
-    result as when they were learned, or were recorded more than once: nothing can be said of them.
+    `kinds` the types of all records of its event, `made` which calls were made, by their indices.
+    `refused` are the lines that auditctl or the kernel refused, from 1, `complaints` its words;
+    `loaded` is how many rules there were; `listing` is what `auditctl -l` prints, if asked for.
+    `unsteady` are calls that did not come to the same result as when they were learned, or were
+    recorded more than once: nothing can be said of them.
     """
 
     made: tuple[int, ...]
@@ -61,6 +62,7 @@ class SetResult:
     loaded: int
     listing: str | None
     unsteady: frozenset[int]
+    kinds: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -230,6 +232,7 @@ def _result(answer: Answer, made: tuple[int, ...]) -> SetResult:
     return SetResult(
         made=made,
         recorded=recorded,
+        kinds={call: tuple(kinds) for call, kinds in answer.get("kinds", ())},
         refused=frozenset(int(line) - _AHEAD for line in _REFUSED.findall(complaints)),
         complaints=complaints,
         loaded=answer["loaded"],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from conformance.agreement import Comparison, compare
 from conformance.battery import run_battery
+from conformance.exclusions import Excluding
 from conformance.random_rules import Drawing
 from conformance.repertoire import CALLS
 from hardcost.machines.machine import Boot as State
@@ -96,3 +97,16 @@ def on_each(
 def total(parts: Iterator[Boot]) -> Comparison:
     """Return all boots' comparisons together."""
     return sum((part.comparison for part in parts), Comparison(Counter(), ()))
+
+
+def excluding(machine: Machine, sets: int, calls: int, seed: int) -> Boot:
+    """Return one boot's comparison of sets with exclude filters, record by record.
+
+    Raises:
+        TrialError: The guest did not do its job.
+    """
+    known = run_battery(machine, ())
+    drawing = Excluding(Drawing(random.Random(seed), known.events))  # noqa: S311  (no secret)
+    drawn = tuple(drawing.rule_set(calls, index) for index in range(sets))
+    battery = run_battery(machine, drawn)
+    return Boot(drawn, battery, compare(battery, drawn, CALLS))

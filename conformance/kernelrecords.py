@@ -91,6 +91,7 @@ def event_of(
         socket_family=family[0] if family else None,
         # What comes before the call's own record was written while the call ran.
         raised=records[0][0] != _SYSCALL,
+        raised_by=records[0][0],
         uid=ids["uid"],
         euid=ids["euid"],
         suid=ids["suid"],

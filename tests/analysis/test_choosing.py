@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.analysis.planted import BASE, Planted, brute_force, draw, greedy, in_order
 
 from hardcost.analysis.choice import Kept, Point, Problem
+from hardcost.analysis.frontier import Best, frontier
 from hardcost.analysis.interplay import Term
 
 
@@ -59,6 +60,42 @@ def test_a_cost_that_controls_share_is_saved_only_without_all_of_them() -> None:
     sharing = (Term(Kept({0, 1, 2}), "any"), 100.0)
     assert kept(planted([1.0, 1.0, 1.0, 50.0], 60.0, None, sharing)) == {3}
     assert kept(planted([1.0, 1.0, 1.0, 50.0], 110.0, None, sharing)) == {0, 1, 2}
+
+
+def shown(one: Planted, *limits: float, rounds: int) -> tuple[Best, ...]:
+    """Return the frontier of a problem at some limits, by the limit."""
+    found = one.searched()
+    levels = {limit: {"open": limit} for limit in limits}
+    asking = frontier(one.problem, found.points, found.model, levels, rounds)
+    try:
+        wanted = next(asking)
+        while True:
+            wanted = asking.send([one.point(kept) for kept in wanted])
+    except StopIteration as ended:
+        best: tuple[Best, ...] = ended.value
+        return best
+
+
+@pytest.mark.parametrize("rounds", [0, 2])
+def test_below_the_price_of_having_any_rule_no_rule_is_kept(rounds: int) -> None:
+    fixed = (Term(Kept({0, 1}), "any"), 1580.0)
+    two = planted([10.0, 20.0], 500.0, None, fixed)
+    assert kept(two) == Kept()
+    levels = [(one.factor, one.point) for one in shown(two, 500, 1585, 1595, 1610, rounds=rounds)]
+    assert levels == [
+        (500, Point(Kept(), {"open": 0.0})),
+        (1585, Point(Kept(), {"open": 0.0})),
+        (1595, Point(Kept({0}), {"open": 1590.0})),
+        (1610, Point(Kept({0, 1}), {"open": 1610.0})),
+    ]
+
+
+def test_a_prediction_of_what_keeps_a_rule_has_the_price_of_having_any() -> None:
+    fixed = (Term(Kept({0, 1, 2}), "any"), 1580.0)
+    found = planted([10.0, 20.0, 30.0, 500.0], 100.0, None, fixed).searched()
+    unmeasured = Kept({1, 2})
+    assert unmeasured not in {point.kept for point in found.points}
+    assert found.model.costs(unmeasured)["open"] == pytest.approx(1630.0)
 
 
 def test_of_two_that_are_dear_only_together_one_stays() -> None:

@@ -16,6 +16,7 @@ from hardcost.analysis.estimates import (
     interquartile_mean,
     mean,
     median,
+    middle_of_draws,
     on_grid,
     ratio,
     series,
@@ -239,3 +240,28 @@ def test_a_cell_holds_each_trial_by_seed() -> None:
     (cell,) = cells(plan("on", seeds=(0, 1, 2)), records)
     assert cell.each == (5.0, 9.0, 7.0)
     assert cell.value == 7.0
+
+
+def test_one_odd_draw_moves_neither_the_estimate_nor_more_than_one_end() -> None:
+    usual, odd = (2_971.9, 2_971.7, 2_966.3, 2_973.7, 2_971.7), (2_971.9, 2_971.7, 3_500.0, 2_973.7)
+    plain, found = middle_of_draws(usual), middle_of_draws((*odd, 2_971.7))
+    assert abs(found.value - plain.value) < 1
+    assert found.low > 2_966
+    assert mean((*odd, 2_971.7)).low < 2_850  # what it replaces
+
+
+@pytest.mark.parametrize("rare", [0.0, 0.05, 0.2])
+@pytest.mark.parametrize("draws", [5, 6, 10])
+def test_intervals_of_draws_hold_the_middle_also_where_rare_ones_lie_far_off(
+    draws: int, rare: float
+) -> None:
+    random = np.random.default_rng(41)
+
+    def drawn(count: int) -> list[float]:
+        odd = random.random(count) < rare
+        return list(random.normal(1_000.0, 5.0, count) + odd * 200.0)
+
+    truth = interquartile_mean(drawn(40_000))
+    found = [middle_of_draws(drawn(draws)) for _ in range(1_500)]
+    share = sum(one.low <= truth <= one.high for one in found) / len(found)
+    assert share > 0.92

@@ -48,6 +48,8 @@ def test_lines_and_rest_add_up_to_the_difference() -> None:
     (growth,) = gate().growths
     assert growth.rest == 0
     assert dataclasses.replace(growth, parts=()).rest == growth.difference
+    paid = dataclasses.replace(growth, fixed=4.0)
+    assert paid.rest == -4.0
 
 
 def test_a_metric_s_own_limit_is_before_that_of_any() -> None:

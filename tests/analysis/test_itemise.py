@@ -62,10 +62,11 @@ class Model:
         job = as_sent(requests)
         text = "".join(one["rules"] for one in job if one["do"] == "audit")
         lines = [line for line in text.splitlines() if "-S swapon" in line]
-        numbers = [int(line.split("uid=")[1].split()[0]) for line in lines]
+        numbers = [int(line.split("uid=")[1].split()[0]) for line in lines if "uid=" in line]
+        idle = len(lines) - len(numbers)
         written = [one for one in job if one["do"] == "write"]
         cost = sum(self.costs[number] for number in numbers) + self.sysctl * len(written)
-        cost += self.shared * bool(numbers) + self.together * ({0, 1} <= set(numbers))
+        cost += self.shared * bool(lines) + 7 * idle + self.together * ({0, 1} <= set(numbers))
         cost -= 100 * ("audit=0" in boot.parameters)
         keys = {f"hardcost-{n + 1}": n for n in numbers} if "hardcost-1" in text else {}
         answers: list[dict[str, object]] = [{"event": "hello"}]
@@ -104,9 +105,11 @@ def bill_of(model: Model, instrument: str = "insn", seeds: int = 1) -> Bill:
 
 
 def assert_adds_up(bill: Bill) -> None:
-    for total, rest, interaction in zip(bill.totals, bill.rest, bill.interaction, strict=True):
+    for total, fixed, rest, interaction in zip(
+        bill.totals, bill.fixed, bill.rest, bill.interaction, strict=True
+    ):
         items = math.fsum(item.cost for item in bill.items if item.metric == total.metric)
-        assert items + rest.cost + interaction.cost == total.cost
+        assert items + fixed.cost + rest.cost + interaction.cost == total.cost
         assert total.with_profile - total.baseline == total.cost
 
 
@@ -119,9 +122,20 @@ def test_every_part_of_a_known_cost_is_found() -> None:
     names = [control.name for control in profile_of(3).controls[1:]]
     assert [cost[name] for name in names] == [25, 5, 40, 17]  # 5: what 0 and 1 cost together
     assert [alone[name] for name in names] == [320, 300, 340, 17]
-    # All but what the items explain: shared once, and `together` counted for both of its rules.
-    assert [(one.metric, one.cost) for one in bill.interaction] == [("null", 295), ("open", 590)]
+    assert [(one.metric, one.cost) for one in bill.fixed] == [("null", 300), ("open", 600)]
+    # What the rules 0 and 1 cost together is part of what leaving out either saves.
+    assert [(one.metric, one.cost) for one in bill.interaction] == [("null", -5), ("open", -10)]
     assert {one.cost for one in bill.rest} == {0}
+
+
+def test_the_only_rule_costs_what_it_adds_to_having_any() -> None:
+    bill = bill_of(Model([20]))
+    assert_adds_up(bill)
+    cost = {item.control: (item.cost, item.alone) for item in bill.items if item.metric == "null"}
+    assert cost == {rule(0).name: (20, 320), "kernel.randomize_va_space=2": (17, 17)}
+    assert [one.cost for one in bill.fixed] == [300, 600]
+    assert [one.cost for one in bill.interaction] == [0, 0]
+    assert bill.rules == (rule(0).name,)
 
 
 def test_items_come_largest_first_with_their_place_and_how_often_they_fired() -> None:

@@ -8,11 +8,20 @@ import random
 import pytest
 
 from hardcost.analysis.budget import Budget, within
-from hardcost.analysis.estimates import by_metric
-from hardcost.analysis.finding import Total
+from hardcost.analysis.estimates import by_metric, cells
+from hardcost.analysis.finding import Cell, Total
 from hardcost.analysis.itemise import itemise
-from hardcost.analysis.least import FALSE_ALARMS, bound, interaction_bound, least
+from hardcost.analysis.least import (
+    FALSE_ALARMS,
+    allowing_for_chance,
+    bound,
+    interaction_bound,
+    least,
+)
 from hardcost.controls.control import Profile, Sysctl
+from hardcost.design.plan import Configuration, Plan, Trial, Workload
+from hardcost.report.comparison import Pair
+from hardcost.report.sentences.draws import ABOUT_ZERO, difference
 from hardcost.store.record import Record
 from hardcost.units import Unit
 from hardcost.workloads.measured import Measured
@@ -114,3 +123,49 @@ def test_what_the_bench_saw_of_a_call_is_chance_where_a_bills_placebos_saw_nothi
 def test_a_total_that_is_not_told_from_chance_is_within_any_budget() -> None:
     assert within([Total("exec", "insn/op", 1000, 1100, 100, least=120)], Budget(0.0))
     assert not within([Total("exec", "insn/op", 1000, 1100, 100, least=99)], Budget(0.05))
+
+
+def compared_cells(**values: float) -> dict[str, Cell]:
+    """Return the cells of a study of one metric, by configuration; a placebo ends in _."""
+    records = [record(_name(name), value, "link") for name, value in values.items()]
+    trials = tuple(
+        Trial(Configuration(one.configuration), Workload("syscalls"), "insn", 0) for one in records
+    )
+    plan = Plan("s", "s", "insn", "base", trials)
+    return {one.configuration: one for one in allowing_for_chance(cells(plan, records), records)}
+
+
+def _name(word: str) -> str:
+    return f"placebo:base:{word[0:-1]}" if word.endswith("_") else word
+
+
+def of_a_study(other: float) -> dict[str, Cell]:
+    nothing = {f"{at}_": value for at, value in enumerate((9994.0, 10_006.0, *[10_000.0] * 6))}
+    return compared_cells(base=10_000.0, other=other, **nothing)
+
+
+@pytest.mark.parametrize("moved", [-12.0, -6.0, 3.0, 7.0])
+def test_in_a_study_what_placebos_move_is_no_exact_difference(moved: float) -> None:
+    found = of_a_study(10_000.0 + moved)
+    assert set(found) == {"base", "other"}
+    cell = found["other"]
+    assert cell.may_be_baseline
+    assert cell.ratio_low <= 1 <= cell.ratio_high
+    assert cell.ratio_low < cell.ratio_high
+    assert difference(cell, 0) == ABOUT_ZERO
+
+
+def test_in_a_study_a_quiet_rule_is_seen_beyond_chance() -> None:
+    cell = of_a_study(10_019.0)["other"]
+    assert 12 <= cell.least < 19
+    assert not cell.may_be_baseline
+    assert cell.ratio_low > 1
+    assert difference(cell, 0) == "+19"
+
+
+def test_two_runs_differ_by_no_less_than_chance() -> None:
+    one, other = of_a_study(10_000.0)["other"], of_a_study(9_994.0)["other"]
+    assert Pair(one, other).may_be_equal
+    assert Pair(one, other).ratio_high > 1
+    assert not Pair(one, of_a_study(10_019.0)["other"]).may_be_equal
+    assert not Pair(one, one).may_be_equal

@@ -39,3 +39,54 @@ def test_what_rests_on_an_estimate_has_no_number() -> None:
     found, unknown = growths(sets, lacking)
     assert [one.metric for one in found] == ["null"]
     assert "open (it was not measured without rules)" in unknown
+
+
+OPENED = "-a always,exit -F arch=b64 -S openat -k opened"
+IGNORED = "-a never,exit -F arch=b64 -S openat"
+DROPS = "-a always,exclude -F msgtype=PROCTITLE"
+REASON = "not predicted: rules of the list exclude decide about its records"
+
+
+def test_the_price_of_having_any_rule_is_beside_the_lines() -> None:
+    for sign, base, head in ((1, (), (*OLD, NEW)), (-1, (*OLD, NEW), ())):
+        lines = {
+            at: Line("my.rules", at, text, Change.ADDED if sign > 0 else Change.REMOVED)
+            for at, text in enumerate((*OLD, NEW))
+        }
+        added, removed = (lines, {}) if sign > 0 else ({}, lines)
+        found, _ = growths(RuleSets(rules_of(*base), rules_of(*head), added, removed), DEBIAN)
+        null = next(one for one in found if one.metric == "null")
+        assert null.fixed == sign * (DEBIAN.base["getppid"] + DEBIAN.walk["list"])
+        assert null.rest == 0
+        assert all(abs(part.cost) < abs(null.fixed) for part in null.parts)
+
+
+def test_the_only_rule_adds_what_it_costs_beside_that_price() -> None:
+    only = Line("my.rules", 1, OLD[0], Change.ADDED)
+    found, _ = growths(RuleSets((), rules_of(*OLD), {0: only}, {}), DEBIAN)
+    null = next(one for one in found if one.metric == "null")
+    assert [part.cost for part in null.parts] == [DEBIAN.walk["unnamed"]]
+    assert null.rest == 0
+
+
+def test_where_both_states_have_rules_nothing_of_it_grows() -> None:
+    found, _ = growths(RuleSets(rules_of(*OLD), rules_of(*OLD, NEW), {1: LINE}, {}), DEBIAN)
+    assert {one.fixed for one in found} == {0.0}
+
+
+def test_what_is_not_predicted_has_no_number_and_a_reason() -> None:
+    sets = RuleSets(rules_of(*OLD), rules_of(*OLD, OPENED, DROPS), {}, {})
+    found, unknown = growths(sets, DEBIAN)
+    assert f"open ({REASON})" in unknown
+    assert "open" not in {one.metric for one in found}
+    assert "null" in {one.metric for one in found}
+
+
+def test_a_line_without_which_nothing_is_predicted_has_a_reason_and_not_0() -> None:
+    ignored = Line("my.rules", 1, IGNORED, Change.ADDED)
+    head = rules_of(IGNORED, OPENED, DROPS)
+    found, _ = growths(RuleSets(rules_of(*OLD), head, {0: ignored}, {}), DEBIAN)
+    opened = next(one for one in found if one.metric == "open")
+    assert opened.unpriced == ((ignored, REASON),)
+    assert opened.parts == ()
+    assert opened.rest == opened.difference

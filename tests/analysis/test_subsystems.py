@@ -5,6 +5,7 @@ from tests.analysis.test_profiled import record
 
 from hardcost.analysis.profiled import profiled
 from hardcost.analysis.subsystems import places, subsystem
+from hardcost.instruments.kernelsource import file_of
 from hardcost.instruments.windows import Frame, Profile
 
 FRAMES = tuple(
@@ -42,10 +43,36 @@ def test_code_stands_below_its_file_and_subsystem() -> None:
         ("p",),
         ("programs", "p", "main"),
         ("kernel", "audit", "kernel/auditsc.c", "audit_filter_rules.constprop.0"),
-        ("kernel", "[unknown]", "no_such_function"),
+        ("kernel", "[file not known]", "no_such_function"),
         ("kernel", "module thing", "made_up [thing]"),
         ("kernel", "mm", "mm/slub.c", "kmem_cache_alloc"),
     ]
+
+
+def test_only_code_without_a_symbol_is_unknown() -> None:
+    frames = (
+        Frame(above=0, kind="process", name="p"),
+        Frame(above=1, kind="kernel", name="[unknown]"),
+        Frame(above=1, kind="kernel", name="no_such_function"),
+    )
+    assert [place[1] for place in places(Profile(frames=frames, metrics=()))[2:]] == [
+        "[unknown]",
+        "[file not known]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("function", "file"),
+    [
+        ("__rcu_read_lock", "kernel/rcu/tree_plugin.h"),
+        ("__rcu_read_unlock", "kernel/rcu/tree_plugin.h"),
+        ("cache_from_obj", "mm/slab.h"),
+        ("bpf_lsm_file_open", "kernel/bpf/bpf_lsm.c"),
+        ("__x86_indirect_thunk_rax", "arch/x86/lib/retpoline.S"),
+    ],
+)
+def test_functions_of_headers_and_macros_have_their_files(function: str, file: str) -> None:
+    assert file_of(function) == file
 
 
 def test_subsystems_add_up_to_the_cost() -> None:
@@ -62,4 +89,4 @@ def test_subsystems_add_up_to_the_cost() -> None:
         ("mm", 9),
         ("programs", 1),
     ]
-    assert ("[unknown]", 5, 5) in [(e.name, e.before, e.after) for e in one.subsystems]
+    assert ("[file not known]", 5, 5) in [(e.name, e.before, e.after) for e in one.subsystems]

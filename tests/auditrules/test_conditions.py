@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from hardcost.auditrules.conditions import contradiction, follows
 from hardcost.auditrules.event import Event
+from hardcost.auditrules.fieldtests import holds
 from hardcost.auditrules.kernelrule import UNSET, Operator, Test
-from hardcost.auditrules.semantics import holds
 
 NUMBERS = (0, 1, 2, 3, 999, 1000, 1001, UNSET - 1, UNSET)
 ORDERED = (

@@ -12,7 +12,8 @@ import pytest
 from hardcost.auditrules.cost import events, histogram
 from hardcost.auditrules.cost.alike import Alike
 from hardcost.auditrules.cost.constants import Constants, ConstantsError
-from hardcost.auditrules.cost.predict import Histogram, Prediction, predict, price, unpriced
+from hardcost.auditrules.cost.predict import Histogram, Prediction, predict, price
+from hardcost.auditrules.cost.unpredicted import unpriced
 from hardcost.auditrules.cost.wasted import Kind, wasted
 from hardcost.auditrules.event import FileId
 from hardcost.auditrules.rule import Rule, RulesError
@@ -399,3 +400,50 @@ def test_what_holds_no_counts_is_refused_with_its_place(
 
 def test_the_mix_that_is_assumed_names_calls_that_there_are() -> None:
     assert sum(histogram.general().values()) > 1_000_000
+
+
+TRACES = "-a never,filesystem -F fstype=tracefs"
+QUIET = "-a always,exit -S swapoff -F uid=7"
+
+
+@pytest.mark.parametrize(
+    ("call", "times"), [("getppid", 0), ("stat", 1), ("link", 4), ("unlink", 2), ("rename", 5)]
+)
+def test_a_file_system_rule_costs_each_time_that_a_name_is_noted(call: str, times: int) -> None:
+    plain, hiding, keyed = (
+        predict(DEBIAN, rules(QUIET, *more), events.typical(call)).total
+        for more in ((), (TRACES,), (f"{TRACES} -k key",))
+    )
+    assert hiding - plain == pytest.approx(38 * times)
+    assert keyed - hiding == pytest.approx(8 * times)
+    alone = predict(DEBIAN, rules(TRACES), events.typical(call))
+    assert (alone.total, alone.unknown) == (0.0, "")
+
+
+def test_what_other_lists_decide_about_is_said_not_to_be_predicted() -> None:
+    modes, cwd = "-a always,exit -S chmod -k modes", "-a always,exclude -F msgtype=CWD"
+    assert "exclude" in predict(DEBIAN, rules(modes, cwd), events.typical("chmod")).unknown
+    assert not predict(DEBIAN, rules(modes, cwd), events.typical("stat")).unknown
+    of_user = rules(QUIET, "-a never,task -F uid=1000")
+    assert "task" in predict(DEBIAN, of_user, events.typical("getppid")).unknown
+    assert not predict(
+        DEBIAN, rules(QUIET, "-a never,task -F uid=7"), events.typical("getppid")
+    ).unknown
+    other = rules(QUIET, "-a never,filesystem -F fstype!=tracefs")
+    assert "filesystem" in predict(DEBIAN, other, events.typical("stat")).unknown
+    assert not predict(DEBIAN, other, events.typical("getppid")).unknown
+
+
+def test_a_price_says_which_calls_it_does_not_know() -> None:
+    loaded = rules("-a always,exit -S chmod", "-a always,exclude -F msgtype=CWD")
+    chmod, stat = (("b64", lookup.calls("b64")[name]) for name in ("chmod", "stat"))
+    mix: Histogram = {chmod: 1.0, stat: 1.0}  # type: ignore[dict-item]
+    assert set(price(mix, Alike(DEBIAN, loaded).predict).unknown) == {chmod}
+
+
+def test_a_rule_of_any_list_that_names_a_signal_call_has_receivers_noted() -> None:
+    # `audit_signals` counts rules that `audit_n_rules` does not: auditctl gives these all calls.
+    for line in (TRACES, "-a always,exclude -F msgtype=CWD", "-a never,user -F uid=33"):
+        plain = predict(DEBIAN, rules(QUIET), events.typical("kill")).total
+        assert predict(DEBIAN, rules(QUIET, line), events.typical("kill")).total - plain == 114
+        assert predict(DEBIAN, rules(line), events.typical("kill")).total == 0

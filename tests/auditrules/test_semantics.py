@@ -7,18 +7,11 @@ from dataclasses import replace
 import pytest
 
 from hardcost.auditrules.event import Event, FileId, Name
+from hardcost.auditrules.fieldtests import UnresolvedError
 from hardcost.auditrules.kernelrule import UNSET, KernelRule
 from hardcost.auditrules.loadedrules import DuplicateError
 from hardcost.auditrules.rule import Rule
-from hardcost.auditrules.semantics import (
-    Decision,
-    Loaded,
-    Outcome,
-    UnresolvedError,
-    Verdict,
-    decide,
-    load,
-)
+from hardcost.auditrules.semantics import Decision, Loaded, Outcome, Verdict, decide, load
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import AS_WRITTEN, translate
 

@@ -136,9 +136,10 @@ def test_a_figure_of_a_sentence_is_taken_out_of_the_json() -> None:
     data = {
         "totals": [{"metric": "null", "baseline": 502.0, "with_profile": 1548.0, "cost": 1046.0}],
         "items": [{"metric": "null", "control": name, "cost": cost} for name, cost in rows],
-        "interaction": [{"metric": "null", "cost": 904.0}],
+        "fixed": [{"metric": "null", "cost": 904.0}],
+        "interaction": [{"metric": "null", "cost": 0.0}],
     }
-    kinds = ("times", "without", "interaction", "most", "usual")
+    kinds = ("times", "without", "fixed", "most", "usual")
     found = [figures.figure(data, f"null {kind}") for kind in kinds]
     assert found == ["3.1", "502", "904", "104", "19"]
 

@@ -53,7 +53,7 @@ def test_everything_in_the_store_is_one_table(say: Say, tmp_path: Path) -> None:
     assert say("export runs -o runs.csv").endswith("--- status 0\n")
     found = table((tmp_path / "runs.csv").read_text())
     kinds = {row["kind"] for row in found}
-    assert kinds == {"cell", "total", "item", "rest", "interaction", "trial"}
+    assert kinds == {"cell", "total", "item", "fixed", "rest", "interaction", "trial"}
     trials = [row for row in found if row["kind"] == "trial"]
     cells = {
         (row["configuration"], row["metric"]): row["value"]

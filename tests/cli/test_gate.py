@@ -125,6 +125,32 @@ def test_settings_that_are_no_rules_cannot_be_predicted(say: Say, tmp_path: Path
     assert added == {("b.conf", 1, "added"): 10.0}
 
 
+def test_what_can_t_be_predicted_is_listed_or_refused(
+    say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "task.rules").write_text(f"{OLD}-a never,task -F auid=1000\n")
+    reason = "null (not predicted: the list task decides by who made the process)"
+    found = result(say("old.rules task.rules --predict --format json"))
+    assert reason in found["without_a_number"]
+    lacking = dataclasses.replace(Constants.of_debian(), without={"null": 500.0})
+    monkeypatch.setattr(gatepredicted, "constants_for", lambda *_: lacking)
+    text = say("old.rules task.rules --predict")
+    assert status(text) == 2
+    assert f"no metric can be predicted: {reason}" in text
+
+
+def test_from_no_rule_that_is_paid_for_to_some(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "none.rules").write_text("-a never,user -F uid=70001\n")
+    for how in ("--predict", ON):
+        found = result(say(f"none.rules new.rules {how} --format json"))
+        fixed = {one["metric"]: one["cost"] for one in found["fixed"]}
+        for one in found["metrics"]:
+            parts = sum(line["adds"] for line in one["lines"])
+            assert parts + fixed[one["metric"]] + one["rest"] == one["difference"]
+        # The fake machine's rules share no work.
+        assert fixed["null"] == (354.0 if how == "--predict" else 0.0)
+
+
 def test_constants_of_an_earlier_hardcost_are_refused(
     say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -179,7 +179,7 @@ def test_a_result_says_which_trials_it_took_unchecked(tmp_path: Path, measured: 
     again, _ = measured()
     assert again["cells"] == whole["cells"]
     (note,) = [one for one in again["notes"] if "without a digest" in one]
-    assert note.startswith("2 trials were saved by an older hardcost")
+    assert note.startswith("10 trials were saved by an older hardcost")
     fresh, _ = measured("--fresh")
     assert not [one for one in fresh["notes"] if "without a digest" in one]
     ended = said("runs", "check", "--format", "json")

@@ -50,6 +50,7 @@ def test_each_control_is_left_out_once_and_alone_once() -> None:
         "profile",
         "audit-off",
         *(f"{kind}:{index}" for index in range(1, 6) for kind in ("without", "alone")),
+        *(f"idle-rules:{number}" for number in range(3)),
         "fired",
     ]
     assert (found["baseline"], found["profile"], found["audit-off"]) == (
@@ -60,6 +61,21 @@ def test_each_control_is_left_out_once_and_alone_once() -> None:
     for index in range(1, 6):
         assert found[leave_one_out.without(index)] == rules[:index] + rules[index + 1 :]
         assert found[leave_one_out.alone(index)] == ["auditd", rules[index]]
+
+
+def test_idle_rules_take_the_place_of_those_that_any_price_is_paid_for() -> None:
+    found = names(bill_plan(PROFILE, SYSCALLS))
+    kept = ["auditd", "-a never,task", "kernel.x=1", "quiet"]
+    assert found["idle-rules:0"] == kept
+    first, second = found["idle-rules:2"][len(kept) :]
+    assert found["idle-rules:1"] == [*kept, first]
+    assert first != second
+
+
+@pytest.mark.parametrize("text", ["-a never,user", "-a always,exclude -F msgtype=CWD"])
+def test_without_a_rule_on_the_exit_list_there_are_no_idle_ones(text: str) -> None:
+    profile = Profile("p", "", "", (DAEMON, AuditRule(Rule(text)), RESTRICT))
+    assert not any("idle" in name for name in names(bill_plan(profile, SYSCALLS)))
 
 
 def test_a_machine_that_runs_already_is_not_booted_for_its_bill() -> None:
@@ -133,7 +149,7 @@ def test_the_counting_trial_comes_once_for_each_workload() -> None:
         (workloads[0], 1, 0),
         (workloads[1], 1, 0),
     ]
-    assert len(plan.trials) == 13 * 2 * 2 * 3 + 2
+    assert len(plan.trials) == 16 * 2 * 2 * 3 + 2
 
 
 def test_a_profile_without_audit_has_neither_daemon_nor_counts() -> None:

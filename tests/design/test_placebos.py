@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from hardcost.auditrules.rule import Rule
 from hardcost.controls.control import (
     AuditDaemon,
+    AuditRule,
     BootParameter,
+    Kernel,
     Placebo,
     Profile,
     Rsyslog,
     Sysctl,
 )
 from hardcost.design.leave_one_out import bill_plan
-from hardcost.design.placebos import affordable, configurations, reference
-from hardcost.design.plan import Workload
+from hardcost.design.placebos import affordable, configurations, of_study, reference
+from hardcost.design.plan import Configuration, Workload
 
 SETTING = Sysctl("kernel.panic", "0")
 
@@ -51,3 +54,30 @@ def test_a_plan_has_them_where_they_are_asked_for() -> None:
     assert not any(map(reference, names))
     plan = bill_plan(profile, [Workload("syscalls")], placebos=8)
     assert sum(1 for one in plan.configurations if reference(one.name)) == 8
+
+
+RULES = (AuditDaemon(), AuditRule(Rule("-a always,exit -S swapon")))
+
+
+def test_a_studys_are_on_its_baseline_and_on_what_has_most_controls() -> None:
+    most, on = Configuration("rules=1 x", RULES), Configuration("on", RULES[:1])
+    known = (Configuration("off"), most, on)
+    found = of_study(known, "off", [Workload("syscalls")])
+    assert [reference(one.name) for one in found] == ["off", "rules=1 x"] * 4
+    placebos = [one.controls[-1] for one in found]
+    assert len(set(placebos)) == 8
+    kinds = [one.kind for one in placebos if isinstance(one, Placebo)]
+    assert "rule" not in kinds[::2]  # without audit there is no list of rules to disturb
+    assert set(kinds[1::2]) == {"rule"}
+
+
+def test_a_studys_need_no_kernel_but_its_baselines() -> None:
+    other = (Kernel("lean"), *RULES, SETTING)
+    known = (Configuration("a", RULES), Configuration("b", other))
+    assert {reference(one.name) for one in of_study(known, "a", [Workload("syscalls")])} == {"a"}
+
+
+def test_a_study_of_whole_systems_has_none() -> None:
+    known = (Configuration("a"), Configuration("b", (SETTING,)))
+    assert of_study(known, "a", [Workload("postfix")]) == ()
+    assert of_study((*known, Configuration("c", (Rsyslog(),))), "a", [Workload("syscalls")]) == ()

@@ -42,12 +42,13 @@ def test_a_cell_is_as_it_was_measured(run: Finding) -> None:
 
 def test_a_bill_adds_its_keys_and_adds_up(bill: Finding) -> None:
     document = json.loads(to_json(bill))
-    assert list(document) == [*HEAD, "totals", "items", "rest", "interaction", "least"]
+    assert list(document) == [*HEAD, "totals", "items", "fixed", "rest", "interaction", "least"]
     assert list(document["totals"][0]) == [
         "metric", "unit", "baseline", "with_profile", "cost", "distinguishable",
     ]  # fmt: skip
     assert list(document["items"][0]) == [
-        "control", "metric", "cost", "low", "high", "share", "alone", "fired", "place",
+        "control", "metric", "cost", "low", "high", "share", "alone", "fired", "place", "exercised",
+        "default",
     ]  # fmt: skip
     for total in document["totals"]:
         parts = sum(
@@ -156,4 +157,4 @@ def test_the_bytes_of_results_stay_what_they_are(
     run: Finding, bill: Finding, hostile: Finding
 ) -> None:
     digest = hashlib.sha256(everything(run, bill, hostile).encode()).hexdigest()
-    assert digest[:16] == "735abdc74fdf6a26"
+    assert digest[:16] == "b4cde7e30db672c7"

@@ -40,10 +40,12 @@ def test_a_bill_adds_up_says_what_fired_and_shows_rules_as_text(hardcost: Comman
     outcome = hardcost("bill", rules, "--workload", WORKLOAD, "--format", "json")
     bill = outcome.data()
     totals, items = per_metric(bill["totals"]), per_metric(bill["items"])
-    rest, interaction = per_metric(bill["rest"]), per_metric(bill["interaction"])
+    fixed, rest = per_metric(bill["fixed"]), per_metric(bill["rest"])
+    interaction = per_metric(bill["interaction"])
     assert set(totals) == {"null", "open", "chmod"}
     for metric, total in totals.items():
-        assert items[metric] + rest[metric] + interaction[metric] == total
+        assert items[metric] + fixed[metric] + rest[metric] + interaction[metric] == total
+    assert (fixed["null"], fixed["open"]) == (354, 1580)  # of the kernel that comes with the model
     for row in bill["totals"]:
         assert row["with_profile"] - row["baseline"] == row["cost"] > 0
     assert [item["cost"] for item in bill["items"]] == sorted(
@@ -126,14 +128,33 @@ def test_two_profiles_share_a_run_and_a_baseline(hardcost: Command) -> None:
             outcome.values("null")["baseline"]
         }
         items, total = per_metric(one["items"]), per_metric(one["totals"])
-        rest, interaction = per_metric(one["rest"]), per_metric(one["interaction"])
+        fixed, rest = per_metric(one["fixed"]), per_metric(one["rest"])
+        interaction = per_metric(one["interaction"])
         for metric, cost in total.items():
-            assert items[metric] + rest[metric] + interaction[metric] == cost
+            assert items[metric] + fixed[metric] + rest[metric] + interaction[metric] == cost
     assert set(outcome.values("null")) == {"audit-off", "baseline", old, new}
     shown = hardcost("report", "last").out
     assert "One baseline for all: audit on, no rules." in shown
     (page,) = (hardcost.store.parent / "reports").glob("*.html")
     assert f"hardcost bill {old} {new} --workload &#39;{WORKLOAD}&#39;" in page.read_text()
+
+
+def test_the_only_rule_costs_little_and_having_it_much(hardcost: Command) -> None:
+    rules = hardcost.write("one.rules", RULES.splitlines()[4])
+    words = ("--workload", "syscalls calls=null+open", "--format", "json")
+    bill = hardcost("bill", rules, *words).data()
+    fixed, total = per_metric(bill["fixed"]), per_metric(bill["totals"])
+    assert fixed["null"] == 354
+    assert {item["cost"] for item in bill["items"] if item["metric"] == "null"} == {19}
+    for metric, cost in per_metric(bill["items"]).items():
+        assert cost + fixed[metric] == total[metric]
+
+
+def test_what_is_the_default_anyway_is_marked(hardcost: Command) -> None:
+    words = ("--workload", "syscalls calls=null+exec", "--format", "json")
+    bill = hardcost("bill", "kernel.randomize_va_space=2", *words).data()
+    assert {item["default"] for item in bill["items"]} == {"kernel"}
+    assert "without what is the default anyway" in " ".join(hardcost("report", "last").out.split())
 
 
 def test_settings_without_a_file_are_billed(hardcost: Command) -> None:

@@ -29,6 +29,7 @@ pytestmark = pytest.mark.vm
 
 CASES = 4200
 SEED = 3
+EXCLUDING_SETS, EXCLUDING_CALLS = 30, 30
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +88,15 @@ def test_less_than_the_whole_event_would_be_found_out(
 ) -> None:
     battery = replace(boot.battery, events=tuple(map(changed, boot.battery.events)))
     assert compare(battery, boot.sets, CALLS).disagreements
+
+
+def test_the_records_that_are_written_are_those_that_the_semantics_name(
+    machine: VirtualMachine,
+) -> None:
+    comparison = cases.excluding(machine, EXCLUDING_SETS, EXCLUDING_CALLS, SEED).comparison
+    assert not comparison.disagreements, "\n\n".join(map(str, comparison.disagreements[:5]))
+    for exercised in ("dropped whole", "dropped in part", "events compared by record"):
+        assert comparison.counts[exercised] > EXCLUDING_SETS, comparison.counts
 
 
 def test_a_set_is_listed_and_its_refused_lines_are_reported(machine: VirtualMachine) -> None:

@@ -178,7 +178,7 @@ boot = ["audit=0"]
     assert "rdinit=/none" in failure["reason"]
     assert "VFS: Unable to mount root fs" in failure["log"]
     again = hardcost("run", file, status=3)
-    assert "2 of 3 trials are in the store already" in again.err
+    assert "6 of 11 trials are in the store already" in again.err
     assert "broken" in again.out
 
 
@@ -219,7 +219,7 @@ mount -o remount,size=64m "$folder"
     assert "the disk is full" in error
     assert "--resume" in before
     assert "going on with rules-" in after
-    assert "of 19 trials are in the store already" in after
+    assert "of 27 trials are in the store already" in after
     assert outcome.status == 0
     assert len(outcome.cells()) == 19
 

@@ -55,6 +55,8 @@ pub struct SetAnswer {
     pub keys: Vec<String>,
     /// For each SYSCALL record of a call: the call's index and its key's.
     pub recorded: Vec<(usize, usize)>,
+    /// For each such call the kinds of all records of its event, in their order.
+    pub kinds: Vec<(usize, Vec<u16>)>,
     /// Calls that came to another result than when they were learned, with that.
     pub changed: Vec<(usize, i64)>,
 }

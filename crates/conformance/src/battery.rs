@@ -117,7 +117,18 @@ impl Battery<'_> {
         }
         let (kept, lost) = self.audit.records()?;
         let (keys, recorded) = self.recorded(&kept);
-        Ok(SetAnswer { set: index, complaints, loaded, lost, listing, keys, recorded, changed })
+        let kinds = self.marks.kinds(&kept);
+        Ok(SetAnswer {
+            set: index,
+            complaints,
+            loaded,
+            lost,
+            listing,
+            keys,
+            recorded,
+            kinds,
+            changed,
+        })
     }
 
     fn make(&mut self, index: usize) -> Result<i64> {

@@ -50,6 +50,14 @@ impl Marks {
     }
 }
 
+impl Marks {
+    /// The kinds of all records of each call's event, in their order.
+    pub fn kinds(&self, kept: &[Record]) -> Vec<(usize, Vec<u16>)> {
+        let kinds_of = |records: Vec<(u16, String)>| records.iter().map(|&(kind, _)| kind).collect();
+        self.events(kept).into_iter().map(|(call, records)| (call, kinds_of(records))).collect()
+    }
+}
+
 /// The number that all records of an event share.
 fn serial(text: &str) -> Option<&str> {
     text.split_once(':')?.1.split_once(')').map(|(serial, _)| serial)

@@ -15,7 +15,7 @@ use crate::ascii::write_line;
 use crate::bootline::{BootLine, Init};
 use crate::error::{Context, Result};
 use crate::farewell::{end, fail, open_line};
-use crate::line::Line;
+use crate::line::{Line, keep_job};
 use crate::place::Place;
 use crate::protocol::Answer;
 use crate::root;
@@ -59,6 +59,7 @@ fn run_job() -> Result<()> {
     let boot_line = BootLine::read();
     let line = open_line(&boot_line)?;
     prepared?;
+    keep_job().context(|| "keeping the job".into())?;
     raise_loopback().context(|| "bringing up the loopback device".into())?;
     // Only an idle processor can stop for a snapshot.
     let mut spinner = None;

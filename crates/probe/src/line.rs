@@ -1,5 +1,6 @@
 //! How a guest talks with the host: through QEMU's ports, or by a serial line where the kernel
-//! refuses the ports, as one that is locked down does.
+//! refuses the ports, as one that is locked down does. The host then puts the job into the
+//! initramfs, which takes neither a port nor a driver; or the kernel has it as a file of its own.
 //!
 //! The ports are better: QEMU serves them within the instruction, with no interrupt. What goes by
 //! the serial line has left it when a write is over, so that it disturbs nothing that comes after.
@@ -19,6 +20,10 @@ use crate::standstill;
 
 /// The job's name in QEMU's `-fw_cfg name=…`.
 const JOB: &str = "opt/hardcost/job";
+/// The same in the initramfs, where the kernel line says that the ports will be refused.
+const PACKED_JOB: &str = "/hardcost.job";
+/// The same where services run, whose root is another; `/run` is moved along.
+const KEPT_JOB: &str = "/run/hardcost.job";
 /// The same as a file of the kernel's; without ACPI it needs `qemu_fw_cfg.ioport=…` to find QEMU.
 const JOB_FILE: &str = "/sys/firmware/qemu_fw_cfg/by_name/opt/hardcost/job/raw";
 /// The guest's second serial port; the first is the console.
@@ -59,6 +64,8 @@ impl Line {
         if self.ports {
             fw_cfg::read_file(&mut FwCfgPorts, JOB)
                 .ok_or_else(|| Error::Other(format!("QEMU was given no file {JOB}")))
+        } else if let Ok(job) = fs::read(KEPT_JOB) {
+            Ok(job)
         } else {
             fs::read(JOB_FILE).context(|| JOB_FILE.into())
         }
@@ -83,6 +90,14 @@ impl Write for &Line {
 
     fn flush(&mut self) -> io::Result<()> {
         self.serial.as_ref().map_or(Ok(()), |serial| Ok(tcdrain(serial)?))
+    }
+}
+
+/// Keeps a job that came in the initramfs where it stays when the root is changed; needs `/run`.
+pub fn keep_job() -> io::Result<()> {
+    match fs::copy(PACKED_JOB, KEPT_JOB) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        copied => copied.map(drop),
     }
 }
 

@@ -71,7 +71,9 @@ class Choice:
     that is kept, `worth` says where values come from. `proposals` counts the choices that were
     measured, `put_back` those controls that were measured back in, in vain; `error` is the largest
     error of a prediction, relative to the baseline. `rewritten` says what an equivalent replaced,
-    and `equivalent` what all of that costs, measured; both are empty where nothing was.
+    and `equivalent` what all of that costs, measured; both are empty where nothing was. `fixed` is
+    the price of having any audit rule on the metrics with a budget, where it is distinguishable
+    from 0; the controls `rules` pay it once together.
     """
 
     profile: str
@@ -90,6 +92,13 @@ class Choice:
     budgets: dict[str, float] = field(default_factory=dict)
     rewritten: tuple[str, ...] = ()
     equivalent: tuple[Costs, ...] = ()
+    fixed: tuple[Costs, ...] = ()
+    rules: tuple[str, ...] = ()
+
+    @property
+    def avoids_fixed(self) -> bool:
+        """Whether all the rules that pay the price of having any are given up."""
+        return set(self.rules) <= {one.control for one in self.given_up}
 
     @property
     def kept(self) -> int:

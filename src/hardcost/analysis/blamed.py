@@ -9,7 +9,9 @@ import numpy as np
 
 from hardcost.analysis.estimates import by_metric, median, shift, total
 from hardcost.analysis.finding import Bill, Item, Search, Sum
+from hardcost.analysis.fixedprice import NOTHING, SPREAD, fixed_price, half_of, less
 from hardcost.analysis.least import bound, interaction_bound, least
+from hardcost.design.anyrule import paid_for
 from hardcost.design.culprits import name_of
 from hardcost.design.grouptest.lattice import Lattice
 from hardcost.design.leave_one_out import BASELINE, PROFILE
@@ -18,7 +20,9 @@ from hardcost.errors import TrialError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
 
+    from hardcost.analysis.estimates import Estimate as Shift
     from hardcost.analysis.estimates import Series
     from hardcost.analysis.finding import Total
     from hardcost.controls.control import Profile
@@ -86,27 +90,44 @@ def itemise(
 
     An item is a confirmed culprit: `cost` is by how much the profile exceeds the profile without
     it (and without what requires it), `alone` is its cost over its requirements and nothing else.
-    The rest is the cost of the profile without all culprits, measured as one. What neither
-    explains is the interaction. For each metric they add up to the total's cost.
+    The rest is the cost of the profile without all culprits, measured as one, less the fixed price
+    of having any audit rule where it has one; so is the cost of a culprit that is the only rule.
+    What none of them explains is the interaction. For each metric they add up to the total's cost.
     """
     metrics, lattice = by_metric(records), Lattice(problem)
     confirmed = [one for one in outcome.culprits if one.confirmed and one.saved is not None]
     leasts = tuple(least(metric, known) for metric, known in metrics.items())
     totals = tuple(total(one.metric, metrics[one.metric], PROFILE, one.cost) for one in leasts)
-    items, rest, interaction = [], [], []
+    rules = {
+        control.name for control in map(profile.controls.__getitem__, paid_for(profile.controls))
+    }
+    items, fixed, rest, interaction = [], [], [], []
     for of in totals:
         known = metrics[of.metric]
-        every = [_item(culprit, lattice, of, known) for culprit in confirmed]
-        found = [item for item in every if abs(item.cost) > of.least or not of.least]
+        price = fixed_price(known, of.least)
+        each = {
+            one.index: price if rules and _lacks(rules, lattice, [one]) else NOTHING
+            for one in confirmed
+        }
+        every = [_item(culprit, lattice, of, known, each[culprit.index]) for culprit in confirmed]
+        found = [
+            item
+            for item, culprit in zip(every, confirmed, strict=True)
+            if not of.least
+            or abs(item.cost) > of.least * (SPREAD if each[culprit.index].value else 1.0)
+        ]
         itemised = math.fsum(item.cost for item in found)
         remaining = _remaining(len(problem.names), confirmed, of, known)
         between = 0.0
         if remaining is not None:
-            between = of.cost - math.fsum(item.cost for item in every) - remaining
-        if abs(between) <= interaction_bound(of.least, len(every) + 1):
+            kept = 0.0 if _lacks(rules, lattice, confirmed) else price.value
+            between = of.cost - math.fsum(item.cost for item in every) - price.value
+            between -= remaining - kept
+        if abs(between) <= interaction_bound(of.least, len(every) + 1, fixed=bool(price.value)):
             between = 0.0
         items.extend(found)
-        rest.append(Sum(of.metric, of.cost - itemised - between))
+        fixed.append(Sum(of.metric, price.value, half_of(price)))
+        rest.append(Sum(of.metric, of.cost - itemised - price.value - between))
         interaction.append(Sum(of.metric, between))
     items.sort(key=lambda item: -item.cost)
     return Bill(
@@ -117,6 +138,7 @@ def itemise(
         rest=tuple(rest),
         interaction=tuple(interaction),
         least=leasts,
+        fixed=tuple(fixed),
     )
 
 
@@ -180,11 +202,19 @@ def _value(estimate: Estimate) -> str:
     return f"{estimate.value:,.6g} ({estimate.low:,.6g} to {estimate.high:,.6g})"
 
 
-def _item(culprit: Culprit, lattice: Lattice, of: Total, known: dict[str, Series]) -> Item:
+def _lacks(rules: AbstractSet[str], lattice: Lattice, culprits: Sequence[Culprit]) -> bool:
+    """Say whether the profile without some culprits has none of the rules."""
+    off = {index for one in culprits for index in (one.index, *one.dropped)}
+    return rules <= {lattice.names[index] for index in off}
+
+
+def _item(
+    culprit: Culprit, lattice: Lattice, of: Total, known: dict[str, Series], price: Shift
+) -> Item:
     count = len(lattice.names)
     off = {culprit.index, *culprit.dropped}
     without = name_of([index for index in range(count) if index not in off], count)
-    saved = shift(known[PROFILE], known[without])
+    saved = less(shift(known[PROFILE], known[without]), price)
     needed = lattice.requirements(culprit.index)
     single = known.get(name_of(sorted({*needed, culprit.index}), count))
     before = known.get(name_of(sorted(needed), count))

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from hardcost.store.record import Record
 
 CONFIDENCE = 0.95
+FEWEST_RANKED = 5
+"""So many draws have a range that holds the median in about 95 % of cases."""
+
 _GRID = 1024  # estimates are multiples of 1/1024 of a unit, so that sums of them are exact
 
 
@@ -113,6 +116,21 @@ def mean(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
     return Estimate(middle, middle - half, middle + half)
 
 
+def middle_of_draws(values: Sequence[float]) -> Estimate:
+    """Return the interquartile mean of independent draws and its 95 % confidence interval.
+
+    Now and then a draw lies far off, since something rare happened in it. The interval lies between
+    order statistics, as that of a `median`: such a draw moves one end of it at most, and not the
+    estimate. Of five draws it is their range, which has 93.75 %. Fewer than that could not be
+    ranked so: they have `mean` and its interval.
+    """
+    if len(values) < FEWEST_RANKED:
+        return mean(values)
+    ordered = sorted(values)
+    below = max(_binomial_quantile(len(ordered)) - 1, 0)
+    return Estimate(interquartile_mean(values), ordered[below], ordered[-1 - below])
+
+
 def mean_of_trials(trials: Mapping[Key, float], confidence: float = CONFIDENCE) -> Estimate:
     """Return the mean of an inexact instrument's trials and its confidence interval.
 
@@ -159,7 +177,7 @@ def _series(
 ) -> Series:
     _, workload, metric = key
     drawn = instrument.exact and len({number for _, number in trials}) > 1
-    call = syscalls.calls().get(metric) if workload.split(" ")[0] == syscalls.NAME else None
+    call = syscalls.known().get(metric) if workload.split(" ")[0] in syscalls.OF_CALLS else None
     return Series(
         unit=unit,
         samples=trials,
@@ -209,7 +227,7 @@ def shift(of: Series, against: Series) -> Estimate:
     Samples are compared pairwise, since the n-th sample of both meets the kernel in the same phase
     (its page lists fill and drain). This removes that source of spread, which a difference of
     medians keeps. One pair of trials gives the median of the samples' differences with its
-    interval; several give the mean of these medians, or of draws that of their interquartile means.
+    interval; several give the mean of these medians, or of draws the interquartile mean of those.
 
     Of two runs of a program, one may have more samples; unpaired samples are left out. Trials of an
     inexact instrument are compared by their medians.
@@ -231,12 +249,17 @@ def shift(of: Series, against: Series) -> Estimate:
 
 
 def _mean(of: Series, values: Mapping[Key, float]) -> Estimate:
-    """Return the mean over trials, with an interval that is not narrower than chance may make it.
+    """Return the mean over trials, of draws that of their middle half, and an honest interval.
+
+    It is not narrower than chance may make it.
 
     Draws often agree to the instruction, while one in twenty or forty would not: of those a few
     draws know nothing.
     """
-    found = mean_of_trials(values) if of.timed else mean(list(values.values()))
+    if of.timed:
+        found = mean_of_trials(values)
+    else:
+        found = (middle_of_draws if of.drawn else mean)(list(values.values()))
     low = min(found.low, found.value - of.chance)
     high = max(found.high, found.value + of.chance)
     return _gridded(Estimate(found.value, low, high))
@@ -254,6 +277,8 @@ def ratio(of: Series, against: Series) -> Estimate:
     if all(pair == pairs[0] for pair in pairs):
         return Estimate(a.value / b.value, a.low / b.high, a.high / b.low)
     ratios = [a.value / b.value for a, b in pairs]
+    if of.drawn:
+        return middle_ratio(ratios)
     if not of.timed:
         return mean_ratio(ratios)
     logarithms = {key: math.log(one) for key, one in zip(common, ratios, strict=True)}
@@ -339,6 +364,11 @@ def _twins(a: Sequence[float], b: Sequence[float]) -> list[tuple[float, float]]:
 def mean_ratio(ratios: Sequence[float]) -> Estimate:
     """Return the geometric mean of several ratios above 0, and its interval, as of `mean`."""
     return _raised(mean([math.log(one) for one in ratios]))
+
+
+def middle_ratio(ratios: Sequence[float]) -> Estimate:
+    """Return the middle of several ratios above 0, and its interval, as of `middle_of_draws`."""
+    return _raised(middle_of_draws([math.log(one) for one in ratios]))
 
 
 def _raised(logarithm: Estimate) -> Estimate:

@@ -21,7 +21,8 @@ class Cell:
     the ratio of each pair in the order of all of the run's, NaN where it lacks one. All but the
     ratios are in `unit`. What a workload measured several times in one trial, each time perturbed,
     counts as several of `trials`. If one trial is a single draw, ratios closer to 1 than
-    `resolution` say nothing; otherwise it is 0.
+    `resolution` say nothing; otherwise it is 0. A difference of up to `least` cannot be
+    distinguished from chance: placebos differ by as much. The ratio's interval allows for it.
     """
 
     configuration: str
@@ -41,10 +42,11 @@ class Cell:
     each: tuple[float, ...] = ()
     resolution: float = 0.0
     ratios: tuple[float, ...] = ()
+    least: float = 0.0
 
     @property
     def may_be_baseline(self) -> bool:
-        """Whether the ratio has an interval that includes values on both sides of 1."""
+        """Whether the ratio has an interval that includes 1, so that the difference may be 0."""
         return self.ratio_low < self.ratio_high and self.ratio_low <= 1 <= self.ratio_high
 
 
@@ -90,7 +92,8 @@ class Item:
     of lint's diagnostics for the rule; `ids` are the control's names in benchmarks, `severity` the
     gravest that they give it, "" if none; `caveat` says what the numbers do not show of its cost,
     "" if they show it all. [alone_low, alone_high] is the 95 % interval of `alone`, None if
-    unknown.
+    unknown. `exercised` says whether any metric reaches what the control acts on; None: unknown.
+    `default` is "kernel" or "distribution" where the control is its default anyway.
     """
 
     control: str
@@ -110,14 +113,17 @@ class Item:
     severity: str = ""
     alone_low: float | None = None
     alone_high: float | None = None
+    exercised: bool | None = None
+    default: str | None = None
 
 
 @dataclass(frozen=True)
 class Sum:
-    """A remainder of a bill for one metric."""
+    """A part of a bill for one metric that is no single control's; `half` of its interval."""
 
     metric: str
     cost: float
+    half: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -134,8 +140,24 @@ class Least:
 
 
 @dataclass(frozen=True)
+class Unmeasured:
+    """A control that is not part of a bill, since its guest did not bear it, and what happened.
+
+    `place` is the control's location, as `file:line`, or "".
+    """
+
+    control: str
+    reason: str
+    place: str = ""
+
+
+@dataclass(frozen=True)
 class Bill:
-    """The total cost of a profile, itemised; for each metric items + rest + interaction = total.
+    """The total cost of a profile, itemised.
+
+    For each metric items + fixed + rest + interaction = total. `fixed` is what having any audit
+    rule costs, whichever it is. `rules` are the controls that pay it once together: their `alone`
+    contains it, and if there is one such rule, leaving it out saves it beside the item's cost.
 
     Items exceed the metric's `least`; smaller costs are in the rest, and so is an interaction that
     chance alone could produce. `controls` names all measured controls, those without an item too,
@@ -147,7 +169,7 @@ class Bill:
     `small` has the items that are in the rest, so that with `items` there is one for each control
     and metric; a search leaves it empty. `needs` maps a control to those that it requires, without
     which it was never measured. `pieces` are the profile's file, each a text and the controls that
-    it is for (`profiles.pieces`).
+    it is for (`profiles.pieces`). `unmeasured` are the profile's controls that the bill is without.
     """
 
     profile: str
@@ -161,10 +183,13 @@ class Bill:
     controls: tuple[str, ...] = ()
     unshown: tuple[str, ...] = ()
     small: tuple[Item, ...] = ()
+    fixed: tuple[Sum, ...] = ()
+    rules: tuple[str, ...] = ()
     needs: dict[str, tuple[str, ...]] = field(default_factory=dict)
     pieces: tuple[tuple[str, tuple[str, ...]], ...] = ()
     accounting: tuple[Accounted, ...] = ()
     audit_off: str = "audit=0"
+    unmeasured: tuple[Unmeasured, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -392,7 +417,9 @@ class Finding:
     `folder` its working directory, if a word of it is a path relative to that. `choice` is what to
     give up for a budget, of the profile that `bill` is of. `successive` names the axis whose levels
     are shown one after the other, such as versions of a kernel. `counted` is the same bill of times
-    in instructions, counted in the emulator.
+    in instructions, counted in the emulator. `asked` is the configuration whose cost the study is
+    about, if it names one. `unexercised` names configurations of which no metric reaches anything
+    in which they differ from their baselines.
     """
 
     run: str
@@ -421,3 +448,5 @@ class Finding:
     choice: Choice | None = None
     successive: str | None = None
     counted: Finding | None = None
+    asked: str | None = None
+    unexercised: tuple[str, ...] = ()

@@ -64,9 +64,12 @@ class Growth:
     `base` and `head` are its values in `unit`; [low, high] is the interval of their difference. A
     difference of up to `least` is not distinguishable from chance. `before` and `after` are what
     each state costs over the same without its controls, None where that is not known. `parts` are
-    the lines of the change, those that add most first; `rest` is what they don't explain. Parts and
-    rest add up to the difference. `configuration` is "" where two states are compared, each a
-    whole. `limit` is the largest share of `base` by which it may grow, None if it has none.
+    the lines of the change, those that add most first; `fixed` is the price of having any audit
+    rule, if one state alone has some, and None where that is not known. `rest` is what these don't
+    explain: parts, fixed and rest add up to the difference. `unpriced` are lines whose part is not
+    predicted, each with why; it is in the rest. `configuration` is "" where two states are
+    compared, each a whole. `limit` is the largest share of `base` by which it may grow, None if it
+    has none.
     """
 
     metric: str
@@ -81,6 +84,8 @@ class Growth:
     parts: tuple[Part, ...] = ()
     configuration: str = ""
     limit: float | None = None
+    fixed: float | None = None
+    unpriced: tuple[tuple[Line, str], ...] = ()
 
     @property
     def name(self) -> str:
@@ -95,7 +100,7 @@ class Growth:
     @property
     def rest(self) -> float:
         """What the lines do not explain: other lines, order, and interaction."""
-        return self.difference - math.fsum(part.cost for part in self.parts)
+        return self.difference - math.fsum((self.fixed or 0.0, *(one.cost for one in self.parts)))
 
     @property
     def share(self) -> float:
@@ -157,6 +162,12 @@ class Gate:
         """The metrics that differ, the largest growth first."""
         found = (one for one in self.growths if one.difference)
         return tuple(sorted(found, key=lambda one: (not one.over, -_sortable(one.share))))
+
+    @property
+    def any_rule(self) -> Growth | None:
+        """The metric of which the price of having any audit rule is most; None if it is 0."""
+        paid = [one for one in self.growths if one.fixed]
+        return max(paid, key=lambda one: abs(_of(one, one.fixed or 0.0)), default=None)
 
     @property
     def counted(self) -> tuple[Line, ...]:

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 from hardcost.analysis.estimates import by_metric, shift, total
 from hardcost.analysis.finding import Bill, Item, Sum
+from hardcost.analysis.fixedprice import NOTHING, SPREAD, fixed_price, half_of, less
 from hardcost.analysis.least import interaction_bound, least
 from hardcost.controls.control import AuditDaemon, AuditRule, Kernel, Sysctl, needed
 from hardcost.design import leave_one_out as names
+from hardcost.design.anyrule import paid_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hardcost.analysis.estimates import Series
+    from hardcost.analysis.estimates import Estimate, Series
     from hardcost.analysis.finding import Total
     from hardcost.controls.control import Control, Profile
     from hardcost.store.record import Record
@@ -24,32 +26,41 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Bill:
     """Return the bill of `profile` from the trials of its leave-one-out plan.
 
     An item's cost is by how much the profile exceeds the profile without that control, sample by
-    sample. What items and rest don't explain is the interaction. The sum is exact by construction,
-    in floating point too, since all values are multiples of 1/1024. An item whose interval includes
+    sample; of the only rule, less the fixed price of having any, which goes with it. What items,
+    fixed price and rest don't explain is the interaction. The sum is exact by construction, in
+    floating point too, since all values are multiples of 1/1024. An item whose interval includes
     both sides of 0, or that placebos reach too, is not resolved and goes into the rest. So does an
     interaction that chance alone could produce.
     """
     metrics = by_metric(records)
     fired = _fired(records)
-    totals, items, rest, interaction, leasts = [], [], [], [], []
+    totals, items, fixed, rest, interaction, leasts = [], [], [], [], [], []
     small: list[Item] = []
+    rules = paid_for(profile.controls)
+    sole = rules if len(rules) == 1 else ()
     for metric, known in metrics.items():
         floor = least(metric, known)
         of = total(metric, known, names.PROFILE, floor.cost)
+        price = fixed_price(known, floor.cost)
         candidates = [
-            _item(profile, index, known, of, fired)
+            _item(profile, index, known, of, fired, price if index in sole else NOTHING)
             for index, control in enumerate(profile.controls)
             if not isinstance(control, AuditDaemon | Kernel)
         ]
-        resolved = [item for item in candidates if _resolved(item, floor.cost)]
+        # What the only rule costs beside the fixed price is as uncertain as that.
+        bounds = {profile.controls[index].name: SPREAD * floor.cost for index in sole}
+        resolved = [
+            item for item in candidates if _resolved(item, bounds.get(item.control, floor.cost))
+        ]
         itemised = math.fsum(item.cost for item in resolved)
-        between = of.cost - math.fsum(item.cost for item in candidates)
-        if abs(between) <= interaction_bound(floor.cost, len(candidates)):
+        between = of.cost - math.fsum(item.cost for item in candidates) - price.value
+        if abs(between) <= interaction_bound(floor.cost, len(candidates), fixed=bool(price.value)):
             between = 0.0
         totals.append(of)
         items.extend(resolved)
-        small.extend(item for item in candidates if not _resolved(item, floor.cost))
-        rest.append(Sum(metric, of.cost - itemised - between))
+        small.extend(item for item in candidates if item not in resolved)
+        fixed.append(Sum(metric, price.value, half_of(price)))
+        rest.append(Sum(metric, of.cost - itemised - price.value - between))
         interaction.append(Sum(metric, between))
         leasts.append(floor)
     items.sort(key=lambda item: -item.cost)
@@ -61,18 +72,21 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Bill:
         rest=tuple(rest),
         interaction=tuple(interaction),
         least=tuple(leasts),
-        controls=tuple(
-            control.name
-            for control in profile.controls
-            if not isinstance(control, AuditDaemon | Kernel)
-        ),
+        controls=tuple(control.name for control in _itemised(profile)),
         small=tuple(small),
+        fixed=tuple(fixed),
+        rules=tuple(profile.controls[index].name for index in rules),
         needs={
             control.name: tuple(need.name for need in needs)
             for control in profile.controls
             if (needs := needed(control, profile.controls))
         },
     )
+
+
+def _itemised(profile: Profile) -> list[Control]:
+    """Return the controls that have an item: what only lets others act has none."""
+    return [one for one in profile.controls if not isinstance(one, AuditDaemon | Kernel)]
 
 
 def _resolved(item: Item, least: float) -> bool:
@@ -90,15 +104,16 @@ def totals(records: Sequence[Record], configuration: str) -> tuple[Total, ...]:
     )
 
 
-def _item(
+def _item(  # noqa: PLR0913, PLR0917  (what a cost is worked out from)
     profile: Profile,
     index: int,
     known: Mapping[str, Series],
     of: Total,
     fired: Mapping[tuple[str, int], int] | None,
+    price: Estimate,
 ) -> Item:
     control = profile.controls[index]
-    saved = shift(known[names.PROFILE], known[names.without(index)])
+    saved = less(shift(known[names.PROFILE], known[names.without(index)]), price)
     alone = shift(known[names.alone(index)], known[names.BASELINE])
     return Item(
         control=control.name,

@@ -7,18 +7,21 @@ kernel's memory happened to lie. A control's cost of the same size may be no mor
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scipy import special
 
-from hardcost.analysis.estimates import on_grid, shift
+from hardcost.analysis.estimates import on_grid, series, shift
 from hardcost.analysis.finding import Least
-from hardcost.design.placebos import compared
+from hardcost.design.placebos import compared, reference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.analysis.estimates import Series
+    from hardcost.analysis.finding import Cell
+    from hardcost.store.record import Record
 
 FALSE_ALARMS = 0.01
 """The rate at which a control that costs nothing may seem to cost some, if chance is normal."""
@@ -31,6 +34,41 @@ def least(metric: str, known: Mapping[str, Series]) -> Least:
         return Least(metric, 0.0, 0)
     rare = next(iter(known.values())).chance  # too rare for a bill's own placebos to show it
     return Least(metric, max(rare, bound(shifts)), len(shifts))
+
+
+def allowing_for_chance(cells: Sequence[Cell], records: Sequence[Record]) -> tuple[Cell, ...]:
+    """Return the cells without those of placebos, whose differences bound what may be chance.
+
+    A ratio's interval is as wide as chance at least, so that no difference of that size seems
+    exact. Times have intervals of their own.
+    """
+    metrics: dict[tuple[str, str], dict[str, Series]] = {}
+    for (configuration, workload, metric), trials in series(records).items():
+        metrics.setdefault((workload, metric), {})[configuration] = trials
+    bounds = {
+        key: least(key[1], known).cost
+        for key, known in metrics.items()
+        if not any(one.timed for one in known.values())
+    }
+    names = {cell.configuration for cell in cells}
+    return tuple(
+        _widened(cell, bounds.get((cell.workload, cell.metric), 0.0))
+        for cell in cells
+        if reference(cell.configuration) not in names
+    )
+
+
+def _widened(cell: Cell, by: float) -> Cell:
+    against = cell.value - cell.difference
+    if not by or cell.configuration == cell.baseline or not against > 0:
+        return replace(cell, least=by)
+    share = by / against
+    return replace(
+        cell,
+        least=by,
+        ratio_low=min(cell.ratio_low, cell.ratio - share),
+        ratio_high=max(cell.ratio_high, cell.ratio + share),
+    )
 
 
 def bound(shifts: Sequence[float]) -> float:
@@ -47,13 +85,13 @@ def bound(shifts: Sequence[float]) -> float:
     return on_grid(max(quantile * math.sqrt(square), *map(abs, shifts)))
 
 
-def interaction_bound(least: float, controls: int) -> float:
+def interaction_bound(least: float, controls: int, *, fixed: bool = False) -> float:
     """Return the bound for an interaction of so many controls by chance, in `least`'s unit.
 
     The profile's total less each control's cost contains the profile's own trial `controls` - 1
-    times and every other trial once; their variances add up. A cost contains two trials. One
-    control can't interact: the bound is infinite.
+    times and every other trial once; their variances add up. A cost contains two trials. A `fixed`
+    price beside the costs adds six. One control can't interact: the bound is infinite.
     """
     if controls < 2:  # noqa: PLR2004  (two interact)
         return math.inf
-    return least * math.sqrt(((controls - 1) ** 2 + controls + 1) / 2)
+    return least * math.sqrt(((controls - 1) ** 2 + controls + 1 + 6 * fixed) / 2)

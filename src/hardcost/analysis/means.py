@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hardcost.analysis.estimates import mean_ratio
+from hardcost.analysis.estimates import mean_ratio, middle_ratio
 from hardcost.units import is_rate
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from hardcost.analysis.finding import Cell
 
 
-_PER_OPERATION = "/op"
+_PER_OPERATION, _COUNTED = "/op", "insn"
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def _apart(cells: Sequence[Cell]) -> list[Cell]:
 def _mean(configuration: str, workload: str | None, cells: Sequence[Cell]) -> MeanPenalty:
     ratios = [cost_ratio(cell) for cell in cells]
     known = list(_known(ratios))
-    interval = _interval([cell for cell in cells if math.isfinite(cell.ratio) and cell.ratio > 0])
+    interval = _interval(_comparable(cells))
     return MeanPenalty(
         configuration=configuration,
         workload=workload,
@@ -110,21 +111,70 @@ def _mean(configuration: str, workload: str | None, cells: Sequence[Cell]) -> Me
     )
 
 
+def _comparable(cells: Sequence[Cell]) -> list[Cell]:
+    return [cell for cell in cells if math.isfinite(cell.ratio) and cell.ratio > 0]
+
+
 def _interval(cells: Sequence[Cell]) -> Estimate | None:
     """Return the mean over pairs of trials of the pairs' own means; None of fewer than two pairs.
+
+    Draws of an exact instrument have the mean of their middle half.
+    """
+    means = list(_of_pairs(cells).values())
+    return _middle(means, cells) if len(means) > 1 else None
+
+
+def _of_pairs(cells: Sequence[Cell]) -> dict[int, float]:
+    """Return the mean of each pair of trials over the cells, by the pair's number.
 
     A cell of a single trial enters each pair with the same ratio. A pair that lacks a metric which
     others have is left out.
     """
-    pairs = range(max((len(cell.ratios) for cell in cells), default=0))
-    means = []
-    for at in pairs:
+    found = {}
+    for at in range(max((len(cell.ratios) for cell in cells), default=0)):
         own = [
             _inverse(cell, cell.ratios[at]) if cell.ratios else cost_ratio(cell) for cell in cells
         ]
         if all(math.isfinite(ratio) and ratio > 0 for ratio in own):
-            means.append(geometric_mean(own))
-    return mean_ratio(means) if len(means) > 1 else None
+            found[at] = geometric_mean(own)
+    return found
+
+
+def _middle(means: Sequence[float], cells: Sequence[Cell]) -> Estimate:
+    drawn = all(cell.unit.startswith(_COUNTED) for cell in cells)
+    return middle_ratio(means) if drawn else mean_ratio(means)
+
+
+def distinguishable(cells: Sequence[Cell], others: Sequence[Cell]) -> bool:
+    """Say whether two configurations' means over the same metrics differ by more than chance.
+
+    They are compared pair by pair. Where they have a single trial, their intervals must be apart;
+    exact counts have points, and draws their resolution.
+    """
+    cells, others = _comparable(_apart(cells)), _comparable(_apart(others))
+    known = {(cell.workload, cell.metric) for cell in cells}
+    known &= {(cell.workload, cell.metric) for cell in others}
+    mine, theirs = (
+        [c for c in some if (c.workload, c.metric) in known] for some in (cells, others)
+    )
+    if not known:
+        return False
+    a, b = _of_pairs(mine), _of_pairs(theirs)
+    ratios = [a[at] / b[at] for at in a if at in b]
+    if len(ratios) > 1:
+        by = _middle(ratios, [*mine, *theirs])
+        return not by.low <= 1 <= by.high
+    (low, high), (other_low, other_high) = _bounds(mine), _bounds(theirs)
+    coarse = max(_ROUNDING, *(cell.resolution for cell in (*mine, *theirs)))
+    return max(low / other_high, other_low / high) > 1 + coarse
+
+
+def _bounds(cells: Sequence[Cell]) -> tuple[float, float]:
+    """Return the means of the lower and of the upper ends of the cells' costs."""
+    ends = [
+        sorted((_inverse(cell, cell.ratio_low), _inverse(cell, cell.ratio_high))) for cell in cells
+    ]
+    return geometric_mean([low for low, _ in ends]), geometric_mean([high for _, high in ends])
 
 
 def _known(ratios: Iterable[float]) -> Iterable[float]:

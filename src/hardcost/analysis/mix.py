@@ -54,6 +54,11 @@ class Mix:
         )
         return {**estimates, NAME: mean}
 
+    def mean(self, values: Mapping[str, float]) -> float | None:
+        """Return the mean of values by metric over the calls of the mix; None if one lacks."""
+        known = {name: values[name] for name in self.weights if name in values}
+        return self._mean(known) if known and len(known) == len(self.weights) else None
+
     def _mean(self, values: Mapping[str, float]) -> float:
         whole = math.fsum(self.weights[name] for name in values)
         return math.fsum(value * self.weights[name] for name, value in values.items()) / whole

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Expected:
     """What is known about a rule before anything is measured.
 
-    `costs` is the saving from leaving it out, by metric, in instructions; `findings` are lint's
-    codes.
+    `costs` is the saving from leaving it out, by metric, in instructions, of the only rule less the
+    price of having any; `findings` are lint's codes.
     """
 
     costs: Mapping[str, float]
@@ -79,7 +79,7 @@ def _savings(
     """Return the saving from leaving out each rule on the calls of one operation."""
     loaded = semantics.load(rules)
     whole = [predict(constants, loaded, event) for event in calls]
-    if any(prediction.estimated for prediction in whole):
+    if any(prediction.estimated or prediction.unknown for prediction in whole):
         return []
     deciding = {semantics.decide(loaded, event).decided_by for event in calls}
     found = []
@@ -87,8 +87,13 @@ def _savings(
         if index in deciding or len(rules) == 1:
             # Without it the walk continues, or another rule decides, or there is no walk at all.
             rest = semantics.load([*rules[:index], *rules[index + 1 :]])
-            left = sum(predict(constants, rest, event).total for event in calls)
-            found.append((index, sum(prediction.total for prediction in whole) - left))
+            without = [predict(constants, rest, event) for event in calls]
+            if not any(prediction.unknown for prediction in without):
+                saved = sum(prediction.total for prediction in whole)
+                saved -= sum(prediction.total for prediction in without)
+                if len(rules) == 1:  # the item's cost is beside the price of having any
+                    saved -= sum(prediction.fixed for prediction in whole)
+                found.append((index, saved))
         else:
             found.append((index, sum(prediction.walking.get(index, 0.0) for prediction in whole)))
     return found

@@ -9,6 +9,7 @@ from hardcost.analysis.growth import Change, Growth, Line, Part, ordered
 from hardcost.auditrules import semantics
 from hardcost.auditrules.cost import events
 from hardcost.auditrules.cost.predict import predict
+from hardcost.auditrules.kernelrule import Action, FilterList
 from hardcost.units import Unit
 
 if TYPE_CHECKING:
@@ -30,10 +31,24 @@ class RuleSets:
     removed: Mapping[int, Line]
 
 
+@dataclass(frozen=True)
+class _Paid:
+    """What a set of rules adds to an operation, and the price of having any as a part of it.
+
+    `pays` says whether it has rules for whose sake the kernel collects what calls do. `unknown`
+    says why the numbers are not known, and is empty where they are.
+    """
+
+    cost: float
+    fixed: float
+    pays: bool
+    unknown: str
+
+
 def growths(sets: RuleSets, constants: Constants) -> tuple[tuple[Growth, ...], tuple[str, ...]]:
     """Return how each operation of `syscalls` grows, and what has no prediction, with why.
 
-    An operation whose prediction rests on an estimate has none.
+    An operation whose prediction rests on an estimate, or that has no prediction, has none.
 
     Raises:
         UnresolvedError: A rule names a user or group whose number is not known.
@@ -47,26 +62,31 @@ def growths(sets: RuleSets, constants: Constants) -> tuple[tuple[Growth, ...], t
     for metric, calls in events.operations().items():
         typical = [events.typical(name) for name in calls]
         start = constants.without.get(metric)
-        before, after = _cost(constants, base, typical), _cost(constants, head, typical)
-        if start is None or before is None or after is None:
-            why = "it was not measured without rules" if start is None else "an estimate"
-            unknown.append(f"{metric} ({why})")
+        before, after = _paid(constants, base, typical), _paid(constants, head, typical)
+        why = before.unknown or after.unknown
+        if start is None or why:
+            unknown.append(f"{metric} ({why or 'it was not measured without rules'})")
             continue
-        parts = [
-            _part(line, before if whole is base else after, _cost(constants, rest, typical))
+        saved = {
+            line: (before if whole is base else after, _paid(constants, rest, typical))
             for line, (whole, rest) in without.items()
-        ]
+        }
+        parts = [_part(line, *both) for line, both in saved.items() if not both[1].unknown]
         found.append(
             Growth(
                 metric=metric,
                 unit=Unit.INSN_PER_OP,
-                base=start + before,
-                head=start + after,
-                low=after - before,
-                high=after - before,
-                before=before,
-                after=after,
+                base=start + before.cost,
+                head=start + after.cost,
+                low=after.cost - before.cost,
+                high=after.cost - before.cost,
+                before=before.cost,
+                after=after.cost,
                 parts=ordered(part for part in parts if part.cost),
+                fixed=_fixed(after, before),
+                unpriced=tuple(
+                    (line, rest.unknown) for line, (_, rest) in saved.items() if rest.unknown
+                ),
             )
         )
     return tuple(found), tuple(unknown)
@@ -76,16 +96,39 @@ def _left_out(rules: Sequence[KernelRule], index: int) -> Loaded:
     return semantics.load([*rules[:index], *rules[index + 1 :]])
 
 
-def _part(line: Line, whole: float, rest: float | None) -> Part:
-    """Return what a line adds: what its state costs, less what it costs without the line."""
-    saved = whole - (whole if rest is None else rest)
+def _part(line: Line, whole: _Paid, rest: _Paid) -> Part:
+    """Return what a line adds: what its state costs, less what it costs without the line.
+
+    The price of having any rule, which leaving out the only one saves as well, is beside it.
+    """
+    saved = whole.cost - rest.cost - _fixed(whole, rest)
     cost = saved if line.change is Change.ADDED else -saved
     return Part(line, cost, cost, cost)
 
 
-def _cost(constants: Constants, loaded: Loaded, calls: Sequence[Event]) -> float | None:
-    """Return what rules add to an operation, in instructions; None where that is an estimate."""
+def _fixed(whole: _Paid, rest: _Paid) -> float:
+    """Return the price of having any rule, as a part of what `whole` costs more than `rest`."""
+    return 0.0 if whole.pays == rest.pays else whole.fixed - rest.fixed
+
+
+def _is_paid_for(rule: KernelRule) -> bool:
+    """Say whether the kernel collects what calls do for a rule, as `design.anyrule` has it."""
+    if rule.list is FilterList.TASK:
+        return rule.action is Action.ALWAYS
+    return rule.list in {FilterList.EXIT, FilterList.IO_URING}
+
+
+def _paid(constants: Constants, loaded: Loaded, calls: Sequence[Event]) -> _Paid:
+    """Return what rules add to an operation, in instructions."""
     each = [predict(constants, loaded, event) for event in calls]
-    if any(one.estimated for one in each):
-        return None
-    return sum(one.total for one in each)
+    unknown = next((one.unknown for one in each if one.unknown), "")
+    if unknown:
+        unknown = f"not predicted: {unknown}"
+    elif any(one.estimated for one in each):
+        unknown = "an estimate"
+    return _Paid(
+        cost=sum(one.total for one in each),
+        fixed=sum(one.fixed for one in each),
+        pays=any(map(_is_paid_for, loaded.rules)),
+        unknown=unknown,
+    )

@@ -1,7 +1,8 @@
 """Where a cost arises: by how much each function's own instructions differ.
 
 A metric's cost is the median of the differences between samples, pair by pair, or the mean of the
-middle half of them. So it is the mean difference of a few pairs; and what the functions of just
+middle half of them; of several draws, the mean of the middle half of those. So it is the mean
+difference of a few pairs; and what the functions of just
 these windows executed adds up to it, but for the rounding of estimates to 1/1024.
 """
 
@@ -13,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost.analysis import sourcelines, subsystems
+from hardcost.analysis.estimates import FEWEST_RANKED, interquartile_mean, shift, value
 from hardcost.analysis.estimates import series as series_of
-from hardcost.analysis.estimates import shift, value
 from hardcost.analysis.finding import CLOCK, Moved, Process, Profiled, Source, Stack
 from hardcost.errors import TrialError
 
@@ -135,11 +136,13 @@ def _sides(
 ) -> tuple[Counts, Counts]:
     """Return the two configurations' instructions by stack or line, for one operation."""
     keys = [key for key in trials[0] if key in trials[1]]
+    pairs = [[trial[key] for trial in trials] for key in keys]
+    if drawn and len(pairs) >= FEWEST_RANKED:
+        pairs = _middle(pairs)
     sides: tuple[Counts, Counts] = (defaultdict(float), defaultdict(float))
-    for key in keys:
-        pair = [trial[key] for trial in trials]
+    for pair in pairs:
         chosen = _chosen(pair[0].samples, pair[1].samples, drawn=drawn)
-        weight = 1 / (len(keys) * len(chosen))
+        weight = 1 / (len(pairs) * len(chosen))
         for side, draw in zip(sides, pair, strict=True):
             for sample in chosen:
                 for path, count in _window(draw, which(draw.named), sample).items():
@@ -154,6 +157,17 @@ class _Draw:
     samples: tuple[float, ...]
     named: Named
     seen: Seen
+
+
+def _middle(pairs: list[list[_Draw]]) -> list[list[_Draw]]:
+    """Return the middle half of pairs of draws, whose mean is the estimate: see `shift`."""
+    differences = [
+        interquartile_mean([b - a for a, b in zip(before.samples, after.samples, strict=False)])
+        for before, after in pairs
+    ]
+    order = sorted(range(len(pairs)), key=differences.__getitem__)
+    ends = len(pairs) // 4
+    return [pairs[at] for at in order[ends : len(order) - ends]]
 
 
 def _draws(

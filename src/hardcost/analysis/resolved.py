@@ -34,18 +34,21 @@ def resolved(bill: Bill, records: Sequence[Record]) -> Bill:
     small = tuple(item for item in bill.items if item.metric in unclear)
     rest = {remainder.metric: remainder.cost for remainder in bill.rest}
     interaction = {remainder.metric: remainder.cost for remainder in bill.interaction}
+    fixed = {one.metric: one for one in bill.fixed}
     for total in totals:
         metric, left = total.metric, interaction.get(total.metric, 0.0)
         own = [item for item in items if item.metric == metric]
         if metric in unclear:
             rest[metric], interaction[metric] = total.cost, 0.0
-        elif left and total.low is not None and abs(left) <= _spread(total, own):
+            fixed[metric] = Sum(metric, 0.0)
+        elif left and total.low is not None and abs(left) <= _spread(total, own, fixed):
             rest[metric], interaction[metric] = rest.get(metric, 0.0) + left, 0.0
     return replace(
         bill,
         totals=totals,
         items=items,
         small=(*small, *bill.small),
+        fixed=tuple(fixed.values()),
         rest=_sums(rest),
         interaction=_sums(interaction),
     )
@@ -63,10 +66,11 @@ def _with_intervals(totals: Sequence[Total], records: Sequence[Record]) -> tuple
     return tuple(found)
 
 
-def _spread(total: Total, items: Sequence[Item]) -> float:
-    """Return how far total and items may be off together, assuming independence."""
+def _spread(total: Total, items: Sequence[Item], fixed: Mapping[str, Sum]) -> float:
+    """Return how far the total and its parts may be off together, assuming independence."""
     low, high = total.low or 0.0, total.high or 0.0
     halves = [(high - low) / 2, *((item.high - item.low) / 2 for item in items)]
+    halves += [fixed[total.metric].half] if total.metric in fixed else []
     return math.hypot(*halves)
 
 

@@ -1,7 +1,8 @@
 """Cost by subsystem: a function's instructions, under the file and the folder that it is in.
 
 A tree by place, where stacks are one by callers. Its parts add up to the same cost. What is not
-known stays a part with a number, `[unknown]`.
+known stays a part with a number: `[file not known]` for the kernel's functions that the table of
+files lacks, `[unknown]` for kernel code without a symbol.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 Path = tuple[str, ...]
 
-PROGRAMS, UNKNOWN = "programs", "[unknown]"
+PROGRAMS, UNKNOWN, NO_FILE = "programs", "[unknown]", "[file not known]"
 _FOLDERS = 2  # of a file's path, that name a subsystem
 _AUDIT = "audit"
 _AUDITS = (["kernel"], ["arch"], ["lib"])
@@ -42,7 +43,9 @@ def _place(frame: Frame, process: str) -> Path:
     file, module = file_of(frame.name), module_of(frame.name)
     if file is not None:
         return KERNEL, subsystem(file), file, frame.name
-    return KERNEL, UNKNOWN if module is None else f"module {module}", frame.name
+    if module is not None:
+        return KERNEL, f"module {module}", frame.name
+    return KERNEL, UNKNOWN if frame.name == UNKNOWN else NO_FILE, frame.name
 
 
 def subsystem(file: str) -> str:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules.fieldtests import compare
 from hardcost.auditrules.kernelrule import (
     ATTRIBUTES,
     EXECUTE,
@@ -20,7 +21,6 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
-from hardcost.auditrules.semantics import compare
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -41,6 +41,9 @@ _OF_THE_CALL = frozenset({
 
 SINGLE = _OF_THE_CALL - {"success"} | {"loginuid_set"}
 """Fields with one value per call, compared as a number."""
+
+_OF_ONE_RECORD = frozenset({"msgtype"})
+"""Fields with one number per record, on the lists that decide about records."""
 
 _OF_ONE_FILE = frozenset({"obj_uid", "obj_gid", "inode"})
 """Fields with one number per visited file."""
@@ -79,7 +82,7 @@ def contradiction(
     by_field: dict[str, list[Condition]] = {}
     for condition in conditions:
         by_field.setdefault(about(condition), []).append(condition)
-    single = _OF_THE_CALL | _OF_ONE_FILE if one_file else _OF_THE_CALL
+    single = _OF_THE_CALL | _OF_ONE_RECORD | (_OF_ONE_FILE if one_file else frozenset())
     for name, alike in by_field.items():
         if _clash(name, alike, single):
             return tuple(alike)
@@ -101,7 +104,7 @@ def follows(condition: Condition, given: tuple[Condition, ...]) -> bool:
     if name == "perm":
         return any(not _bits(one) & ~_bits(condition) for one in alike)
     wanted = _numbers(condition)
-    if not alike or wanted is None or name not in _OF_THE_CALL:
+    if not alike or wanted is None or name not in _OF_THE_CALL | _OF_ONE_RECORD:
         return False
     return not _possible(name, alike, _others(wanted))
 

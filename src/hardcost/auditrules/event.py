@@ -26,6 +26,9 @@ class FileId(NamedTuple):
     inode: int
 
 
+AVC = 1400
+"""The type of the record of an LSM denial (AUDIT_AVC)."""
+
 NO_FILE = FileId(0, 0, NO_INODE)
 
 _LARGEST_ERROR = 4095
@@ -74,7 +77,8 @@ class Event:
     `arguments` are the first four, as registers hold them; `exit` is what it returned, None where
     that is not valid. Ids are numbers, `UNSET` where there is none. `names` are the files in the
     order in which the call visited them. `open_flags` are those of openat2, which come in memory.
-    `raised`: a part of the kernel, such as an LSM denial, has requested this call's record.
+    `raised`: a part of the kernel, such as an LSM denial, has written a record of its own, of the
+    type `raised_by`, and so requested this call's.
     `release` is the kernel's, which determines the call's permissions.
     """
 
@@ -102,6 +106,7 @@ class Event:
     socket_family: int | None = None
     subject: Mapping[str, str] = field(default_factory=dict)
     raised: bool = False
+    raised_by: int = AVC
     release: Release = OLDEST
 
     @property

@@ -35,6 +35,10 @@ class RefusedError(Exception):
         self.message, self.remedy = message, remedy
 
 
+class ElsewhereError(RefusedError):
+    """The rule is for another architecture than x86_64, so it is not checked."""
+
+
 # Fields -----------------------------------------------------------------------------------------
 
 ALIASES = {"loginuid": "auid"}
@@ -56,6 +60,21 @@ EXIT_ONLY = OBJECT | {
     "exit", "path", "dir", "perm", "filetype", "devmajor", "devminor", "inode", "success", "ppid",
 }  # fmt: skip
 EXCLUDABLE = SUBJECT | {"pid", "uid", "gid", "auid", "msgtype", "exe"}
+OF_A_TASK = frozenset({
+    "pid", "uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid", "auid", "loginuid_set",
+    "sessionid", "pers", "exe", "subj_user", "subj_role", "subj_type", "subj_sen", "subj_clr",
+    "key",
+})  # fmt: skip
+"""What can be asked of a task that is being made: it has no call yet, and whatever asks for one
+does not hold. The rule's key is no condition."""
+
+OF_A_RECORD = frozenset({
+    "pid", "uid", "gid", "auid", "loginuid_set", "msgtype", "exe", "subj_user", "subj_role",
+    "subj_type", "subj_sen", "subj_clr",
+})  # fmt: skip
+"""What can be asked when a record is to be written. Any other field, the key among them, ends the
+walk, and the record is written."""
+
 EQUAL_ONLY = frozenset({"path", "dir", "perm"})
 EQUAL_OR_NOT = frozenset({
     "arch", "exe", "inode", "filetype", "fstype", "loginuid_set", "key", "subj_user", "subj_role",
@@ -69,6 +88,13 @@ ARCHES: Mapping[str, Arch] = MappingProxyType({
     "b64": "b64", "x86_64": "b64", "b32": "b32", "i386": "b32", "i486": "b32", "i586": "b32",
     "i686": "b32",
 })  # fmt: skip
+OTHER_ARCHES: Mapping[str, int] = MappingProxyType({
+    "aarch64": 0xC00000B7, "arm": 0x40000028, "armeb": 0x28, "ia64": 0xC0000032,
+    "loongarch64": 0xC0000102, "ppc": 0x14, "ppc64": 0x80000015, "ppc64le": 0xC0000015,
+    "riscv64": 0xC00000F3, "s390": 0x16, "s390x": 0x80000016,
+})  # fmt: skip
+"""Other architectures' names for auditctl, and their numbers (linux/audit.h)."""
+
 _DIGITS = frozenset("0123456789")
 _C_NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*")
 _LONGEST_DECIMAL = 25  # digits; any number with more is beyond 64 bits
@@ -85,7 +111,8 @@ def arch_of(text: str) -> Arch:
     """Return the ABI that a value of `arch` means on x86_64.
 
     Raises:
-        RefusedError: auditctl does not know the architecture, or the machine lacks it.
+        ElsewhereError: It is another architecture's.
+        RefusedError: auditctl does not know the architecture.
     """
     name = folded(text)
     if name in ARCHES:
@@ -98,6 +125,11 @@ def arch_of(text: str) -> Arch:
     for arch, own in lookup.ARCH_NUMBERS.items():
         if number == own:
             return arch
+    if name in OTHER_ARCHES or number in OTHER_ARCHES.values():
+        raise ElsewhereError(
+            f"not checked: arch={text} is another architecture than x86-64",
+            "check it on such a machine, and leave it out of the rules for x86-64",
+        )
     raise RefusedError(
         f"there is no architecture {text!r} on x86_64",
         nearest([name], ARCHES) or "write arch=b64 or arch=b32",

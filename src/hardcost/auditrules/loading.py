@@ -42,6 +42,7 @@ class Fate(Enum):
     DELETED = "it is loaded, and a later line deletes it"
     TWICE = "the kernel refuses it: an earlier rule is the same"
     REFUSED = "auditctl or the kernel refuses the rule"
+    ELSEWHERE = "it is for another architecture, and is not checked"
     UNREADABLE = "auditctl can't read it"
     LOCKED = "an earlier line has locked the rules"
     FUTILE = "there is nothing that it could delete"
@@ -66,7 +67,10 @@ class Line:
 
     @property
     def fails(self) -> bool:
-        """Whether auditctl stops here, unless told to continue."""
+        """Whether there is no rule here: auditctl stops, unless told to continue.
+
+        What it does with a rule for another architecture is not known.
+        """
         return self.fate not in {Fate.LOADED, Fate.DELETED}
 
 
@@ -85,13 +89,14 @@ class LoadedLines:
 
     @cached_property
     def failing(self) -> tuple[Line, ...]:
-        """The lines that auditctl or the kernel refuses."""
+        """The lines that auditctl or the kernel refuses, or that are not checked."""
         return tuple(one for one in self.lines if one.fails)
 
     @cached_property
     def stops_at(self) -> Line | None:
         """The line at which auditctl stops: the first that fails and is not tolerated."""
-        return next((one for one in self.failing if not one.tolerated), None)
+        refused = (one for one in self.failing if one.fate is not Fate.ELSEWHERE)
+        return next((one for one in refused if not one.tolerated), None)
 
     @cached_property
     def twice(self) -> tuple[tuple[KernelRule, KernelRule], ...]:
@@ -219,7 +224,9 @@ class _Loading:
         try:
             rule = translate(written, self.target)
         except RulesError as error:
-            self._append(Line(reading, Fate.REFUSED, fault=error.faults[0]))
+            (fault,) = error.faults
+            fate = Fate.ELSEWHERE if fault.elsewhere else Fate.REFUSED
+            self._append(Line(reading, fate, fault=fault))
             return
         why = self.refuses(rule)
         if why is not None:
@@ -251,7 +258,9 @@ class _Loading:
         try:
             wanted = translate(deletion, self.target)
         except RulesError as error:
-            self._append(Line(reading, Fate.REFUSED, fault=error.faults[0]))
+            (fault,) = error.faults
+            fate = Fate.ELSEWHERE if fault.elsewhere else Fate.REFUSED
+            self._append(Line(reading, fate, fault=fault))
             return
         found = self.present.find(wanted)
         if found is not None:

@@ -83,7 +83,7 @@ class Fault:
     """One fault in rules.
 
     `line` and `column` count from 1; None means the whole file or the whole line. `remedy` is what
-    to do about it.
+    to do about it. `elsewhere`: the rule is for another architecture, and is not checked.
     """
 
     message: str
@@ -91,6 +91,7 @@ class Fault:
     line: int | None = None
     remedy: str | None = None
     column: int | None = None
+    elsewhere: bool = False
 
     def __str__(self) -> str:
         """Return `file:line:column: message`, as compilers write it."""

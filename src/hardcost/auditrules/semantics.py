@@ -8,48 +8,34 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
+from hardcost.auditrules import eventrecords
 from hardcost.auditrules.event import NO_INODE, Name
-from hardcost.auditrules.kernelrule import (
-    ATTRIBUTES,
-    EXECUTE,
-    READ,
-    UNSET,
-    WRITE,
-    Action,
-    Comparison,
-    FilterList,
-    KernelRule,
-    Operator,
-    Test,
-)
+from hardcost.auditrules.fieldtests import UnresolvedError, compare, file_at, holds, number
+from hardcost.auditrules.fieldvalues import OF_A_TASK
+from hardcost.auditrules.kernelrule import UNSET, Action, FilterList, KernelRule, Test
 from hardcost.auditrules.loadedrules import by_rank, check_distinct
-from hardcost.auditrules.rule import plain_path
 from hardcost.auditrules.sending import notes_signals, sends_a_signal
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from hardcost.auditrules.event import Event, FileId
-    from hardcost.auditrules.kernelrule import Condition
+    from hardcost.auditrules.eventrecords import EventRecord
 
 BUCKETS = 32
 """How many lists the inode hash has (AUDIT_INODE_BUCKETS)."""
 
-_U32 = 0xFFFFFFFF
 _MIDDLE = (1 << 64) // 2 - 1
 """Where priorities begin: ~0ULL/2."""
 
 _UNCOUNTED = frozenset({FilterList.USER, FilterList.EXCLUDE, FilterList.FILESYSTEM})
+
 _OUTRANKS_ALL = (1 << 64) - 1
 _RAISED = 1
 """The priority of a record that another part of the kernel asked for (AS:2518)."""
-
-
-class UnresolvedError(ValueError):
-    """Only the target knows what a rule means: a user's number, or the kind of a watched path."""
 
 
 class Verdict(Enum):
@@ -84,13 +70,16 @@ class Decision(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The filter's decision about a call.
+    """The filter's decision about a call, and what is written of it.
 
-    `decision` is the last deciding rule's; `decided_by` is its index. `recorded` holds where it is
-    ALWAYS, or NONE and the record was raised elsewhere. `key` is the record's key, which may be a
-    losing rule's. `walked` are all rules that the call paid for, in order. `names` are the files
-    that the record lists, in its PATH records: those that no rule hides; none without a record.
-    `receivers`: it lists the receivers of the call's signal, in an OBJ_PID record.
+    `decision` is the last deciding rule's; `decided_by` is its index. The call's records are
+    `requested` where it is ALWAYS, or NONE and another part of the kernel requests them. `records`
+    are the records then to be written, each with the rule of the list `exclude` that drops it;
+    `recorded`: the SYSCALL record is written. Without it none is, and there is no `key`, which else
+    is the record's and may be a losing rule's. `raised`: the record that another part of the kernel
+    made is written. `walked` are all rules that the call paid for, in order. `names` are the files
+    that the PATH records list: those that no rule hides; none without such records. `receivers`:
+    the receivers of the call's signal are listed, in an OBJ_PID record.
     """
 
     decision: Decision
@@ -100,6 +89,9 @@ class Outcome:
     walked: tuple[Step, ...] = field(compare=False)
     names: tuple[Name, ...] = field(default=(), compare=False)
     receivers: bool = field(default=False, compare=False)
+    requested: bool = field(default=False, compare=False)
+    records: tuple[EventRecord, ...] = field(default=(), compare=False)
+    raised: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -162,7 +154,7 @@ def bucket_of(rule: KernelRule, files: Mapping[str, FileId]) -> int:
     """Return the bucket of a rule on an inode; an absent file has the last (audit_watch.c:443)."""
     inode = rule.inode
     if rule.path is not None:
-        file = _file_at(rule.path, files)
+        file = file_at(rule.path, files)
         inode = NO_INODE if file is None else file.inode
     return (NO_INODE if inode is None else inode) % BUCKETS
 
@@ -172,20 +164,83 @@ def decide(loaded: Loaded, event: Event) -> Outcome:
 
     It assumes a task that no rule of the list `task` has decided. Without any rule
     (`audit_n_rules`, AF:1013) nothing is recorded, whatever requests it; later releases record
-    what was requested, without the files, which nobody noted until then.
+    what was requested, without the files, which nobody noted until then. A record that rules of the
+    list `exclude` drop is not made, and a dropped one of another part of the kernel requests none.
     """
+    excluding = excluding_rules(loaded)
+    raised = event.raised and (
+        eventrecords.dropped_by(excluding, event, event.raised_by, loaded.files) is None
+    )
     if not any(rule.list not in _UNCOUNTED for rule in loaded.rules):
-        raised = event.raised and event.release in lookup.RAISED_WITHOUT_RULES
-        return Outcome(Decision.NONE, recorded=raised, key="", decided_by=None, walked=())
-    event = _without_hidden_names(loaded, event)
+        raised = raised and event.release in lookup.RAISED_WITHOUT_RULES
+        bare = replace(event, names=())
+        nothing = Outcome(Decision.NONE, recorded=False, key="", decided_by=None, walked=())
+        return _with_records(loaded, nothing, bare, raised=raised) if raised else nothing
+    event = replace(_without_hidden_names(loaded, event), raised=raised)
     walk = _Walk(loaded, event)
     walk.exit_list()
     walk.inodes()
     decision = walk.decision
-    recorded = decision is Decision.ALWAYS or (decision is Decision.NONE and event.raised)
-    key, names = (walk.key, event.names) if recorded else ("", ())
-    receivers = recorded and sends_a_signal(event.arch, event.call) and notes_signals(loaded.rules)
-    return Outcome(decision, recorded, key, walk.decided_by, tuple(walk.steps), names, receivers)
+    found = Outcome(decision, False, walk.key, walk.decided_by, tuple(walk.steps), raised=raised)  # noqa: FBT003
+    if decision is Decision.ALWAYS or (decision is Decision.NONE and raised):
+        return _with_records(loaded, found, event, raised=raised)
+    return replace(found, key="")
+
+
+_BY_ROOT = dict.fromkeys(("uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid"), 0)
+
+
+def may_decide_of_task(loaded: Loaded, event: Event) -> bool:
+    """Say whether the list `task` may decide about the process that makes a call.
+
+    It decides when a process is made, of which the call tells nothing: who made it may have been
+    who it is now, or root that nobody logged in as. `never` without conditions is no such case.
+    """
+    by_root = replace(event, **_BY_ROOT, groups=frozenset(), auid=UNSET, sessionid=UNSET)  # type: ignore[arg-type]
+    found = {_rule_of_task(loaded, one) for one in (event, by_root)}
+    return any(
+        rule is not None and (rule.conditions != () or rule.action is Action.ALWAYS)
+        for rule in found
+    )
+
+
+def _rule_of_task(loaded: Loaded, event: Event) -> KernelRule | None:
+    """Return the rule that decides about a new task (`audit_filter_task`, AS:779)."""
+    for index in loaded.lists[FilterList.TASK]:
+        conditions = loaded.rules[index].conditions
+        if all(
+            isinstance(one, Test)
+            and one.field in OF_A_TASK
+            and holds(one, event, None, loaded.files)
+            for one in conditions
+        ):
+            return loaded.rules[index]
+    return None
+
+
+def excluding_rules(loaded: Loaded) -> tuple[tuple[int, KernelRule], ...]:
+    """Return the rules of the list `exclude` with their indices, in the order of the walk."""
+    return tuple((index, loaded.rules[index]) for index in loaded.lists[FilterList.EXCLUDE])
+
+
+def _with_records(loaded: Loaded, found: Outcome, event: Event, *, raised: bool) -> Outcome:
+    """Return the outcome for a call whose records are requested, with what is written of it."""
+    receivers = sends_a_signal(event.arch, event.call) and notes_signals(loaded.rules)
+    records = eventrecords.of_call(
+        event, excluding_rules(loaded), loaded.files, receivers=receivers
+    )
+    written = {record.kind for record in records if record.dropped_by is None}
+    recorded = eventrecords.SYSCALL in written
+    return replace(
+        found,
+        recorded=recorded,
+        key=found.key if recorded else "",
+        names=event.names if eventrecords.PATH in written else (),
+        receivers=receivers and recorded and eventrecords.is_written(records, eventrecords.OBJ_PID),
+        requested=True,
+        records=records,
+        raised=raised,
+    )
 
 
 class _Walk:
@@ -254,240 +309,10 @@ def _without_hidden_names(loaded: Loaded, event: Event) -> Event:
     names: list[Name] = []
     for name in event.names:
         hidden = name.file.inode != NO_INODE and any(
-            compare(name.filesystem, test.operator, _number(test)) for test in hiding
+            compare(name.filesystem, test.operator, number(test)) for test in hiding
         )
         if not hidden:
             names.append(name)
         elif name.given:
             names.append(Name())
     return replace(event, names=tuple(names))
-
-
-# One condition ----------------------------------------------------------------------------------
-
-
-def compare(left: int, operator: Operator, right: int) -> bool:
-    """Return the result of `audit_comparator` for two numbers, both cut to 32 bits (AF:1210)."""
-    left, right = left & _U32, right & _U32
-    return _COMPARISONS[operator](left, right)
-
-
-_COMPARISONS: Mapping[Operator, Callable[[int, int], bool]] = MappingProxyType({
-    Operator.EQUAL: lambda left, right: left == right,
-    Operator.NOT_EQUAL: lambda left, right: left != right,
-    Operator.LESS: lambda left, right: left < right,
-    Operator.LESS_OR_EQUAL: lambda left, right: left <= right,
-    Operator.GREATER: lambda left, right: left > right,
-    Operator.GREATER_OR_EQUAL: lambda left, right: left >= right,
-    Operator.ANY_BIT: lambda left, right: bool(left & right),
-    Operator.ALL_BITS: lambda left, right: left & right == right,
-})  # fmt: skip
-
-_IDS = frozenset({"uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid", "auid"})
-_PLAIN = {
-    "pid": "pid", "ppid": "ppid", "sessionid": "sessionid", "pers": "personality", "exit": "exit",
-    "saddr_fam": "socket_family",
-}  # fmt: skip
-_LABELS = frozenset({"obj_user", "obj_role", "obj_type", "obj_lev_low", "obj_lev_high"})
-_OF_FILES = frozenset({"devmajor", "devminor", "inode", "obj_uid", "obj_gid"}) | _LABELS
-
-
-def holds(
-    condition: Condition, event: Event, name: Name | None, files: Mapping[str, FileId]
-) -> bool:
-    """Say whether one condition holds: for a call (`name` None), or for one file that it visited.
-
-    Raises:
-        UnresolvedError: The condition names an unresolved user or group.
-    """
-    if isinstance(condition, Comparison):
-        return _ids_compare(condition, event)
-    if isinstance(condition, Test):
-        return _test_holds(condition, event, name, files)
-    assert_never(condition)
-
-
-def _test_holds(test: Test, event: Event, name: Name | None, files: Mapping[str, FileId]) -> bool:
-    kind = test.field
-    if kind in _OF_FILES:
-        # Of a call: any file that it visited. Of a file in its bucket: that file.
-        visited = event.names if name is None else (name,)
-        return any(_file_holds(test, file) for file in visited)
-    if kind in _IDS:
-        return _id_holds(test, event)
-    if kind in _YES_OR_NO:
-        held = _YES_OR_NO[kind](test, event, name, files)
-        return held is not None and held is (test.operator is Operator.EQUAL)
-    if kind.startswith("subj_"):
-        return _label_holds(test, event.subject)
-    # AUDIT_FILTERKEY is ignored. Other lists' fields, msgtype and fstype, never hold (AF:300).
-    number = _number_of(test, event)
-    return kind == "key" or (number is not None and compare(number, test.operator, _meant(test)))
-
-
-def _number_of(test: Test, event: Event) -> int | None:
-    """Return the number that a condition on the call itself tests; None if there is none."""
-    kind = test.field
-    if kind in _PLAIN:
-        found: int | None = getattr(event, _PLAIN[kind])
-        return found
-    if kind in {"a0", "a1", "a2", "a3"}:
-        return event.arguments[int(kind[1])]
-    marks = {
-        "arch": lookup.ARCH_NUMBERS[event.arch],
-        "success": None if event.exit is None else _SUCCESS if event.success else _FAILURE,
-        "loginuid_set": int(event.auid != UNSET),
-    }
-    return marks.get(kind)
-
-
-def _meant(test: Test) -> int:
-    """Return the number that a test compares with; `success` is one of the kernel's own marks."""
-    number = _number(test)
-    if test.field == "success":
-        return _SUCCESS if number else _FAILURE
-    return number
-
-
-_SUCCESS, _FAILURE = 1, 2  # AUDITSC_SUCCESS and AUDITSC_FAILURE (linux/audit.h), AS:560
-
-
-def _id_holds(test: Test, event: Event) -> bool:
-    held = compare(getattr(event, test.field), test.operator, _number(test))
-    if test.field in {"gid", "egid"}:  # a supplementary group counts as well (AS:508)
-        among = _number(test) in event.groups
-        if test.operator is Operator.EQUAL:
-            return held or among
-        if test.operator is Operator.NOT_EQUAL:
-            return held and not among
-    return held
-
-
-def _file_holds(test: Test, name: Name) -> bool:
-    kind, operator = test.field, test.operator
-    if kind in _LABELS:
-        return _label_holds(test, name.label)
-    value = _number(test)
-    numbers: tuple[int, ...]
-    match kind:
-        case "devmajor":
-            numbers = (name.file.major, name.special_device[0])
-        case "devminor":
-            numbers = (name.file.minor, name.special_device[1])
-        case "inode":
-            numbers = (name.file.inode,)
-        case "obj_uid":
-            numbers = (name.uid,)
-        case _:
-            numbers = (name.gid,)
-    return any(compare(number, operator, value) for number in numbers)
-
-
-def _label_holds(test: Test, label: Mapping[str, str]) -> bool:
-    """Compare a part of a label; without an LSM that provides labels, no condition on one holds."""
-    if test.field not in label:
-        return False
-    return (label[test.field] == test.value) is (test.operator is Operator.EQUAL)
-
-
-def _file_at(path: str, files: Mapping[str, FileId]) -> FileId | None:
-    """Return the file at a path: as written, or else without redundant parts."""
-    return files.get(path) or files.get(plain_path(path))
-
-
-def _path_holds(
-    test: Test, _event: Event, name: Name | None, files: Mapping[str, FileId]
-) -> bool | None:
-    if name is None:
-        return None  # in the exit list, where no rule with a path stands, it would not hold
-    file = _file_at(str(test.value), files)
-    return file is not None and name.file == file
-
-
-def _directory_holds(
-    test: Test, event: Event, _name: Name | None, files: Mapping[str, FileId]
-) -> bool:
-    """Say whether a file that the call visited is in the tree: by its path, or by the root's inode.
-
-    The inode also matches a file's other names if the file is the tree, and a directory that the
-    rule reaches through a symbolic link, if `files` has both of its paths.
-    """
-    directory = str(test.value)
-    root = _file_at(directory, files)
-    return root is not None and any(
-        visited.lies_in(directory)
-        or visited.file == root
-        or any(files.get(above) == root for above in visited.directories())
-        for visited in event.names
-    )
-
-
-def _exe_holds(test: Test, event: Event, _name: Name | None, files: Mapping[str, FileId]) -> bool:
-    file = _file_at(str(test.value), files)
-    return file is not None and event.exe == file
-
-
-def _filetype_holds(
-    test: Test, event: Event, _name: Name | None, _files: Mapping[str, FileId]
-) -> bool:
-    kind = _number(test)
-    return any(name.file.inode != NO_INODE and name.mode & 0o170000 == kind for name in event.names)
-
-
-def _perm_holds(test: Test, event: Event, _name: Name | None, _files: Mapping[str, FileId]) -> bool:
-    return bool(permissions(event) & _number(test))
-
-
-_YES_OR_NO: Mapping[
-    str, Callable[[Test, Event, Name | None, Mapping[str, FileId]], bool | None]
-] = MappingProxyType({
-    "path": _path_holds, "dir": _directory_holds, "exe": _exe_holds, "perm": _perm_holds,
-    "filetype": _filetype_holds,
-})  # fmt: skip
-
-
-_ACCESS = (READ, WRITE, READ | WRITE, READ | WRITE)
-"""The permissions of an opening call, by the low two bits of its flags (ACC_MODE, linux/fs.h)."""
-
-
-def permissions(event: Event) -> int:
-    """Return the permissions of a call: r 4, w 2, x 1, a 8 (AS:148)."""
-    call = lookup.call_name(event.arch, event.call)
-    flags = {"open": event.arguments[1], "openat": event.arguments[2], "openat2": event.open_flags}
-    if call in flags:
-        return _ACCESS[(flags[call] or 0) & 3]
-    if call in {"execve", "execveat"}:
-        return EXECUTE
-    if call == "socketcall":
-        return WRITE if event.arguments[0] == _BIND else 0
-    return class_permissions(event.arch, event.call, event.release)
-
-
-_BIND = 2  # SYS_BIND, linux/net.h
-
-
-def class_permissions(arch: lookup.Arch, call: int, release: lookup.Release = lookup.OLDEST) -> int:
-    """Return the permissions of a call that its number alone determines."""
-    by_class: tuple[tuple[lookup.Class, int], ...] = (
-        ("write", WRITE),
-        ("read", READ),
-        ("attributes", ATTRIBUTES),
-    )
-    return sum(bit for name, bit in by_class if call in lookup.class_calls(arch, name, release))
-
-
-def _ids_compare(condition: Comparison, event: Event) -> bool:
-    """`audit_field_compare`, AS:378."""
-    if condition.right in {"obj_uid", "obj_gid"}:
-        own = getattr(event, condition.left)
-        # Of a file in its bucket too: any other file that the call visited will do (AS:335).
-        owners = [getattr(file, condition.right.removeprefix("obj_")) for file in event.names]
-        return any(compare(own, condition.operator, owner) for owner in owners)
-    left, right = getattr(event, condition.left), getattr(event, condition.right)
-    return compare(left, condition.operator, right)
-
-
-def _number(test: Test) -> int:
-    if isinstance(test.value, str):
-        raise UnresolvedError(f"{test.field}{test.operator}{test.value}: only the target knows it")
-    return test.value

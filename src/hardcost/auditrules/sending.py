@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import FilterList, Operator, Test
+from hardcost.auditrules.kernelrule import Operator, Test
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
     from hardcost.auditrules.kernelrule import KernelRule
 
-_UNCOUNTED = frozenset({FilterList.USER, FilterList.EXCLUDE, FilterList.FILESYSTEM})
-
 
 def notes_signals(rules: Iterable[KernelRule]) -> bool:
-    """Say whether the kernel records the receivers of signals."""
-    return any(signal_calls(rule) for rule in rules if rule.list not in _UNCOUNTED)
+    """Say whether the kernel notes the receivers of signals.
+
+    Rules of every list count, also of those that do not make the kernel look at calls.
+    """
+    return any(signal_calls(rule) for rule in rules)
 
 
 def sends_a_signal(arch: lookup.Arch, call: int) -> bool:

@@ -19,6 +19,7 @@ from hardcost.auditrules.fieldvalues import (
     READERS,
     TEXTS,
     USERS,
+    ElsewhereError,
     RefusedError,
     arch_of,
     call_number,
@@ -121,7 +122,8 @@ def translate(rule: Rule, target: Target = ANYWHERE) -> KernelRule:
         column = _column(rule, words, options, taken) if taken < len(options) else None
         quotes = _quotes_are_to_blame(rule, options[: taken + 1], target)
         remedy = _NO_QUOTES if quotes else refused.remedy
-        raise _error(rule, refused.message, remedy, column) from None
+        elsewhere = isinstance(refused, ElsewhereError)
+        raise _error(rule, refused.message, remedy, column, elsewhere=elsewhere) from None
 
 
 def translate_all(
@@ -153,9 +155,11 @@ def _quotes_are_to_blame(rule: Rule, options: Sequence[tuple[str, str]], target:
     return True
 
 
-def _error(rule: Rule, message: str, remedy: str | None, column: int | None) -> RulesError:
+def _error(
+    rule: Rule, message: str, remedy: str | None, column: int | None, *, elsewhere: bool = False
+) -> RulesError:
     file, line = (rule.place.file, rule.place.line) if rule.place else ("", None)
-    return RulesError((Fault(message, file, line, remedy, column),))
+    return RulesError((Fault(message, file, line, remedy, column, elsewhere),))
 
 
 def _column(

@@ -36,14 +36,16 @@ _INSTRUMENT = "insn"
 class Row:
     """One operation: what the rules add to it, in instructions, predicted and measured.
 
-    `spread` is twice the standard error of the measured cost, where it varies from process to
-    process; 0 where it was measured in one.
+    `unknown` says why it is not predicted, and is empty where it is. `spread` is twice the standard
+    error of the measured cost, where it varies from process to process; 0 where it was measured in
+    one.
     """
 
     operation: str
     predicted: float
     measured: float
     spread: float = 0.0
+    unknown: str = ""
 
     @property
     def off(self) -> float:
@@ -100,6 +102,7 @@ async def compare(
             predicted(constants, loaded, visited[name]),
             statistics.mean(found[name]) - statistics.mean(baseline[name]),
             2 * math.hypot(_error(found[name]), _error(baseline[name])),
+            unknown(constants, loaded, visited[name]),
         )
         for name in wanted
     )
@@ -128,6 +131,12 @@ def predicted(constants: Constants, loaded: Loaded, variants: Sequence[Sequence[
     return statistics.median(
         sum(predict(constants, loaded, event).total for event in calls) for calls in variants
     )
+
+
+def unknown(constants: Constants, loaded: Loaded, variants: Sequence[Sequence[Event]]) -> str:
+    """Return why an operation's cost is not predicted; nothing where it is."""
+    reasons = (predict(constants, loaded, event).unknown for calls in variants for event in calls)
+    return next(filter(None, reasons), "")
 
 
 def typical(constants: Constants, loaded: Loaded, operation: str) -> float:

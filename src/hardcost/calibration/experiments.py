@@ -145,7 +145,9 @@ def _of_files() -> Iterator[Experiment]:
     inodes = tuple(f"-a always,exit -F inode={32000 + at} -S newfstatat" for at in range(32))
     yield Experiment("inode", inodes, ("stat",))
     hidden = (f"{NEVER_NAMED} -F uid=7", "-a never,filesystem -F fstype=tracefs")
-    yield Experiment("filesystem", hidden, ("stat", "rename"))
+    yield Experiment("filesystem", hidden, ("stat",))
+    keyed = (hidden[0], f"{hidden[1]} -k key")
+    yield Experiment("filesystem key", keyed, ("stat",))
     first = "-A never,exit -S newfstatat -F uid=1000"
     ranked = (first, *(f"{watch}{file} -S newfstatat" for file in FILES))
     yield Experiment("outranked", ranked, ("stat",))

@@ -185,8 +185,9 @@ class _Fitting:
         outranked = self.cost("outranked", "stat") - self.cost("outranking", "stat")
         self.walk["outranked"] = outranked - bucket
         self.walk["watched-execve"] = self.cost("marked", "exec") - self._base_of("exec")
-        hidden = self.cost("filesystem", "rename") - self.cost("unnamed", "rename")
-        self.walk["filesystem"] = hidden / visits
+        hidden = self.cost("filesystem", "stat")
+        self.walk["filesystem"] = hidden - self.cost("unnamed", "stat")
+        self.walk["filesystem-field"] = self.cost("filesystem key", "stat") - hidden
         signal = self.on("signal", "signal", others=1)
         self.walk["signal"] = signal - enter - self.field["uid"]
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from hardcost.analysis.choice import Kept
     from hardcost.analysis.choosing import Outcome
-    from hardcost.analysis.finding import Total
+    from hardcost.analysis.finding import Bill, Total
     from hardcost.analysis.frontier import Best
     from hardcost.auditrules.cost.predict import Histogram
     from hardcost.cli.options import Choices as Wishes
@@ -148,7 +148,7 @@ def _advised(  # noqa: PLR0913, PLR0917  (what is advised on, and how it is meas
         records = run.measure_more(plan)
         found = billsingle.finding(cheaper.profile, plan, run, records, chosen)
         choices = Choices(cheaper.profile, plan, run, records)
-        advice = _Advice(choices, wanted, cheaper)
+        advice = _Advice(choices, wanted, cheaper, found.bill)
         choice, kept = advice.choice(rounds=_rounds(profile))
         found = dataclasses.replace(found, choice=choice, notes=(*found.notes, *advice.notes))
         found = measuring.finished(run, found)
@@ -185,8 +185,11 @@ def _rounds(profile: Profile) -> int:
 class _Advice:
     """The choice for a budget, and the frontier around it."""
 
-    def __init__(self, choices: Choices, wanted: _Wanted, cheaper: Equivalent) -> None:
+    def __init__(
+        self, choices: Choices, wanted: _Wanted, cheaper: Equivalent, bill: Bill | None
+    ) -> None:
         self._choices = choices
+        self._bill = bill
         self._cheaper = cheaper
         self._wanted = wanted
         self.notes: tuple[str, ...] = ()
@@ -278,6 +281,8 @@ class _Advice:
             equivalent=self._costs(self._totals, self._problem.limits)
             if self._cheaper.said
             else (),
+            fixed=self._fixed(),
+            rules=self._bill.rules if self._bill is not None else (),
         )
 
     def _value(self, kept: Kept) -> float:
@@ -290,6 +295,19 @@ class _Advice:
             for metric, one in totals.items()
             if metric in self._shares
         )
+
+    def _fixed(self) -> tuple[Costs, ...]:
+        """Return the price of having any audit rule on the metrics with a budget, where it is."""
+        prices = {one.metric: one.cost for one in self._bill.fixed} if self._bill else {}
+        mean = self._choices.mix.mean(prices) if self._choices.mix is not None else None
+        if mean is not None:
+            prices[mix.NAME] = mean
+        totals = {
+            metric: dataclasses.replace(one, cost=prices[metric])
+            for metric, one in self._totals.items()
+            if prices.get(metric)
+        }
+        return self._costs(totals, self._problem.limits)
 
     def _level(self, best: Best) -> Level:
         totals = {

@@ -44,6 +44,7 @@ def bill(  # noqa: PLR0913  (click's options)
     precision: str | None,
     time_limit: float | None,
     count: bool,
+    leave_out_faulty: bool,
     **words: Any,  # noqa: ANN401  (click's options)
 ) -> None:
     """Itemise what PROFILEs cost, control by control."""
@@ -57,7 +58,9 @@ def bill(  # noqa: PLR0913  (click's options)
         budgets.check_metrics(limit, workloads)
     loaded = [
         booted(one) if prefer_boot else one
-        for one in named_profiles(profiles, scap_profile, settings, tailoring)
+        for one in named_profiles(
+            profiles, scap_profile, settings, tailoring, leave_out_faulty=leave_out_faulty
+        )
     ]
     for one in loaded:
         refused.check(one)

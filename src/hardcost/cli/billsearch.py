@@ -12,10 +12,12 @@ from hardcost.analysis.finding import Finding
 from hardcost.analysis.resolved import resolved
 from hardcost.cli import console, measuring
 from hardcost.cli.billsingle import baseline_note
+from hardcost.cli.defaultmarks import with_defaults
 from hardcost.cli.present import notes_of
 from hardcost.controls.apply import kernel
 from hardcost.controls.control import KernelOption
 from hardcost.design import culprits, placebos
+from hardcost.design.anyrule import is_idle
 from hardcost.design.compared import compared_with
 from hardcost.design.group_testing import Settings, bound, statement
 from hardcost.design.leave_one_out import PROFILE
@@ -23,6 +25,7 @@ from hardcost.errors import InputError
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
 from hardcost.profiles.kernel import kerneloptions
+from hardcost.profiles.kernel.defaults import switched_off_notes
 from hardcost.run.prepare import boot_of, check_able
 from hardcost.run.search import Search
 
@@ -179,7 +182,7 @@ def _finding(  # noqa: PLR0913, PLR0917  (a finding is made of just these)
 ) -> Finding:
     bill = resolved(blamed.itemise(profile, found.problem, outcome, records), records)
     bill = replace(bill, compared_with=compared_with(profile))
-    bill = with_accounting(bill, profile, plan.instrument)
+    bill = with_defaults(with_accounting(bill, profile, plan.instrument), profile)
     measured = culprits.measured(plan, found, [step.on for step in outcome.steps])
     whole = [one for one in records if one.configuration == PROFILE]
     return Finding(
@@ -188,9 +191,23 @@ def _finding(  # noqa: PLR0913, PLR0917  (a finding is made of just these)
         title=plan.title,
         instrument=plan.instrument,
         cells=cells(
-            measured, [one for one in records if not placebos.reference(one.configuration)]
+            measured,
+            [
+                one
+                for one in records
+                if not (placebos.reference(one.configuration) or is_idle(one.configuration))
+            ],
         ),
-        notes=tuple(dict.fromkeys((baseline_note(profile), *plan.notes, *notes_of(whole)))),
+        notes=tuple(
+            dict.fromkeys(
+                (
+                    baseline_note(profile),
+                    *plan.notes,
+                    *switched_off_notes(profile.controls),
+                    *notes_of(whole),
+                )
+            )
+        ),
         bill=bill,
         search=story,
     )

@@ -12,24 +12,29 @@ from hardcost.analysis import itemise
 from hardcost.analysis.accounting import with_accounting
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding
+from hardcost.analysis.least import allowing_for_chance
 from hardcost.analysis.predicted import annotated
 from hardcost.analysis.resolved import resolved
 from hardcost.cli import budgets, console, expected, measuring, options, precisely
+from hardcost.cli.defaultmarks import with_defaults
 from hardcost.cli.present import notes_of
 from hardcost.controls.control import AuditRule
 from hardcost.design import leave_one_out, placebos
 from hardcost.design.compared import compared_with
 from hardcost.design.factorial import BLOCK_ROUNDS
-from hardcost.errors import HardcostError
+from hardcost.errors import HardcostError, MachineError
 from hardcost.instruments.insn import INSN
+from hardcost.profiles.kernel.defaults import switched_off_notes
 from hardcost.profiles.pieces import pieces
+from hardcost.run import spared as spare
 from hardcost.run.prepare import prepare_all
 from hardcost.run.session import environment_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from hardcost.analysis.budget import Budget
+    from hardcost.analysis.finding import Unmeasured
     from hardcost.cli.options import Choices
     from hardcost.controls.control import Profile
     from hardcost.design.plan import Plan, Workload
@@ -63,10 +68,10 @@ def bill(profile: Profile, workloads: Sequence[Workload], chosen: Choices, asked
     if aim is not None:
         chosen = replace(chosen, repetitions=max(chosen.repetitions or 0, _FIRST_ROUNDS))
 
-    def rounds(number: int | None) -> Plan:
-        return plan_of(profile, workloads, replace(chosen, repetitions=number)).set_up(chosen.setup)
+    def planned(billed: Profile, number: int | None = chosen.repetitions) -> Plan:
+        return plan_of(billed, workloads, replace(chosen, repetitions=number)).set_up(chosen.setup)
 
-    plan = rounds(chosen.repetitions)
+    plan = planned(profile)
     on, counted = measuring.monitored(plan, chosen), _Counted()
     if asked.count and chosen.running and not chosen.dry_run:
         prepare_all(plan, on.machine, on.monitor)  # refuses what the machine can't do
@@ -76,8 +81,15 @@ def bill(profile: Profile, workloads: Sequence[Workload], chosen: Choices, asked
     with measuring.run_of(plan, chosen, on=on) as run:
         if run is None:
             return
-        done = precisely.measured(plan, run, aim, rounds, run.measure())
+        spared = _spared(profile, plan, run, planned, running=chosen.running)
+        profile = spared.profile
+
+        def rounds(number: int | None) -> Plan:
+            return planned(spared.profile, number)
+
+        done = precisely.measured(spared.plan, run, aim, rounds, spared.measured)
         found = finding(profile, done.plan, run, done.records, chosen)
+        found = _without(found, spared.unmeasured)
         notes = (*found.notes, *done.notes, *counted.notes)
         found = replace(found, notes=notes, counted=counted.finding)
         if asked.limit is not None:
@@ -85,8 +97,30 @@ def bill(profile: Profile, workloads: Sequence[Workload], chosen: Choices, asked
             found = replace(found, advice=advice)
         found = measuring.finished(run, found)
     measuring.shown(found, chosen)
+    if spared.unmeasured:
+        raise click.exceptions.Exit(MachineError.exit_status)
     if found.advice is not None and found.advice.leave_out:
         raise click.exceptions.Exit(1)
+
+
+def _spared(
+    profile: Profile, plan: Plan, run: Run, planned: Callable[[Profile], Plan], *, running: bool
+) -> spare.Spared:
+    """Measure a bill; in guests, without the controls that they do not bear.
+
+    Raises:
+        HardcostError: A trial failed all the same.
+    """
+    if running:  # nothing is tried out on a machine that somebody uses
+        return spare.Spared(profile, plan, run.measure())
+    return spare.measured(profile, planned, run)
+
+
+def _without(found: Finding, unmeasured: tuple[Unmeasured, ...]) -> Finding:
+    """Return the finding with the controls that its bill is without."""
+    if found.bill is None:
+        return found
+    return replace(found, bill=replace(found.bill, unmeasured=unmeasured))
 
 
 @dataclass(frozen=True)
@@ -121,14 +155,15 @@ def finding(
 
     Where instructions were counted of audit rules, what was predicted stands beside the cost.
     """
-    shown = [cell for cell in cells(plan, records) if cell.configuration in _SHOWN]
+    every = allowing_for_chance(cells(plan, records), records)
+    shown = [cell for cell in every if cell.configuration in _SHOWN]
     whole = [record for record in records if record.configuration == leave_one_out.PROFILE]
     bill = resolved(itemise.itemise(profile, records), records)
     against = compared_with(profile, running=chosen.running)
     bill = replace(bill, compared_with=against, pieces=pieces(profile))
     if chosen.running:
         bill = replace(bill, audit_off=_BY_STATE)
-    bill = with_accounting(bill, profile, plan.instrument)
+    bill = with_defaults(with_accounting(bill, profile, plan.instrument), profile)
     notes: tuple[str, ...] = ()
     if plan.instrument == INSN.name and any(isinstance(c, AuditRule) for c in profile.controls):
         constants, notes = expected.constants_for(run.machine, chosen, environment_of(whole))
@@ -139,7 +174,13 @@ def finding(
         title=plan.title,
         instrument=plan.instrument,
         cells=tuple(shown),
-        notes=(_baseline_note(against), *plan.notes, *notes_of(whole), *notes),
+        notes=(
+            _baseline_note(against),
+            *plan.notes,
+            *switched_off_notes(profile.controls),
+            *notes_of(whole),
+            *notes,
+        ),
         bill=bill,
     )
 

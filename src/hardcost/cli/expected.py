@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from hardcost.analysis.predicted import expected
 from hardcost.auditrules.cost.constants import Constants
+from hardcost.auditrules.fieldtests import UnresolvedError
 from hardcost.auditrules.lint.checks import lint
 from hardcost.auditrules.lint.context import Options, gather
 from hardcost.auditrules.loading import load_rules, readings_of
-from hardcost.auditrules.semantics import UnresolvedError
 from hardcost.calibration import fitted
 from hardcost.cli.rules.common import NOWHERE
 from hardcost.controls.control import AuditRule

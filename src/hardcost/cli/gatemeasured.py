@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding
 from hardcost.analysis.growth import Gate
-from hardcost.analysis.measuredgrowth import growths, lines_by_name
+from hardcost.analysis.measuredgrowth import growths, lines_by_name, only_rule
 from hardcost.cli import measuring, options
 from hardcost.cli.present import Page, notes_of, write_report
-from hardcost.design.changed import BASE, HEAD, changes, lines_plan, whole_plan
+from hardcost.design.changed import BASE, HEAD, changes, lines_plan, payer, whole_plan
 from hardcost.design.compared import compared_with
 from hardcost.design.leave_one_out import BASELINE
 from hardcost.design.plan import Workload
@@ -62,7 +62,8 @@ def gate_of(both: Profiles, words: dict[str, Any], most_lines: int) -> Gate | No
         kept = _first(changed, most_lines)
         if any(one.distinguishable for one in growths(records, {})):
             records = (*records, *_of_lines(plan, base, head, kept, run))
-        found = growths(records, lines)
+        pays = payer(base, head)
+        found = growths(records, lines, payer=pays, sole=only_rule(base, head, pays))
         notes = [*_notes(base, changed, len(lines) - len(kept.added) - len(kept.removed))]
         finding = _finding(plan, run, records, lines, notes)
         whole = measuring.finished(run, finding)

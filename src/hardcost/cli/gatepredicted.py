@@ -57,6 +57,10 @@ def gate_of(both: Profiles, kernel: Path | None, cpu: str) -> Gate:
     by = fitted.auditctl(constants)
     sets = _rule_sets(both, by, changed.added, changed.removed)
     found, unknown = growths(sets, constants)
+    if not found and constants.without:
+        raise InputError(
+            f"no metric can be predicted: {unknown[0]}", hint="without --predict it is measured"
+        )
     if not found:
         raise InputError(
             f"the constants of kernel {constants.about.get('kernel')} were fitted by an earlier"

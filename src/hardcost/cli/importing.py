@@ -59,10 +59,10 @@ def audit(paths: tuple[Path, ...], output: Path) -> None:
     _write(auditprofile.of_files(paths), output)
 
 
-def sysctl(paths: tuple[Path, ...], output: Path) -> None:
+def sysctl(paths: tuple[Path, ...], output: Path, *, leave_out_faulty: bool = False) -> None:
     """Make a profile of files of sysctls, and of folders such as /etc/sysctl.d."""
     _check_kept(output, paths)
-    found = sysctld.read(paths)
+    found = sysctld.read(paths, leave_out_faulty=leave_out_faulty)
     names = ", ".join(visible(str(path)) for path in paths)
     where = _put(found.toml(f"The sysctls in {names}", names), output)
     note(f"{count(len(found.sysctls), 'sysctl')}{where}")

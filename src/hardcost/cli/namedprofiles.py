@@ -25,10 +25,13 @@ def named_profiles(
     scap_profile: str | None,
     settings: Settings,
     tailoring: Path | None = None,
+    *,
+    leave_out_faulty: bool = False,
 ) -> tuple[Profile, ...]:
     """Return the profiles that were named, with the command line's settings.
 
-    With `scap_profile` the names are datastreams, whose profile may be tailored.
+    With `leave_out_faulty`, faulty lines of sysctl files are left out with a note. With
+    `scap_profile` the names are datastreams, whose profile may be tailored.
 
     Raises:
         InputError: One is not as it should be; there is none; two are the same.
@@ -40,7 +43,7 @@ def named_profiles(
             raise click.UsageError("Missing argument 'PROFILE', or --sysctl, --boot or --lsm.")
         return (profile_of(settings),)
     found = [
-        load(name, options.package_root)
+        load(name, options.package_root, leave_out_faulty=leave_out_faulty)
         if scap_profile is None
         else scapprofile.load(Path(name), scap_profile, tailoring)
         for name in names

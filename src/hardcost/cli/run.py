@@ -9,11 +9,12 @@ import click
 
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding, ObservedIn
+from hardcost.analysis.least import allowing_for_chance
 from hardcost.analysis.profiled import profiled
 from hardcost.cli import measuring, options, precisely, profilable
 from hardcost.cli.lazy import imported
 from hardcost.cli.present import notes_of
-from hardcost.design import factorial
+from hardcost.design import factorial, placebos
 from hardcost.errors import MachineError
 from hardcost.report.published import published
 from hardcost.run import precise
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from hardcost.analysis.finding import Profiled
     from hardcost.cli.options import Choices
-    from hardcost.design.plan import Plan
+    from hardcost.design.plan import Configuration, Plan
     from hardcost.store.record import Record
 
 
@@ -113,6 +114,7 @@ def _plan(study: str, scale: str | None, chosen: Choices) -> Plan:
             init=chosen.init,
             record=chosen.record,
         ),
+        placebos=True,
     )
 
 
@@ -122,26 +124,33 @@ def _finding(plan: Plan, run: str, records: Sequence[Record], scale: str | None)
         study=plan.study,
         title=plan.title,
         instrument=plan.instrument,
-        cells=cells(plan, records),
+        cells=allowing_for_chance(cells(plan, records), records),
         notes=(*plan.notes, *notes_of(records)),
-        levels={configuration.name: configuration.levels for configuration in plan.configurations},
+        levels={one.name: one.levels for one in _compared(plan)},
         published=plan.published,
         successive=plan.successive,
+        asked=plan.asked,
         scale=scale,
         profiles=tuple(_profiles(plan, records)),
         observed=tuple(
             ObservedIn(record.configuration, record.workload, record.seed, record.repetition, seen)
             for record in records
+            if placebos.reference(record.configuration) is None
             for seen in record.observed
         ),
     )
+
+
+def _compared(plan: Plan) -> list[Configuration]:
+    """Return what the study compares: all configurations but the placebos."""
+    return [one for one in plan.configurations if placebos.reference(one.name) is None]
 
 
 def _profiles(plan: Plan, records: Sequence[Record]) -> Iterator[Profiled]:
     """Yield where the cost of each configuration arises, if it was watched."""
     if any(record.profile for record in records):
         measured = {record.configuration for record in records}
-        for configuration in plan.configurations:
+        for configuration in _compared(plan):
             baseline = plan.baseline_of(configuration)
             if configuration.name != baseline and {configuration.name, baseline} <= measured:
                 yield from profiled(records, baseline, configuration.name)

@@ -77,13 +77,19 @@ class AuditRule:
         return self.rule.text
 
 
+TEXT_SETTINGS = frozenset(
+    {"kernel/core_pattern", "kernel/hotplug", "kernel/modprobe", "kernel/poweroff_cmd"}
+)
+"""Settings under /proc/sys that are texts, for which nothing is a value."""
+
+
 @dataclass(frozen=True)
 class Sysctl:
     """A kernel setting under /proc/sys; `key` is dotted, as sysctl(8) writes it.
 
     A key whose first separator is a slash is a path, so that a name in it may contain a dot:
-    `net/ipv4/conf/eth0.1/forwarding`, or dotted `net.ipv4.conf.eth0/1.forwarding`. `place` is its
-    location in a file of sysctls.
+    `net/ipv4/conf/eth0.1/forwarding`, or dotted `net.ipv4.conf.eth0/1.forwarding`. `value` may be
+    empty where the setting is a text. `place` is its location in a file of sysctls.
     """
 
     key: str
@@ -113,7 +119,8 @@ class Sysctl:
             raise ValueError(f"{self.key!r} is not a sysctl key, such as kernel.kptr_restrict")
         if {".", ".."} & set(parts):
             raise ValueError(f"{self.key!r} leaves /proc/sys")
-        if not self.value.strip() or not self.value.replace("\t", " ").isprintable():
+        empty = not self.value.strip() and not (self.value == "" and swapped in TEXT_SETTINGS)
+        if empty or not self.value.replace("\t", " ").isprintable():
             raise ValueError(f"{self.key} can't be set to {self.value!r}")
         return f"/proc/sys/{swapped}"
 

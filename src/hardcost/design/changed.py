@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.rule import RulesError
 from hardcost.auditrules.translate import translate
 from hardcost.controls.control import AuditDaemon, AuditRule, Kernel, comparable, needed
+from hardcost.design import anyrule
 from hardcost.design import placebos as placebo
 from hardcost.design.factorial import trials
 from hardcost.design.leave_one_out import BASELINE, LONGEST, PROFILE, steady, study_of, without
@@ -78,6 +79,14 @@ def changes(base: Profile, head: Profile) -> Changes:
     )
 
 
+def payer(base: Profile, head: Profile) -> str:
+    """Return the state that alone pays for having any audit rule, BASE or HEAD; "" if none does."""
+    earlier, later = (bool(anyrule.paid_for(one.controls)) for one in (base, head))
+    if earlier == later:
+        return ""
+    return HEAD if later else BASE
+
+
 def whole_plan(  # noqa: PLR0913  (each is a choice of its own)
     base: Profile,
     head: Profile,
@@ -89,7 +98,8 @@ def whole_plan(  # noqa: PLR0913  (each is a choice of its own)
 ) -> Plan:
     """Return the trials of both states, of what they are compared with, and of placebos.
 
-    The profiles are `alike`: what the rules of either watch exists under both.
+    If one state alone has rules on the exit list, idle rules show what having any costs, in its
+    company. The profiles are `alike`: what the rules of either watch exists under both.
     """
     controls = steady(head.controls)
     fixed = tuple(one for one in steady(base.controls) if _is_fixed(one))
@@ -98,6 +108,7 @@ def whole_plan(  # noqa: PLR0913  (each is a choice of its own)
         Configuration(BASELINE, comparable(fixed, base.controls)),
         Configuration(BASE, steady(base.controls)),
         Configuration(HEAD, controls),
+        *_idle(base, head),
         *placebo.configurations(controls, count),
     )
     measured = instrument_named(instrument)
@@ -136,6 +147,13 @@ def lines_plan(
             if trial.configuration.name == HEAD
         ),
     )
+
+
+def _idle(base: Profile, head: Profile) -> tuple[Configuration, ...]:
+    which = payer(base, head)
+    if not which:
+        return ()
+    return anyrule.configurations(steady((head if which == HEAD else base).controls))
 
 
 def _without(controls: Sequence[Control], index: int) -> tuple[Control, ...]:

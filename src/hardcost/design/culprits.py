@@ -21,6 +21,7 @@ from hardcost.controls.control import (
     comparable,
     needed,
 )
+from hardcost.design import anyrule
 from hardcost.design import leave_one_out as names
 from hardcost.design import placebos as placebo
 from hardcost.design.factorial import trials
@@ -151,7 +152,8 @@ def first_plan(  # noqa: PLR0913  (each is a choice of its own)
 ) -> Plan:
     """Return the trials that every search begins with: the baseline and the whole profile.
 
-    `placebos` configurations come after them (see `design.placebos`).
+    After them come the idle rules of `design.anyrule`, where rules are on the exit list, and
+    `placebos` configurations (see `design.placebos`).
 
     Raises:
         InputError: There is no such instrument.
@@ -166,6 +168,7 @@ def first_plan(  # noqa: PLR0913  (each is a choice of its own)
         trials=trials(
             [
                 *(configuration(found, on) for on in ends),
+                *anyrule.configurations((*found.fixed, *found.switched)),
                 *placebo.configurations((*found.fixed, *found.switched), placebos),
             ],
             workloads,

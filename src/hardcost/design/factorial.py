@@ -8,6 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from hardcost.design import placebos as placebo
 from hardcost.design.perturbations import note, of_each_trial
 from hardcost.design.plan import Plan, Trial
 from hardcost.instruments.names import instrument as instrument_named
@@ -43,11 +44,12 @@ class Overrides:
         )
 
 
-def plan(study: Study, overrides: Overrides | None = None) -> Plan:
+def plan(study: Study, overrides: Overrides | None = None, *, placebos: bool = False) -> Plan:
     """Return all trials of a study, in the study's order.
 
     An exact instrument measures what does not move once, and the rest under as many perturbations
-    as the study says, unless `overrides` sets a number.
+    as the study says, unless `overrides` sets a number. With `placebos`, what an exact one measures
+    at little expense is also measured under changes without effect (see `design.placebos`).
 
     Raises:
         InputError: There is no such instrument or workload.
@@ -55,14 +57,23 @@ def plan(study: Study, overrides: Overrides | None = None) -> Plan:
     wanted = overrides or Overrides()
     instrument = instrument_named(wanted.instrument or study.instrument)
     repetitions = wanted.repetitions or (None if instrument.exact else study.repetitions)
-    planned_trials = trials(
-        study.configurations,
-        wanted.workloads or study.workloads,
-        instrument=instrument.name,
-        seeds=wanted.seeds or study.seeds,
-        repetitions=repetitions,
-        perturbations=study.perturbations,
-    )
+    workloads = wanted.workloads or study.workloads
+    further: tuple[Configuration, ...] = ()
+    if placebos and instrument.exact:
+        further = placebo.of_study(study.configurations, study.baseline, workloads)
+
+    def of(some: Sequence[Configuration], by: Sequence[Workload]) -> tuple[Trial, ...]:
+        return trials(
+            some,
+            by,
+            instrument=instrument.name,
+            seeds=wanted.seeds or study.seeds,
+            repetitions=repetitions,
+            perturbations=study.perturbations,
+        )
+
+    planned_trials = of(study.configurations, workloads)
+    planned_trials += of(further, placebo.cheap(workloads))
     planned = Plan(
         study=study.name,
         title=study.title,
@@ -73,6 +84,7 @@ def plan(study: Study, overrides: Overrides | None = None) -> Plan:
         notes=(*study.notes, *note(planned_trials)),
         timeout=study.timeout,
         successive=study.successive,
+        asked=study.asked,
     )
     return planned.set_up(wanted.setup(study.setup))
 

@@ -20,6 +20,7 @@ from hardcost.controls.control import (
     comparable,
     needed,
 )
+from hardcost.design import anyrule
 from hardcost.design import placebos as placebo
 from hardcost.design.factorial import trials
 from hardcost.design.perturbations import note, of_each_trial
@@ -93,10 +94,11 @@ def bill_plan(  # noqa: PLR0913  (each is a choice of its own)
     The configurations are `baseline` (the profile's audit daemon and kernel, and nothing else),
     `profile`, `audit-off` (booted with audit=0, for scale, if the profile has a daemon), and for
     each control I that is not part of the baseline `without:I`, which also lacks what depends on
-    it, and `alone:I`, which also has what it depends on. If there are rules, `fired` is the
-    profile with a key of its own for each rule, so that the records show which rules fired; it
-    is measured once for each workload, for counting only, never for cost. The `placebos` further
-    configurations change nothing (see `design.placebos`).
+    it, and `alone:I`, which also has what it depends on. If rules are on the exit list,
+    `design.anyrule` adds three that show what having any costs, whichever it is. If there are
+    rules, `fired` is the profile with a key of its own for each rule, so that the records show
+    which rules fired; it is measured once for each workload, for counting only, never for cost. The
+    `placebos` further configurations change nothing (see `design.placebos`).
 
     A machine that is `running` already is not booted for it: in `audit-off` audit is disabled by
     its state, and there is no `fired`, since the machine's own daemon takes the records.
@@ -112,6 +114,7 @@ def bill_plan(  # noqa: PLR0913  (each is a choice of its own)
     grid = trials(
         (
             *_configurations(controls, running=running),
+            *anyrule.configurations(controls),
             *placebo.configurations(controls, placebos, running=running),
         ),
         workloads,

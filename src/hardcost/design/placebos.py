@@ -22,6 +22,7 @@ from hardcost.controls.control import (
     comparable,
 )
 from hardcost.design.plan import Configuration
+from hardcost.study.model import PLACEBO
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -32,10 +33,10 @@ if TYPE_CHECKING:
 USUAL = 8
 """Placebos in a bill, unless the user says otherwise."""
 _FEW = 4  # where a trial takes a minute
-_NAME = re.compile(r"placebo:(?P<on>\w+):\d+")
+_NAME = re.compile(rf"{PLACEBO}(?P<on>.+):\d+", re.DOTALL)
 _BASELINE, _PROFILE = "baseline", "profile"
 _FIRST = 100  # numbers unlike those that bench/false_alarms.py puts in place of controls
-_CHEAP = frozenset({"syscalls", "command", "build"})
+_CHEAP = frozenset({"syscalls", "syscalls-more", "command", "build"})
 
 
 def affordable(controls: Sequence[Control], workloads: Sequence[Workload]) -> int:
@@ -58,9 +59,47 @@ def configurations(
     found = []
     for at in range(count):
         on, beside = ((_BASELINE, fixed), (_PROFILE, tuple(controls)))[at % 2]
-        placebo = Placebo(kinds[at // 2 % len(kinds)], _FIRST + at)
-        found.append(Configuration(f"placebo:{on}:{at}", (*comparable(beside, controls), placebo)))
+        found.append(_of(on, at, comparable(beside, controls), kinds))
     return tuple(found)
+
+
+def of_study(
+    known: Sequence[Configuration], baseline: str, workloads: Sequence[Workload]
+) -> tuple[Configuration, ...]:
+    """Return the placebos of a study: of its baseline, and of what has most controls beside it.
+
+    They need no kernel but the baseline's. There are none where no workload is cheap: what a whole
+    system does is measured under perturbations, or has a resolution of its own.
+    """
+    base = next((one for one in known if one.name == baseline), None)
+    every = tuple({c: None for one in known for c in one.controls})
+    if base is None or not cheap(workloads) or any(isinstance(c, SystemControl) for c in every):
+        return ()
+    near = [one for one in known if _kernel(one) == _kernel(base)]
+    pair = (base, max(near, key=lambda one: len(one.controls)))
+    found = []
+    for at in range(USUAL):
+        of = pair[at % 2]
+        audited = any(isinstance(one, AuditDaemon) for one in of.controls)
+        kinds = tuple(kind for kind in _kinds(every) if audited or kind != "rule")
+        found.append(_of(of.name, at, of.controls, kinds or ("sysctl",)))
+    return tuple(found)
+
+
+def cheap(workloads: Sequence[Workload]) -> tuple[Workload, ...]:
+    """Return those of the workloads that take seconds."""
+    return tuple(one for one in workloads if one.name in _CHEAP)
+
+
+def _of(
+    on: str, at: int, controls: Sequence[Control], kinds: Sequence[PlaceboKind]
+) -> Configuration:
+    placebo = Placebo(kinds[at // 2 % len(kinds)], _FIRST + at)
+    return Configuration(f"{PLACEBO}{on}:{at}", (*controls, placebo))
+
+
+def _kernel(one: Configuration) -> tuple[Control, ...]:
+    return tuple(c for c in one.controls if isinstance(c, Kernel | KernelOption))
 
 
 def reference(name: str) -> str | None:

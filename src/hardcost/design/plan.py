@@ -32,6 +32,7 @@ class Plan:
     """All trials of a run in the order in which they are shown, and what they are compared to.
 
     `successive` names an axis: at each of its levels, the baseline's own state is the baseline.
+    `asked` is the configuration whose cost the study is about, None if it names none.
     """
 
     study: str
@@ -43,6 +44,7 @@ class Plan:
     notes: tuple[str, ...] = ()
     timeout: int | None = None
     successive: str | None = None
+    asked: str | None = None
 
     @property
     def setup(self) -> Setup:

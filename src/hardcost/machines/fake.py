@@ -133,6 +133,11 @@ class FakeMachine:
         _check_boots(boot)
         return self._account(boot)
 
+    def builds(self, boot: Boot) -> tuple[str, ...]:
+        """Return the kernel that was not made ready."""
+        lacks = boot.kernel is not None and not self.is_ready(boot)
+        return (self.kernel_name(boot),) if lacks else ()
+
     def is_ready(self, boot: Boot) -> bool:
         """Say whether it was made ready; what boots on a kernel that is built, is."""
         return (boot.kernel or boot) in self._ready

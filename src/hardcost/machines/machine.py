@@ -255,6 +255,10 @@ class Machine(Protocol):
         """
         ...
 
+    def builds(self, boot: Boot) -> tuple[str, ...]:
+        """Return the names of the kernels that have to be built for a boot and are not here."""
+        ...
+
     def is_ready(self, boot: Boot) -> bool:
         """Say whether `make_ready` has been done for a boot: its kernel built, its snapshot taken.
 

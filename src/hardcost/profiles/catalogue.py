@@ -65,19 +65,31 @@ def controls(package_root: PackageRoot | None = None) -> tuple[tuple[str, str, s
     return tuple(found)
 
 
-def load(name_or_path: str, package_root: PackageRoot | None = None) -> Profile:
+def load(
+    name_or_path: str,
+    package_root: PackageRoot | None = None,
+    *,
+    leave_out_faulty: bool = False,
+) -> Profile:
     """Return a profile: a name in the catalogue, a TOML file, or audit rules or sysctls.
 
     Rules and sysctls are a file or a folder of files. `KEY=VALUE`, if there is no file of that
     name, is a profile of that one sysctl.
 
     `package_root` gives the folder of an unpacked Debian package, for profiles whose rules come
-    with one.
+    with one. With `leave_out_faulty`, lines at fault in files of sysctls are left out with a note.
 
     Raises:
         InputError: There is no such profile, or it is invalid; all mistakes are reported, each
             with its location.
     """
+    path = Path(name_or_path)
+    if leave_out_faulty and name_or_path not in names() and path.suffix != ".toml":
+        try:
+            if path.exists() and _holds_sysctls(path):
+                return _read_sysctls(path, name_or_path, leave_out_faulty=True)
+        except (OSError, ValueError):
+            pass  # the usual way says what is wrong
     return _load(name_or_path, package_root, ())
 
 
@@ -135,9 +147,9 @@ def _holds_sysctls(path: Path) -> bool:
     return path.is_file() and sysctld.is_file_of_sysctls(path)
 
 
-def _read_sysctls(path: Path, name: str) -> Profile:
+def _read_sysctls(path: Path, name: str, *, leave_out_faulty: bool = False) -> Profile:
     """Return the profile of a file or folder of sysctls."""
-    found = sysctld.read([path])
+    found = sysctld.read([path], leave_out_faulty=leave_out_faulty)
     return Profile(name, f"the sysctls in {name}", name, found.sysctls, found.notes)
 
 

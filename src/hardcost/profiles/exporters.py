@@ -114,7 +114,7 @@ def sysctl(profile: Profile) -> Exported:
         if line.startswith(("-", "#", ";")) or "\n" in line or "\r" in line:
             return False
         try:
-            return sysctld.assignment(line) == control
+            return sysctld.template_of(line) is None and sysctld.assignment(line) == control
         except InputError:
             return False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hardcost.analysis.fixedprice import SPREAD
 from hardcost.analysis.growth import Change, Gate, Growth, Line, Part, lines_of, ordered
 from hardcost.errors import InputError
 from hardcost.report.comparison import compared
@@ -74,6 +75,7 @@ def _of_cells(pairs: Iterable[Pair]) -> Iterable[Growth]:
             head=b.value,
             low=b.low - a.high,
             high=b.high - a.low,
+            least=pair.least,
             configuration=a.configuration,
         )
 
@@ -82,9 +84,9 @@ def _of_bills(base: Bill, head: Bill) -> tuple[tuple[Growth, ...], tuple[str, ..
     """Return the growth of each metric that both bills have, and the metrics of one alone."""
     earlier = {(total.metric, total.unit): total for total in base.totals}
     later = {(total.metric, total.unit): total for total in head.totals}
-    parts = _parts(base, head)
+    parts, fixed = _parts(base, head), _fixed(base, head)
     growths = tuple(
-        _growth(earlier[key], total, parts.get(key[0], []))
+        _growth(earlier[key], total, parts.get(key[0], []), fixed.get(key[0]))
         for key, total in later.items()
         if key in earlier
     )
@@ -92,7 +94,24 @@ def _of_bills(base: Bill, head: Bill) -> tuple[tuple[Growth, ...], tuple[str, ..
     return growths, tuple(sorted(lost))
 
 
-def _growth(a: Total, b: Total, parts: list[Part]) -> Growth:
+def _fixed(base: Bill, head: Bill) -> dict[str, float]:
+    """Return by metric how much more having any rule costs in the later bill, if both know it.
+
+    Two prices that chance could make differ are the same.
+    """
+    earlier = {one.metric: one for one in base.fixed}
+    least = {one.metric: SPREAD * one.cost for one in (*base.least, *head.least)}
+    found = {}
+    for b in head.fixed:
+        a = earlier.get(b.metric)
+        if a is not None:
+            more = b.cost - a.cost
+            chance = max(a.half + b.half, least.get(b.metric, 0.0))
+            found[b.metric] = more if abs(more) > chance else 0.0
+    return found
+
+
+def _growth(a: Total, b: Total, parts: list[Part], fixed: float | None) -> Growth:
     difference = b.with_profile - a.with_profile
     spread = sum(
         (one.high - one.low) / 2 for one in (a, b) if one.low is not None and one.high is not None
@@ -108,6 +127,7 @@ def _growth(a: Total, b: Total, parts: list[Part]) -> Growth:
         before=a.cost,
         after=b.cost,
         parts=ordered(parts),
+        fixed=fixed,
     )
 
 

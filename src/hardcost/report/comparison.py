@@ -36,13 +36,23 @@ class Pair:
 
     @property
     def ratio_low(self) -> float:
-        """Return the smallest ratio that both intervals allow."""
-        return _over(self.b.low, self.a.high)
+        """Return the smallest ratio that both intervals and chance allow."""
+        return min(_over(self.b.low, self.a.high), self.ratio - _over(self.least, self.a.value))
 
     @property
     def ratio_high(self) -> float:
-        """Return the largest ratio that both intervals allow."""
-        return _over(self.b.high, self.a.low)
+        """Return the largest ratio that both intervals and chance allow."""
+        return max(_over(self.b.high, self.a.low), self.ratio + _over(self.least, self.a.value))
+
+    @property
+    def least(self) -> float:
+        """Return the size up to which the difference can't be distinguished from chance."""
+        return 0.0 if self.equal else max(self.a.least, self.b.least)
+
+    @property
+    def may_be_equal(self) -> bool:
+        """Say whether the two differ by no more than chance."""
+        return not self.equal and abs(self.difference) <= self.least
 
     @property
     def equal(self) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from hardcost.analysis.finding import Bill, Cell, Finding, Item, Total
+from hardcost.analysis.finding import Bill, Cell, Finding, Item, Sum, Total
 from hardcost.errors import InputError, Place, Problem
 from hardcost.files import content, json_value
 
@@ -32,6 +32,7 @@ class _Cell(_Read):
     high: float | None
     trials: int
     baseline: str
+    least: float = 0.0
 
 
 class _Total(_Read):
@@ -54,6 +55,11 @@ class _Item(_Read):
     place: str = ""
 
 
+class _Sum(_Read):
+    metric: str
+    cost: float
+
+
 class _Least(_Read):
     metric: str
     cost: float
@@ -69,6 +75,7 @@ class _Document(_Read):
     totals: tuple[_Total, ...] = ()
     items: tuple[_Item, ...] = ()
     least: tuple[_Least, ...] = ()
+    fixed: tuple[_Sum, ...] = ()
 
 
 def finding_of(path: Path) -> Finding:
@@ -137,6 +144,7 @@ def _cell(cell: _Cell) -> Cell:
         ratio=unknown,
         ratio_low=unknown,
         ratio_high=unknown,
+        least=cell.least,
     )
 
 
@@ -176,4 +184,5 @@ def _bill(read: _Document) -> Bill:
         ),
         rest=(),
         interaction=(),
+        fixed=tuple(Sum(one.metric, one.cost) for one in read.fixed),
     )

@@ -41,7 +41,10 @@ class Entry(BaseModel):
 
 
 class CellEntry(Entry):
-    """A cell of `cells`: (each) holds its trials' values, (resolution) where one is one draw."""
+    """A cell of `cells`: (each) holds its trials' values, (resolution) where one is one draw.
+
+    (least) is the size up to which a difference can't be distinguished from chance.
+    """
 
     configuration: str
     workload: str
@@ -59,6 +62,7 @@ class CellEntry(Entry):
     difference: Number
     each: tuple[Number, ...] = Field((), exclude_if=_is_one)
     resolution: float = Field(0.0, exclude_if=says_nothing)
+    least: float = Field(0.0, exclude_if=says_nothing)
 
 
 class ChangeEntry(Entry):
@@ -72,6 +76,7 @@ class ChangeEntry(Entry):
     after: str
     difference: Number
     ratio: Number
+    least: float = Field(0.0, exclude_if=says_nothing)
 
 
 class BeforeEntry(Entry):
@@ -114,15 +119,17 @@ class ItemEntry(Entry):
     alone: Number
     fired: int | None
     place: str
+    exercised: bool | None
     predicted: Number | None = Field(None, exclude_if=_is_unknown)
     findings: tuple[str, ...] = Field((), exclude_if=says_nothing)
     ids: tuple[str, ...] = Field((), exclude_if=says_nothing)
     severity: str = Field("", exclude_if=says_nothing)
+    default: str | None = None
     caveat: str = Field("", exclude_if=says_nothing)
 
 
 class SumEntry(Entry):
-    """A remainder of a bill on a metric."""
+    """A part of a bill on a metric that is no single control's."""
 
     metric: str
     cost: Number
@@ -205,6 +212,8 @@ class ChoiceEntry(Entry):
     frontier: tuple[LevelEntry, ...]
     rewritten: tuple[str, ...] = Field((), exclude_if=says_nothing)
     equivalent: tuple[CostsEntry, ...] = Field((), exclude_if=says_nothing)
+    fixed: tuple[CostsEntry, ...]
+    rules: tuple[str, ...]
 
 
 class SearchEntry(Entry):
@@ -350,15 +359,25 @@ class BothEntry(Entry):
     why: str = Field("", exclude_if=says_nothing)
 
 
+class UnmeasuredEntry(Entry):
+    """A control that the bill is without, since its guest did not bear it."""
+
+    control: str
+    reason: str
+    place: str = Field("", exclude_if=says_nothing)
+
+
 class BillKeys(Entry):
     """What a bill adds; (accounting) if its profile is a benchmark's."""
 
     totals: tuple[TotalEntry, ...]
     items: tuple[ItemEntry, ...]
+    fixed: tuple[SumEntry, ...]
     rest: tuple[SumEntry, ...]
     interaction: tuple[SumEntry, ...]
     least: tuple[LeastEntry, ...]
     accounting: tuple[AccountedEntry, ...] = Field((), exclude_if=says_nothing)
+    unmeasured: tuple[UnmeasuredEntry, ...] = Field((), exclude_if=says_nothing)
 
 
 class BesideKeys(Entry):

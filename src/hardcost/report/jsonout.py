@@ -38,6 +38,7 @@ from hardcost.report.jsonkeys import (
     StepEntry,
     SumEntry,
     TotalEntry,
+    UnmeasuredEntry,
 )
 from hardcost.report.ledger import control_order
 from hardcost.report.profilekeys import (
@@ -121,6 +122,7 @@ def _changed(one: Change) -> ChangeEntry:
         after=one.after,
         difference=one.pair.difference,
         ratio=one.pair.ratio,
+        least=one.pair.least,
     )
 
 
@@ -220,6 +222,7 @@ def _pair(pair: Pair, baseline: str) -> PairEntry:
         "ratio_low": pair.ratio_low,
         "ratio_high": pair.ratio_high,
         "difference": pair.difference,
+        "least": pair.least,
     }
     return PairEntry(**own, before=BeforeEntry.model_validate(pair.a))
 
@@ -237,10 +240,12 @@ def _bill(bill: Bill) -> BillKeys:
         items=tuple(
             ItemEntry.model_validate(item) for item in sorted(bill.items, key=largest_first)
         ),
+        fixed=tuple(SumEntry.model_validate(one) for one in bill.fixed),
         rest=tuple(SumEntry.model_validate(remainder) for remainder in bill.rest),
         interaction=tuple(SumEntry.model_validate(remainder) for remainder in bill.interaction),
         least=tuple(LeastEntry.model_validate(one) for one in bill.least),
         accounting=tuple(AccountedEntry.model_validate(one) for one in bill.accounting),
+        unmeasured=tuple(UnmeasuredEntry.model_validate(one) for one in bill.unmeasured),
     )
 
 

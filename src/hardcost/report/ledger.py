@@ -47,7 +47,7 @@ class Entry:
 class Account:
     """A bill's figures for one metric, all with `digits` decimals.
 
-    `items` maps control to cost; their sum, `rest` and `interaction` make `cost`, which is
+    `items` maps control to cost; their sum, `fixed`, `rest` and `interaction` make `cost`, which is
     `with_profile` - `baseline`, exactly. If rounding prevents that, `interaction`, a remainder by
     definition, takes up the last digit; a single control has no interaction, so there it is `rest`.
     `least` is the smallest distinguishable cost; `by_chance` says that the whole profile's cost is
@@ -62,6 +62,7 @@ class Account:
     items: Mapping[str, Decimal]
     rest: Decimal
     interaction: Decimal
+    fixed: Decimal = _ZERO
     fault: str = ""
     least: float = 0.0
     by_chance: bool = False
@@ -125,13 +126,15 @@ def ledger(bill: Bill) -> Ledger:
         _entry(nth, control, items[control], unshown=control in bill.unshown)
         for nth, control in enumerate(sorted(order, key=order.__getitem__), start=1)
     )
-    rest, interaction = _by_metric(bill.rest), _by_metric(bill.interaction)
+    fixed, rest = _by_metric(bill.fixed), _by_metric(bill.rest)
+    interaction = _by_metric(bill.interaction)
     accounts = tuple(
         _account(
             total,
             {c: own[total.metric] for c, own in items.items() if total.metric in own},
             rest.get(total.metric, 0.0),
             interaction.get(total.metric, 0.0),
+            fixed.get(total.metric, 0.0),
         )
         for total in bill.totals
         if math.isfinite(total.baseline) and math.isfinite(total.with_profile)
@@ -184,15 +187,19 @@ def _entry(nth: int, control: str, items: Mapping[str, Item], *, unshown: bool) 
     )
 
 
-def _account(total: Total, items: Mapping[str, Item], rest: float, interaction: float) -> Account:
+def _account(
+    total: Total, items: Mapping[str, Item], rest: float, interaction: float, fixed: float
+) -> Account:
     costs = {c: item.cost if math.isfinite(item.cost) else 0.0 for c, item in items.items()}
-    digits = decimals((total.baseline, total.with_profile, *costs.values(), rest, interaction))
+    digits = decimals(
+        (total.baseline, total.with_profile, *costs.values(), rest, interaction, fixed)
+    )
     baseline, whole = rounded(total.baseline, digits), rounded(total.with_profile, digits)
     shown = {control: rounded(cost, digits) for control, cost in costs.items()}
-    kept = rounded(rest, digits)
-    balance = whole - baseline - sum(shown.values(), _ZERO) - kept
+    kept, once = rounded(rest, digits), rounded(fixed, digits)
+    balance = whole - baseline - sum(shown.values(), _ZERO) - once - kept
     # Each of these numbers may be off by half a last digit.
-    slack = Decimal(1).scaleb(-digits) * (len(shown) + 4) / 2
+    slack = Decimal(1).scaleb(-digits) * (len(shown) + 4 + bool(fixed)) / 2
     if not interaction and abs(balance) <= slack:
         kept, balance = kept + balance, _ZERO
     missed = balance - rounded(interaction, digits)
@@ -212,6 +219,7 @@ def _account(total: Total, items: Mapping[str, Item], rest: float, interaction: 
         shown,
         kept,
         balance,
+        once,
         fault,
         total.least,
         bool(total.cost) and not total.distinguishable,

@@ -108,8 +108,8 @@ async def outcomes(
 
 async def _build(missing: Sequence[Prepared], site: Site) -> bool:
     """Build the kernels that are not built yet, and say whether there were any."""
-    boots = [boot for boot in lacking(missing, site.machine) if boot.kernel is not None]
-    kernels = {site.machine.kernel_name(boot): boot for boot in boots}
+    boots = {boot: site.machine.builds(boot) for boot in lacking(missing, site.machine)}
+    kernels = {names: boot for boot, names in boots.items() if names}
     free = asyncio.Semaphore(site.machine.capabilities.builds_at_once or len(kernels) or 1)
 
     async def build_one(number: int, boot: Boot) -> None:

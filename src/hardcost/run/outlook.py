@@ -94,7 +94,7 @@ def lacking(trials: Sequence[Prepared], machine: Machine) -> list[Boot]:
 def _work(missing: Sequence[Prepared], machine: Machine, earlier: History) -> Work:
     """Return what has to be done for trials that are not in the store."""
     boots = lacking(missing, machine)
-    builds = {machine.kernel_name(boot) for boot in boots if boot.kernel is not None}
+    builds = {name for boot in boots for name in machine.builds(boot)}
     return timing.Work(
         builds=len(builds),
         begun=earlier.begun,

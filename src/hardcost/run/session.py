@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
-from hardcost.analysis import saved
+from hardcost.analysis import saved, unreached
 from hardcost.analysis.cautions import cautioned
 from hardcost.analysis.coarse import coarse
 from hardcost.analysis.finding import Failure, Score
+from hardcost.design.placebos import reference
 from hardcost.errors import HardcostError, MachineError
 from hardcost.profiles.kernel import kernelscore
 from hardcost.run import carryout
@@ -30,7 +31,7 @@ from hardcost.units import count
 from hardcost.workloads.names import resolutions
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping, Sequence
+    from collections.abc import Collection, Coroutine, Mapping, Sequence
 
     from hardcost.analysis.finding import Finding
     from hardcost.design.plan import Plan
@@ -144,16 +145,29 @@ class Run:
         Raises:
             HardcostError: As of `measure`; the first trial that fails ends the run.
         """
-        machine, limits = self._site.machine, self._site.limits
-        prepared = prepare_all(plan, machine, self.monitor)
-        self._prepared += prepared
-        known = known_records(prepared, self._store, self._entry)
-        at_once = machine.capabilities.at_once or limits.jobs
-        more = outlook(prepared, known, machine, history(machine, self._store), jobs=at_once)
-        found = self._carried_out(more, keep_going=False)
+        found = self._carried_out(self._more(plan), keep_going=False)
         if not self._measured.records:
             self._measured = found
         return found.records
+
+    def measure_instead(self, plan: Plan) -> Measured:
+        """Measure another plan in place of the run's own, which failed.
+
+        Raises:
+            HardcostError: As of `measure_more`.
+        """
+        self._measured = Measured(())
+        records = self.measure_more(plan)
+        self._measured = Measured(records)
+        return self._measured
+
+    def try_out(self, plan: Plan) -> Measured:
+        """Measure what another plan asks for, to learn which of its trials fail.
+
+        Raises:
+            HardcostError: All do.
+        """
+        return self._carried_out(self._more(plan), keep_going=True)
 
     def finish(self, finding: Finding) -> Finding:
         """Save what was found, with what the run knows of machine, kernels and failures."""
@@ -172,8 +186,20 @@ class Run:
             failures=self._measured.failures,
         )
         whole = coarse(cautioned(whole, site.lines.controls, site.lines.faults), resolutions())
+        trials = (one.trial for one in self._prepared)
+        whole = unreached.told(
+            whole, {one.configuration.name: one.configuration.controls for one in trials}
+        )
         self._store.finish(self._entry, saved.packed(whole))
         return whole
+
+    def _more(self, plan: Plan) -> Outlook:
+        machine, limits = self._site.machine, self._site.limits
+        prepared = prepare_all(plan, machine, self.monitor)
+        self._prepared += prepared
+        known = known_records(prepared, self._store, self._entry)
+        at_once = machine.capabilities.at_once or limits.jobs
+        return outlook(prepared, known, machine, history(machine, self._store), jobs=at_once)
 
     def _carried_out(self, todo: Outlook, *, keep_going: bool) -> Measured:
         refused = self._wait(carryout.refused(todo.prepared, self._site, keep_going=keep_going))
@@ -211,7 +237,7 @@ class Run:
         boots = {
             one.trial.configuration.name: one.boot
             for one in self._prepared
-            if one.boot.kernel is not None
+            if one.boot.kernel is not None and reference(one.trial.configuration.name) is None
         }
         scores = {}
         for name, boot in boots.items():
@@ -295,7 +321,14 @@ def _measured(prepared: Sequence[Prepared], came: Mapping[str, Record | Hardcost
         for trial, one in each
         if isinstance(one, Record)
     )
-    return Measured(records, tuple(_failure(trial, error) for trial, error in errors))
+    failed = {trial.trial.configuration.name for trial, _ in errors}
+    told = [(trial, error) for trial, error in errors if _says_something(trial, failed)]
+    return Measured(records, tuple(_failure(trial, error) for trial, error in told))
+
+
+def _says_something(trial: Prepared, failed: Collection[str]) -> bool:
+    """Return whether a failure is news: a placebo fails wherever what it is added to does."""
+    return reference(trial.trial.configuration.name) not in failed
 
 
 def _failure(prepared: Prepared, error: HardcostError) -> Failure:

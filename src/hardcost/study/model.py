@@ -48,6 +48,9 @@ from hardcost.profiles.written import AuditTable, ControlsTable
 if TYPE_CHECKING:
     from hardcost.controls.control import Control
 
+PLACEBO = "placebo:"
+"""What the names of configurations begin with that hardcost adds to see what chance does."""
+
 Name = Annotated[str, Field(pattern=r"^[^\s=]+$")]
 """One word without `=`, since names are composed of such words."""
 
@@ -112,7 +115,9 @@ class StudyFile(BaseModel):
     """A study file.
 
     The `title` defaults to the file's name. `baseline` is the configuration that the others are
-    compared with, `published` a set of published figures to print beside. `seeds` select the memory
+    compared with, `asked` the one whose cost the study is about, such as a profile's intended
+    state; without it the answer is about the most expensive. `published` names published figures
+    to print beside. `seeds` select the memory
     layouts to measure, 0 being the fixed one. `repetitions` are of each trial, under an instrument
     that needs them; `perturbations` is under how many an exact one measures what moves.
 
@@ -127,6 +132,7 @@ class StudyFile(BaseModel):
     description: str = ""
     workloads: Annotated[tuple[str, ...], Field(min_length=1)]
     baseline: str
+    asked: str | None = None
     published: str | None = None
     instrument: str = "insn"
     seeds: Annotated[tuple[Annotated[StrictInt, Field(ge=0)], ...], Field(min_length=1)] = (0,)
@@ -196,7 +202,8 @@ class Study:
 
     `name` is as the user gave it, without its folder, followed by the scale if one was selected.
     `timeout` is a trial's limit in seconds of host time; None: the usual one. `successive` names
-    the axis whose levels are shown one after the other.
+    the axis whose levels are shown one after the other. `asked` is the configuration whose cost the
+    study is about, if it names one.
     """
 
     name: str
@@ -214,3 +221,4 @@ class Study:
     setup: Setup = AS_USUAL
     timeout: int | None = None
     successive: str | None = None
+    asked: str | None = None

@@ -12,7 +12,7 @@ from hardcost.instruments.names import INSTRUMENTS, RECORDERS
 from hardcost.profiles import catalogue, tomlfile
 from hardcost.profiles.written import Resolver
 from hardcost.study.configurations import configurations
-from hardcost.study.model import Configuration, Setup, Study, StudyFile, Workload
+from hardcost.study.model import PLACEBO, Configuration, Setup, Study, StudyFile, Workload
 from hardcost.workloads import names as workloads_by_name
 
 if TYPE_CHECKING:
@@ -195,6 +195,7 @@ class _Reader:
             workloads=sizes[scale],
             configurations=_at_scale(scale, known, written),
             baseline=written.baseline,
+            asked=written.asked,
             published=written.published,
             instrument=written.instrument,
             seeds=tuple(dict.fromkeys(written.seeds)),
@@ -247,16 +248,23 @@ class _Reader:
         listed = [configuration.name for configuration in known]
         seen: set[str] = set()
         for index, name in enumerate(listed):
+            is_point = index >= len(written.configuration)
+            at = ("axis",) if is_point else ("configuration", index, "name")
             if name in seen:
-                is_point = index >= len(written.configuration)
-                at = ("axis",) if is_point else ("configuration", index, "name")
                 self._wrong(f"two configurations are called '{name}'", *at)
+            if name.startswith(PLACEBO):
+                self._wrong(f"names that begin with {PLACEBO} are hardcost's own", *at)
             seen.add(name)
         if not listed:
             self._wrong("the study compares nothing", hint="add [[configuration]] or [[axis]]")
         elif "baseline" in self._file.data and written.baseline not in listed:
             hint = tomlfile.meant(written.baseline, listed, "configurations")
             self._wrong(f"there is no configuration '{written.baseline}'", "baseline", hint=hint)
+        if written.asked is not None and written.asked not in listed:
+            hint = tomlfile.meant(written.asked, listed, "configurations")
+            self._wrong(f"there is no configuration '{written.asked}'", "asked", hint=hint)
+        elif written.asked is not None and written.asked == written.baseline:
+            self._wrong("the baseline is what others are compared with, and costs nothing", "asked")
 
     def _scales(self, written: StudyFile) -> None:
         """Check that the scales that configurations name exist; the baseline is in all."""

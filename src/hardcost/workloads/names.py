@@ -17,6 +17,7 @@ from hardcost.workloads import (
     parameters,
     postfix,
     syscalls,
+    syscallsmore,
     unixbench,
 )
 from hardcost.workloads.parameters import WorkloadParameters
@@ -167,7 +168,7 @@ class NeedsDisk(Protocol[Taken_contra]):
 
 
 _MODULES: tuple[WorkloadModule[Any], ...] = (
-    *(syscalls, command, build, filecopy, fio, dd, unixbench),
+    *(syscalls, syscallsmore, command, build, filecopy, fio, dd, unixbench),
     *(apache.PREFORK, apache.WORKER, postfix, mariadb),
 )
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hardcost.protocol.requests import Request
 
 NAME = "syscalls"
+MORE = "syscalls-more"
 TITLE = "the cost of one system call, for each of 26 calls"
 AUDIT_NOTE = (
     "a call's cost is what its own process executes; handing an audit record to the daemon is work"
@@ -76,7 +77,27 @@ class Call:
 @cache
 def calls() -> dict[str, Call]:
     """Return all calls by name, in the order of reports."""
-    text = (resources.files("hardcost.workloads") / "syscalls.toml").read_text()
+    return _read(NAME)
+
+
+@cache
+def more() -> dict[str, Call]:
+    """Return the calls of the workload `syscalls-more` by name, in the order of reports."""
+    return _read(MORE)
+
+
+@cache
+def known() -> dict[str, Call]:
+    """Return all calls that can be measured, by name."""
+    return calls() | more()
+
+
+OF_CALLS: Final = {NAME: calls, MORE: more}
+"""The workloads that measure calls, with what reads theirs."""
+
+
+def _read(workload: str) -> dict[str, Call]:
+    text = (resources.files("hardcost.workloads") / f"{workload}.toml").read_text()
     return {name: Call(name=name, **facts) for name, facts in tomllib.loads(text).items()}
 
 
@@ -114,7 +135,7 @@ class Parameters(WorkloadParameters):
 
 def chosen(parameters: Parameters) -> tuple[Call, ...]:
     """Return the calls that the parameter `calls` names."""
-    return tuple(calls()[name] for name in parameters.calls)
+    return tuple(known()[name] for name in parameters.calls)
 
 
 def moves(parameters: Parameters) -> bool:
@@ -218,7 +239,7 @@ def windows(
 
 def counted(answers: Sequence[Answer]) -> tuple[Observed, ...]:
     """Return what the processor counted of an operation of each call, where it counts."""
-    operations = {name: call.operations for name, call in calls().items()}
+    operations = {name: call.operations for name, call in known().items()}
     return counters.observed(all_of(answers, CallAnswer), operations)
 
 

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from hardcost.auditrules.event import NO_INODE
 from hardcost.auditrules.explain.described import described
+from hardcost.auditrules.fieldtests import permissions
 from hardcost.auditrules.kernelrule import UNSET
 from hardcost.auditrules.rule import RulesError
-from hardcost.auditrules.semantics import permissions
 from hardcost.auditrules.tables import lookup
 
 

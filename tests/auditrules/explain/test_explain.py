@@ -6,7 +6,8 @@ from hardcost.auditrules import parse
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.explain.described import described
 from hardcost.auditrules.explain.explain import Explanation, explain
-from hardcost.auditrules.semantics import UnresolvedError, Verdict
+from hardcost.auditrules.fieldtests import UnresolvedError
+from hardcost.auditrules.semantics import Verdict
 from hardcost.auditrules.translate import AS_WRITTEN, translate_all
 
 CONSTANTS = Constants.of_debian()

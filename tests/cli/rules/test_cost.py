@@ -158,3 +158,12 @@ def test_options_that_contradict_each_other_are_refused(
     result = run(*(rules if word == "x" else word for word in words))
     assert isinstance(result.exception, InputError)
     assert message in str(result.exception)
+
+
+def test_a_prediction_says_once_which_architecture_it_is_for(tmp_path: Path) -> None:
+    path = tmp_path / "x.rules"
+    path.write_text("-w /etc/shadow -p wa -k x\n")
+    result = run(path)
+    assert result.output.count("for x86-64; other architectures not checked") == 1
+    data = json.loads(run(path, "--format", "json").stdout)
+    assert data["architecture"] == {"checked": ["x86-64"], "others": "not checked"}

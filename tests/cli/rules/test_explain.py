@@ -143,3 +143,24 @@ def test_a_watch_that_is_then_an_earlier_prepended_rule_is_left_out(tmp_path: Pa
     result = run(path)
     assert result.exit_code == 0
     assert f"Recorded, key s: {path}:1 decides." in result.stdout.splitlines()
+
+
+def test_each_record_is_named_and_what_drops_it(rules: Path) -> None:
+    rules.write_text(f"{RULES}-a always,exclude -F msgtype=CWD\n")
+    lines = run(rules).stdout.splitlines()
+    assert "Records: SYSCALL, PATH, PROCTITLE, EOE." in lines
+    assert f"Not written: CWD, which {rules}:6 drops." in lines
+    assert lines[-1].startswith("The call's cost is not predicted: rules of the list exclude")
+    data = json.loads(run(rules, "--format", "json").stdout)
+    assert [one["type"] for one in data["records"] if not one["written"]] == ["CWD"]
+    assert data["records"][1]["dropped_by"]["line"] == 6
+    assert data["cost"]["total"] is None
+
+
+def test_nothing_is_written_without_the_syscall_record(rules: Path) -> None:
+    rules.write_text(f"{RULES}-a always,exclude -F msgtype>0\n")
+    lines = run(rules).stdout.splitlines()
+    assert f"Nothing is written: {rules}:6 drops the SYSCALL record." in lines
+    assert any("`ausearch -k access` does not find it." in line for line in lines)
+    data = json.loads(run(rules, "--format", "json").stdout)
+    assert (data["recorded"], data["requested"], data["key"]) == (False, True, None)

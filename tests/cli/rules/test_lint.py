@@ -75,7 +75,10 @@ def test_nothing_but_the_sum_is_said_of_rules_without_fault(tmp_path: Path) -> N
     assert result.exit_code == 0
     first, second, third = result.stdout.splitlines()
     assert third.startswith("Judging by name, ")
-    assert first == "0 errors, 0 warnings and 0 notes in 1 line; 1 rule stays loaded."
+    assert first == (
+        "0 errors, 0 warnings and 0 notes in 1 line; 1 rule stays loaded"
+        " (for x86-64; other architectures not checked)."
+    )
     assert second.startswith("All rules together add ")
     assert "predicted" in second
 
@@ -85,12 +88,12 @@ def test_what_stays_loaded_is_reported_and_where_auditctl_stops(tmp_path: Path) 
     path.write_text("-w /etc/a -p wa -k a\n-w /etc/b -p wa -k b\n-D\n" + GOOD)
     result = run(path)
     assert "1 note in" not in result.stdout
-    assert "in 4 lines; 1 rule stays loaded, 2 are deleted again." in result.stdout
+    assert "in 4 lines; 1 rule stays loaded, 2 are deleted again (" in result.stdout
     assert "[deleted-again]" in result.stdout
     data = json.loads(run(path, "--format", "json").stdout)
     assert (data["rules"], data["deleted"], data["stops_at"]) == (1, 2, None)
     path.write_text(GOOD + FAULTY + "-w /etc/a -p wa -k a\n")
-    said = f"auditctl stops at {path}:2; without faulty lines, 2 rules stay loaded."
+    said = f"auditctl stops at {path}:2; without faulty lines, 2 rules stay loaded ("
     assert said in run(path).stdout
     data = json.loads(run(path, "--format", "json").stdout)
     assert data["stops_at"] == {"file": str(path), "line": 2}
@@ -165,6 +168,20 @@ def test_json_holds_each_finding_with_its_place_and_price(rules: Path) -> None:
     assert second["cost"]["instructions"] > 0
     assert data["cost"]["unit"] == "insn/call"
     assert set(data["cost"]["calls"]) == {"getppid", "read", "openat"}
+
+
+def test_a_call_whose_cost_is_not_predicted_has_a_reason_and_no_number(rules: Path) -> None:
+    rules.write_text(
+        "-a always,exit -F arch=b64 -S openat -k x\n-a always,exclude -F msgtype=PROCTITLE\n"
+    )
+    cost = json.loads(run(rules, "--format", "json").stdout)["cost"]
+    reason = "rules of the list exclude decide about its records"
+    assert cost["calls"]["openat"] is None
+    assert cost["calls"]["read"] > 0
+    assert cost["not_predicted"] == {"openat": reason}
+    text = run(rules).stdout
+    assert f"What all rules together add to each openat is not predicted: {reason}." in text
+    assert "to each openat (" not in text
 
 
 def test_sarif_is_printed_as_such(rules: Path) -> None:
@@ -253,3 +270,16 @@ def test_what_is_taken_from_the_names_of_watched_paths_is_said(rules: Path, tmp_
     rules.write_text("-w /srv/ -p wa -k srv\n-w /etc/passwd -p wa -k id\n")
     assert "Judging by name, 1 of 2 watched paths (-w) are directories" in run(rules).stdout
     assert "Judging by name" not in run(rules, "--root", tmp_path).stdout
+
+
+def test_rules_for_another_architecture_are_not_checked_and_keep_nothing_from_loading(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "x.rules"
+    path.write_text("-a always,exit -F arch=aarch64 -S openat -k x\n" + GOOD)
+    result = run(path)
+    assert result.exit_code == 0
+    assert "note: not checked: arch=aarch64 is another architecture" in result.stdout
+    data = json.loads(run(path, "--format", "json").stdout)
+    assert data["architecture"] == {"checked": ["x86-64"], "others": "not checked"}
+    assert (data["rules"], data["stops_at"], data["counts"]["error"]) == (1, None, 0)

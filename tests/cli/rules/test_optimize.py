@@ -81,6 +81,7 @@ def test_json_has_every_call_and_where_each_line_came_from(rules: Path, tmp_path
     result = run(rules, "-o", tmp_path / "out.rules", "--format", "json")
     data = json.loads(result.stdout)
     assert data["proof"]["equal"] is True
+    assert data["architecture"] == {"checked": ["x86-64"], "others": "not checked"}
     assert data["walked"] == {"before": 3, "after": 2}
     assert data["dearer"] == []
     by_call = {(one["arch"], one["call"]): one for one in data["calls"]}

@@ -242,3 +242,23 @@ def test_a_watch_behind_another_option_is_named_as_assumed(tmp_path: Path) -> No
     watch = "-S all -w /etc/foo -p wa -k k"
     result = run(tmp_path, watch, watch, "--paths", str(tmp_path / "paths"))
     assert "- /etc/foo: no directory" in result.output
+
+
+def test_the_answer_says_once_which_architecture_it_is_for(tmp_path: Path) -> None:
+    rule = "-w /etc/shadow -p wa -k x"
+    out = run(tmp_path, rule, rule).stdout
+    assert out.count("for x86-64; other architectures not checked") == 1
+    data = json.loads(run(tmp_path, rule, rule, "--format", "json").stdout)
+    assert data["architecture"] == {"checked": ["x86-64"], "others": "not checked"}
+
+
+def test_a_rule_for_another_architecture_is_not_taken_for_refused(tmp_path: Path) -> None:
+    arm = "-a always,exit -F arch=aarch64 -S openat -k x\n-w /etc/shadow -p wa -k x"
+    refused = run(tmp_path, arm, arm).exception
+    assert isinstance(refused, InputError)
+    said = [one.message for one in refused.problems]
+    assert "not checked: arch=aarch64 is another architecture than x86-64" in said
+    assert not any("auditctl stops" in one for one in said)
+    left_out = run(tmp_path, arm, arm, "--leave-out-faulty")
+    assert left_out.exit_code == 0
+    assert "left out, since they are for another architecture" in left_out.stdout

@@ -52,6 +52,31 @@ def test_of_several_names_the_plainest_is_taken() -> None:
     ]
 
 
+def test_the_mark_of_a_section_names_nothing() -> None:
+    kallsyms = """\
+ffffffff81000000 T _stext
+ffffffff81000000 T startup_64
+ffffffff81000100 T __noinstr_text_end
+ffffffff81000180 T __update_stats_wait_end
+ffffffff81000200 T __static_call_text_end
+ffffffff81000200 T __x86_indirect_thunk_rax
+ffffffff81000200 T __x86_indirect_thunk_array
+ffffffff81000300 T __irqentry_text_end
+ffffffff81000300 T irq_entries_start
+ffffffff81000400 T _etext
+ffffffff81000500 T __init_begin
+ffffffff81000500 T _sinittext
+ffffffff81000600 t core_kernel_text
+"""
+    assert [line.split(" ")[2] for line in said(kallsyms).splitlines()[:-1]] == [
+        "startup_64",
+        "__update_stats_wait_end",
+        "__x86_indirect_thunk_rax",
+        "irq_entries_start",
+        "core_kernel_text",
+    ]
+
+
 def test_a_kernel_without_symbols_can_t_be_profiled() -> None:
     with pytest.raises(MachineError, match="does not say where its functions are"):
         said("0000000000000000 T startup\n")

@@ -68,8 +68,61 @@ def test_all_that_is_wrong_is_reported_at_once_with_its_place(tmp_path: Path) ->
     file = folder(tmp_path, {"x.conf": text}) / "x.conf"
     with pytest.raises(InputError) as raised:
         sysctld.read([file])
-    assert [str(one.place) for one in raised.value.problems] == [f"{file}:{n}" for n in range(1, 5)]
-    assert "is a pattern" in raised.value.problems[0].message
+    assert [str(one.place) for one in raised.value.problems] == [f"{file}:{n}" for n in (2, 3)]
+    assert all("--leave-out-faulty" in str(one.hint) for one in raised.value.problems)
+    found = sysctld.read([file], leave_out_faulty=True)
+    assert [one.name for one in found.sysctls][3:] == ["kernel.ok=1"]
+    assert sum(": left out: " in note for note in found.notes) == 2
+
+
+def test_a_pattern_sets_the_keys_of_a_guest_that_no_other_line_names(tmp_path: Path) -> None:
+    text = """\
+net.ipv4.conf.*.log_martians = 1
+-net.ipv4.conf.lo.log_martians
+net/ipv4/conf/default/log_martians = 0
+-net.ipv6.conf.[ad]*.accept_ra = 0
+net.ipv4.neigh.*.base_reachable_time = 30
+kernel.*.x = 1
+"""
+    file = folder(tmp_path, {"x.conf": text}) / "x.conf"
+    found = sysctld.read([file])
+    assert [one.name for one in found.sysctls] == [
+        "net.ipv4.conf.all.log_martians=1",
+        "net/ipv4/conf/default/log_martians=0",
+        "net.ipv6.conf.all.accept_ra=0",
+        "net.ipv6.conf.default.accept_ra=0",
+        "net.ipv4.neigh.default.base_reachable_time=30",
+        "net.ipv4.neigh.lo.base_reachable_time=30",
+    ]
+    assert any("which keys kernel.*.x names in a guest is not known" in one for one in found.notes)
+
+
+def test_what_a_saved_listing_states_is_left_out_with_the_reason(tmp_path: Path) -> None:
+    text = "fs.dentry-state = 1 2 3\nkernel.kptr_restrict = 2\nvm.stat_refresh = \n"
+    file = tmp_path / "saved"
+    file.write_text(text + "kernel.random.boot_id = x\nkernel.core_pattern = \n")
+    found = catalogue.load(str(file))
+    assert [one.name for one in found.controls] == [
+        "kernel.kptr_restrict=2",
+        "kernel.core_pattern=",
+    ]
+    assert len(found.notes) == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "language"),
+    [
+        ("kernel.x = {{ value }}", "Jinja"),
+        ("{% if a %}", "Jinja"),
+        ("kernel.x = <%= @a -%>", "ERB"),
+    ],
+)
+def test_a_template_is_recognised(tmp_path: Path, line: str, language: str) -> None:
+    file = tmp_path / "x.conf"
+    file.write_text(f"kernel.y = 1\n{line}\nkernel.z\n")
+    with pytest.raises(InputError, match=f"a {language} template") as raised:
+        sysctld.read([file], leave_out_faulty=True)
+    assert [one.hint for one in raised.value.problems] == ["render it first"]
 
 
 @pytest.mark.parametrize("content", [b"", b"# nothing\n", b"kernel.x = \xff\n"])

@@ -33,21 +33,24 @@ def gate(  # noqa: PLR0913  (each is a choice of its own)
     grows: float = 10.0,
     limit: float | None = 0.05,
     name: str = "main",
+    fixed: float | None = 0.0,
 ) -> Gate:
-    """Return a gate in which one line makes a metric of 100 grow."""
+    """Return a gate in which one line, and having any rule, make a metric of 100 grow."""
     one = line(control, file)
     part = Part(one, grows, grows, grows)
+    whole = grows + (fixed or 0.0)
     growth = Growth(
         metric=metric,
         unit="insn/op",
         base=100.0,
-        head=100.0 + grows,
-        low=grows,
-        high=grows,
+        head=100.0 + whole,
+        low=whole,
+        high=whole,
         before=20.0,
-        after=20.0 + grows,
+        after=20.0 + whole,
         parts=(part,) if grows else (),
         limit=limit,
+        fixed=fixed,
     )
     return Gate(
         base=name,

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 
 from hypothesis import given
-from tests.report.exports.gates import ANY_TEXT, HOSTILE, gate
+from tests.report.exports.gates import ANY_TEXT, HOSTILE, gate, line
 
 from hardcost.report.exports.gatejson import gate_json
 
@@ -17,6 +18,24 @@ def test_every_number_is_there_and_a_prediction_is_called_one() -> None:
     assert (metric["cost_before"], metric["cost_after"], metric["over"]) == (20.0, 30.0, True)
     assert metric["lines"][0]["adds"] == 10.0
     assert metric["rest"] == 0.0
+
+
+def test_the_price_of_having_any_rule_is_beside_the_lines() -> None:
+    found = json.loads(gate_json(gate(fixed=50.0)))
+    assert found["fixed"] == [{"metric": "open", "cost": 50.0}]
+    (metric,) = found["metrics"]
+    assert (metric["difference"], metric["lines"][0]["adds"], metric["rest"]) == (60.0, 10.0, 0.0)
+    assert json.loads(gate_json(gate()))["fixed"] == [{"metric": "open", "cost": 0.0}]
+    assert json.loads(gate_json(gate(fixed=None)))["fixed"] == []
+
+
+def test_a_line_whose_part_is_not_predicted_has_null_and_the_reason() -> None:
+    found = gate(grows=0.0)
+    unpriced = ((line("-a never,exit"), "not predicted: a reason"),)
+    growth = dataclasses.replace(found.growths[0], unpriced=unpriced)
+    (metric,) = json.loads(gate_json(dataclasses.replace(found, growths=(growth,))))["metrics"]
+    (said,) = metric["lines"]
+    assert (said["adds"], said["why"]) == (None, "not predicted: a reason")
 
 
 def test_what_has_no_number_is_null() -> None:

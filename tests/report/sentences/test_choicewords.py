@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from hardcost.analysis.advised import Abandoned, Choice, Costs
@@ -51,3 +53,23 @@ def test_how_many_choices_had_to_be_measured_is_said_where_there_were_any() -> N
 def test_how_many_were_measured_back_in_is_said() -> None:
     assert choice_sentences(chosen(put_back=1))[2].startswith("1 of them was measured back in")
     assert choice_sentences(chosen(put_back=2))[2].startswith("Each was measured back in")
+
+
+def test_what_all_rules_together_save_beside_their_costs_is_said_in_a_sentence() -> None:
+    fixed = (Costs("open", "insn/op", 500.0, 400.0), Costs("null", "insn/op", 500.0, 300.0))
+    price = "the price of having any audit rule (+400 instructions per operation, 80.0% of open)"
+    paid = dataclasses.replace(chosen(), fixed=fixed)
+    some = dataclasses.replace(paid, rules=("one", "two", "three"))
+    assert choice_sentences(some)[-1] == (
+        f"Giving up all 3 rules of the exit list would save {price} as well; no choice that keeps"
+        " one of them saves it."
+    )
+    every = dataclasses.replace(paid, rules=("one", "two"))
+    assert choice_sentences(every)[-1] == (
+        f"As all 2 rules of the exit list are given up, {price} is saved as well."
+    )
+    only = dataclasses.replace(paid, rules=("one",))
+    assert choice_sentences(only)[-1] == (
+        f"What giving up the only rule of the exit list saves contains {price}."
+    )
+    assert choice_sentences(dataclasses.replace(some, fixed=()))[-1].startswith("That was measured")

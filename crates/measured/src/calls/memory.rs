@@ -5,7 +5,7 @@ use core::ptr;
 use crate::call::{Call, Setup};
 use crate::sys::{Fault, syscall, word};
 
-const PAGE: usize = 4096;
+pub const PAGE: usize = 4096;
 /// What one page table spans.
 const SPAN: usize = 2 << 20;
 

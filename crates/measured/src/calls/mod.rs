@@ -12,6 +12,7 @@ mod names;
 mod network;
 mod partner;
 mod process;
+mod reach;
 mod select;
 mod signal;
 
@@ -45,6 +46,18 @@ const ALL: &[Entry] = &[
     Entry::of::<files::Utimensat>("utimensat"),
     Entry::of::<files::Setxattr>("setxattr"),
     Entry::of::<network::Connect>("connect"),
+    Entry::of::<network::Bind>("bind"),
+    Entry::of::<network::Accept>("accept"),
+    Entry::of::<reach::MmapExec>("mmap-exec"),
+    Entry::of::<reach::Setuid>("setuid"),
+    Entry::of::<reach::Ptrace>("ptrace"),
+    Entry::of::<reach::Userns>("userns"),
+    Entry::of::<reach::Module>("module"),
+    Entry::of::<reach::Mount>("mount"),
+    Entry::of::<reach::Bpf>("bpf"),
+    Entry::of::<reach::Userfaultfd>("userfaultfd"),
+    Entry::of::<reach::Syslog>("syslog"),
+    Entry::of::<reach::Follow>("follow"),
 ];
 
 /// The names of all that can be measured, in that order.

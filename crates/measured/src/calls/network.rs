@@ -49,3 +49,68 @@ impl Call for Connect {
         }
     }
 }
+
+/// `bind`: socket, bind to a free port of the loopback device, listen, close.
+pub struct Bind {
+    address: libc::sockaddr_in,
+}
+
+impl Call for Bind {
+    fn prepare(_: &Setup) -> Result<Self, Fault> {
+        let address = libc::sockaddr_in {
+            sin_family: AddressFamily::INET.as_raw(),
+            sin_port: 0,
+            sin_addr: libc::in_addr { s_addr: u32::from(Ipv4Addr::LOCALHOST).to_be() },
+            sin_zero: [0; 8],
+        };
+        Ok(Self { address })
+    }
+
+    #[inline]
+    fn operate(&mut self) -> Result<(), Fault> {
+        let stream = [word(libc::AF_INET), word(libc::SOCK_STREAM), 0];
+        let address = &raw const self.address as usize;
+        // SAFETY: reads the address; the descriptor closed is the one just opened.
+        unsafe {
+            let socket = syscall(libc::SYS_socket, stream)?;
+            syscall(libc::SYS_bind, [socket, address, size_of::<libc::sockaddr_in>()])?;
+            syscall(libc::SYS_listen, [socket, 1])?;
+            syscall(libc::SYS_close, [socket]).map(drop)
+        }
+    }
+}
+
+/// `accept`: socket, connect to a listener of its own over a unix socket, accept4, two closes.
+pub struct Accept {
+    listener: OwnedFd,
+    address: libc::sockaddr_un,
+}
+
+impl Call for Accept {
+    fn prepare(_: &Setup) -> Result<Self, Fault> {
+        let name = c"listener";
+        let listener = net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+        net::bind(&listener, &net::SocketAddrUnix::new(name)?)?;
+        net::listen(&listener, 8)?;
+        let mut address =
+            libc::sockaddr_un { sun_family: AddressFamily::UNIX.as_raw(), sun_path: [0; 108] };
+        for (place, &byte) in address.sun_path.iter_mut().zip(name.to_bytes()) {
+            *place = byte.cast_signed();
+        }
+        Ok(Self { listener, address })
+    }
+
+    #[inline]
+    fn operate(&mut self) -> Result<(), Fault> {
+        let stream = [word(libc::AF_UNIX), word(libc::SOCK_STREAM), 0];
+        let address = &raw const self.address as usize;
+        // SAFETY: reads the address; the descriptors closed are the two just opened.
+        unsafe {
+            let client = syscall(libc::SYS_socket, stream)?;
+            syscall(libc::SYS_connect, [client, address, size_of::<libc::sockaddr_un>()])?;
+            let server = syscall(libc::SYS_accept4, [word(self.listener.as_raw_fd()), 0, 0, 0])?;
+            syscall(libc::SYS_close, [server])?;
+            syscall(libc::SYS_close, [client]).map(drop)
+        }
+    }
+}

@@ -34,6 +34,13 @@ impl Partner {
     }
 }
 
+impl Partner {
+    /// Its process id.
+    pub const fn id(&self) -> i32 {
+        self.pid
+    }
+}
+
 impl Drop for Partner {
     fn drop(&mut self) {
         // SAFETY: touches no memory; the child is not reaped yet, so the id is its own.

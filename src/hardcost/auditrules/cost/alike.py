@@ -20,7 +20,8 @@ from hardcost.auditrules.cost.predict import (
     walked,
 )
 from hardcost.auditrules.event import Event, Name
-from hardcost.auditrules.semantics import class_permissions, decide
+from hardcost.auditrules.fieldtests import class_permissions
+from hardcost.auditrules.semantics import decide
 from hardcost.auditrules.sending import sends_a_signal
 from hardcost.auditrules.tables import lookup
 

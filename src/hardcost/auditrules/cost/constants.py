@@ -40,7 +40,8 @@ class Constants:
         `key`, `key-byte` copying a key; `groups` a gid that is not the process's own; `ppid` the
         first time that one is asked for; `signal` a call that sends one, where a rule names such a
         call; `watched-execve` executing a program of a file system on which rules watch files;
-        `filesystem` a rule of that list, for each file; `idle`, `idle-name` what audit costs
+        `filesystem` a rule of that list with one field, each time that a name is noted,
+        `filesystem-field` each further field; `idle`, `idle-name` what audit costs
         without rules; `record`, `record-name`, `record-key`, `record-key-byte` writing a record.
     field: testing a field with `=`, or the two of a comparison, `left:right`; `path` and
         `own-inode` in a bucket; `other` stands for one that was not measured.
@@ -108,8 +109,9 @@ class Constants:
         missing = [name for name in (*_TABLES, "about") if not isinstance(data.get(name), dict)]
         if missing:
             raise ConstantsError(f"these are not constants: [{missing[0]}] is missing")
-        if "bucket" not in data["walk"]:  # fitted before it was measured
-            raise ConstantsError("these are not constants: bucket of [walk] is missing")
+        for name in ("bucket", "filesystem-field"):
+            if name not in data["walk"]:  # fitted before it was measured
+                raise ConstantsError(f"these are not constants: {name} of [walk] is missing")
         return cls(
             **{name: MappingProxyType(_numbers(name, data[name])) for name in _TABLES},
             about=MappingProxyType({key: str(value) for key, value in data["about"].items()}),

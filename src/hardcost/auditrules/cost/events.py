@@ -29,6 +29,16 @@ _MODES: Mapping[str, int] = MappingProxyType(
 )
 
 
+LOOKED_UP: Mapping[str, int] = MappingProxyType({
+    "rename": 5, "renameat": 5, "renameat2": 5, "link": 4, "linkat": 4, "creat": 3, "mkdir": 3,
+    "mkdirat": 3, "mknod": 3, "mknodat": 3, "symlink": 3, "symlinkat": 3,
+})  # fmt: skip
+"""How often the kernel notes a name for a call, where that is not once for each of its files."""
+
+MAKING_TASKS = frozenset({"clone", "clone3", "fork", "vfork"})
+"""Calls that make a task, about which the list `task` decides."""
+
+
 @dataclass(frozen=True)
 class _Data:
     who: Mapping[str, int]

@@ -9,7 +9,7 @@ A prediction follows the kernel's own steps (`semantics.decide`) and prices each
 filter, each rule that is passed over, each condition tested, the record. A file's
 bucket depends on its inode number. If that is unknown (`events.SOME_INODE`), the price is the
 expected value: one file in 32 meets each rule in a bucket. Rules on `task` and `exclude` are priced
-unless `unpriced` names them.
+unless `unpredicted` says why not.
 
 The unit is that of the constants: instructions, or nanoseconds of a machine for which they were
 fitted (`calibration/timefit.py`). In time a long list costs more than its rules do (`crowding`).
@@ -27,8 +27,9 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from hardcost.auditrules import semantics
-from hardcost.auditrules.cost.events import SOME_INODE, of_number
+from hardcost.auditrules import fieldtests, semantics
+from hardcost.auditrules.cost.events import LOOKED_UP, MAKING_TASKS, SOME_INODE, of_number
+from hardcost.auditrules.cost.unpredicted import why
 from hardcost.auditrules.kernelrule import Action, Comparison, FilterList, Operator, Test
 from hardcost.auditrules.semantics import BUCKETS, Verdict
 from hardcost.auditrules.sending import notes_signals
@@ -51,8 +52,10 @@ Histogram = Mapping[tuple["Arch", int], float]
 class Prediction:
     """What a rule set adds to one call, in instructions.
 
-    `base` is the fixed cost of having rules, `walking` the walk by rule (index among those loaded),
-    `recording` the record. `estimated` are the constants that replace unmeasured ones.
+    `base` is what is paid once; `fixed`, the price of having any rule on the exit list, is part of
+    it. `walking` is the walk by rule (index among those loaded), `recording` the record.
+    `estimated` are the constants that replace unmeasured ones. `unknown` says why the cost is not
+    predicted; then these numbers lack a part. It is empty where it is.
     """
 
     base: float
@@ -60,6 +63,8 @@ class Prediction:
     recording: float = 0.0
     recorded: bool = False
     estimated: frozenset[str] = frozenset()
+    unknown: str = ""
+    fixed: float = 0.0
 
     @property
     def walk(self) -> float:
@@ -83,6 +88,7 @@ class Walked:
     recorded: bool = False
     key: str = ""
     estimated: frozenset[str] = frozenset()
+    requested: bool = False
 
     @cached_property
     def cost(self) -> float:
@@ -95,6 +101,8 @@ class Price:
     """What a rule set adds to a workload, in instructions: the sum over its calls.
 
     `by_rule` is the walk by rule; `by_call` the total by call, `calls` the number of calls.
+    `unknown` are the calls whose cost is not predicted, with the reason; the sums lack a part of
+    it.
     """
 
     total: float
@@ -104,6 +112,7 @@ class Price:
     by_call: Mapping[tuple[Arch, int], float]
     calls: float
     estimated: frozenset[str] = field(default=frozenset())
+    unknown: Mapping[tuple[Arch, int], str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def per_call(self) -> float:
@@ -137,7 +146,8 @@ def price(histogram: Histogram, predicted: Callable[[Event], Prediction]) -> Pri
     `predicted` is the prediction of one call.
     """
     by_rule: defaultdict[int, float] = defaultdict(float)
-    by_call = {}
+    by_call: dict[tuple[Arch, int], float] = {}
+    unknown: dict[tuple[Arch, int], str] = {}
     base = recording = 0.0
     estimated: frozenset[str] = frozenset()
     for (arch, call), count in histogram.items():
@@ -148,6 +158,8 @@ def price(histogram: Histogram, predicted: Callable[[Event], Prediction]) -> Pri
         base += one.base * count
         recording += one.recording * count
         estimated |= one.estimated
+        if one.unknown:
+            unknown[arch, call] = one.unknown
     return Price(
         total=sum(by_call.values()),
         base=base,
@@ -156,21 +168,8 @@ def price(histogram: Histogram, predicted: Callable[[Event], Prediction]) -> Pri
         by_call=MappingProxyType(by_call),
         calls=sum(histogram.values()),
         estimated=estimated,
+        unknown=MappingProxyType(unknown),
     )
-
-
-def unpriced(loaded: Loaded) -> tuple[int, ...]:
-    """Return the rules (by index) whose cost, or effect on cost, is not predicted.
-
-    `always,task` records everything; a rule on `task` with conditions decides for each new task;
-    one on `exclude` is tried on each record.
-    """
-    of_tasks = tuple(
-        index
-        for index in loaded.lists[FilterList.TASK]
-        if loaded.rules[index].conditions or loaded.rules[index].action is Action.ALWAYS
-    )
-    return (*of_tasks, *loaded.lists[FilterList.EXCLUDE])
 
 
 class _Pricing:
@@ -196,7 +195,13 @@ class _Pricing:
             for rule, cost in self._expected(outcome.decided_by):
                 walking[rule] += cost
         estimated = frozenset(self.estimated)
-        return Walked(MappingProxyType(dict(walking)), outcome.recorded, outcome.key, estimated)
+        return Walked(
+            MappingProxyType(dict(walking)),
+            outcome.recorded,
+            outcome.key,
+            estimated,
+            outcome.requested,
+        )
 
     def prediction(self, walk: Walked) -> Prediction:
         if not _counted(self.loaded):
@@ -204,8 +209,36 @@ class _Pricing:
         if not self._is_looked_at():
             return Prediction(-self._of_call("idle"), walk.walking)
         base, recording = self._base(), self.recording(walk)
+        walking = MappingProxyType({**walk.walking, **self._of_other_lists()})
         estimated = walk.estimated | self.estimated
-        return Prediction(base, walk.walking, recording, walk.recorded, estimated)
+        return Prediction(
+            base,
+            walking,
+            recording,
+            walk.recorded,
+            estimated,
+            unknown=why(self.loaded, self.event, requested=walk.requested),
+            fixed=self._fixed(),
+        )
+
+    def _of_other_lists(self) -> dict[int, float]:
+        """Return what rules on file systems and tasks cost the call, by their indices.
+
+        The kernel asks those on file systems each time that it notes a name (AS:2291, AS:2409).
+        """
+        lists, rules = self.loaded.lists, self.loaded.rules
+        found: dict[int, float] = {}
+        times = LOOKED_UP.get(self.name, len(self.event.names))
+        for index in lists[FilterList.FILESYSTEM] if times else ():
+            fields = len(rules[index].conditions) + bool(rules[index].key) - 1
+            each = self.walk["filesystem"] + fields * self.walk["filesystem-field"]
+            found[index] = each * times
+        for index in lists[FilterList.TASK] if self.name in MAKING_TASKS else ():
+            self.estimated.add("rules of the list task")
+            found[index] = self.walk["enter"] + sum(
+                self._condition(one, None) for one in rules[index].conditions[:1]
+            )
+        return found
 
     def recording(self, walk: Walked) -> float:
         return self._recording(walk.key) if walk.recorded else 0.0
@@ -222,17 +255,20 @@ class _Pricing:
         rule = self.loaded.rules[index]
         return rule.action is Action.NEVER and not rule.conditions
 
-    def _base(self) -> float:
-        cost = self._of_call("base")
+    def _fixed(self) -> float:
+        """Return what having any rule on the exit list costs; 0 without one."""
         if self.loaded.lists[FilterList.EXIT]:
-            cost += self.walk["list"]
+            return self._of_call("base") + self.walk["list"]
+        return self._of_call("base") if any(self.loaded.buckets) else 0.0
+
+    def _base(self) -> float:
+        cost = self._fixed() or self._of_call("base")
         cost += self.walk["bucket"] * self._buckets_walked()
         if self.event.call in lookup.class_calls(self.event.arch, "signal"):
             cost += self.walk["signal"] * notes_signals(self.loaded.rules)
         if self.name in {"execve", "execveat"} and any(map(_watches, self.loaded.rules)):
             cost += self.walk["watched-execve"]
-        hiding = len(self.loaded.lists[FilterList.FILESYSTEM])
-        return cost + self.walk["filesystem"] * hiding * len(self.event.names)
+        return cost
 
     def _buckets_walked(self) -> float:
         """Return how many buckets with rules the call's files lie in; the mean where not known."""
@@ -320,7 +356,7 @@ class _Pricing:
         if visited is not None:
             return 1
         for at, name in enumerate(self.event.names, 1):
-            if semantics.holds(condition, self.event, name, self.loaded.files):
+            if fieldtests.holds(condition, self.event, name, self.loaded.files):
                 return at
         return len(self.event.names)
 
@@ -337,7 +373,7 @@ class _Pricing:
         each = self.constants.each["pair"] + apart
         for at, name in enumerate(self.event.names, 1):
             one = replace(self.event, names=(name,))
-            if semantics.holds(condition, one, None, self.loaded.files):
+            if fieldtests.holds(condition, one, None, self.loaded.files):
                 return cost + each * at
         return cost + each * len(self.event.names)
 
@@ -348,7 +384,7 @@ class _Pricing:
         if self.name in TOLD_APART:
             return cost + table[self.name]
         wanted = test.value if isinstance(test.value, int) else 0
-        stands_for = semantics.class_permissions(self.event.arch, self.event.call)
+        stands_for = fieldtests.class_permissions(self.event.arch, self.event.call)
         for name, bit in (("write", 2), ("read", 4), ("attributes", 8)):  # the kernel's order
             if wanted & bit & stands_for:
                 return cost + table[name]
@@ -398,7 +434,7 @@ class _Pricing:
         for name in names:
             for condition in rule.conditions:
                 cost += self._condition(condition, name)
-                if not semantics.holds(condition, self.event, name, self.loaded.files):
+                if not fieldtests.holds(condition, self.event, name, self.loaded.files):
                     break
         return cost
 

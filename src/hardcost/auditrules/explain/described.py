@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.event import NO_INODE, Event, FileId, Name
 from hardcost.auditrules.explain import eventvalues
+from hardcost.auditrules.fieldtests import permissions
 from hardcost.auditrules.kernelrule import UNSET
 from hardcost.auditrules.rule import Fault, RulesError, split_words, word_columns
-from hardcost.auditrules.semantics import permissions
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:

@@ -46,6 +46,7 @@ class Explanation:
     """The decision of the rules about a call, and its reasons.
 
     `decided_by` is the rule that decides; `key` is the record's, which may be a losing rule's.
+    `rules` are those that the outcome's indices mean.
     `predicted` is None where nothing is known of costs.
     """
 
@@ -54,6 +55,7 @@ class Explanation:
     decided_by: KernelRule | None
     walked: tuple[Walked, ...]
     predicted: Prediction | None
+    rules: tuple[KernelRule, ...] = ()
 
 
 def explain(
@@ -82,6 +84,7 @@ def explain(
             for step in outcome.walked
         ),
         predicted,
+        loaded.rules,
     )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules.fieldtests import compare
 from hardcost.auditrules.kernelrule import Test
 from hardcost.auditrules.lint.covering import Covering
-from hardcost.auditrules.semantics import compare
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:

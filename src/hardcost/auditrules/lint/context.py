@@ -59,7 +59,8 @@ class Context:
     @property
     def faults(self) -> tuple[Fault, ...]:
         """All that keeps files, lines and rules from loading, except a lock and duplicates."""
-        lines = (one for one in self.loaded.lines if one.fate is not Fate.LOCKED)
+        apart = {Fate.LOCKED, Fate.ELSEWHERE}
+        lines = (one for one in self.loaded.lines if one.fate not in apart)
         return (*self.of_files, *(one.fault for one in lines if one.fault is not None))
 
     @cached_property

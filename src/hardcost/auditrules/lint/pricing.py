@@ -1,12 +1,16 @@
-"""What findings cost: predicted out of the constants of one kernel, in instructions."""
+"""What findings cost: predicted out of the constants of one kernel, in instructions.
+
+A rule is priced alone. Where rules of lists beside `exit` decide about a call, its cost is None.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules import semantics
+from hardcost.auditrules import fieldtests, semantics
 from hardcost.auditrules.cost.events import of_number
 from hardcost.auditrules.cost.predict import predict
+from hardcost.auditrules.cost.unpredicted import why
 from hardcost.auditrules.kernelrule import Comparison, FilterList
 from hardcost.auditrules.lint.diagnostic import Cost
 from hardcost.auditrules.tables import lookup
@@ -36,7 +40,7 @@ def walking(context: Context, rule: KernelRule, call: int, arch: Arch = "b64") -
     constants = context.options.constants
     if constants is None or rule.list is not FilterList.EXIT or rule.in_a_bucket:
         return None
-    predicted = _predicted(constants, rule, call, arch)
+    predicted = _predicted(context, constants, rule, call, arch)
     if predicted is None:
         return None
     name = lookup.call_name(arch, call)
@@ -48,7 +52,7 @@ def recording(context: Context, rule: KernelRule, call: int, arch: Arch) -> Cost
     constants = context.options.constants
     if constants is None:
         return None
-    predicted = _predicted(constants, rule, call, arch)
+    predicted = _predicted(context, constants, rule, call, arch)
     if predicted is None or not predicted.recorded:
         return None
     name = lookup.call_name(arch, call)
@@ -65,12 +69,22 @@ def testing(context: Context, condition: Condition) -> float | None:
     return constants.field.get(condition.field)
 
 
-def _predicted(constants: Constants, rule: KernelRule, call: int, arch: Arch) -> Prediction | None:
-    """Return what a rule alone costs a typical call, None where it names an unknown user."""
+def _predicted(
+    context: Context, constants: Constants, rule: KernelRule, call: int, arch: Arch
+) -> Prediction | None:
+    """Return what a rule alone costs a typical call.
+
+    It is None where a rule names an unknown user, or others decide about that: rules of the list
+    `exclude` about its record, of `task` about the caller, of `filesystem` about its files.
+    """
+    others = [one for one in context.rules if one.list is not FilterList.EXIT]
+    event = of_number(call, arch)
     try:
-        return predict(constants, semantics.load([rule]), of_number(call, arch))
-    except semantics.UnresolvedError:
+        found = predict(constants, semantics.load([rule]), event)
+        undecided = why(semantics.load(others), event, requested=found.recorded)
+    except fieldtests.UnresolvedError:
         return None
+    return None if found.unknown or undecided else found
 
 
 def the_twin(context: Context, rule: KernelRule) -> Cost | None:
@@ -80,12 +94,22 @@ def the_twin(context: Context, rule: KernelRule) -> Cost | None:
 
 
 def all_walking(context: Context, rules: list[KernelRule], call: int) -> Cost | None:
-    """Return what several rules cost a 64-bit call beyond passing over them."""
+    """Return what several rules cost a 64-bit call beyond passing over them.
+
+    It is None if what one of them costs is.
+    """
     constants = context.options.constants
     if constants is None:
         return None
     tried = [rule for rule in rules if rule.names(call)]
     over = constants.walk["unnamed"]
     costs = [walking(context, rule, call) for rule in tried]
-    total = sum(cost.instructions - over for cost in costs if cost)
-    return Cost(total, f"on each {lookup.call_name('b64', call)}, beyond passing over these rules")
+    known = [cost.instructions - over for cost in costs if cost]
+    total = sum(known)
+    return (
+        None
+        if len(known) < len(costs)
+        else Cost(
+            total, f"on each {lookup.call_name('b64', call)}, beyond passing over these rules"
+        )
+    )

@@ -21,11 +21,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.cost.events import SOME_INODE, of_number
+from hardcost.auditrules.fieldtests import holds, permissions
 from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Operator, Test
 from hardcost.auditrules.optimize.mixing import COMPARED, TELL, others, part, spelled
 from hardcost.auditrules.optimize.needs import Needs, placed
 from hardcost.auditrules.optimize.reach import reach
-from hardcost.auditrules.semantics import BUCKETS, holds, permissions
+from hardcost.auditrules.semantics import BUCKETS
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:

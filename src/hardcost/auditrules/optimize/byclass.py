@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules.fieldtests import compare
 from hardcost.auditrules.fitting import CLASS_BIT, CLASSES, expanded
 from hardcost.auditrules.kernelrule import (
     ALL_CALLS,
@@ -20,7 +21,6 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
-from hardcost.auditrules.semantics import compare
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:

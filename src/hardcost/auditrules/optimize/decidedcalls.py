@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from hardcost.auditrules.conditions import SINGLE, allowed
 from hardcost.auditrules.event import Event, FileId, Name
+from hardcost.auditrules.fieldtests import holds
 from hardcost.auditrules.kernelrule import UNSET, Comparison, Operator, Test
-from hardcost.auditrules.semantics import holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -24,12 +24,13 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.cost.events import SOME_INODE, of_number
 from hardcost.auditrules.event import FileId
+from hardcost.auditrules.fieldtests import holds
 from hardcost.auditrules.kernelrule import CALLS, Action, FilterList, Operator, Test
 from hardcost.auditrules.optimize.decidedcalls import FRESH_INODE, witness
 from hardcost.auditrules.optimize.mixing import ODD, SERVICE, TELL, spelled
 from hardcost.auditrules.optimize.pool import ARGUMENTS, CALL, Pool, seen_by_perm
 from hardcost.auditrules.optimize.reach import bits, reach
-from hardcost.auditrules.semantics import decide, holds
+from hardcost.auditrules.semantics import decide
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from hardcost.auditrules.cost.alike import Named, kind, spelled
 from hardcost.auditrules.cost.events import of_number
 from hardcost.auditrules.event import Event, FileId
+from hardcost.auditrules.fieldtests import holds, permissions
 from hardcost.auditrules.kernelrule import Comparison
 from hardcost.auditrules.optimize.decidedcalls import FRESH_INODE, file_at
 from hardcost.auditrules.optimize.mixing import COMPARED, GROUPS, TELL, beside
-from hardcost.auditrules.semantics import holds, permissions
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Pool:
         return Event(**fields)
 
     def permissions(self, ids: Ids) -> int:
-        """Return the permissions of a call, as `semantics.permissions` does."""
+        """Return the permissions of a call, as `fieldtests.permissions` does."""
         known = seen_by_perm(ids)
         if known not in self._permitted:
             self._permitted[known] = permissions(self.event(ids))

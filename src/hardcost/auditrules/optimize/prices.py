@@ -14,9 +14,10 @@ from hardcost.auditrules.cost.alike import Alike, Named, kind
 from hardcost.auditrules.cost.events import SOME_INODE, events
 from hardcost.auditrules.cost.predict import walked
 from hardcost.auditrules.event import FileId
+from hardcost.auditrules.fieldtests import holds
 from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Test
 from hardcost.auditrules.optimize.decidedcalls import DEVICE
-from hardcost.auditrules.semantics import BUCKETS, Loaded, bucket_of, holds, load
+from hardcost.auditrules.semantics import BUCKETS, Loaded, bucket_of, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from hardcost.auditrules.fieldtests import class_permissions, compare
 from hardcost.auditrules.kernelrule import ALL_CALLS, EXECUTE, READ, WRITE, Test
-from hardcost.auditrules.semantics import class_permissions, compare
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.tables.lookup import NEWEST, OLDEST, RELEASES
 

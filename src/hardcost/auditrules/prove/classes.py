@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules.fieldtests import class_permissions, compare
 from hardcost.auditrules.kernelrule import (
     ALL_CALLS,
     CALLS,
@@ -21,7 +22,6 @@ from hardcost.auditrules.kernelrule import (
     Test,
 )
 from hardcost.auditrules.loadedrules import by_rank
-from hardcost.auditrules.semantics import class_permissions, compare
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:

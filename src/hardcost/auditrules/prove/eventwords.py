@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.event import NO_INODE
+from hardcost.auditrules.fieldtests import permissions
 from hardcost.auditrules.kernelrule import UNSET
-from hardcost.auditrules.semantics import permissions
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:

@@ -115,21 +115,27 @@ def _ordered(part: Part) -> list[Condition]:
     return sorted(part.conditions, key=repr)
 
 
-def disagreement(
+def disagreement(  # noqa: PLR0913  (what differs between the sets)
     a: Verdicts,
     b: Verdicts,
     relation: Relation,
     *,
     heard: tuple[bool, bool] = (True, True),
     told_otherwise: Formula = logic.FALSE,
+    dropped: tuple[Formula, Formula] = (logic.FALSE, logic.FALSE),
+    unrequested: Formula = logic.FALSE,
 ) -> Formula:
     """Return when two sets do not agree as the relation wants it (`Relation.agree`).
 
     `heard` says of each set whether a record that is asked for elsewhere is written at all,
-    `told_otherwise` when the two records list other files or receivers of a signal.
+    `told_otherwise` when the two records list other files or receivers of a signal; `dropped` when
+    each set drops the SYSCALL record, and `unrequested` when the record is dropped that would
+    request one.
     """
-    raised = logic.FALSE if relation.ignore_raised else RAISED
-    recorded_a, recorded_b = (
+    raised = logic.all_of([RAISED, logic.negation(unrequested)])
+    if relation.ignore_raised:
+        raised = logic.FALSE
+    requested_a, requested_b = (
         logic.any_of(
             [
                 one.always,
@@ -138,11 +144,23 @@ def disagreement(
         )
         for one, hears in zip((a, b), heard, strict=True)
     )
+    recorded_a = logic.all_of([requested_a, logic.negation(dropped[0])])
+    recorded_b = logic.all_of([requested_b, logic.negation(dropped[1])])
     found = [logic.all_of([recorded_a, logic.negation(recorded_b)])]
+    if heard[0] and not heard[1]:  # what requests a record is itself not written
+        found.append(logic.all_of([raised, requested_a, dropped[0]]))
+    if heard[1] and not heard[0] and not relation.at_least:
+        found.append(logic.all_of([raised, requested_b, dropped[1]]))
     found.append(logic.all_of([recorded_a, recorded_b, told_otherwise]))
     if not relation.at_least:
         found.append(logic.all_of([recorded_b, logic.negation(recorded_a)]))
     if not relation.ignore_keys:
-        compared = [a.always, b.always, logic.negation(logic.same(a.key, b.key))]
+        compared = [
+            a.always,
+            b.always,
+            recorded_a,
+            recorded_b,
+            logic.negation(logic.same(a.key, b.key)),
+        ]
         found.append(logic.all_of(compared))
     return logic.any_of(found)

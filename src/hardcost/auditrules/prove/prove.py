@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules import eventrecords
 from hardcost.auditrules.kernelrule import FilterList, KernelRule
 from hardcost.auditrules.loadedrules import check_distinct, taken
 from hardcost.auditrules.prove import example, lists, logic
@@ -190,7 +191,18 @@ class _Proof:
         return not self.relation.ignore_raised or any(part.always for part in rules)
 
     def _solve(self, found: CallClass) -> Difference | None:
-        atoms, differ = self._differences(found)
+        asking = eventrecords.RAISING if self._excluding else eventrecords.RAISING[:1]
+        each = (self._solved_for(found, kind) for kind in asking)
+        return next((difference for difference in each if difference is not None), None)
+
+    @property
+    def _excluding(self) -> bool:
+        """Whether any record may be dropped."""
+        return any(rule.list is FilterList.EXCLUDE for rule in (*self.a, *self.b))
+
+    def _solved_for(self, found: CallClass, raised_by: int) -> Difference | None:
+        """Return a difference about a class; `raised_by` is what requests a record elsewhere."""
+        atoms, differ = self._differences(found, raised_by)
         solver = logic.Solver(self.effort)
         solver.add([differ, *atoms.laws()])
         solver.add(held for path, held in atoms.kinds.items() if path in self.surely_directories)
@@ -204,9 +216,10 @@ class _Proof:
             return None
         rules = (*self.a, *self.b)
         read = example.read(atoms, model, found, rules, self.filesystem or 0)
-        return self._checked(replace(read, event=replace(read.event, release=self.release)))
+        event = replace(read.event, release=self.release, raised_by=raised_by)
+        return self._checked(replace(read, event=event))
 
-    def _differences(self, found: CallClass) -> tuple[Atoms, Formula]:
+    def _differences(self, found: CallClass, raised_by: int) -> tuple[Atoms, Formula]:
         """Return when the sets do not agree about a call of a class.
 
         Where they hide different names, only calls are meant all of whose names one set hides.
@@ -219,13 +232,25 @@ class _Proof:
             seen[0 if self.hiding.by_a else 1] = atoms.without_names()
         keys = _numbered([*left, *right])
         said = [verdicts(one, parts, keys) for one, parts in zip(seen, (left, right), strict=True)]
-        told_otherwise = logic.constant(value=self._noted_otherwise(found))
+        written = logic.negation(lists.drops(atoms, self.a, eventrecords.OBJ_PID))
+        noted = logic.constant(value=self._noted_otherwise(found))
+        told_otherwise = logic.all_of([noted, written])
         if matters:
-            named = logic.all_of([atoms.visited(0), atoms.leads(0)])
+            written = logic.negation(lists.drops(atoms, self.a, eventrecords.PATH))
+            named = logic.all_of([atoms.visited(0), atoms.leads(0), written])
             told_otherwise = logic.any_of([told_otherwise, named])
         heard = (True, True) if self.raised_anyway else self.counted
         return atoms, disagreement(
-            said[0], said[1], self.relation, heard=heard, told_otherwise=told_otherwise
+            said[0],
+            said[1],
+            self.relation,
+            heard=heard,
+            told_otherwise=told_otherwise,
+            dropped=(
+                lists.drops(atoms, self.a, eventrecords.SYSCALL),
+                lists.drops(atoms, self.b, eventrecords.SYSCALL),
+            ),
+            unrequested=lists.drops(atoms, self.a, raised_by),
         )
 
     def _checked(self, found: Example) -> Difference:

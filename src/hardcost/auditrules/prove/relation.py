@@ -37,6 +37,8 @@ class Relation:
         """Say whether the outcomes of A and B for one event satisfy the relation."""
         if a.recorded != b.recorded and not (self.at_least and b.recorded):
             return False
+        if not a.recorded and not b.recorded:
+            return self._raised_alike(a, b)
         if not a.recorded or not b.recorded:
             return True
         if not self._lists_alike(a, b):
@@ -44,6 +46,11 @@ class Relation:
         if self.ignore_keys or (self.at_least and a.decision is not Decision.ALWAYS):
             return True
         return a.key == b.key
+
+    def _raised_alike(self, a: Outcome, b: Outcome) -> bool:
+        """Say whether a record that requests a dropped one is itself written by both, or by B."""
+        lacking = a.requested and a.raised and not b.raised
+        return not lacking and (self.at_least or not (b.requested and b.raised and not a.raised))
 
     def _lists_alike(self, a: Outcome, b: Outcome) -> bool:
         """Say whether two records list the same files and receivers, or B's what A's does."""

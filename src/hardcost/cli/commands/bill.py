@@ -69,6 +69,11 @@ from hardcost.cli.lazy import carried_out_by
     help="Of a machine that is there already: count instructions of the same controls in guests,"
     " too, for both numbers (default), or not.",
 )
+@click.option(
+    "--leave-out-faulty",
+    is_flag=True,
+    help="Leave out lines of sysctl files that can't be read, with a note, instead of refusing.",
+)
 @precision
 @time_limit
 @measuring_settings
@@ -86,10 +91,11 @@ def bill() -> None:
     Each control is measured twice: left out of the whole profile, and alone.
       cost         what leaving it out saves
       alone        what it costs by itself
+      fixed        what having any audit rule costs, whichever it is
       interaction  what the costs together don't explain
       least        what placebos, which change nothing, seem to cost: a cost of up to
                    that is not distinguishable from 0, and goes into the rest
-    Costs, rest and interaction add up to the total exactly.
+    Costs, fixed, rest and interaction add up to the total exactly.
 
     With --scap-profile, the bill accounts for every rule of the profile: priced, measured and not
     distinguishable from 0, without a run-time cost, or not priced and why.

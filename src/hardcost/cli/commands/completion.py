@@ -22,7 +22,7 @@ _OURS = Path(__file__).parents[2]
 
 WORKLOADS = (
     *("apache-prefork", "apache-worker", "build", "command", "dd", "filecopy", "fio", "mariadb"),
-    *("postfix", "syscalls", "unixbench"),
+    *("postfix", "syscalls", "syscalls-more", "unixbench"),
 )
 """The workloads' names; a test holds them equal to those that there are."""
 

@@ -97,13 +97,19 @@ def audit() -> None:
 @click.argument(
     "paths", metavar="FILE...", type=click.Path(path_type=Path), nargs=-1, required=True
 )
+@click.option(
+    "--leave-out-faulty",
+    is_flag=True,
+    help="Leave out lines of sysctl files that can't be read, with a note, instead of refusing.",
+)
 @_output
 @carried_out_by("hardcost.cli.importing:sysctl")
 def sysctl() -> None:
     """Make a profile of sysctls from files, and from folders such as /etc/sysctl.d.
 
     They are read as systemd-sysctl reads them, in the order given. The last value of a key counts.
-    Patterns such as net.ipv4.conf.*.rp_filter are refused.
+    A pattern such as net.ipv4.conf.*.rp_filter sets the keys that it names in a guest. What has no
+    effect there, such as a key that only states something, is left out with a note.
 
     \b
     Example:  hardcost import sysctl /etc/sysctl.d -o sysctls.toml && hardcost bill sysctls.toml

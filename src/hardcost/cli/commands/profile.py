@@ -26,7 +26,7 @@ from hardcost.cli.lazy import carried_out_by
     "--lines",
     metavar="FUNCTION",
     help="Print this function's source, too, with counts beside each line. The kernel has to be one"
-    " that hardcost builds; it is built once more, with debug data.",
+    " that hardcost builds or has built; it is built once more, with debug data.",
 )
 @output_file
 @scap_profile

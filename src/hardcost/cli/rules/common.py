@@ -41,6 +41,12 @@ _AUDIT_OFF = "`-e 0`"
 _MOST_LISTED = 20
 _INPUT = "standard input"
 
+ARCHITECTURE = "for x86-64; other architectures not checked"
+"""Which architecture every answer about rules is for."""
+
+ARCHITECTURE_DATA = {"architecture": {"checked": ["x86-64"], "others": "not checked"}}
+"""The same, for JSON."""
+
 # The machine --------------------------------------------------------------------------------------
 
 
@@ -198,11 +204,15 @@ class Rules:
     def left_out_said(self, of: str = "") -> list[str]:
         """Return the assumptions that left-out lines add to an answer; `of` names the set."""
         said: list[str] = []
-        twice = self.found.of(Fate.TWICE)
-        for lines, why in ((self.left_out, "refuses them"), (twice, "refuses them as repeated")):
+        refused = [one for one in self.left_out if one.fate is not Fate.ELSEWHERE]
+        for lines, why in (
+            (refused, "since auditctl refuses them"),
+            (self.found.of(Fate.TWICE), "since auditctl refuses them as repeated"),
+            (self.found.of(Fate.ELSEWHERE), "since they are for another architecture"),
+        ):
             if lines:
                 places = [str(one.reading.place) for one in lines]
-                said.append(f"{of}{_some(places)}: left out, since auditctl {why}")
+                said.append(f"{of}{_some(places)}: left out, {why}")
         stops = self.found.stops_at
         if stops is not None:
             said.append(f"{of}auditctl continues after {stops.reading.place}, where it stops today")
@@ -287,12 +297,13 @@ def _problems(lines: Sequence[Line], machine: Machine) -> list[Problem]:
                 "save the file with Unix line ends",
             )
         )
-    found.append(
-        Problem(
-            f"auditctl stops at {lines[0].reading.place} and loads no line below it",
-            hint="--leave-out-faulty skips such lines; auditctl itself does so after -i",
-        )
-    )
+    stops = next((one.reading.place for one in lines if one.fate is not Fate.ELSEWHERE), None)
+    if stops is None:
+        message, itself = "the other lines can be used without these", ""
+    else:
+        message = f"auditctl stops at {stops} and loads no line below it"
+        itself = "; auditctl itself does so after -i"
+    found.append(Problem(message, hint=f"--leave-out-faulty skips such lines{itself}"))
     return found
 
 
@@ -312,6 +323,8 @@ def _note_left_out(rules: Rules) -> None:
     if left_out:
         own = all(one.tolerated for one in left_out)
         why = ", and continues after them" if own else ""
+        if any(one.fate is Fate.ELSEWHERE for one in left_out):
+            why = f"{why}, or that are for another architecture"
         note(f"left out: {count(len(left_out), 'line')} that auditctl refuses{why}:")
         for one in left_out[:_MOST_LISTED]:
             note(f"  {one.fault}")

@@ -89,14 +89,14 @@ def cost(  # noqa: PLR0913  (click's options)
     if format == "json":
         held_out = {} if prices is None else {"median_off": prices.median_off}
         found = {**priced.data(), **held_out, "left_out": rules.left_out_data()}
-        print(json.dumps(found, indent=2))
+        print(json.dumps(common.ARCHITECTURE_DATA | found, indent=2))
     else:
         show(*priced.tables())
     common.note_guesses(rules)
     if numbers:
         names = ", ".join(sorted(name for _, name in numbers))
         note(f"priced as unused ids: {names}; --passwd and --group resolve them")
-    for line in priced.notes():
+    for line in (*priced.notes(), common.ARCHITECTURE):
         note(line)
 
 

@@ -11,9 +11,10 @@ import click
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.explain.described import described
 from hardcost.auditrules.explain.explain import explain as explanation_of
+from hardcost.auditrules.fieldtests import UnresolvedError
 from hardcost.auditrules.kernelrule import KEY_SEPARATOR
 from hardcost.auditrules.rule import RulesError
-from hardcost.auditrules.semantics import Decision, UnresolvedError, Verdict
+from hardcost.auditrules.semantics import Decision, Verdict
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.write import UnwritableError, condition_text
 from hardcost.cli.monitors import work_progress
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from hardcost.auditrules.eventrecords import EventRecord
     from hardcost.auditrules.explain.explain import Explanation, Walked
     from hardcost.auditrules.kernelrule import Condition, KernelRule
 
@@ -75,6 +77,7 @@ def _text(found: Explanation, *, show_all: bool) -> Iterator[str]:
     if found.decided_by is not None and found.decided_by.source is not None:
         yield f"  {found.decided_by.source.text}"
     yield from _other_key(found)
+    yield from _records(found)
     yield ""
     if not found.walked:
         yield "No rule is walked."
@@ -90,6 +93,10 @@ def _is_assumed(found: Explanation, word: str) -> bool:
 
 def _decision(found: Explanation) -> str:
     outcome = found.outcome
+    if outcome.requested and not outcome.recorded:
+        return (
+            f"Nothing is written: {_dropper(found, outcome.records[0])} drops the SYSCALL record."
+        )
     if found.decided_by is None:
         raised = ", but another part of the kernel requested the record" if outcome.recorded else ""
         done = "Recorded" if outcome.recorded else "Not recorded"
@@ -99,6 +106,28 @@ def _decision(found: Explanation) -> str:
     if outcome.recorded and not outcome.key:
         key = ", without a key"
     return f"{done}{key}: {_place(found.decided_by)} decides."
+
+
+def _dropper(found: Explanation, record: EventRecord) -> str:
+    return "a rule" if record.dropped_by is None else _place(found.rules[record.dropped_by])
+
+
+def _records(found: Explanation) -> Iterator[str]:
+    """Say which records are written, and which rules drop the others."""
+    records = found.outcome.records
+    written = [record.name for record in records if record.dropped_by is None]
+    if written:
+        yield f"Records: {', '.join(written)}."
+    if not written and records:
+        key = found.decided_by.key if found.decided_by is not None else ""
+        ends = f" `ausearch -k {_keys(key)}` does not find it." if key else ""
+        yield f"Without it no record of the call is written.{ends}"
+        return
+    dropped = [record for record in records if record.dropped_by is not None]
+    for by in dict.fromkeys(record.dropped_by for record in dropped):
+        those = [record for record in dropped if record.dropped_by == by]
+        names = ", ".join(record.name for record in those)
+        yield f"Not written: {names}, which {_dropper(found, those[0])} drops."
 
 
 def _other_key(found: Explanation) -> Iterator[str]:
@@ -175,6 +204,9 @@ def _costs(found: Explanation) -> Iterator[str]:
         parts.insert(0, f"{predicted.base:,.0f} because any rules are loaded")
     if predicted.recorded:
         parts.append(f"{predicted.recording:,.0f} for the record")
+    if predicted.unknown:
+        yield f"The call's cost is not predicted: {predicted.unknown}."
+        return
     yield f"Predicted: {predicted.total:,.0f} instructions: {', '.join(parts)}."
     if predicted.estimated:
         yield f"Estimated, not measured: {', '.join(sorted(predicted.estimated))}."
@@ -205,6 +237,17 @@ def _data(found: Explanation) -> dict[str, Any]:
         "recorded": outcome.recorded,
         "decision": None if outcome.decision is Decision.NONE else outcome.decision.value,
         "key": outcome.key or None,
+        "requested": outcome.requested,
+        "records": [
+            {
+                "type": record.name,
+                "written": record.dropped_by is None,
+                "dropped_by": None
+                if record.dropped_by is None
+                else _rule(found.rules[record.dropped_by]),
+            }
+            for record in outcome.records
+        ],
         "decided_by": None if found.decided_by is None else _rule(found.decided_by),
         "walked": [_step(step) for step in found.walked],
         "cost": None
@@ -215,7 +258,8 @@ def _data(found: Explanation) -> dict[str, Any]:
             "base": predicted.base,
             "walk": predicted.walk,
             "record": predicted.recording,
-            "total": predicted.total,
+            "total": None if predicted.unknown else predicted.total,
+            "not_predicted": predicted.unknown or None,
             "estimated": sorted(predicted.estimated),
         },
     }

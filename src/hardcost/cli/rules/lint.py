@@ -15,6 +15,7 @@ from hardcost.auditrules import semantics
 from hardcost.auditrules.cost import events
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.predict import predict
+from hardcost.auditrules.fieldtests import UnresolvedError
 from hardcost.auditrules.knownpaths import target_of
 from hardcost.auditrules.lint import sarif
 from hardcost.auditrules.lint.checks import CODES, documentations
@@ -24,7 +25,6 @@ from hardcost.auditrules.lint.diagnostic import Level
 from hardcost.auditrules.loading import Fate
 from hardcost.auditrules.root import Root
 from hardcost.auditrules.rule import RulesError
-from hardcost.auditrules.semantics import UnresolvedError
 from hardcost.cli.monitors import work_progress
 from hardcost.cli.rules import common, lintfix
 from hardcost.errors import InputError
@@ -223,7 +223,7 @@ def _summary(context: Context, found: Sequence[Diagnostic]) -> Iterator[str]:
     levels = Counter(one.level for one in found)
     lines = count(len(context.readings), "line")
     said = listed(count(levels[level], level.value) for level in Level)
-    yield f"{said} in {lines}; {_loaded(context)}."
+    yield f"{said} in {lines}; {_loaded(context)} ({common.ARCHITECTURE})."
     costs = _costs(context)
     if costs.by_call:
         priced = listed(f"{cost:,.0f} to each {name}" for name, cost in costs.by_call.items())
@@ -231,6 +231,9 @@ def _summary(context: Context, found: Sequence[Diagnostic]) -> Iterator[str]:
             f"All rules together add {priced} (predicted instructions on {costs.kernel},"
             " for an ordinary user's call on files that no rule watches)."
         )
+    for reason in dict.fromkeys(costs.unknown.values()):
+        calls = listed(name for name, why in costs.unknown.items() if why == reason)
+        yield f"What all rules together add to each {calls} is not predicted: {reason}."
     yield from _guessed(context)
 
 
@@ -263,25 +266,31 @@ def _loaded(context: Context) -> str:
 
 @dataclass(frozen=True)
 class _Costs:
-    """What all rules together add to some typical calls (instructions), and on which kernel."""
+    """What all rules together add to some typical calls (instructions), and on which kernel.
+
+    `unknown` are calls whose cost is not predicted, with the reason.
+    """
 
     by_call: Mapping[str, float]
     kernel: str
+    unknown: Mapping[str, str]
 
 
 def _costs(context: Context) -> _Costs:
     """Return the prediction; nothing if a rule names a user whose number is unknown."""
     constants = context.options.constants
     if constants is None or not context.rules:
-        return _Costs({}, "")
+        return _Costs({}, "", {})
     loaded = semantics.load(context.rules)
     try:
-        return _Costs(
-            {name: predict(constants, loaded, events.typical(name)).total for name in _PRICED},
-            constants.about.get("kernel", "a kernel"),
-        )
+        found = {name: predict(constants, loaded, events.typical(name)) for name in _PRICED}
     except UnresolvedError:
-        return _Costs({}, "")
+        return _Costs({}, "", {})
+    return _Costs(
+        {name: one.total for name, one in found.items() if not one.unknown},
+        constants.about.get("kernel", "a kernel"),
+        {name: one.unknown for name, one in found.items() if one.unknown},
+    )
 
 
 def _text_alone(data: Any) -> Any:  # noqa: ANN401  (JSON)
@@ -298,6 +307,7 @@ def _data(context: Context, found: Sequence[Diagnostic]) -> dict[str, Any]:
     levels = Counter(one.level for one in found)
     stops = context.loaded.stops_at.reading.place if context.loaded.stops_at else None
     return {
+        **common.ARCHITECTURE_DATA,
         "findings": [_finding(one) for one in found],
         "counts": {level.value: levels[level] for level in Level},
         "lines": len(context.readings),
@@ -308,7 +318,8 @@ def _data(context: Context, found: Sequence[Diagnostic]) -> dict[str, Any]:
             "unit": "insn/call",
             "predicted": True,
             "kernel": costs.kernel or None,
-            "calls": dict(costs.by_call),
+            "calls": {**costs.by_call, **dict.fromkeys(costs.unknown)},
+            "not_predicted": dict(costs.unknown),
         },
     }
 

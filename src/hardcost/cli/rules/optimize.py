@@ -78,7 +78,8 @@ def optimize(  # noqa: PLR0913  (click's options)
     report = _worked_out(made, mix, out, seconds=0.0 if no_least else least_seconds)
     to_stderr = str(out) == "-"
     if format == "json":
-        data = {**_as_json(report, out), **_as_read(rules), "proved_for_linux": list(proved)}
+        data = {**common.ARCHITECTURE_DATA, **_as_json(report, out), **_as_read(rules)}
+        data["proved_for_linux"] = list(proved)
         click.echo(json.dumps(data, indent=2), err=to_stderr)
     else:
         _show(report, rules, out, proved, assumed=histogram_file is None)
@@ -213,6 +214,7 @@ def _show(
     for line in lines:
         click.echo(visible(line), err=to_stderr)
     note("predicted from constants of Debian's kernel; instructions are not time")
+    note(common.ARCHITECTURE)
     if assumed:
         note("the mix of calls is assumed; --histogram takes your own")
 

@@ -10,7 +10,8 @@ from rich.table import Table
 
 from hardcost.auditrules.cost.alike import Alike
 from hardcost.auditrules.cost.events import of_number
-from hardcost.auditrules.cost.predict import price, unpriced
+from hardcost.auditrules.cost.predict import price
+from hardcost.auditrules.cost.unpredicted import unpriced
 from hardcost.auditrules.cost.wasted import Kind, Waste, wasted
 from hardcost.auditrules.tables import lookup
 from hardcost.report.text import visible
@@ -76,6 +77,17 @@ class Priced:
         )
 
     @cached_property
+    def fixed(self) -> float:
+        """What having any rule on the exit list adds to a call of the mix, on average."""
+        whole = sum(one.fixed * self.mix[arch, call] for arch, call, one in self.calls)
+        return whole / self.price.calls if self.price.calls else 0.0
+
+    @cached_property
+    def _has_other(self) -> bool:
+        """Whether calls pay something once beside the price of having any rule."""
+        return any(one.base != one.fixed for _, _, one in self.calls)
+
+    @cached_property
     def ranking(self) -> tuple[tuple[int, float], ...]:
         """The rules with what each adds to a call of the mix, on average, the dearest first."""
         per_call = {
@@ -112,6 +124,12 @@ class Priced:
                 "the mix of calls is assumed, for a general-purpose system; --histogram takes your"
                 " own"
             )
+        if self.fixed:
+            share = _percent(self.fixed, self.price.per_call)
+            found.append(
+                f"having any rule: {self.fixed:+,.1f} {self.unit} per call (predicted), {share} of"
+                " the mean; leaving out single rules does not avoid it"
+            )
         found.append("a path rule counts with 1/32, since one visited file in 32 meets it")
         if any(rule.path or rule.directory for rule in self.loaded.rules):
             found.append(
@@ -126,8 +144,21 @@ class Priced:
         estimated = sorted(self.price.estimated)
         if estimated:
             found.append(f"estimated, not measured: {_some(estimated)}")
-        found += [f"{_place(self.loaded.rules[at])}: its cost is unknown" for at in self._unknown]
+        found += self._not_predicted()
         return found
+
+    def _not_predicted(self) -> list[str]:
+        """Return which calls have no prediction, and why; which rules have no price."""
+        by_reason: dict[str, list[str]] = {}
+        for (arch, call), reason in self.price.unknown.items():
+            by_reason.setdefault(reason, []).append(_name(arch, call))
+        return [
+            *(
+                f"not predicted: {_some(sorted(calls))}: {reason}; the mean lacks a part of them"
+                for reason, calls in by_reason.items()
+            ),
+            *(f"{_place(self.loaded.rules[at])}: its cost is unknown" for at in self._unknown),
+        ]
 
     @cached_property
     def _unknown(self) -> tuple[int, ...]:
@@ -149,18 +180,29 @@ class Priced:
             caption_justify="left",
         )
         table.add_column("call")
-        for name in ("of 1000 calls", "any rule", "walk", "record", f"{self.unit}/call", "share"):
+        other = ("other base",) if self._has_other else ()
+        heads = (
+            "of 1000 calls",
+            "any rule",
+            *other,
+            "walk",
+            "record",
+            f"{self.unit}/call",
+            "share",
+        )
+        for name in heads:
             table.add_column(name, justify="right")
         for arch, call, one in self.calls[:_MOST_CALLS]:
             count = self.mix[arch, call] / self.price.calls
             table.add_row(
                 _name(arch, call),
                 f"{1000 * count:.1f}",
-                f"{one.base:,.0f}",
+                f"{one.fixed:,.0f}",
+                *([f"{one.base - one.fixed:,.0f}"] if self._has_other else []),
                 f"{one.walk:,.0f}",
                 f"{one.recording:,.0f}" if one.recorded else "-",
-                f"{one.total:,.0f}",
-                _percent(one.total * count, mean),
+                "not predicted" if one.unknown else f"{one.total:,.0f}",
+                "" if one.unknown else _percent(one.total * count, mean),
             )
         return table
 
@@ -220,8 +262,8 @@ class Priced:
                 row.operation,
                 f"{row.measured:,.1f}",
                 f"{row.spread:.0f}" if row.spread else "",
-                f"{row.predicted:,.1f}",
-                f"{row.off:+.1%}" if row.measured else "",
+                "not predicted" if row.unknown else f"{row.predicted:,.1f}",
+                f"{row.off:+.1%}" if row.measured and not row.unknown else "",
             )
         return table
 
@@ -239,6 +281,7 @@ class Priced:
             "constants": dict(self.constants.about),
             "mix": "assumed" if self.assumed else "given",
             f"{self.unit}_per_call": self.price.per_call,
+            f"fixed_{self.unit}_per_call": self.fixed,
             "calls": [self._call_data(*call) for call in self.calls],
             "rules": [self._rule_data(index, cost) for index, cost in self.ranking],
             "refused": [_rule_facts(rule) for rule in self.twice],
@@ -249,8 +292,8 @@ class Priced:
                     "unit": "insn/op",
                     "measured": row.measured,
                     "spread": row.spread,
-                    "predicted": row.predicted,
-                    "off": row.off if row.measured else None,
+                    "predicted": None if row.unknown else row.predicted,
+                    "off": row.off if row.measured and not row.unknown else None,
                 }
                 for row in self.rows
             ],
@@ -262,10 +305,12 @@ class Priced:
             "call": lookup.call_name(arch, call),
             "count": self.mix[arch, call],
             "base": one.base,
+            "fixed": one.fixed,
             "walk": one.walk,
             "record": one.recording,
             "recorded": one.recorded,
-            f"{self.unit}_per_call": one.total,
+            f"{self.unit}_per_call": None if one.unknown else one.total,
+            "not_predicted": one.unknown or None,
             "estimated": sorted(one.estimated),
         }
 

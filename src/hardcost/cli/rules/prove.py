@@ -141,7 +141,7 @@ def _as_text(result: Result, pair: _Pair) -> list[str]:
         ]
     said += ["", "This holds if:"]
     said += [f"- {text}" for text in _rests_on(result, pair)]
-    return said
+    return [*said, "", f"The answer is {common.ARCHITECTURE}."]
 
 
 def _verdict(result: Result) -> str:
@@ -194,8 +194,11 @@ def _done(outcome: Outcome, which: FilterList) -> str:
             Decision.NEVER: "records none of the task's calls",
             Decision.NONE: "leaves the task's calls to the other lists",
         }[outcome.decision]
+    if which in {FilterList.EXCLUDE, FilterList.USER}:
+        return "writes the record" if outcome.recorded else "drops the record"
     if not outcome.recorded:
-        return "does not record it"
+        dropped = "requests a record, and its list exclude drops it"
+        return dropped if outcome.requested else "does not record it"
     key = outcome.key.replace(KEY_SEPARATOR, ", ")
     return f"records it, key {key}" if key else "records it, without a key"
 
@@ -209,6 +212,7 @@ def _rests_on(result: Result, pair: _Pair) -> list[str]:
 def _as_json(result: Result, pair: _Pair) -> dict[str, Any]:
     difference = result.difference
     return {
+        **common.ARCHITECTURE_DATA,
         "equal": result.equal,
         "relation": asdict(result.relation),
         "assumptions": _rests_on(result, pair),

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
 
+_EMPTY = "\n"
+"""What systemd-sysctl writes of an empty value: nothing at all would leave the old one."""
+
 
 def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
     """Return what the probe is asked to write.
@@ -25,7 +28,7 @@ def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
         InputError: A key names nothing under /proc/sys.
     """
     return tuple(
-        Write(path=_path(control), value=control.value)
+        Write(path=_path(control), value=control.value or _EMPTY)
         for control in controls
         if isinstance(control, Sysctl)
     )

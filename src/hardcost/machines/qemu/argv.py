@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -55,6 +56,8 @@ _FRESH_WORDS = (
     # to the probe hands it the job as a file. Size and place of the ports, offsets of its three.
     "qemu_fw_cfg.ioport=12@0x510:0:1:4",
 )
+_LOCKED_WORDS = ("iomem=relaxed",)  # as where it stops, so that costs are of the same machine
+_LOCKDOWN = re.compile(r"lockdown=(integrity|confidentiality)")
 _SPIN_WORD = "hardcost.spin"  # has the probe keep the processor from being idle, once it works
 _SYSTEMD_WORDS = ("hardcost.init=systemd", "systemd.hostname=hardcost")
 _STOP_WORDS = ("-device", "pvpanic", "-action", "panic=pause")  # how it stops for the snapshot
@@ -126,9 +129,22 @@ def boots_afresh(boot: Boot) -> bool:
     """Say whether each trial boots, instead of going on from a snapshot.
 
     A kernel that hardcost builds boots in about a second, and one that is hardened may forbid what
-    a snapshot takes: /dev/mem, to silence the timers, or even the ports, to stop.
+    a snapshot takes: /dev/mem, to silence the timers, or even the ports, to stop. So does lockdown.
     """
+    return _boots_quickly(boot) or locks_down(boot)
+
+
+def _boots_quickly(boot: Boot) -> bool:
     return boot.kernel is not None or boot.fresh or boot.init == "systemd"
+
+
+def locks_down(boot: Boot) -> bool:
+    """Say whether a boot's parameters have the kernel refuse the ports to the probe.
+
+    The job then comes in the initramfs: Debian's kernel has the firmware configuration's driver as
+    a module. A kernel that is built has it built in.
+    """
+    return boot.kernel is None and any(map(_LOCKDOWN.fullmatch, boot.parameters))
 
 
 def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ()) -> str:
@@ -144,7 +160,11 @@ def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ())
         layout: tuple[str, ...] = _FIXED_LAYOUT
     else:
         layout = (f"hardcost.seed={boot.layout_seed}",)
-    way = _FRESH_WORDS if boots_afresh(boot) else _SNAPSHOT_WORDS
+    way: tuple[str, ...]
+    if _boots_quickly(boot):
+        way = _FRESH_WORDS
+    else:
+        way = _LOCKED_WORDS if locks_down(boot) else _SNAPSHOT_WORDS
     disk_words = _disk_kernel_words(disks)
     spin = [_SPIN_WORD] if hardware.acceleration == "icount" else []  # so that no time is skipped
     init = _SYSTEMD_WORDS if boot.init == "systemd" else ()

@@ -12,17 +12,22 @@ import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hardcost.errors import InputError, MachineError
+from hardcost.errors import HardcostError, InputError, MachineError
+from hardcost.machines import builtkernel
 from hardcost.machines.codelines import Lines, piece
+from hardcost.machines.machine import KernelRecipe
 from hardcost.machines.qemu import linetable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from hardcost.machines.builtkernel import Built
+    from hardcost.machines.cache import Cache
     from hardcost.machines.kernels.builder import Kernels
-    from hardcost.machines.machine import Boot, KernelRecipe
+    from hardcost.machines.machine import Boot
     from hardcost.machines.qemu.argv import Recipe
+    from hardcost.machines.qemu.bootkernel import Kernel
     from hardcost.machines.qemu.linetable import Row
 
 _OPTIONS = (("DEBUG_INFO_NONE", "n"), ("DEBUG_INFO_DWARF5", "y"))
@@ -33,25 +38,27 @@ _LONGEST = 200  # characters of a line
 _TAB = 4
 
 
-async def lines_of(recipe: Recipe, symbols: Path, kernels: Kernels) -> Lines:
+async def lines_of(
+    recipe: Recipe, of: KernelRecipe | None, symbols: Path, kernels: Kernels
+) -> Lines:
     """Return the lines of the function that a boot names; nothing if it names none.
 
-    `symbols` has what the plugin is told of its kernel. The kernel's twin with debug data is built
-    unless it is in the cache.
+    `of` is what its kernel was built of, `symbols` has what the plugin is told of it. The kernel's
+    twin with debug data is built unless it is in the cache.
 
     Raises:
         InputError: There is no such function, or the kernel has no debug data.
         MachineError: The twin can't be built, or its code is another.
     """
     boot = recipe.boot
-    if not boot.lines or boot.kernel is None:
+    if not boot.lines or of is None:
         return Lines()
     places = list(places_of(await asyncio.to_thread(symbols.read_text), boot.lines))
-    twin = await _twin(boot.kernel, recipe.kernel, kernels)
+    twin = await _twin(of, recipe.kernel, kernels)
     found = [await asyncio.to_thread(linetable.rows, twin, *place[1:]) for place in places]
     if not found[0]:
         raise InputError(f"--lines: the kernel's debug data say no line of {boot.lines}")
-    names = _Names(kernels, boot.kernel)
+    names = _Names(kernels, of)
     told = "".join(
         f"kernel {row.address:x} {piece(name, names.line(row))}\n"
         for (name, start, _), rows in zip(places, found, strict=True)
@@ -62,17 +69,73 @@ async def lines_of(recipe: Recipe, symbols: Path, kernels: Kernels) -> Lines:
     return Lines(places[0][0], names.line(found[0][0]), told, names.source(rows))
 
 
-def check(boot: Boot) -> None:
-    """Check that lines can be counted where a boot asks for that.
+def check(boot: Boot, of: KernelRecipe | None) -> None:
+    """Check that lines can be counted where a boot asks for that, of a kernel built of `of`.
 
     Raises:
-        InputError: Its kernel is not built here.
+        InputError: Its kernel was not built here.
     """
-    if boot.lines and boot.kernel is None:
+    if boot.lines and of is None:
         raise InputError(
-            "--lines: this kernel has no debug data, which say what comes of which line",
-            hint='name a kernel that hardcost builds, by kernel = "lean" in the profile\'s file',
+            "--lines: hardcost did not build this kernel, or would build another one today, so"
+            " nothing says which instruction comes of which line",
+            hint="name one of `hardcost kernel list` by --kernel, or have one built, by kernel ="
+            ' "lean" in the profile\'s file',
         )
+
+
+def recipe_of(image_digest: str, known: Iterable[Built], kernels: Kernels) -> KernelRecipe | None:
+    """Return what an image was built of, one of the `known`; None where it is none of these.
+
+    It is None too where the same recipe would be another kernel now: another source or compiler.
+    """
+    for one in known:
+        if one.about["sha256"] != image_digest:
+            continue
+        options = (option.partition("=") for option in one.about["options"].split())
+        recipe = KernelRecipe(
+            one.about["base"],
+            tuple((name, value) for name, _, value in options),
+            tolerant=True,
+            patches=tuple(dict.fromkeys(name.partition("/")[0] for name in one.patches)),
+        )
+        try:
+            return recipe if kernels.name(recipe) == one.name else None
+        except HardcostError:  # a base or a patch of the user's has gone
+            return None
+    return None
+
+
+def twin_of(recipe: KernelRecipe) -> KernelRecipe:
+    """Return the recipe of a kernel's twin with debug data."""
+    return replace(recipe, options=(*recipe.options, *_OPTIONS), tolerant=True)
+
+
+class BuiltHere:
+    """What is built, or was, for boots; `kernel` is the one that is there for a boot."""
+
+    def __init__(self, cache: Cache, kernels: Kernels, kernel: Callable[[Boot], Kernel]) -> None:
+        """Look for kernels in the cache, each once."""
+        self._cache = cache
+        self._kernels = kernels
+        self._kernel = kernel
+        self._recipes: dict[str, KernelRecipe | None] = {}
+
+    def of(self, boot: Boot) -> KernelRecipe | None:
+        """Return what the kernel of a boot is built of, or was; only `lines` needs the latter."""
+        if boot.kernel is not None or not boot.lines:
+            return boot.kernel
+        image = self._kernel(boot).digest
+        if image not in self._recipes:
+            known = builtkernel.kept(self._cache)
+            self._recipes[image] = recipe_of(image, known, self._kernels)
+        return self._recipes[image]
+
+    def wanted(self, boot: Boot) -> tuple[KernelRecipe, ...]:
+        """Return all that is built for a boot: its kernel, and the twin that has its lines."""
+        own = () if boot.kernel is None else (boot.kernel,)
+        of = self.of(boot) if boot.lines else None
+        return own if of is None else (*own, twin_of(of))
 
 
 async def _twin(recipe: KernelRecipe, image: Path, kernels: Kernels) -> Path:
@@ -81,8 +144,7 @@ async def _twin(recipe: KernelRecipe, image: Path, kernels: Kernels) -> Path:
     Raises:
         MachineError: It can't be built, or its code is another.
     """
-    with_lines = replace(recipe, options=(*recipe.options, *_OPTIONS), tolerant=True)
-    twin = (await kernels.build(with_lines)).image
+    twin = (await kernels.build(twin_of(recipe))).image
     codes = [await asyncio.to_thread(linetable.code_digest, one) for one in (image, twin)]
     if codes[0] != codes[1]:
         raise MachineError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
@@ -13,8 +14,8 @@ from hardcost.machines import answerlines, stacks
 from hardcost.machines.confined import Files, guard, sandbox_words, user_of
 from hardcost.machines.folders import REMEDY, is_full
 from hardcost.machines.machine import Execution
-from hardcost.machines.qemu import profiler
-from hardcost.machines.qemu.argv import QEMU, Recipe, Streams, boots_afresh
+from hardcost.machines.qemu import cpio, profiler
+from hardcost.machines.qemu.argv import QEMU, Recipe, Streams, boots_afresh, locks_down
 from hardcost.machines.qemu.guestprocess import GuestProcess, guest_process
 from hardcost.machines.qemu.guesttime import Standstill, StoodStillError, limited
 
@@ -30,6 +31,7 @@ SYSTEM_LIMIT_SECONDS = 900.0
 """The same for a whole system: a hundred services on an emulated processor, on a busy host."""
 
 _JOB_PADDED_TO = 1 << 14  # bytes
+_PACKED_JOB = "hardcost.job"  # in the initramfs
 _GRACE_SECONDS = 10.0  # for what surrounds the guest's own run
 
 
@@ -80,7 +82,7 @@ async def launched(  # noqa: PLR0913  (each is a thing of its own)
         mine = replace(
             recipe,
             kernel=files.read(recipe.kernel),
-            initramfs=files.read(recipe.initramfs),
+            initramfs=_initramfs(recipe, scratch, files),
             disks=tuple(replace(disk, path=files.write(disk.path)) for disk in recipe.disks),
         )
         if memory is not None:
@@ -156,6 +158,20 @@ def _profiled(
 def _out(streams: Streams) -> Path:
     """Return the file in which the plugin says what it saw."""
     return streams.folder / profiler.OUT
+
+
+def _initramfs(recipe: Recipe, scratch: Path, files: Files) -> Path:
+    """Return what a guest starts from; the job is in it where the kernel refuses all other ways.
+
+    The kernel unpacks one archive after another.
+    """
+    if not locks_down(recipe.boot):
+        return files.read(recipe.initramfs)
+    both = scratch / "initrd"
+    shutil.copyfile(recipe.initramfs, both)
+    with both.open("ab") as file:
+        file.write(cpio.archive([cpio.regular(_PACKED_JOB, (scratch / "job").read_bytes())]))
+    return files.own(both)
 
 
 def _streams(scratch: Path, job: Sequence[Request], files: Files) -> Streams:

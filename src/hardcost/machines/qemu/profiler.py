@@ -8,6 +8,7 @@ with the plugin as without.
 from __future__ import annotations
 
 import base64
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,12 +39,21 @@ PLUGIN = "hardcost-tcg-plugin.so"
 OUT = "profile"
 """The file in which a profile comes."""
 
+RECIPE = "2"
+"""Increased when other symbols come of the same kernel."""
+
 _READINGS = ("hardcost-probe", "hardcost-measured")
 _SYMBOLS, _MAPS = "/proc/kallsyms", "/proc/self/maps"
 _LIMIT = 64 << 20  # bytes of a kernel's symbols; Debian's are 4 to 8 million
 _CODE = frozenset("tTwW")
 _DATA = frozenset({"current_task", "pcpu_hot", "__per_cpu_offset", "init_task", "page_offset_base"})
-_MARKS = ("_start", "_text", "_stext")  # ends of names of whole sections, not of functions
+# Where sections and tables of code begin and end, which the linker's script calls by symbols.
+_MARK = re.compile(
+    r"_[se]?(?:init|exit)?text"
+    r"|__\w+_text_(?:start|begin|end)"
+    r"|__(?:init|exit)(?:text)?_(?:begin|end)"
+    r"|__indirect_thunk_(?:start|end)"
+)
 _OTHER_ENTRIES = ("__do_sys_", "__se_sys_", "__ia32_")  # of what is called `__x64_sys_…` too
 _NAME = 15  # characters that the kernel keeps of a process's name
 _SYMBOL_WORDS = 3
@@ -88,7 +98,7 @@ def _of_kernel(text: str) -> Iterator[str]:
         address, kind, name = int(words[0], 16), words[1], words[2]
         if name in _DATA:
             yield f"data {address:x} {name}"
-        elif kind in _CODE and address >> 63:
+        elif kind in _CODE and address >> 63 and not _MARK.fullmatch(name):
             known = functions.get(address)
             functions[address] = min(known or name, name, key=_plainness)
     for address, name in sorted(functions.items()):
@@ -97,9 +107,8 @@ def _of_kernel(text: str) -> Iterator[str]:
 
 def _plainness(name: str) -> tuple[bool, int, int, str]:
     """Return how plain a name is, the plainest first, where a place has several."""
-    marks_section = name.startswith("_") and name.endswith(_MARKS)
     return (
-        marks_section or name.startswith(_OTHER_ENTRIES),
+        name.startswith(_OTHER_ENTRIES),
         len(name) - len(name.lstrip("_")),
         len(name),
         name,

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hardcost.machines.cache import Cache
-    from hardcost.machines.machine import Execution
-    from hardcost.machines.qemu.argv import Recipe
+    from hardcost.machines.machine import Boot, Execution
+    from hardcost.machines.qemu.argv import Hardware, Recipe
     from hardcost.machines.qemu.guestprocess import GuestProcess
     from hardcost.protocol.requests import Request
 
@@ -109,3 +109,18 @@ def _opened(path: Path, mode: Literal["rb", "wb"]) -> Iterator[IO[bytes]]:
         ) from error
     with file:
         yield file
+
+
+def title(kernel: str, hardware: Hardware, boot: Boot) -> str:
+    """Return what a snapshot is called in lists."""
+    seed = "fixed layout" if boot.layout_seed is None else f"layout {boot.layout_seed}"
+    words = (kernel, hardware.acceleration, f"cpu {hardware.cpu_model}", seed, *boot.parameters)
+    return f"snapshot: {', '.join(words)}"
+
+
+def located(error: MachineError, boot: Boot) -> MachineError:
+    """Return the error of a boot with the parameters that may be to blame."""
+    if not boot.parameters:
+        return error
+    message = f"{error}; its boot parameters: {' '.join(boot.parameters)}"
+    return MachineError(message, hint=error.problems[0].hint, console=error.console)

@@ -104,6 +104,7 @@ class VirtualMachine:
         )
         self._initramfses: dict[tuple[str, str | None], Path] = {}
         self._initramfs_digests: dict[Path, str] = {}
+        self._built = kernellines.BuiltHere(cache, self.kernels, self._kernel)
         self._checks = SpotChecks()
 
     @property
@@ -134,8 +135,10 @@ class VirtualMachine:
             if not kernelfiles.is_here(self.cache, name):
                 note(f"fetching the kernel {name}; this happens once …")
             self._shipped.kernel(name)
-        if any(boot.kernel is not None for boot in boots):
+        if any(boot.kernel is not None or boot.lines for boot in boots):
             self.kernels.announce(note)
+        if any(boot.lines and self.builds(boot) for boot in boots):
+            note("--lines: the kernel is built once more, with debug data; this happens once …")
         if any(boot.guest == "debian" for boot in boots):
             self.roots.root(self.cache)  # takes minutes, once, with a progress of its own
 
@@ -198,7 +201,7 @@ class VirtualMachine:
 
         Options that don't come out are refused, unless the recipe is tolerant.
         """
-        kernellines.check(boot)
+        kernellines.check(boot, self._built.of(boot))
         if boot.kernel is None:
             return ()
         remarks = self.kernels.remarks(boot.kernel)
@@ -255,17 +258,24 @@ class VirtualMachine:
             self.cache, hardware, self._image, self.kernels, self.roots, remarks=self.remarks
         )
 
+    def builds(self, boot: Boot) -> tuple[str, ...]:
+        """Return the names of the kernels that are not built yet: its own, and that with lines."""
+        lacking = (one for one in self._built.wanted(boot) if self.kernels.find(one) is None)
+        return tuple(map(self.kernels.name, lacking))
+
     def is_ready(self, boot: Boot) -> bool:
         """Say whether what `boot` needs is in the cache: its kernel if built, or its snapshot."""
+        if self.builds(boot):
+            return False
         if boot.kernel is not None:
-            return self.kernels.find(boot.kernel) is not None
+            return True
         return argv.boots_afresh(boot) or self.cache.is_there("snapshots", self._name(boot))
 
     async def make_ready(self, boot: Boot) -> None:
         """Build the kernel, or boot and take the snapshot, unless it is in the cache."""
-        if boot.kernel is not None:
-            await self.kernels.build(boot.kernel)
-        elif not argv.boots_afresh(boot):
+        for recipe in self._built.wanted(boot):
+            await self.kernels.build(recipe)
+        if boot.kernel is None and not argv.boots_afresh(boot):
             await self._snapshot(boot)
 
     async def built_by(self, boot: Boot, builder: Builder) -> None:
@@ -283,7 +293,7 @@ class VirtualMachine:
         disks = tuple(supply_of(disk.path, disk.title, root) for disk in recipe.disks)
         about = GuestParts(
             recipe.hardware,
-            self._title(boot),
+            snapshot.title(self._kernel_title(boot), self.hardware, boot),
             self.kernel_name(boot),
             self._initramfs_digest(boot),
             recipe.disks,
@@ -321,7 +331,8 @@ class VirtualMachine:
         if boot.profiled:
             symbols = await self._symbols(recipe)
             watched = replace(recipe, symbols=symbols, qemu=self.qemu_version)
-            lines = await kernellines.lines_of(recipe, symbols, self.kernels)
+            of = self._built.of(boot)
+            lines = await kernellines.lines_of(recipe, of, symbols, self.kernels)
 
             async def once(asked: Sequence[Request], programs: str | None) -> Execution:
                 one = (
@@ -356,7 +367,7 @@ class VirtualMachine:
         Raises:
             MachineError: It does not say them.
         """
-        name = self._name(recipe.boot)
+        name = digest({"guest": self._name(recipe.boot), "recipe": profiler.RECIPE})
         async with self._lock(f"symbols {name}"):
             place = await asyncio.to_thread(self.cache.find, "symbols", name)
             if place is None:
@@ -378,7 +389,7 @@ class VirtualMachine:
         except TrialError:
             raise
         except MachineError as error:
-            raise _located(error, recipe.boot) from error
+            raise snapshot.located(error, recipe.boot) from error
 
     def recipe(self, boot: Boot) -> argv.Recipe:
         """Return all that a guest is made of.
@@ -433,17 +444,6 @@ class VirtualMachine:
         """Return the name of a snapshot in the cache."""
         return digest(self.identity(replace(boot, profiled=False, traced=False, lines="")))
 
-    def _title(self, boot: Boot) -> str:
-        seed = "fixed layout" if boot.layout_seed is None else f"layout {boot.layout_seed}"
-        made_of = (
-            self._kernel_title(boot),
-            self.hardware.acceleration,
-            f"cpu {self.hardware.cpu_model}",
-            seed,
-            *boot.parameters,
-        )
-        return f"snapshot: {', '.join(made_of)}"
-
     async def _snapshot(self, boot: Boot) -> Path:
         """Return the folder of a snapshot that is what it was when it was taken.
 
@@ -470,20 +470,13 @@ class VirtualMachine:
 
     async def _take(self, boot: Boot, name: str) -> None:
         self.cache.make_room("snapshots", _SNAPSHOTS_BYTES)
-        async with self.cache.building_beside("snapshots", name, self._title(boot)) as folder:
+        title = snapshot.title(self._kernel_title(boot), self.hardware, boot)
+        async with self.cache.building_beside("snapshots", name, title) as folder:
             if folder is not None:
                 started = time.monotonic()
                 try:
                     recipe = self.recipe(boot)
                     await twice_at_most(lambda: snapshot.take(recipe, folder, self.cache))
                 except MachineError as error:
-                    raise _located(error, boot) from error
+                    raise snapshot.located(error, boot) from error
                 took.remember(self.cache, f"boot {boot.guest}", time.monotonic() - started)
-
-
-def _located(error: MachineError, boot: Boot) -> MachineError:
-    """Return the error of a boot with the parameters that may be to blame."""
-    if not boot.parameters:
-        return error
-    message = f"{error}; its boot parameters: {' '.join(boot.parameters)}"
-    return MachineError(message, hint=error.problems[0].hint, console=error.console)

@@ -233,6 +233,10 @@ class RealMachine:
         """Return that nothing is amiss: there are no boot parameters."""
         return Account()
 
+    def builds(self, boot: Boot) -> tuple[str, ...]:  # noqa: ARG002  (the interface's)
+        """Return that there are none."""
+        return ()
+
     def is_ready(self, boot: Boot) -> bool:  # noqa: ARG002  (the interface's)
         """Say that it is: it runs."""
         return True

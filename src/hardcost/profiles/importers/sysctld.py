@@ -2,15 +2,16 @@
 
 The grammar is that of sysctl.d(5): `KEY = VALUE` on a line, comments after `#` or `;`, a `-` before
 a key whose failure is ignored, dots or slashes between a key's parts. In a folder, the files
-`*.conf` are read in the order of their names; if a key is set twice, the last line wins. Patterns
-(`net.ipv4.conf.*.rp_filter`) are refused: their meaning depends on the machine's devices, and a
-guest has others.
+`*.conf` are read in the order of their names; if a key is set twice, the last line wins. A pattern
+(`net.ipv4.conf.*.rp_filter`) sets the guest's own keys that it names, less those that another line
+names, with a value or, after a `-`, without. What has no effect in a guest is left out with a note,
+as most of a saved `sysctl -a` is.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ import tomli_w
 
 from hardcost.controls.control import Sysctl
 from hardcost.errors import InputError, Place, Problem
+from hardcost.profiles.importers import sysctlkeys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +28,8 @@ LARGEST_FILE = 1 << 20
 """Most bytes of a file of sysctls."""
 
 _COMMENT = ("#", ";")
-_PATTERN = re.compile(r"[*?\[]")
+_TEMPLATES = {"{{": "Jinja", "{%": "Jinja", "<%": "ERB"}
+_SKIPS = "--leave-out-faulty skips such lines"
 _ASSIGNMENT = re.compile(r"-?[\w@:+-]+[./][^=\s]*\s*=", re.ASCII)
 _MASKED = Path("/dev/null")
 """The target of a link in a folder that masks a file of the same name elsewhere."""
@@ -48,11 +51,15 @@ class Settings:
 
 @dataclass(frozen=True)
 class _Line:
-    """One assignment; `may_fail` if a `-` precedes its key."""
+    """One assignment; `may_fail` if a `-` precedes its key.
+
+    One that `excludes` has no value: it only keeps its key from patterns.
+    """
 
     sysctl: Sysctl
     place: Place
     may_fail: bool
+    excludes: bool = False
 
 
 def assignment(text: str, place: Place | None = None) -> Sysctl:
@@ -66,7 +73,7 @@ def assignment(text: str, place: Place | None = None) -> Sysctl:
         raise InputError(
             f"'{text}' is not KEY=VALUE", place=place, hint="such as kernel.kptr_restrict=2"
         )
-    if _PATTERN.search(key):
+    if sysctlkeys.has_pattern(key):
         raise InputError(
             f"'{key}' is a pattern, whose keys depend on the machine",
             place=place,
@@ -78,6 +85,11 @@ def assignment(text: str, place: Place | None = None) -> Sysctl:
     except ValueError as error:
         raise InputError(str(error), place=place, hint="sysctl -a lists the keys") from None
     return found
+
+
+def template_of(line: str) -> str | None:
+    """Return the language of templates that a line is written in; None if it is in none."""
+    return next((name for sign, name in _TEMPLATES.items() if sign in line), None)
 
 
 def is_folder_of_sysctls(path: Path) -> bool:
@@ -114,17 +126,28 @@ def is_file_of_sysctls(path: Path) -> bool:
     return path.suffix == ".conf"
 
 
-def read(paths: Sequence[Path]) -> Settings:
+def read(paths: Sequence[Path], *, leave_out_faulty: bool = False) -> Settings:
     """Return the settings of files, and of folders of files, in order.
+
+    With `leave_out_faulty`, lines at fault are left out with a note.
 
     Raises:
         InputError: A file can't be read, a line is not an assignment, or there is none at all; all
             mistakes are reported at once.
     """
     problems: list[Problem] = []
-    lines = [
-        line for path in paths for file in _files(path, problems) for line in _lines(file, problems)
+    faults: list[Problem] = []
+    said: list[str] = []
+    written = [
+        line
+        for path in paths
+        for file in _files(path, problems)
+        for line in _lines(file, problems, faults)
     ]
+    if not leave_out_faulty:
+        problems += faults
+    said += (f"{one.place}: left out: {one.message}" for one in faults)
+    lines = list(_settable(_expanded(written, said), said))
     if not lines and not problems:
         named = ", ".join(str(path) for path in paths)
         problems.append(
@@ -145,7 +168,36 @@ def read(paths: Sequence[Path]) -> Settings:
         for one in kept
         if one.may_fail
     ]
-    return Settings(tuple(one.sysctl for one in kept), tuple(notes))
+    return Settings(tuple(one.sysctl for one in kept), (*said, *notes))
+
+
+def _expanded(lines: Sequence[_Line], notes: list[str]) -> Iterable[_Line]:
+    """Yield assignments, those of patterns for each key of a guest that no other line names."""
+    named = {sysctlkeys.slashed(line.sysctl.key) for line in lines}
+    for line in lines:
+        key = line.sysctl.key
+        if not sysctlkeys.has_pattern(key):
+            if not line.excludes:
+                yield line
+            continue
+        keys = sysctlkeys.expanded(key)
+        if keys is None:
+            notes.append(f"{line.place}: left out: which keys {key} names in a guest is not known")
+            continue
+        own = [one for one in keys if sysctlkeys.slashed(one) not in named]
+        notes.append(f"{line.place}: in a guest, {key} names {', '.join(own) or 'nothing'}")
+        for one in own:
+            yield replace(line, sysctl=replace(line.sysctl, key=one))
+
+
+def _settable(lines: Iterable[_Line], notes: list[str]) -> Iterable[_Line]:
+    """Yield assignments that may have an effect in a guest."""
+    for line in lines:
+        why = sysctlkeys.without_effect(line.sysctl.key, line.sysctl.value)
+        if why is None:
+            yield line
+        else:
+            notes.append(f"{line.place}: {line.sysctl.key} is left out: {why}")
 
 
 def _files(path: Path, problems: list[Problem]) -> Iterable[Path]:
@@ -161,8 +213,8 @@ def _files(path: Path, problems: list[Problem]) -> Iterable[Path]:
     return sorted((one for one in seen if one.resolve() != _MASKED), key=lambda one: one.name)
 
 
-def _lines(path: Path, problems: list[Problem]) -> Iterable[_Line]:
-    """Yield the assignments of a file; mistakes join `problems`."""
+def _lines(path: Path, problems: list[Problem], faults: list[Problem]) -> Iterable[_Line]:
+    """Yield the assignments of a file; what can't be read joins `problems`, a line `faults`."""
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
@@ -180,13 +232,35 @@ def _lines(path: Path, problems: list[Problem]) -> Iterable[_Line]:
     for number, line in enumerate(map(str.strip, text.split("\n")), 1):
         if not line or line.startswith(_COMMENT):
             continue
-        if line.startswith("-") and "=" not in line:
-            continue  # it excludes a key from patterns, and there are none
         place = Place(str(path), number)
+        template = template_of(line)
+        if template is not None:
+            said = f"this is a {template} template, not a file of sysctls"
+            problems.append(Problem(said, place, "render it first"))
+            return
         try:
-            yield _Line(assignment(line.removeprefix("-"), place), place, line.startswith("-"))
+            yield _line(line, place)
         except InputError as error:
-            problems.extend(error.problems)
+            faults.extend(replace(one, hint=_hint(one.hint)) for one in error.problems)
+
+
+def _hint(hint: str | None) -> str:
+    return f"{hint}; {_SKIPS}" if hint else _SKIPS
+
+
+def _line(text: str, place: Place) -> _Line:
+    """Return a line that is no comment.
+
+    Raises:
+        InputError: It is not an assignment.
+    """
+    bare, may_fail = text.removeprefix("-"), text.startswith("-")
+    key, sign, value = (part.strip() for part in bare.partition("="))
+    if may_fail and not sign:
+        return _Line(Sysctl(key, "", place=place), place, may_fail, excludes=True)
+    if sysctlkeys.has_pattern(key) or (sign and not value):
+        return _Line(Sysctl(key, value, place=place), place, may_fail)
+    return _Line(assignment(bare, place), place, may_fail)
 
 
 def _unreadable(path: Path, error: OSError | ValueError) -> Problem:

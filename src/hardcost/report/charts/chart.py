@@ -63,7 +63,8 @@ def _run_charts(finding: Finding, axis: Axis) -> Iterable[Chart]:
             if (cell.workload, cell.unit) != (workload, unit) or cell.configuration not in points:
                 continue
             line, x = points[cell.configuration]
-            rows.append(_point(cell.metric, line, x, cell.difference))
+            added = 0.0 if cell.may_be_baseline else cell.difference
+            rows.append(_point(cell.metric, line, x, added))
             baselines.append(visible(cell.baseline))
         over = " and ".join(dict.fromkeys(baselines))
         title = (

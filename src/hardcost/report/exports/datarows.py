@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from hardcost.analysis.finding import Bill, Cell, Finding, Item, Total
 
 Kind = Literal[
-    "cell", "total", "item", "rest", "interaction", "changed", "only-before", "only-after", "trial"
+    "cell",
+    "total",
+    "item",
+    "fixed",
+    "rest",
+    "interaction",
+    "changed",
+    "only-before",
+    "only-after",
+    "trial",
 ]
 
 
@@ -100,7 +109,7 @@ MEANINGS = {
     "alone": "what a control costs by itself",
     "fired": "audit records that a control or a trial caused",
     "predicted": "what the cost model predicts for an audit rule; a prediction, not a measurement",
-    "least": "the size up to which a total is not distinguishable from chance",
+    "least": "the size up to which a total, or a difference, is not distinguishable from chance",
     "seed": "the seed of a trial's memory layout",
     "repetition": "the number of a trial's repetition or perturbation",
     "samples": "the number of a trial's samples",
@@ -135,6 +144,7 @@ def compared_rows(a: Finding, b: Finding) -> Iterator[Row]:
             ratio=_number(pair.ratio),
             ratio_low=_number(pair.ratio_low),
             ratio_high=_number(pair.ratio_high),
+            least=_number(pair.least or None),
         )
     for cell in comparison.only_a:
         yield replace(_of_cell(_head(a), cell), kind="only-before")
@@ -174,6 +184,7 @@ def _of_cell(head: Row, cell: Cell) -> Row:
         ratio=_number(cell.ratio),
         ratio_low=_number(cell.ratio_low),
         ratio_high=_number(cell.ratio_high),
+        least=_number(cell.least or None),
     )
 
 
@@ -184,11 +195,15 @@ def _of_bill(head: Row, bill: Bill) -> Iterator[Row]:
         yield _of_total(head, total)
     for item in bill.items:
         yield _of_item(head, item)
-    for kind, sums in (("rest", bill.rest), ("interaction", bill.interaction)):
+    for kind, sums in (
+        ("fixed", bill.fixed),
+        ("rest", bill.rest),
+        ("interaction", bill.interaction),
+    ):
         for one in sums:
             yield replace(
                 head,
-                kind=kind,  # type: ignore[arg-type]  # both are kinds
+                kind=kind,  # type: ignore[arg-type]  # all are kinds
                 metric=one.metric,
                 unit=units.get(one.metric),
                 value=_number(one.cost),

@@ -23,6 +23,11 @@ def gate_json(gate: Gate) -> str:
         "answer": list(sentences(gate)),
         "conditions": list(gate.conditions),
         "metrics": [_growth(one) for one in gate.growths],
+        "fixed": [
+            {"metric": one.name, "cost": _number(one.fixed)}
+            for one in gate.growths
+            if one.fixed is not None
+        ],
         "lines": [_line(line) for line in gate.lines],
         "without_a_number": list(gate.unknown),
         "warnings": list(gate.warnings),
@@ -48,7 +53,7 @@ def _growth(one: Growth) -> dict[str, object]:
         "distinguishable": one.distinguishable,
         "cost_before": None if one.before is None else _number(one.before),
         "cost_after": None if one.after is None else _number(one.after),
-        "lines": [_part(part) for part in one.parts],
+        "lines": [*map(_part, one.parts), *(_unpriced(*each) for each in one.unpriced)],
         "rest": _number(one.rest),
     }
 
@@ -60,6 +65,10 @@ def _part(part: Part) -> dict[str, object]:
         "low": _number(part.low),
         "high": _number(part.high),
     }
+
+
+def _unpriced(line: Line, why: str) -> dict[str, object]:
+    return {**_line(line), "adds": None, "low": None, "high": None, "why": why}
 
 
 def _line(line: Line) -> dict[str, object]:

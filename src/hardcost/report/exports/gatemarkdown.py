@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.report.exports.markdowntext import code, escaped, table
 from hardcost.report.sentences.gatewords import (
+    ANY_RULE,
     amount,
     conditions,
     grown,
@@ -33,7 +34,7 @@ def gate_markdown(gate: Gate) -> str:
     ]
     if gate.changed:
         parts.append(_metrics(gate.changed))
-    if gate.counted:
+    if gate.counted or gate.any_rule is not None:
         parts.append(_lines(gate))
     parts.append("\n".join(f"- {escaped(one)}" for one in conditions(gate)))
     return "\n\n".join(parts) + "\n"
@@ -59,6 +60,10 @@ def _metrics(shown: Sequence[Growth]) -> str:
 
 def _lines(gate: Gate) -> str:
     rows = []
+    paid = gate.any_rule
+    if paid is not None:
+        adds = f"{amount(paid, paid.fixed or 0.0)} {escaped(paid.unit)} to {code(paid.name)}"
+        rows.append(("", "", ANY_RULE, adds))
     for line in gate.counted[:_MOST_LINES]:
         growth, part = gate.parts_of(line)[0]
         adds = f"{amount(growth, part.cost)} {escaped(growth.unit)} to {code(growth.name)}"

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from hardcost.auditrules.lint import sarif
 from hardcost.auditrules.lint.diagnostic import Spot
-from hardcost.report.sentences.gatewords import conditions, limit, of_line, signed_percent
+from hardcost.report.sentences.gatewords import (
+    any_rule,
+    any_rule_words,
+    conditions,
+    limit,
+    of_line,
+    signed_percent,
+)
 from hardcost.report.text import visible
 
 if TYPE_CHECKING:
@@ -48,7 +55,7 @@ def gate_sarif(gate: Gate, version: str) -> dict[str, Any]:
                         "exitCode": 1 if gate.over else 0,
                         "toolExecutionNotifications": [
                             {"level": "note", "message": {"text": text}}
-                            for text in conditions(gate)
+                            for text in (*_any_rule(gate), *conditions(gate))
                         ],
                     }
                 ],
@@ -56,6 +63,11 @@ def gate_sarif(gate: Gate, version: str) -> dict[str, Any]:
             }
         ],
     }
+
+
+def _any_rule(gate: Gate) -> list[str]:
+    """Return what having any rule adds; it belongs to no line, and so has no location."""
+    return [] if gate.any_rule is None else [f"{any_rule_words(gate.any_rule)}."]
 
 
 def _rule(code: str, level: str, text: str) -> dict[str, Any]:
@@ -82,9 +94,10 @@ def _of_line(gate: Gate, line: Line) -> dict[str, Any]:
 
 
 def _unexplained(gate: Gate, growth: Growth) -> dict[str, Any]:
+    paid = f" ({any_rule(growth)})" if growth.fixed else ""
     text = (
         f"{visible(growth.name)} grew by {signed_percent(growth.share)} ({gate.how}), limit"
-        f" {limit(growth)}; no single line of the change explains it"
+        f" {limit(growth)}; no single line of the change explains it{paid}"
     )
     files = dict.fromkeys(line.file for line in gate.lines if line.file)
     return {

@@ -8,6 +8,7 @@ from lxml import etree
 
 from hardcost.report.sentences.gatewords import (
     amount,
+    any_rule,
     conditions,
     grown,
     limit,
@@ -51,6 +52,8 @@ def _case(suite: etree._Element, gate: Gate, growth: Growth) -> None:
         f" {amount(growth, growth.head, with_sign=False)} after, in {visible(growth.unit)}:"
         f" {grown(growth)}, limit {limit(growth)}: {verdict(growth)}"
     )
+    if growth.fixed:
+        values += f"\n{any_rule(growth)}"
     if not growth.over:
         etree.SubElement(case, "system-out").text = values
         return

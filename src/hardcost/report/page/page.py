@@ -26,7 +26,7 @@ from hardcost.report.page.lanes import LANES_GUIDE, drawings
 from hardcost.report.sentences.advice import advice_lines
 from hardcost.report.sentences.answer import answer
 from hardcost.report.sentences.choicewords import choice_notes, choice_sentences
-from hardcost.report.sentences.failures import reasons
+from hardcost.report.sentences.failures import reasons, unmeasured_lines
 from hardcost.report.sentences.search_steps import search_lines
 from hardcost.report.tables.accounting_table import accounting_line, kinds_grid, rules_grids
 from hardcost.report.tables.bill_table import bill_grids, bill_size, matrix_grid, reading_guide
@@ -374,6 +374,8 @@ def _measured(finding: Finding, drawn: Charts) -> Iterable[Section]:
         shown, folded = ((), grids) if finding.bill is not None else (grids, ())
         title = "What was measured"
         yield Section("measured", title, charts=drawn.run, grids=shown, folded=folded)
+    if finding.bill is not None and finding.bill.unmeasured:
+        yield Section("unmeasured", "Not measured", tuple(unmeasured_lines(finding.bill)))
     if finding.failures:
         failed = count(len(finding.failures), "trial")
         yield Section("failed", f"{failed} failed", failures=reasons(finding))

@@ -113,7 +113,7 @@ def _metric(
 ) -> dict[str, Any]:
     account = next(one for one in book.accounts if one.metric == of.metric)
     own = [item for (_, metric), item in items.items() if metric == of.metric]
-    words, chance = unit_words(of.unit), _chance(of, finding, own)
+    words, chance, bill = unit_words(of.unit), _chance(of, finding, own), finding.bill
     return {
         "name": visible(of.metric),
         "unit": words,
@@ -122,7 +122,7 @@ def _metric(
         "baseline": _number(of.baseline),
         "cost": _number(of.cost),
         "chance": _number(chance),
-        "shared": None if finding.bill and finding.bill.needs else _shared(of, own, chance),
+        "shared": None if bill is None or bill.needs else _shared(of, own, chance, bill),
     }
 
 
@@ -143,7 +143,7 @@ def _chance(of: Total, finding: Finding, items: Iterable[Item]) -> float:
     return max((of.least, drawn, *halves))
 
 
-def _shared(of: Total, items: Sequence[Item], chance: float) -> float | int | None:
+def _shared(of: Total, items: Sequence[Item], chance: float, bill: Bill) -> float | int | None:
     """Return the one cost that all controls share; None if the measurements do not fit that.
 
     They fit if each control costs the same amount more alone than in the profile, and the profile
@@ -152,11 +152,11 @@ def _shared(of: Total, items: Sequence[Item], chance: float) -> float | int | No
     contains two configurations, and a difference of two costs four, which chance can change
     accordingly; the total is compared with all of them, as in `interaction_bound`.
     """
-    more = [item.alone - item.cost for item in items]
+    more = [item.alone - _saved(item, bill) for item in items]
     if not _finite(*more):
         return None
     shared = statistics.median_low(more)
-    left = of.cost - math.fsum(item.cost for item in items) - shared
+    left = of.cost - math.fsum(_saved(item, bill) for item in items) - shared
     alike = all(abs(one - shared) <= math.sqrt(2) * chance for one in more)
     adds_up = abs(left) <= interaction_bound(chance, len(items))
     return _number(shared) if alike and adds_up else None
@@ -187,9 +187,16 @@ def _control(
         "severity": visible(next((item.severity for item in items), "")),
         "caveat": visible("; ".join(caveats) or ("the numbers do not show its cost" * unshown)),
         "needs": [numbers[name] for name in bill.needs.get(entry.control, ()) if name in numbers],
-        "cost": [_number(item.cost) for item in items],
+        "cost": [_number(_saved(item, bill)) for item in items],
         "alone": [_number(item.alone) for item in items],
     }
+
+
+def _saved(item: Item, bill: Bill) -> float:
+    """Return what leaving a control out saves: of the only rule, the price of having any, too."""
+    if bill.rules != (item.control,):
+        return item.cost
+    return item.cost + math.fsum(one.cost for one in bill.fixed if one.metric == item.metric)
 
 
 def _measured(

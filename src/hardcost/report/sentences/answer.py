@@ -18,7 +18,7 @@ from hardcost.report.sentences.profile_answer import profile_answer
 from hardcost.report.sentences.run_answer import run_answer
 from hardcost.report.sentences.statement import Answer, Ranked
 from hardcost.report.sentences.trace_answer import trace_answer
-from hardcost.report.text import number, ratio, shorten, signed, visible
+from hardcost.report.text import decimals, number, percent, ratio, shorten, signed, visible
 from hardcost.units import count
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ def answer(finding: Finding) -> Answer:
     chosen = [] if finding.choice is None else choice_sentences(finding.choice)[:1]
     sentences = [*chosen, *_advised(finding), *_whole(finding, finding.bill)]
     sentences += both_sentences(finding)
+    sentences += _any_rule(book)
+    sentences += _defaults(finding.bill)
     if finding.search is not None:
         sentences += _searched(finding.bill, book)
     else:
@@ -141,6 +143,43 @@ def _whole(finding: Finding, bill: Bill) -> Iterator[str]:
         yield f"{largest}; the median ratio is {_median(totals)}."
 
 
+def _any_rule(book: Ledger) -> Iterator[str]:
+    """Yield what having any audit rule costs, on the metric where it is the largest part."""
+    paid = [one for one in book.accounts if one.fixed and one.baseline > 0]
+    if not paid:
+        return
+    most = max(paid, key=lambda one: one.fixed / one.baseline)
+    cost = f"{signed(most.fixed, most.digits)} {unit_words(most.unit)}"
+    share = percent(float(most.fixed / most.baseline))
+    end = "; leaving out single rules does not avoid it" if len(book.entries) > 1 else ""
+    yield f"Having any audit rule: {cost}, {share} of {quoted(most.metric)}{end}."
+
+
+def _defaults(bill: Bill) -> Iterator[str]:
+    """Yield the total with and without what is the default anyway, where that is most of it."""
+    by_metric: dict[str, list[Item]] = {}
+    for item in bill.items:
+        if item.default is not None:
+            by_metric.setdefault(item.metric, []).append(item)
+    totals = [one for one in bill.totals if one.metric in by_metric and one.baseline > 0]
+    if not totals:
+        return
+
+    def cost(total: Total) -> float:
+        return math.fsum(item.cost for item in by_metric[total.metric])
+
+    most = max(totals, key=lambda one: abs(cost(one)) / one.baseline)
+    items = by_metric[most.metric]
+    digits = decimals([most.cost, cost(most)])
+    named = joined([shorten(visible(item.control), _NAME) for item in items[:_DEAREST]])
+    more = f" and {len(items) - _DEAREST} more" if len(items) > _DEAREST else ""
+    yield (
+        f"{quoted(most.metric)} costs {signed(most.cost, digits)} {unit_words(most.unit)},"
+        f" {signed(most.cost - cost(most), digits)} without what is the default anyway:"
+        f" {named}{more}."
+    )
+
+
 def _factor(total: Total) -> float:
     """Return a metric's cost with the profile as a multiple of the baseline's cost."""
     return amount(total.baseline, total.with_profile, total.unit)
@@ -178,7 +217,10 @@ def _free(every: int, free: int, unshown: int) -> Iterator[str]:
         yield f"None of its {every} controls costs anything distinguishable from 0 by itself."
     elif free:
         verb = "costs" if free == 1 else "cost"
-        yield f"{free} of {every} controls {verb} nothing distinguishable from 0 on any metric."
+        yield (
+            f"{free} of {every} controls {verb} nothing distinguishable from 0 on any metric"
+            f" by {'itself' if free == 1 else 'themselves'}."
+        )
     elif not unshown:
         yield f"Each of the {every} controls costs something on at least one metric."
 

@@ -12,14 +12,31 @@ if TYPE_CHECKING:
     from hardcost.analysis.finding import Item, Total
 
 
+PREDICTED = (
+    "the cost model's prediction of `cost`, made before measuring; for a rule on a file, whose cost"
+    " depends on the inode number, the mean over all inode numbers"
+)
+FIXED = (
+    "what one audit rule costs that is on no call made, less what a second one adds: paid once,"
+    " whatever the rules are; a rule's cost alone contains it"
+)
+INTERACTS = (
+    "the part of the cost that no single control accounts for: a cost that several share is not"
+    " saved by leaving out one; below zero, controls make each other more expensive"
+)
+
+
 def marked(text: str, item: Item) -> str:
     """Return a cost, marked if the item has a caveat."""
     return f"{text}{MARK}" if item.caveat else text
 
 
 def caveat_words(items: Iterable[Item]) -> list[str]:
-    """Return a pointer to the caveat, if a control's row has one."""
-    return [f"{MARK} see below"] if any(item.caveat for item in items) else []
+    """Return whose default a control is, and a pointer to its caveat, where it has one."""
+    known = tuple(items)
+    by = sorted({item.default for item in known if item.default})
+    below = [f"{MARK} see below"] if any(item.caveat for item in known) else []
+    return [*(f"default of the {one}" for one in by), *below]
 
 
 def caveat_notes(items: Iterable[Item]) -> list[str]:

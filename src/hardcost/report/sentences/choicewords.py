@@ -22,7 +22,12 @@ _IDS = 2
 
 
 def choice_sentences(choice: Choice) -> list[str]:
-    """Return the answer: what to give up, and what that does."""
+    """Return the answer: what to give up, what that does, and what no single rule's cost shows."""
+    return [*_chosen(choice), *_any_rule(choice)]
+
+
+def _chosen(choice: Choice) -> list[str]:
+    """Return what to give up, and what that does."""
     if not choice.has_budget:
         whole = f"No budget was named: the whole profile costs {_grown(choice.before)};"
         return [f"{whole} the frontier shows what less would cost."]
@@ -94,6 +99,27 @@ def _measured(choice: Choice, budget: str) -> Iterator[str]:
     if choice.rewritten:
         dearest = _grown(choice.equivalent)
         yield f"Before giving anything up, rules that record the same and cost less: {dearest}."
+
+
+def _any_rule(choice: Choice) -> Iterator[str]:
+    """Yield what giving up all audit rules saves beside their costs, where that is something."""
+    if not choice.fixed:
+        return
+    most = max(choice.fixed, key=lambda one: one.share)
+    price = (
+        f"the price of having any audit rule ({signed(most.cost, decimals([most.cost]))}"
+        f" {unit_words(most.unit)}, {percent(most.share)} of {visible(most.metric)})"
+    )
+    rules = len(choice.rules)
+    if rules == 1:
+        yield f"What giving up the only rule of the exit list saves contains {price}."
+    elif choice.has_budget and choice.found and choice.avoids_fixed:
+        yield f"As all {rules} rules of the exit list are given up, {price} is saved as well."
+    else:
+        yield (
+            f"Giving up all {rules} rules of the exit list would save {price} as well;"
+            " no choice that keeps one of them saves it."
+        )
 
 
 def _facts(one: Abandoned) -> str:

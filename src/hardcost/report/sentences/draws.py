@@ -9,15 +9,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from hardcost.report.text import ABOUT, MARK, TIMES, number, signed
+from hardcost.analysis.estimates import FEWEST_RANKED
+from hardcost.report.text import ABOUT, MARK, TIMES, number, signed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from hardcost.analysis.finding import Cell
 
-_ZERO = f"{ABOUT}0"
-_ABOUT_ZERO = f"{_ZERO}{MARK}"
+ABOUT_ZERO = f"{ABOUT}0"
+_MARKED_ZERO = f"{ABOUT_ZERO}{MARK}"
 _ABOUT_ONE = f"{ABOUT}{TIMES}1{MARK}"
 _TEN = 9.995  # from here three digits need no second decimal
 
@@ -35,14 +36,15 @@ def draw_value(cell: Cell, digits: int) -> str:
 def draw_difference(cell: Cell, digits: int) -> str:
     """Return a difference from the baseline, or that it may be 0."""
     if is_unclear(cell):
-        return _ABOUT_ZERO
+        return _MARKED_ZERO
     text = _rounded(cell.difference, cell, digits)
     return f"+{text}{MARK}" if cell.difference > 0 else f"{text}{MARK}"
 
 
 def difference(cell: Cell, digits: int) -> str:
     """Return a difference from the baseline, or that its interval includes 0."""
-    return _ZERO if cell.may_be_baseline else signed(cell.difference, digits)
+    exact = cell.trials == 1 and not cell.difference
+    return ABOUT_ZERO if cell.may_be_baseline and not exact else signed(cell.difference, digits)
 
 
 def interval_notes(cells: Iterable[Cell]) -> list[str]:
@@ -51,10 +53,27 @@ def interval_notes(cells: Iterable[Cell]) -> list[str]:
     if not several:
         return []
     most = max(cell.trials for cell in several)
-    notes = [f"intervals: 95 % confidence for the mean of {most} trials"]
+    counted = all(cell.unit.startswith("insn") for cell in several)
+    ranked = counted and most >= FEWEST_RANKED
+    what = "middle of" if ranked else "mean of"
+    notes = [f"intervals: 95 % confidence for the {what} {most} trials"]
     if any(cell.may_be_baseline for cell in several):
-        notes[0] += f"; {_ZERO}: not distinguishable from the baseline"
+        notes[0] += f"; {ABOUT_ZERO}: not distinguishable from the baseline"
     return notes
+
+
+def chance_notes(cells: Iterable[Cell]) -> list[str]:
+    """Return by how much what means nothing moves metrics, where a difference is within that."""
+    bounds = {cell.metric: cell.least for cell in cells if 0 < abs(cell.difference) <= cell.least}
+    if not bounds:
+        return []
+    most = max(bounds, key=lambda metric: bounds[metric])
+    amount = number(bounds[most], 0 if bounds[most] == round(bounds[most]) else 1)
+    said = (
+        f"{ABOUT_ZERO}: changes that mean nothing move a metric as much; the most is {amount}, of"
+        f" {visible(most)}"
+    )
+    return [said]
 
 
 def draw_ratio(cell: Cell) -> str:

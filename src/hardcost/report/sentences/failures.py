@@ -9,7 +9,7 @@ from hardcost.report.text import visible
 from hardcost.units import count
 
 if TYPE_CHECKING:
-    from hardcost.analysis.finding import Failure, Finding
+    from hardcost.analysis.finding import Bill, Failure, Finding
 
 _LOG_LINES = 60
 """Lines of a log's tail that are shown."""
@@ -58,6 +58,17 @@ def failure_lines(finding: Finding) -> list[str]:
         lines.append(f"    {one.reason}")
         if one.hint:
             lines.append(f"    hint: {one.hint}")
+    return lines
+
+
+def unmeasured_lines(bill: Bill) -> list[str]:
+    """Return which controls a bill is without, and why; nothing if all were measured."""
+    if not bill.unmeasured:
+        return []
+    lines = [f"{count(len(bill.unmeasured), 'control')} not measured, and in no sum:"]
+    for one in bill.unmeasured:
+        where = f" ({visible(one.place)})" if one.place else ""
+        lines.append(f"  {visible(one.control)}{where}: {visible(one.reason)}")
     return lines
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.analysis.growth import Change
 from hardcost.report.sentences.amounts import unit_words
-from hardcost.report.text import MISSING, decimals, number, percent, signed, visible
+from hardcost.report.text import MISSING, decimals, listed, number, percent, signed, visible
 from hardcost.units import count
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ def sentences(gate: Gate) -> tuple[str, ...]:
     if gate.unclear:
         names = ", ".join(visible(one.name) for one in gate.unclear)
         found.append(f"Beyond the limit, but perhaps by chance: {names}.")
+    if gate.any_rule is not None:
+        found.append(f"{any_rule_words(gate.any_rule)}.")
+    found += _unpriced(gate)
     if gate.unknown:
         found.append(f"Without a number: {visible(', '.join(gate.unknown))}.")
     return tuple(found)
@@ -71,6 +74,24 @@ def amount(growth: Growth, value: float, *, with_sign: bool = True) -> str:
     size = max(abs(growth.base), abs(growth.head))
     digits = 0 if size >= _WHOLE_FROM else decimals([growth.base, growth.head])
     return signed(value, digits) if with_sign else number(value, digits)
+
+
+ANY_RULE = "having any rule"
+
+
+def any_rule(growth: Growth) -> str:
+    """Return the price of having any audit rule as a line, such as `having any rule: +1,580`."""
+    return f"{ANY_RULE}: {amount(growth, growth.fixed or 0.0)}"
+
+
+def any_rule_words(growth: Growth) -> str:
+    """Return what the price of having any audit rule is, with its unit and share."""
+    price = growth.fixed or 0.0
+    share = f", {signed_percent(price / growth.base)} of it" if growth.base > 0 else ""
+    rules = "; it is paid once, whichever the rules are" if price > 0 else ""
+    return (
+        f"H{any_rule(growth)[1:]} {unit_words(growth.unit)} on {visible(growth.name)}{share}{rules}"
+    )
 
 
 def of_line(gate: Gate, line: Line) -> str:
@@ -120,9 +141,25 @@ def _over(gate: Gate, growth: Growth) -> str:
         else f"{visible(growth.name)} grew from 0 ({gate.how}), over its limit of {limit(growth)}"
     )
     causes = [part for part in growth.parts if part.cost > 0][:_MOST_LINES]
+    price = growth.fixed or 0.0
+    first = [f"{ANY_RULE} {amount(growth, price)}"] if price > 0 else []
     if not causes:
-        return f"{text}; no single line explains it."
-    return f"{text}: {_causes(growth, causes)}."
+        end = f": {first[0]} {unit_words(growth.unit)}" if first else ""
+        return f"{text}{end}; no single line explains it."
+    return f"{text}: {', '.join([*first, _causes(growth, causes)])}."
+
+
+def _unpriced(gate: Gate) -> Iterator[str]:
+    """Yield which lines have a part that is not known, on which metrics, and why."""
+    metrics: dict[tuple[str, str], list[str]] = {}
+    for growth in gate.growths:
+        for line, why in growth.unpriced:
+            key = (visible(line.place or line.control), why)
+            metrics.setdefault(key, []).append(visible(growth.name))
+    for (what, why), names in metrics.items():
+        more = len(names) - _MOST_METRICS
+        said = listed([*names[:_MOST_METRICS], *([f"{more} more"] if more > 0 else [])])
+        yield f"What {what} adds to {said} has no number ({why})."
 
 
 def _causes(growth: Growth, parts: Iterable[Part]) -> str:

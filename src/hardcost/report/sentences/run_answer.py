@@ -1,4 +1,6 @@
-"""The beginning of a run's report: the most expensive configuration, and those without effect.
+"""The beginning of a run's report: what is asked, the most expensive, and those without effect.
+
+Which costs more than another one is said where they are distinguishable.
 
 And the beginning of a comparison of two runs.
 """
@@ -9,10 +11,11 @@ import math
 import statistics
 from typing import TYPE_CHECKING
 
-from hardcost.analysis.means import cost_ratio, mean_penalties
+from hardcost.analysis.means import cost_ratio, distinguishable, mean_penalties
 from hardcost.report.axes import numeric_axis
 from hardcost.report.ledger import FEW
 from hardcost.report.sentences.amounts import grown_to, joined, quoted, unit_words
+from hardcost.report.sentences.draws import is_unclear
 from hardcost.report.sentences.statement import Answer, Ranked
 from hardcost.report.sentences.successive_answer import successive_sentences
 from hardcost.report.text import decimals, number, ratio, signed, visible
@@ -36,15 +39,18 @@ _SLOPE = 2
 def run_answer(finding: Finding) -> Answer:
     """Return the answer of a run: its configurations against their baseline."""
     overall = _overall(finding)
-    same = [name for name in overall if _same(finding, name)]
+    unknown = set(finding.unexercised)
+    same = [name for name in overall if name not in unknown and _same(finding, name)]
     dear = sorted(
         (name for name in overall if name not in same and overall[name] > 1),
         key=lambda name: -overall[name],
     )
+    dear = [name for name in dear if _apart(finding, name, _baseline_of(finding, name))]
     sentences = [
         *_failed(finding, overall),
         *_dearest(finding, overall, dear),
         *_unchanged(overall, same),
+        *_unexercised(finding),
         *_slope(finding),
         *successive_sentences(finding),
     ]
@@ -52,10 +58,11 @@ def run_answer(finding: Finding) -> Answer:
     ranked = tuple(
         Ranked(
             visible(name),
-            f"{ratio(overall[name])[1:]} times {_baseline_of(finding, name)}",
+            f"{ratio(overall[name])[1:]} times {_baseline_of(finding, name)}"
+            f"{_tie(finding, dear, at)}",
             (overall[name] - 1) / largest,
         )
-        for name in dear[:_SHOWN]
+        for at, name in enumerate(dear[:_SHOWN])
     )
     free = tuple((0, visible(name)) for name in same)
     title = f"Not distinguishable from the baseline ({len(same)} of {len(overall)})"
@@ -127,7 +134,7 @@ def _telling(cells: Sequence[Cell]) -> list[Cell]:
 def _same(finding: Finding, name: str) -> bool:
     """Say whether no metric is distinguishable from the baseline under a configuration."""
     own = [cell for cell in finding.cells if cell.configuration == name]
-    return all(cell.ratio_low <= 1 <= cell.ratio_high for cell in own)
+    return not any(_is_apart(cell) and cell.ratio != 1 for cell in own)
 
 
 def _failed(finding: Finding, overall: Mapping[str, float]) -> Iterator[str]:
@@ -140,21 +147,77 @@ def _failed(finding: Finding, overall: Mapping[str, float]) -> Iterator[str]:
 
 
 def _dearest(finding: Finding, overall: Mapping[str, float], dear: Sequence[str]) -> Iterator[str]:
+    """Yield what the configuration costs that is asked, else the most expensive one."""
     by = f"instrument {visible(finding.instrument)}"
-    if not dear:
+    asked = finding.asked if finding.asked in overall else None
+    if not dear and asked is None:
         if overall:
-            yield f"No configuration costs more than its baseline ({by})."
+            yield f"No configuration costs distinguishably more than its baseline ({by})."
         return
-    name = dear[0]
+    name = asked or dear[0]
     cells = [cell for cell in finding.cells if cell.configuration == name]
     base, telling = _baseline_of(finding, name), _telling(cells)
-    of = f", the most expensive of {len(overall)} configurations," if len(overall) > 1 else ""
     mean = f" ({_mean_of(telling)}, {by})" if len(telling) > 1 else f" ({by})"
-    unit = cells[0].unit
-    yield f"{quoted(name)}{of} {grown_to(overall[name], base, unit)}{mean}."
-    known = [cell for cell in cells if math.isfinite(cost_ratio(cell))]
-    if len(known) > 1:
-        yield _worst(max(known, key=cost_ratio), finding)
+    if asked is not None and not _apart(finding, asked, base):
+        yield f"{quoted(name)}, which is asked, is not distinguishable from {base}{mean}."
+    else:
+        of = _rank(finding, overall, dear, name)
+        yield f"{quoted(name)}{of} {grown_to(overall[name], base, cells[0].unit)}{mean}."
+        known = [cell for cell in cells if math.isfinite(cost_ratio(cell)) and _is_apart(cell)]
+        if known and len(cells) > 1:
+            yield _worst(max(known, key=cost_ratio), finding)
+    yield from _beside(finding, overall, dear, name)
+
+
+def _rank(finding: Finding, overall: Mapping[str, float], dear: Sequence[str], name: str) -> str:
+    """Return what a configuration is among all of them."""
+    asked = ", which is asked," if name == finding.asked else ""
+    if len(overall) == 1 or name not in dear[:1] or _ties(finding, dear, name):
+        return asked
+    most = f" the most expensive of {len(overall)} configurations,"
+    return f"{asked[:-1]} and{most}" if asked else f",{most}"
+
+
+def _beside(
+    finding: Finding, overall: Mapping[str, float], dear: Sequence[str], name: str
+) -> Iterator[str]:
+    """Yield which configurations cost as much as one, and which cost most if it is another."""
+    ties = _ties(finding, dear, name)
+    if ties:
+        verb = "is" if len(ties) == 1 else "are"
+        yield f"{joined(list(map(visible, ties)))} {verb} not distinguishable from it."
+    first = dear[0] if dear else name
+    if first != name and first not in ties:
+        base, unit = _baseline_of(finding, first), finding.cells[0].unit
+        others = _ties(finding, dear, first)
+        most = " and as much as others" if others else " and most of all"
+        yield f"{quoted(first)} costs more{most}: it {grown_to(overall[first], base, unit)}."
+
+
+def _ties(finding: Finding, dear: Sequence[str], name: str) -> list[str]:
+    """Return those of the expensive configurations that are not distinguishable from one."""
+    return [one for one in dear if one != name and not _apart(finding, one, name)]
+
+
+def _tie(finding: Finding, dear: Sequence[str], at: int) -> str:
+    """Return that a place in the order says nothing, where the one before costs as much."""
+    if not at or _apart(finding, dear[at - 1], dear[at]):
+        return ""
+    return f"; not distinguishable from {visible(dear[at - 1])}"
+
+
+def _apart(finding: Finding, name: str, other: str) -> bool:
+    """Say whether two configurations' means are distinguishable."""
+    mine, theirs = (
+        _telling([cell for cell in finding.cells if cell.configuration == one])
+        for one in (name, other)
+    )
+    return distinguishable(mine, theirs)
+
+
+def _is_apart(cell: Cell) -> bool:
+    """Say whether a cell is distinguishable from its baseline."""
+    return not cell.may_be_baseline and not (cell.resolution and is_unclear(cell))
 
 
 def _mean_of(cells: Sequence[Cell]) -> str:
@@ -185,6 +248,14 @@ def _unchanged(overall: Mapping[str, float], same: Sequence[str]) -> Iterator[st
         of = f"{len(same)} of {len(overall)} configurations"
         verb = "is" if len(same) == 1 else "are"
         yield f"{of} {verb} not distinguishable from the baseline on any metric."
+
+
+def _unexercised(finding: Finding) -> Iterator[str]:
+    if finding.unexercised:
+        names = joined([quoted(name) for name in finding.unexercised[:_SHOWN]])
+        more = len(finding.unexercised) - _SHOWN
+        others = f" and {more} more" if more > 0 else ""
+        yield f"Nothing exercised what {names}{others} changes: that cost is not known."
 
 
 def _slope(finding: Finding) -> Iterator[str]:

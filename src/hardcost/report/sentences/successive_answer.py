@@ -26,8 +26,9 @@ def successive_sentences(finding: Finding) -> Iterator[str]:
         start = f"From {axis} {visible(before)} to {visible(after)}"
         logarithms = [math.log(one.pair.ratio) for one in found]
         mean = math.exp(math.fsum(logarithms) / len(found))
-        most = max(found, key=lambda one: abs(math.log(one.pair.ratio)))
-        if most.pair.equal:
+        told = [one for one in found if not one.pair.may_be_equal] or found
+        most = max(told, key=lambda one: abs(math.log(one.pair.ratio)))
+        if most.pair.equal or most.pair.may_be_equal:
             yield f"{start} nothing changes."
             continue
         cell = most.pair.b

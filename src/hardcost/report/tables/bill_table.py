@@ -11,12 +11,16 @@ from hardcost.report.ledger import FEW, Account, Entry, Ledger, ledger, others
 from hardcost.report.sentences.advice import advice_lines
 from hardcost.report.sentences.answer import AUDIT_OFF, answer, baseline_words, by_metric
 from hardcost.report.sentences.caveats import (
+    FIXED,
+    INTERACTS,
+    PREDICTED,
     caveat_notes,
     caveat_words,
     marked,
     unresolved,
     unresolved_notes,
 )
+from hardcost.report.sentences.failures import unmeasured_lines
 from hardcost.report.sentences.search_steps import search_lines
 from hardcost.report.tables.accounting_table import accounting_line
 from hardcost.report.tables.both_table import BOTH_TERMS, both_grids
@@ -53,17 +57,8 @@ if TYPE_CHECKING:
 
     from hardcost.analysis.finding import Bill, Cell, Finding, Item
 
-_PREDICTED = (
-    "the cost model's prediction of `cost`, made before measuring; for a rule on a file, whose cost"
-    " depends on the inode number, the mean over all inode numbers"
-)
 _CHANCE = "(~0)"
-_INTERACTS = (
-    "the part of the cost that no single control accounts for: a cost that several share is not"
-    " saved by leaving out one; below zero, controls make each other more expensive"
-)
-_CHOSEN = 4
-_NAMED = 3
+_CHOSEN, _NAMED = 4, 3
 
 
 def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> ConsoleRenderable:
@@ -85,6 +80,7 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
             Lines((bill_heading(finding), *measured_on(finding))),
             *(GridText(grid) for grid in grids),
             *(GridText(one) for one in both_grids(finding, top, shown_accounts(finding, metrics))),
+            *([Lines(tuple(unmeasured_lines(bill)))] if bill.unmeasured else []),
             *([Lines((accounting_line(bill.accounting),))] if bill.accounting else []),
             *([Lines(tuple(search_lines(finding.search)))] if finding.search else []),
             *([Lines(tuple(note_lines(finding)))] if finding.notes else []),
@@ -120,10 +116,12 @@ def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:
         *([("without", bill.compared_with)] if bill.compared_with else []),
         ("alone", "what the control costs by itself, with nothing else of the profile on"),
     ]
+    if any(one.cost for one in bill.fixed):
+        terms.append((_ANY, FIXED))
     if any(one.cost for one in bill.interaction):
-        terms.append(("interaction", _INTERACTS))
+        terms.append(("interaction", INTERACTS))
     if any(item.predicted is not None for item in bill.items):
-        terms.append(("predicted", _PREDICTED))
+        terms.append(("predicted", PREDICTED))
     if any(item.findings for item in bill.items):
         terms.append(("lint", "diagnostics for a rule; `hardcost rules lint` explains them"))
     if any(remainder.cost for remainder in bill.rest):
@@ -222,6 +220,9 @@ def _totals_grid(
     if hidden:
         header = f"+ {len(hidden)} others"
         made_of.append(Column(header, tuple(signed(a.of(hidden), a.digits) for a in accounts)))
+    if any(account.fixed for account in accounts):
+        fixed = tuple(signed(account.fixed, account.digits) for account in accounts)
+        made_of.append(Column("+ any rule", fixed))
     if any(account.rest for account in accounts):
         made_of.append(Column("+ rest", tuple(signed(a.rest, a.digits) for a in accounts)))
     if any(account.interaction for account in accounts):
@@ -327,9 +328,8 @@ def _items_grid(
     """Return a row for each control, then the remainder, then the total, which is their sum."""
     few = len(book.accounts) <= FEW
     tail = _tail(hidden, chosen)
-    fired = [_fired([entry]) for entry in shown]
-    fired += [_fired(hidden) if name == _OTHERS else "" for name in tail[:-1]]
-    fired.append(_fired(book.entries))
+    below = [_fired(hidden) if name == _OTHERS else "" for name in tail[:-1]]
+    fired = [*(_fired([entry]) for entry in shown), *below, _fired(book.entries)]
     labels = [Column("#", (*(str(entry.number) for entry in shown), *("" for _ in tail)))]
     if any(entry.fired is not None for entry in book.entries):
         labels.append(Column("fired", tuple(fired)))
@@ -358,12 +358,14 @@ def _items_grid(
     )
 
 
-_OTHERS, _REST, _INTERACTION, _TOTAL = "others", "rest", "interaction", "total"
+_OTHERS, _ANY, _REST = "others", "having any rule", "rest"
+_INTERACTION, _TOTAL = "interaction", "total"
 
 
 def _tail(hidden: Sequence[Entry], chosen: Sequence[Account]) -> list[str]:
     """Return the names of the rows below the controls."""
     names = [_OTHERS] if hidden else []
+    names += [_ANY] if any(account.fixed for account in chosen) else []
     names += [_REST] if any(account.rest for account in chosen) else []
     names += [_INTERACTION] if any(account.interaction for account in chosen) else []
     return [*names, _TOTAL]
@@ -386,6 +388,7 @@ def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would 
     """Return one metric's columns; `full` adds the share and each control's cost alone."""
     sums = {
         _OTHERS: account.of(hidden),
+        _ANY: account.fixed,
         _REST: account.rest,
         _INTERACTION: account.interaction,
         _TOTAL: account.cost,
@@ -399,9 +402,8 @@ def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would 
         alone = [_alone(account, entry) for entry in shown] + ["" for _ in tail]
         columns.append(Column("share", shares, optional=True))
         columns.append(Column("alone", tuple(alone), optional=True))
-        if any(
-            item.predicted is not None for entry in book.entries for item in entry.items.values()
-        ):
+        items = (item for entry in book.entries for item in entry.items.values())
+        if any(item.predicted is not None for item in items):
             guess = [_predicted(account, entry) for entry in shown] + ["" for _ in tail]
             columns.insert(1, Column("predicted", tuple(guess)))
     several = len({other.unit for other in book.accounts}) > 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.report.comparison import Comparison, Pair, compared
+from hardcost.report.sentences.draws import ABOUT_ZERO
 from hardcost.report.sentences.run_answer import compare_sentences
 from hardcost.report.tables.layout import Column, Document, Grid, GridText, Group, Lines, Prose
 from hardcost.report.tables.run_table import where
@@ -40,11 +41,17 @@ def summary(comparison: Comparison) -> str:
     """Return how many cells are identical and how many are not."""
     equal = sum(pair.equal for pair in comparison.pairs)
     changed = len(comparison.pairs) - equal
+    chance = sum(pair.may_be_equal for pair in comparison.pairs)
     return (
-        f"{count(changed, 'cell')} changed, {equal:,} the same to the last digit, "
+        f"{count(changed, 'cell')} changed{_by_chance(chance)}, "
+        f"{equal:,} the same to the last digit, "
         f"{len(comparison.only_a):,} only in the first run, "
         f"{len(comparison.only_b):,} only in the second."
     )
+
+
+def _by_chance(cells: int) -> str:
+    return f" ({cells:,} by no more than what means nothing does: {ABOUT_ZERO})" if cells else ""
 
 
 def compare_grids(
@@ -72,12 +79,16 @@ def _pairs_grid(a: Finding, b: Finding, pairs: Sequence[Pair]) -> Grid:
     columns = (
         column("first", lambda pair, d: interval(pair.a.value, pair.a.low, pair.a.high, d)),
         column("second", lambda pair, d: interval(pair.b.value, pair.b.low, pair.b.high, d)),
-        column("difference", lambda pair, d: signed(pair.difference, d)),
+        column("difference", _difference),
         column("ratio", lambda pair, _: ratio(pair.ratio)),
     )
     same = where(a) == where(b)
     places = where(a) if same else f"{where(a)}, then {where(b)}"
     return Grid(f"In both runs: {places}", labels(cells), (Group("", columns),))
+
+
+def _difference(pair: Pair, digits: int) -> str:
+    return ABOUT_ZERO if pair.may_be_equal else signed(pair.difference, digits)
 
 
 def _only_grid(finding: Finding, cells: Sequence[Cell], which: str) -> Grid:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.report.sentences.gatewords import (
+    ANY_RULE,
     amount,
     conditions,
     grown,
@@ -57,7 +58,7 @@ def grids(gate: Gate, shown: Sequence[Growth]) -> list[Grid]:
     if shown:
         found.append(_metrics(gate, shown))
     lines = gate.counted
-    if lines:
+    if lines or gate.any_rule is not None:
         found.append(_lines(gate, lines[:_MOST_LINES], len(lines)))
     return found
 
@@ -90,24 +91,30 @@ def _cost(growth: Growth, value: float | None) -> str:
 
 
 def _lines(gate: Gate, lines: Sequence[Line], of: int) -> Grid:
-    rows = [gate.parts_of(line)[0] for line in lines]
+    rows = [(growth, part.cost) for growth, part in (gate.parts_of(line)[0] for line in lines)]
+    changes = [line.change.value for line in lines]
+    texts = [RowText(visible(line.control), visible(line.place)) for line in lines]
+    if gate.any_rule is not None:
+        rows.insert(0, (gate.any_rule, gate.any_rule.fixed or 0.0))
+        changes.insert(0, "")
+        texts.insert(0, RowText(ANY_RULE, ""))
     more = (f"{of - len(lines)} more lines: --format json lists them all",)
     return Grid(
         f"The lines of the change, {gate.how}: what each adds to the metric that it moves most",
         (
-            Column("", tuple(line.change.value for line in lines), left=True),
+            Column("", tuple(changes), left=True),
             Column("metric", tuple(visible(growth.name) for growth, _ in rows), left=True),
         ),
         (
             Group(
                 "",
                 (
-                    Column("adds", tuple(amount(growth, part.cost) for growth, part in rows)),
+                    Column("adds", tuple(amount(growth, cost) for growth, cost in rows)),
                     Column("unit", tuple(visible(growth.unit) for growth, _ in rows), left=True),
                 ),
             ),
         ),
-        texts=tuple(RowText(visible(line.control), visible(line.place)) for line in lines),
+        texts=tuple(texts),
         text_header="line",
         notes=more if of > len(lines) else (),
     )

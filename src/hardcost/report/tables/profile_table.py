@@ -41,7 +41,8 @@ _WHERE = 5
 PROFILE_TERMS = (
     ("own", "by how many instructions the function itself executes more"),
     ("total", "the same with all that it calls; a recursion counts once"),
-    ("[unknown]", "code whose symbols are not known: programs that are stripped"),
+    ("[unknown]", "code without a symbol, such as that of stripped programs"),
+    ("[file not known]", "functions of the kernel whose source file hardcost does not know"),
     ("[vdso]", "code of the kernel's that runs in the program"),
 )
 

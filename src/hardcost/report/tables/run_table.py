@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hardcost.analysis.means import cost_ratio
 from hardcost.report.axes import numeric_axis
 from hardcost.report.sentences.draws import (
+    chance_notes,
     difference,
     draw_difference,
     draw_notes,
@@ -187,6 +188,7 @@ def _table_notes(
         yield f"higher is better for {', '.join(rates)}"
     yield from draw_notes(own)
     yield from interval_notes(own)
+    yield from chance_notes(own)
     if lost:
         yield "failed: the reasons are below"
     for name in _unique(f.configuration for f in failures if f.configuration not in lost):

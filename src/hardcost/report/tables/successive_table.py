@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.report.comparison import Pair
+from hardcost.report.sentences.draws import ABOUT_ZERO
 from hardcost.report.successive import Line, lines
 from hardcost.report.tables.layout import Column, Grid, Group
 from hardcost.report.text import ABSENT, decimals, interval, ratio, signed, visible
@@ -73,5 +74,7 @@ def _texts(before: Cell | None, cell: Cell | None) -> tuple[str, str, str]:
     pair = Pair(before, cell)
     if pair.equal:
         return value, _SAME, _SAME
+    if pair.may_be_equal:
+        return value, ABOUT_ZERO, ratio(1.0)
     digits = decimals((before.value, cell.value))
     return value, signed(pair.difference, digits), ratio(pair.ratio)

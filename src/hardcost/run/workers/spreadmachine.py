@@ -124,6 +124,10 @@ class Spread:
         """Return what the kernel says of a boot's parameters, asked on this host."""
         return await self._local.account(boot)
 
+    def builds(self, boot: Boot) -> tuple[str, ...]:
+        """Return what this host lacks, whoever builds it."""
+        return self._local.builds(boot)
+
     def is_ready(self, boot: Boot) -> bool:
         """Say whether this host has what workers need; a snapshot each takes for itself."""
         return boot.kernel is None or self._local.is_ready(boot)

@@ -56,3 +56,14 @@ def test_what_is_narrow_or_rare_is_none(lint: Lint, fields: str) -> None:
 
 def test_not_to_record_such_calls_is_none(lint: Lint) -> None:
     assert not lint(CODE, "-a never,exit -F arch=b64 -S read")
+
+
+def test_what_a_record_costs_is_not_known_where_others_decide_about_it(lint: Lint) -> None:
+    others = (
+        "-a always,exclude -F msgtype=PROCTITLE",
+        "-a never,task -F auid=1000",
+        "-a never,filesystem -F fstype!=tracefs",
+    )
+    for other in others:
+        (found,) = lint(CODE, "-a always,exit -F arch=b64 -S openat -k x", other)
+        assert found.cost is None, other

@@ -93,6 +93,69 @@ def test_rules_on_one_inode_keep_their_order(lint: Lint) -> None:
     assert lines_of(lint(CODE, f"{rule} a", f"{rule} b -F uid=0")) == [(2, [1])]
 
 
+@pytest.mark.parametrize(
+    ("wide", "narrow"),
+    [
+        ("-a never,exit -F dir=/etc", "-w /etc/shadow -p wa -k b"),
+        ("-a never,exit -F dir=/etc/", "-a always,exit -F path=/etc//ssh/x -F perm=wa -k b"),
+        ("-w /etc/ -p wa -k a", "-w /etc/ssh/ -p wa -k b"),
+        ("-a always,exit -F dir=/ -F perm=rwa -k a", "-w /etc/shadow -p wa -k b"),
+        ("-a never,exit -F dir=/var/run", "-w /var/run/utmp -p wa -k b"),
+    ],
+)
+def test_a_rule_on_a_directory_shadows_those_on_what_lies_in_it(
+    lint: Lint, wide: str, narrow: str
+) -> None:
+    assert lines_of(lint(CODE, wide, narrow)) == [(2, [1])]
+    assert not lint(CODE, narrow, wide)
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow"),
+    [
+        ("-a never,exit -F dir=/etc", "-w /etcetera -p wa -k b"),
+        ("-a never,exit -F dir=/etc -F perm=r", "-w /etc/shadow -p wa -k b"),
+        ("-a never,exit -F dir=/etc -F uid=0", "-w /etc/shadow -p wa -k b"),
+        ("-a never,exit -F dir=/var", "-w /var/run/utmp -p wa -k b"),
+        ("-w /etc -p wa -k a", "-w /etc/shadow -p wa -k b"),
+    ],
+)
+def test_one_on_another_directory_or_behind_a_link_does_not(
+    lint: Lint, wide: str, narrow: str
+) -> None:
+    assert not lint(CODE, wide, narrow)
+
+
+def test_types_of_records_shadow_as_numbers_do(lint: Lint) -> None:
+    cwd = "-a always,exclude -F msgtype=CWD"
+    assert lines_of(lint(CODE, "-a always,exclude -F msgtype>1000", cwd)) == [(2, [1])]
+    assert not lint(CODE, "-a always,exclude -F msgtype>1400", cwd)
+    assert not lint(CODE, "-a always,exclude", cwd)  # it matches nothing
+
+
+@pytest.mark.parametrize(
+    ("first", "ends"),
+    [
+        ("-a never,user -F uid=0", True),
+        ("-a always,user -F auid<2000", False),
+        ("-a never,user -F euid=0", True),  # the kernel does not test it, and ends the walk
+        ("-a never,user -F uid=0 -F euid=5", True),
+        ("-a never,user -F uid=1 -F euid=5", False),
+        ("-a never,user", False),
+    ],
+)
+def test_rules_about_what_programs_send_shadow_each_other(
+    lint: Lint, first: str, *, ends: bool
+) -> None:
+    found = lint(CODE, first, "-a never,user -F msgtype=USER_AUTH -F uid=0")
+    assert lines_of(found) == ([(2, [1])] if ends else [])
+
+
+def test_a_rule_that_no_new_task_matches_shadows_none(lint: Lint) -> None:
+    assert not lint(CODE, "-a never,task -F arch=b64", "-a never,task -F arch=b64 -F uid=0")
+    assert lines_of(lint(CODE, "-a never,task -F uid=0", "-a never,task -F uid=0 -F gid=5"))
+
+
 def test_lists_do_not_shadow_each_other(lint: Lint) -> None:
     assert not lint(CODE, "-a never,task", "-a always,exit -S all -F uid=0 -k x")
     assert lines_of(
@@ -119,13 +182,16 @@ def test_what_is_said_never_to_fire_never_fires(context_of: Callable[..., Contex
     assert said > 100
 
 
-FILES = {"/a": FileId(8, 1, 32), "/b": FileId(8, 1, 64), "/d": FileId(8, 1, 3)}
+FILES = {
+    "/a": FileId(8, 1, 32), "/b": FileId(8, 1, 64), "/d": FileId(8, 1, 3), "/d/x": FileId(8, 1, 9),
+}  # fmt: skip
 _FIELDS = (
     "auid>=1000", "auid!=unset", "auid=unset", "auid=1000", "auid<500", "uid=0", "uid!=0",
     "uid=1000",
     "success=1", "success=0", "exit=-EACCES", "exit=-EPERM", "exit>=0", "gid=5", "gid!=5", "gid=6",
     "obj_uid=0", "obj_uid=7", "perm=r", "perm=w", "perm=wa", "perm=x", "a0=1", "a0>=1", "a1&1",
-    "arch=b64", "arch=b32", "arch!=b64", "dir=/d", "path=/a", "path=/b", "inode=32",
+    "arch=b64", "arch=b32", "arch!=b64", "dir=/d", "path=/a", "path=/b", "path=/d/x",
+    "inode=32",
 )  # fmt: skip
 _CALLS = ("open", "openat", "unlink", "chmod", "execve", "open,openat", "link,unlink", "all", "350")
 
@@ -146,7 +212,7 @@ def _drawn_event(draw: random.Random) -> Event:
     uid = draw.choice([0, 1000])
     names = tuple(
         Name(path, file, uid=draw.choice([0, 7]))
-        for path, file in (("/a", FILES["/a"]), ("/b", FILES["/b"]), ("/d/x", FileId(8, 1, 9)))
+        for path, file in (("/a", FILES["/a"]), ("/b", FILES["/b"]), ("/d/x", FILES["/d/x"]))
         if draw.random() < 0.5
     )
     return Event(

@@ -18,11 +18,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.conditions import contradiction
+from hardcost.auditrules.fieldtests import class_permissions, compare
 from hardcost.auditrules.kernelrule import FilterList, KernelRule, Operator, Test
 from hardcost.auditrules.lint import masks, pricing
 from hardcost.auditrules.lint.context import arch_of
 from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-from hardcost.auditrules.semantics import class_permissions, compare
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:

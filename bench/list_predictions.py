@@ -1,0 +1,97 @@
+"""Predictions beside measurements for 20 rule sets with all lists: `bench/list_predictions.py`.
+
+The sets mix the lists exit, exclude, filesystem, task and user; what is predicted and measured are
+the 26 operations of `syscalls`. Prints each that differs by more than an instruction and more than
+its measurement varies, and how many were right, recorded, or not predicted. Exits with 1 if more
+than 5 % are not predicted, or a prediction where nothing is recorded is wrong.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import Counter
+
+from hardcost.auditrules.cost.constants import Constants
+from hardcost.calibration import check
+from hardcost.calibration.heldout import of_lines
+from hardcost.machines.cache import Cache
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.vm import VirtualMachine
+
+TRACEFS, DEBUGFS = (f"-a never,filesystem -F fstype={name}" for name in ("tracefs", "debugfs"))
+_LIMIT_SECONDS = 900.0
+_EXACT = 1.0
+_MOST_UNKNOWN = 0.05
+_TIMES = 2  # one move each of the set and of the baseline
+_USER = "-a never,user -F uid=33"
+_CWD = "-a always,exclude -F msgtype=CWD"
+_TASK = "-a never,task -F uid=33"
+SETS: tuple[tuple[str, ...], ...] = (
+    (TRACEFS,),
+    (_CWD, _USER),
+    ("-a always,exit -S mount -F auid>=1000", TRACEFS),
+    ("-a always,exit -S mount -F auid>=1000", TRACEFS, DEBUGFS, _CWD),
+    ("-a always,exit -F path=/srv/hardcost-lists/f -F perm=wa", DEBUGFS, _USER),
+    ("-a always,exit -F arch=b64 -S openat,unlink -F exit=-13", TRACEFS, _CWD),
+    ("-a always,exit -F arch=b32 -S 82,83,84 -F uid=7", f"{TRACEFS} -k traces"),
+    ("-a always,exit -F dir=/srv/hardcost-lists/d -F perm=wa", TRACEFS, _USER),
+    ("-a always,exit -S rename,link -F uid=7", "-a always,filesystem -F fstype=tracefs"),
+    ("-a always,exclude -F msgtype>0", "-a always,exit -S chown -F uid=7", DEBUGFS),
+    ("-a always,exit -S chmod -F obj_uid=7", "-a never,exclude -F msgtype=PATH", TRACEFS),
+    ("-a always,exit -F exe=/srv/hardcost-lists/p -F arch=b64 -S all", DEBUGFS, TRACEFS),
+    ("-a never,exit -S stat -F uid=1000", "-a always,exit -S mkdir -F success=0", TRACEFS),
+    (_USER, "-a always,user -F auid>=1000", "-a always,exit -S setxattr -F gid=7"),
+    (_TASK, "-a always,exit -S swapoff -F uid=7"),
+    (_TASK, TRACEFS, _CWD, _USER),
+    ("-a never,task",),
+    ("-a never,task", TRACEFS, "-a always,exit -S open -F uid=7"),
+    (f"{TRACEFS} -k a", f"{DEBUGFS} -k b", "-a always,exit -S truncate -C uid!=euid"),
+    ("-a always,exit -S chmod -F auid=1000 -k modes", _CWD, TRACEFS),
+)
+
+
+def main() -> int:
+    """Measure, print, and return the exit status."""
+    machine = VirtualMachine(Cache(), Hardware("icount"))
+    constants = Constants.of_debian()
+    baseline = asyncio.run(check.without_rules(machine, _LIMIT_SECONDS))
+    same = asyncio.run(
+        check.compare(machine, constants, of_lines([_USER]), baseline, _LIMIT_SECONDS)
+    )
+    least = {row.operation: abs(row.measured) for row in same}  # of a rule that no call meets
+    print(f"moves without cause: { {name: move for name, move in least.items() if move} }")
+    sums: Counter[str] = Counter()
+    for number, lines in enumerate(SETS, 1):
+        rules = of_lines(lines)
+        if len(rules) != len(lines):
+            raise SystemExit(f"set {number} has a line that is no rule")
+        rows = asyncio.run(check.compare(machine, constants, rules, baseline, _LIMIT_SECONDS))
+        counts: Counter[str] = Counter()
+        for row in rows:
+            kind = kind_of(row, least[row.operation])
+            counts[kind] += 1
+            if kind not in {"exact", "not predicted"}:
+                print(f"  {number} {row.operation}: {row.predicted:.1f}, measured"
+                      f" {row.measured:.1f} ±{row.spread:.0f}: {kind}")  # fmt: skip
+        print(f"{number}: {dict(counts)}: {'; '.join(lines)}", flush=True)
+        sums.update(counts)
+    print(f"all: {dict(sums)}")
+    unknown = sums["not predicted"] / sum(sums.values())
+    return int(bool(sums["wrong 0"]) or unknown > _MOST_UNKNOWN)
+
+
+def kind_of(row: check.Row, least: float) -> str:
+    """Say what a prediction is worth; `least` is how far the operation moves without a cause."""
+    if row.unknown:
+        return "not predicted"
+    apart = abs(row.predicted - row.measured)
+    if apart <= _EXACT:
+        return "exact"
+    if apart <= max(row.spread, _TIMES * least):
+        return "within the spread"
+    return "wrong 0" if not row.predicted else "off"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

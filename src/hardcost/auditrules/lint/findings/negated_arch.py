@@ -1,0 +1,86 @@
+"""A rule excludes an ABI and names calls by that ABI's names.
+
+What: The rule tests arch!= and names calls. auditctl looks their numbers up in the table of the ABI
+that the rule excludes.
+
+Why: The kernel tests these numbers in the other ABI, where they are other calls: execve is 59 in
+b64, and 59 is oldolduname in b32.
+
+Example:
+    -a always,exit -F arch!=b64 -S execve -k abi32
+
+Remedy: Name the ABI that is meant: -F arch=b32.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import FilterList, Operator, Test
+from hardcost.auditrules.lint import abis, masks, pricing
+from hardcost.auditrules.lint.context import column_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
+from hardcost.auditrules.rule import split_options, split_words
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.lint.context import Context
+    from hardcost.auditrules.tables.lookup import Arch
+
+CODE = "negated-arch"
+LEVEL = Level.WARNING
+
+
+def find(context: Context) -> Iterable[Diagnostic]:
+    """Yield each rule whose calls are others where it can match."""
+    for rule in context.rules:
+        excluded = _excluded(rule)
+        other = next(iter(abis.possible(rule)), None)
+        if excluded is None or other is None or masks.is_all(rule.mask):
+            continue
+        wrong = [
+            number
+            for number in _named(rule, excluded)
+            if lookup.call_name(other, number) != lookup.call_name(excluded, number)
+        ]
+        if wrong:
+            meant = lookup.call_name(excluded, wrong[0])
+            yield Diagnostic(
+                CODE,
+                LEVEL,
+                f"{masks.listed([lookup.call_name(excluded, one) for one in wrong])} are numbers"
+                f" of {excluded}, tested in {other}: {meant} is {wrong[0]}, which is"
+                f" {_there(other, wrong[0])} in {other}",
+                spot_of(rule.source, column_of(rule.source, "arch!=")),
+                rule.source.text if rule.source else "",
+                f"write arch={other}",
+                pricing.passing_over(context, rule),
+            )
+
+
+def _excluded(rule: KernelRule) -> Arch | None:
+    """Return the ABI that a rule on calls excludes, in whose table auditctl looks."""
+    tests = [one for one in rule.conditions if isinstance(one, Test) and one.field == "arch"]
+    if rule.list is not FilterList.EXIT or len(tests) != 1:
+        return None
+    (test,) = tests
+    if test.operator is not Operator.NOT_EQUAL:
+        return None
+    return next(arch for arch, value in lookup.ARCH_NUMBERS.items() if value == test.value)
+
+
+def _named(rule: KernelRule, arch: Arch) -> list[int]:
+    """Return the calls that a rule names by name."""
+    if rule.source is None:
+        return []
+    options, _ = split_options(split_words(rule.source.text))
+    names = [name for option, value in options if option == "-S" for name in value.split(",")]
+    known = lookup.calls(arch)
+    return [known[name] for name in dict.fromkeys(names) if name in known]
+
+
+def _there(arch: Arch, number: int) -> str:
+    return lookup.call_names(arch).get(number, "no call")

@@ -1,0 +1,103 @@
+"""A rule about people matches processes without a login too.
+
+What: The rule tests auid or sessionid with > or >=, or compares auid with another field (-C
+auid!=), and no condition excludes a login that is unset. It is not reported where an earlier rule
+decides about such processes.
+
+Why: An unset auid or sessionid is 4294967295, the largest number of all, and equals no user. Every
+daemon has it, so auid>=1000 also matches all of them.
+
+Example:
+    -a always,exit -F arch=b64 -S chmod -F auid>=1000 -k perm_mod
+
+Remedy: Add -F auid!=unset.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.conditions import contradiction
+from hardcost.auditrules.kernelrule import (
+    UNSET,
+    Comparison,
+    FilterList,
+    Operator,
+    Test,
+)
+from hardcost.auditrules.lint import masks
+from hardcost.auditrules.lint.context import column_of
+from hardcost.auditrules.lint.covering import Covering, Numbered
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.auditrules.kernelrule import Condition, KernelRule
+    from hardcost.auditrules.lint.context import Context
+
+CODE = "unset-auid"
+LEVEL = Level.WARNING
+
+_UPWARDS = frozenset({Operator.GREATER, Operator.GREATER_OR_EQUAL})
+_LOGIN = frozenset({"auid", "sessionid"})
+_NO_LOGIN = (Test("loginuid_set", Operator.EQUAL, 0), Test("sessionid", Operator.EQUAL, UNSET))
+"""What holds of a process without a login: the kernel sets both at once."""
+
+
+def find(context: Context) -> Iterable[Diagnostic]:
+    """Yield each rule that matches processes without a login as well."""
+    rules = [one for one in context.by_rank if one.list is FilterList.EXIT]
+    # Behind the rules' conditions stand those of a process without a login that matches.
+    unset = [(*one.conditions, *_NO_LOGIN) for one in rules]
+    covering = Covering(Numbered([*(one.conditions for one in rules), *unset]))
+    for index, rule in enumerate(rules):
+        asked = _asked(rule)
+        if asked and not covering.covering(len(rules) + index, rule.mask):
+            yield _finding(rule, asked)
+        if rule.path is None:
+            covering.add(index, rule.mask)
+    for rule in context.rules:
+        asked = _asked(rule) if rule.list is not FilterList.EXIT else None
+        if asked:
+            yield _finding(rule, asked)
+
+
+def _finding(rule: KernelRule, asked: Condition) -> Diagnostic:
+    said = masks.said(asked)
+    return Diagnostic(
+        CODE,
+        LEVEL,
+        f"{said} also holds where no login is set: every daemon matches too",
+        spot_of(rule.source, _column(rule, asked)),
+        rule.source.text if rule.source else "",
+        "add -F auid!=unset",
+    )
+
+
+def _column(rule: KernelRule, asked: Condition) -> int | None:
+    if isinstance(asked, Comparison):
+        return column_of(rule.source, "-C")
+    return column_of(rule.source, f"{asked.field}{asked.operator}")
+
+
+def _asked(rule: KernelRule) -> Condition | None:
+    """Return the condition that holds of processes without a login though it names others."""
+    found = next((one for one in rule.conditions if _upwards(one)), None)
+    if found is None or contradiction((*rule.conditions, *_NO_LOGIN)):
+        return None
+    equal = any(
+        isinstance(one, Comparison)
+        and "auid" in {one.left, one.right}
+        and one.operator is Operator.EQUAL
+        for one in rule.conditions
+    )
+    return None if equal else found
+
+
+def _upwards(condition: Condition) -> bool:
+    if isinstance(condition, Comparison):
+        return "auid" in {condition.left, condition.right} and (
+            condition.operator is Operator.NOT_EQUAL
+        )
+    return condition.field in _LOGIN and condition.operator in _UPWARDS

@@ -1,0 +1,76 @@
+"""What comes of a bill of which guests do not bear each control."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.controls.control import BootParameter, Profile, Sysctl
+from hardcost.design import leave_one_out
+from hardcost.design.plan import Workload
+from hardcost.errors import MachineError, TrialError
+from hardcost.machines import fakeguest
+from hardcost.machines.fake import FakeMachine
+from hardcost.run import spared
+from hardcost.run.carryout import Limits
+from hardcost.run.monitor import Silent
+from hardcost.run.prepare import prepare_all
+from hardcost.run.session import Run
+from hardcost.store.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from hardcost.machines.machine import Boot
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
+
+CONTROLS = (BootParameter("a"), BootParameter("b"), Sysctl("kernel.x", "1"))
+WORKLOADS = (Workload("syscalls", (("calls", "null"),)),)
+planned = functools.partial(leave_one_out.bill_plan, workloads=WORKLOADS)
+
+
+def measured(folder: Path, deadly: Sequence[set[str]]) -> spared.Spared:
+    """Measure a bill in guests that die of all boot words of a set together."""
+
+    def answer(boot: Boot, job: Sequence[Request]) -> Sequence[Answer]:
+        for words in deadly:
+            if words <= set(boot.parameters):
+                raise TrialError("the guest panicked")
+        return fakeguest.answers(boot, job)
+
+    machine, monitor = FakeMachine(answer), Silent()
+    profile = Profile("p", "p", "", CONTROLS)
+    plan = planned(profile)
+    with Store(folder / "x.sqlite") as store:
+        prepared = prepare_all(plan, machine, monitor)
+        run = Run.of(plan, prepared, machine, store, monitor, limits=Limits(1))
+        return spared.measured(profile, planned, run)
+
+
+def test_a_control_that_kills_its_guest_leaves_the_others_a_bill(tmp_path: Path) -> None:
+    found = measured(tmp_path, [{"b"}])
+    assert [(one.control, one.reason) for one in found.unmeasured] == [("b", "the guest panicked")]
+    assert found.profile.controls == (CONTROLS[0], CONTROLS[2])
+    names = {one.configuration for one in found.measured.records}
+    assert names >= {"baseline", "profile", "alone:0", "without:1"}
+
+
+def test_of_two_that_kill_only_together_one_is_left_out(tmp_path: Path) -> None:
+    found = measured(tmp_path, [{"a", "b"}])
+    (lost,) = found.unmeasured
+    assert lost.control == "a"
+    assert lost.reason == "together with the others: the guest panicked"
+
+
+def test_each_that_kills_its_guest_is_named(tmp_path: Path) -> None:
+    found = measured(tmp_path, [{"a"}, {"b"}])
+    assert [one.control for one in found.unmeasured] == ["a", "b"]
+
+
+def test_what_no_control_is_to_blame_for_is_raised(tmp_path: Path) -> None:
+    with pytest.raises(MachineError, match="panicked"):
+        measured(tmp_path, [set()])
