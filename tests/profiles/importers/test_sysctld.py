@@ -125,6 +125,11 @@ def test_a_template_is_recognised(tmp_path: Path, line: str, language: str) -> N
     assert [one.hint for one in raised.value.problems] == ["render it first"]
 
 
+def test_braces_within_a_value_are_text() -> None:
+    assert sysctld.template_of("kernel.core_pattern=|/bin/false {{ 7 * 7 }} <% x") is None
+    assert sysctld.template_of("net.{{ name }}.x = 1") == "Jinja"
+
+
 @pytest.mark.parametrize("content", [b"", b"# nothing\n", b"kernel.x = \xff\n"])
 def test_a_file_without_settings_or_text_is_refused(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "x.conf"

@@ -28,7 +28,7 @@ LARGEST_FILE = 1 << 20
 """Most bytes of a file of sysctls."""
 
 _COMMENT = ("#", ";")
-_TEMPLATES = {"{{": "Jinja", "{%": "Jinja", "<%": "ERB"}
+_TEMPLATE = re.compile(r"[^=]*(?:=\s*)?(\{\{|\{%|<%)")
 _SKIPS = "--leave-out-faulty skips such lines"
 _ASSIGNMENT = re.compile(r"-?[\w@:+-]+[./][^=\s]*\s*=", re.ASCII)
 _MASKED = Path("/dev/null")
@@ -88,8 +88,14 @@ def assignment(text: str, place: Place | None = None) -> Sysctl:
 
 
 def template_of(line: str) -> str | None:
-    """Return the language of templates that a line is written in; None if it is in none."""
-    return next((name for sign, name in _TEMPLATES.items() if sign in line), None)
+    """Return the language of templates that a line is written in; None if it is in none.
+
+    Braces further on in a value are text: `core_pattern` may name any program.
+    """
+    found = _TEMPLATE.match(line)
+    if found is None:
+        return None
+    return "ERB" if found[1] == "<%" else "Jinja"
 
 
 def is_folder_of_sysctls(path: Path) -> bool:
