@@ -110,6 +110,29 @@ def test_what_a_saved_listing_states_is_left_out_with_the_reason(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
+    ("key", "kept"),
+    [
+        ("dev.raid.speed_limit_max", True),
+        ("dev.parport.default.timeslice", True),
+        ("dev.parport.parport0.irq", False),
+        ("fs.quota.warnings", True),
+        ("fs.quota.syncs", False),
+        ("net.netfilter.nf_conntrack_buckets", True),
+        ("net.netfilter.nf_conntrack_count", False),
+        ("net.ipv4.conf.all.mc_forwarding", False),
+        ("crypto.fips_enabled", False),
+        ("kernel.tainted", False),
+    ],
+)
+def test_only_what_can_t_be_set_is_left_out(tmp_path: Path, key: str, *, kept: bool) -> None:
+    file = tmp_path / "x.conf"
+    file.write_text(f"kernel.ok = 1\n{key} = 1\n")
+    found = sysctld.read([file])
+    assert [one.key for one in found.sysctls[1:]] == [key] * kept
+    assert len(found.notes) == (not kept)
+
+
+@pytest.mark.parametrize(
     ("line", "language"),
     [
         ("kernel.x = {{ value }}", "Jinja"),

@@ -18,15 +18,22 @@ _OF_DEVICE = re.compile(
 _WILD = re.compile(r"[*?\[]")
 _STATED = re.compile(
     # What the kernel says of itself and lets nobody set.
-    # Source: entries of mode 0444 in Linux 6.1 (kernel/, fs/, net/, drivers/).
-    r"dev/cdrom/info|dev/parport/.*|dev/raid/.*"
-    r"|fs/(aio-nr|dentry-state|file-nr|inode-nr|inode-state)|fs/quota/\w+"
+    # Source: entries of mode 0444 in Linux 6.1 (crypto/, drivers/, fs/, kernel/, net/).
+    r"crypto/fips_\w+|dev/cdrom/info|dev/parport/[^/]+/(base-addr|irq|dma|modes|autoprobe\d?)"
+    r"|dev/parport/[^/]+/devices/active"
+    r"|fs/(aio-nr|dentry-state|file-nr|inode-nr|inode-state)"
+    r"|fs/quota/(allocated_dquots|cache_hits|drops|free_dquots|lookups|reads|syncs|writes)"
     r"|kernel/(arch|bootloader_type|bootloader_version|cap_last_cap|ngroups_max|osrelease|ostype"
-    r"|version|tainted|pty/nr|seccomp/actions_avail|random/(boot_id|uuid|entropy_avail|poolsize))"
-    r"|net/ipv4/tcp_available_(congestion_control|ulp)|net/netfilter/nf_conntrack_(buckets|count)"
-    r"|sunrpc/transports"
+    r"|sg-big-buff|version|pty/nr|seccomp/actions_avail"
+    r"|random/(boot_id|uuid|entropy_avail|poolsize))"
+    r"|net/core/netdev_rss_key|net/ipv[46]/conf/[^/]+/mc_forwarding"
+    r"|net/ipv4/tcp_(available_(congestion_control|ulp)|ehash_entries)"
+    r"|net/netfilter/nf_conntrack_count|sunrpc/transports",
+    re.ASCII,
 )
-_TRIGGERS = re.compile(r"vm/(compact_memory|drop_caches|stat_refresh)|net/ipv[46]/route/flush")
+_TRIGGERS = re.compile(
+    r"kernel/tainted|vm/(compact_memory|drop_caches|stat_refresh)|net/ipv[46]/route/flush"
+)
 _PROCESS = re.compile(r"kernel/(ns_last_pid|domainname|hostname)")
 
 
