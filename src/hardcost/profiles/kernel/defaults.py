@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from hardcost.controls.control import BootParameter, Kernel, KernelOption
+from hardcost.controls.control import BootParameter, Kernel, Sysctl
 from hardcost.errors import InputError
 from hardcost.profiles import tomlfile
+from hardcost.profiles.importers.sysctld import assignment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
 By = Literal["kernel", "distribution"]
 
 _FILE = Path(str(resources.files("hardcost.profiles"))) / "catalogue" / "kernel" / "defaults.toml"
-_INIT = re.compile(r"init_on_(?:alloc|free)=(?:1|on|y|yes)")
-_POISON = re.compile(r"page_poison=(?:1|on|y|yes)")
-_SLUB = re.compile(r"slub_debug(?:=(?P<flags>[A-Z]+)(?:,.*)?)?")
+_INITS = ("init_on_alloc=1", "init_on_free=1")
+_POISON = "page_poison=1"
+_SLUB = re.compile(r"sl[ua]b_debug(?:=(?P<blocks>.*))?")
+_ON = re.compile(r"1|y|yes|on|true", re.IGNORECASE)
+_OFF = re.compile(r"0|n|no|off|false", re.IGNORECASE)
 
 
 class _Default(BaseModel):
@@ -33,51 +36,95 @@ class _Default(BaseModel):
 
     control: str
     by: By
+    option: str | None = None
     source: str
 
 
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    default: tuple[_Default, ...]
+    sysctl: tuple[_Default, ...]
+    boot: tuple[_Default, ...]
 
 
 def default_of(control: Control, controls: Sequence[Control]) -> By | None:
     """Return whose default a control of `controls` is anyway; None if it is nobody's.
 
-    On a kernel that the profile names itself, nothing is a distribution's default by configuration.
+    On a kernel that the profile names itself, no option is the distribution's.
     """
-    by = _by_name().get(control.name)
-    own = any(isinstance(one, Kernel) for one in controls)
-    if by == "distribution" and own and isinstance(control, BootParameter | KernelOption):
+    found = _by_setting().get(_setting(control))
+    if found is None:
         return None
-    return by
+    own = any(isinstance(one, Kernel) for one in controls)
+    return None if own and found.option is not None else found.by
 
 
 def switched_off_notes(controls: Sequence[Control]) -> Iterator[str]:
-    """Yield which control switches off what another does, whose cost is then 0, or less."""
-    words = [one.name for one in controls if isinstance(one, BootParameter)]
-    inits = [word for word in words if _INIT.fullmatch(word)]
-    for word in words:
-        flags = _SLUB.fullmatch(word)
+    """Yield which control switches off what another does, whose cost is then 0, or less.
+
+    Source: `init_mem_debugging_and_hardening` of mm/page_alloc.c (later mm/mm_init.c), and
+    `slab_want_init_on_alloc` and `_free` of mm/slab.h.
+    """
+    words = {one.text: _setting(one) for one in controls if isinstance(one, BootParameter)}
+    inits = [text for text, setting in words.items() if setting in _INITS]
+    for text, setting in words.items():
+        objects = _poisoned(text)
         for init in inits:
-            if _POISON.fullmatch(word):
+            if setting == _POISON:
                 yield (
-                    f"{word} switches off {init}: the kernel rather poisons pages than initialises"
+                    f"{text} switches off {init}: the kernel poisons pages instead of initialising"
                     " memory (mm/page_alloc.c)"
                 )
-            elif flags is not None and "P" in (flags["flags"] or "P"):
+            elif objects is not None:
                 yield (
-                    f"{word} switches off {init} for objects: poisoned ones are not initialised"
+                    f"{text} switches off {init} for {objects}: poisoned ones are not initialised"
                     " (mm/slab.h)"
                 )
 
 
+def _poisoned(text: str) -> str | None:
+    """Return which objects a boot parameter has poisoned, in words; None if none are.
+
+    Source: `setup_slub_debug` and `parse_slub_debug_flags` of mm/slub.c.
+    """
+    found = _SLUB.fullmatch(text)
+    if found is None:
+        return None
+    if not found["blocks"]:
+        return "objects"  # without flags everything is checked
+    every, named = None, False
+    for block in filter(None, found["blocks"].split(";")):
+        flags, listed, _ = block.partition(",")
+        poison = "p" in flags.lower().rpartition("-")[2] or (not flags and bool(listed))
+        if listed:
+            named |= poison
+        else:
+            every = poison
+    if every:
+        return "objects"
+    return "objects of the slabs that it names" if named else None
+
+
+def _setting(control: Control) -> str:
+    """Return what a control sets, the same however it is written."""
+    if isinstance(control, Sysctl):
+        return f"{control.path}={control.value}"
+    if not isinstance(control, BootParameter):
+        return control.name
+    name, sign, value = control.text.partition("=")
+    switch = "1" if _ON.fullmatch(value) else "0" if _OFF.fullmatch(value) else value
+    return f"{name.replace('-', '_')}{sign}{switch}"
+
+
 @cache
-def _by_name() -> dict[str, By]:
+def _by_setting() -> dict[str, _Default]:
     problems: list[Problem] = []
     file = tomlfile.parse(_FILE.read_bytes(), _FILE.name)
     found = tomlfile.validated(file, _File, problems)
     if found is None:
         raise InputError.of(tuple(problems))
-    return {one.control: one.by for one in found.model.default}
+    defaults = found.model
+    return {
+        **{_setting(assignment(one.control)): one for one in defaults.sysctl},
+        **{_setting(BootParameter(one.control)): one for one in defaults.boot},
+    }
