@@ -196,16 +196,36 @@ def may_decide_of_task(loaded: Loaded, event: Event) -> bool:
     It decides when a process is made, of which the call tells nothing: who made it may have been
     who it is now, or root that nobody logged in as. `never` without conditions is no such case.
     """
-    by_root = replace(event, **_BY_ROOT, groups=frozenset(), auid=UNSET, sessionid=UNSET)  # type: ignore[arg-type]
-    found = {_rule_of_task(loaded, one) for one in (event, by_root)}
     return any(
-        rule is not None and (rule.conditions != () or rule.action is Action.ALWAYS)
-        for rule in found
+        index is not None and not _exempts_all(loaded.rules[index])
+        for index in _deciding_of_task(loaded, event)
     )
 
 
-def _rule_of_task(loaded: Loaded, event: Event) -> KernelRule | None:
-    """Return the rule that decides about a new task (`audit_filter_task`, AS:779)."""
+def exempted_by(loaded: Loaded, event: Event) -> int | None:
+    """Return the rule (by index) that takes every new process out of audit; None if none does.
+
+    That is `never,task` without conditions, where no earlier rule may decide.
+    """
+    deciding = _deciding_of_task(loaded, event)
+    index = next(iter(deciding))
+    if len(deciding) > 1 or index is None or not _exempts_all(loaded.rules[index]):
+        return None
+    return index
+
+
+def _exempts_all(rule: KernelRule) -> bool:
+    return rule.action is Action.NEVER and not rule.conditions
+
+
+def _deciding_of_task(loaded: Loaded, event: Event) -> set[int | None]:
+    """Return the rules that decide, whoever of both made the process."""
+    by_root = replace(event, **_BY_ROOT, groups=frozenset(), auid=UNSET, sessionid=UNSET)  # type: ignore[arg-type]
+    return {_rule_of_task(loaded, one) for one in (event, by_root)}
+
+
+def _rule_of_task(loaded: Loaded, event: Event) -> int | None:
+    """Return the rule (by index) that decides about a new task (`audit_filter_task`, AS:779)."""
     for index in loaded.lists[FilterList.TASK]:
         conditions = loaded.rules[index].conditions
         if all(
@@ -214,7 +234,7 @@ def _rule_of_task(loaded: Loaded, event: Event) -> KernelRule | None:
             and holds(one, event, None, loaded.files)
             for one in conditions
         ):
-            return loaded.rules[index]
+            return index
     return None
 
 

@@ -164,3 +164,21 @@ def test_nothing_is_written_without_the_syscall_record(rules: Path) -> None:
     assert any("`ausearch -k access` does not find it." in line for line in lines)
     data = json.loads(run(rules, "--format", "json").stdout)
     assert (data["recorded"], data["requested"], data["key"]) == (False, True, None)
+
+
+def test_a_process_that_the_list_task_takes_out_of_audit_has_no_record(rules: Path) -> None:
+    rules.write_text(f"-a never,task\n{RULES}")
+    lines = run(rules).stdout.splitlines()
+    assert f"Not recorded: {rules}:1 takes every process that is made out of audit." in lines
+    assert "No rule is walked." in lines
+    data = json.loads(run(rules, "--format", "json").stdout)
+    assert (data["recorded"], data["walked"], data["exempted_by"]["line"]) == (False, [], 1)
+
+
+def test_a_cost_is_not_predicted_where_an_earlier_rule_of_the_list_task_decides(
+    rules: Path,
+) -> None:
+    rules.write_text(f"-a always,task\n-a never,task\n{RULES}")
+    data = json.loads(run(rules, "--format", "json").stdout)
+    assert data["exempted_by"] is None
+    assert data["cost"]["not_predicted"] == "the list task decides by who made the process"

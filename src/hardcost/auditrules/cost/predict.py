@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Literal
 from hardcost.auditrules import fieldtests, semantics
 from hardcost.auditrules.cost.events import LOOKED_UP, MAKING_TASKS, SOME_INODE, of_number
 from hardcost.auditrules.cost.unpredicted import why
-from hardcost.auditrules.kernelrule import Action, Comparison, FilterList, Operator, Test
+from hardcost.auditrules.kernelrule import Comparison, FilterList, Operator, Test
 from hardcost.auditrules.semantics import BUCKETS, Verdict
 from hardcost.auditrules.sending import notes_signals
 from hardcost.auditrules.tables import lookup
@@ -245,15 +245,9 @@ class _Pricing:
 
     def _is_looked_at(self) -> bool:
         """Say whether there are rules to be walked, and tasks that none takes out of audit."""
-        exempt = any(map(self._exempts, self.loaded.lists[FilterList.TASK]))
-        return _counted(self.loaded) and not exempt
+        return _counted(self.loaded) and semantics.exempted_by(self.loaded, self.event) is None
 
     # Base and record ---------------------------------------------------------------------------
-
-    def _exempts(self, index: int) -> bool:
-        """Say whether a rule takes every task out of audit (`never,task`)."""
-        rule = self.loaded.rules[index]
-        return rule.action is Action.NEVER and not rule.conditions
 
     def _fixed(self) -> float:
         """Return what having any rule on the exit list costs; 0 without one."""

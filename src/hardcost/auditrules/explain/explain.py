@@ -10,7 +10,7 @@ from hardcost.auditrules import semantics
 from hardcost.auditrules.cost.predict import predict
 from hardcost.auditrules.event import FileId
 from hardcost.auditrules.kernelrule import Test
-from hardcost.auditrules.semantics import Verdict
+from hardcost.auditrules.semantics import Decision, Outcome, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.cost.predict import Prediction
     from hardcost.auditrules.explain.described import Described
     from hardcost.auditrules.kernelrule import Condition, KernelRule
-    from hardcost.auditrules.semantics import Outcome, Step
+    from hardcost.auditrules.semantics import Step
 
 _FIRST_INODE = 1 << 21
 """Inode numbers of what is not visited begin here, above those of what is."""
@@ -46,6 +46,8 @@ class Explanation:
     """The decision of the rules about a call, and its reasons.
 
     `decided_by` is the rule that decides; `key` is the record's, which may be a losing rule's.
+    `exempted_by` is the rule of the list `task` that takes new processes out of audit: none of
+    their calls walks a rule.
     `rules` are those that the outcome's indices mean.
     `predicted` is None where nothing is known of costs.
     """
@@ -56,6 +58,7 @@ class Explanation:
     walked: tuple[Walked, ...]
     predicted: Prediction | None
     rules: tuple[KernelRule, ...] = ()
+    exempted_by: KernelRule | None = None
 
 
 def explain(
@@ -71,7 +74,11 @@ def explain(
         UnresolvedError: A rule names a user or group whose number is unknown.
     """
     loaded = semantics.load(rules, _files(rules, described))
-    outcome = semantics.decide(loaded, described.event)
+    exempted_by = semantics.exempted_by(loaded, described.event)
+    if exempted_by is None:
+        outcome = semantics.decide(loaded, described.event)
+    else:
+        outcome = Outcome(Decision.NONE, recorded=False, key="", decided_by=None, walked=())
     predicted = predict(constants, loaded, described.event) if constants else None
     costs = dict(predicted.walking) if predicted else {}
     return Explanation(
@@ -85,6 +92,7 @@ def explain(
         ),
         predicted,
         loaded.rules,
+        None if exempted_by is None else loaded.rules[exempted_by],
     )
 
 

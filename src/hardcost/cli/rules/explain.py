@@ -93,6 +93,11 @@ def _is_assumed(found: Explanation, word: str) -> bool:
 
 def _decision(found: Explanation) -> str:
     outcome = found.outcome
+    if found.exempted_by is not None:
+        return (
+            f"Not recorded: {_place(found.exempted_by)} takes every process that is made out of"
+            " audit."
+        )
     if outcome.requested and not outcome.recorded:
         return (
             f"Nothing is written: {_dropper(found, outcome.records[0])} drops the SYSCALL record."
@@ -201,7 +206,8 @@ def _costs(found: Explanation) -> Iterator[str]:
         return
     parts = [f"{predicted.walk:,.0f} for the rules"]
     if predicted.base:
-        parts.insert(0, f"{predicted.base:,.0f} because any rules are loaded")
+        why = "audit is off for the process" if found.exempted_by else "any rules are loaded"
+        parts.insert(0, f"{predicted.base:,.0f} because {why}")
     if predicted.recorded:
         parts.append(f"{predicted.recording:,.0f} for the record")
     if predicted.unknown:
@@ -248,6 +254,7 @@ def _data(found: Explanation) -> dict[str, Any]:
             }
             for record in outcome.records
         ],
+        "exempted_by": None if found.exempted_by is None else _rule(found.exempted_by),
         "decided_by": None if found.decided_by is None else _rule(found.decided_by),
         "walked": [_step(step) for step in found.walked],
         "cost": None
