@@ -167,3 +167,18 @@ def test_a_prediction_says_once_which_architecture_it_is_for(tmp_path: Path) -> 
     assert result.output.count("for x86-64; other architectures not checked") == 1
     data = json.loads(run(path, "--format", "json").stdout)
     assert data["architecture"] == {"checked": ["x86-64"], "others": "not checked"}
+
+
+def test_what_a_filter_of_records_costs_is_not_known_and_no_record_counts(tmp_path: Path) -> None:
+    path = tmp_path / "x.rules"
+    path.write_text(
+        "-a always,exit -F arch=b64 -S openat -k x\n-a always,exclude -F msgtype!=SYSCALL\n"
+    )
+    shown = run(path).stdout
+    assert "the mean of the mix, without what is not predicted" in " ".join(shown.split())
+    row = next(line for line in shown.splitlines() if "msgtype!=SYSCALL" in line)
+    assert "not predicted" in row
+    data = json.loads(run(path, "--format", "json").stdout)
+    openat = next(one for one in data["calls"] if one["call"] == "openat")
+    assert (openat["record"], openat["insn_per_call"]) == (None, None)
+    assert data["insn_per_call"] < 1000  # a record alone would add some 3,000

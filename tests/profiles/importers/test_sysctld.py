@@ -135,15 +135,15 @@ def test_only_what_can_t_be_set_is_left_out(tmp_path: Path, key: str, *, kept: b
 @pytest.mark.parametrize(
     ("line", "language"),
     [
-        ("kernel.x = {{ value }}", "Jinja"),
-        ("{% if a %}", "Jinja"),
-        ("kernel.x = <%= @a -%>", "ERB"),
+        ("kernel.x = {{ value }}", "a Jinja"),
+        ("{% if a %}", "a Jinja"),
+        ("kernel.x = <%= @a -%>", "an ERB"),
     ],
 )
 def test_a_template_is_recognised(tmp_path: Path, line: str, language: str) -> None:
     file = tmp_path / "x.conf"
     file.write_text(f"kernel.y = 1\n{line}\nkernel.z\n")
-    with pytest.raises(InputError, match=f"a {language} template") as raised:
+    with pytest.raises(InputError, match=f"this is {language} template") as raised:
         sysctld.read([file], leave_out_faulty=True)
     assert [one.hint for one in raised.value.problems] == ["render it first"]
 

@@ -101,8 +101,8 @@ class Price:
     """What a rule set adds to a workload, in instructions: the sum over its calls.
 
     `by_rule` is the walk by rule; `by_call` the total by call, `calls` the number of calls.
-    `unknown` are the calls whose cost is not predicted, with the reason; the sums lack a part of
-    it.
+    `unknown` are the calls whose cost is not predicted, with the reason; the sums are without
+    their records.
     """
 
     total: float
@@ -154,9 +154,10 @@ def price(histogram: Histogram, predicted: Callable[[Event], Prediction]) -> Pri
         one = predicted(of_number(call, arch))
         for rule, cost in one.walking.items():
             by_rule[rule] += cost * count
-        by_call[arch, call] = one.total * count
+        known = 0.0 if one.unknown else one.recording
+        by_call[arch, call] = (one.base + one.walk + known) * count
         base += one.base * count
-        recording += one.recording * count
+        recording += known * count
         estimated |= one.estimated
         if one.unknown:
             unknown[arch, call] = one.unknown

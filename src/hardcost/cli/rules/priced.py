@@ -154,27 +154,30 @@ class Priced:
             by_reason.setdefault(reason, []).append(_name(arch, call))
         return [
             *(
-                f"not predicted: {_some(sorted(calls))}: {reason}; the mean lacks a part of them"
+                f"not predicted: {_some(sorted(calls))}: {reason}; the mean is without their"
+                " records"
                 for reason, calls in by_reason.items()
             ),
-            *(f"{_place(self.loaded.rules[at])}: its cost is unknown" for at in self._unknown),
+            *(
+                f"not predicted: {_place(self.loaded.rules[at])}: what it costs new processes or"
+                " records, or saves"
+                for at in unpriced(self.loaded)
+            ),
         ]
 
     @cached_property
-    def _unknown(self) -> tuple[int, ...]:
-        return unpriced(self.loaded)
-
-    @cached_property
     def _unpriced(self) -> frozenset[int]:
-        return frozenset(self._unknown)
+        return frozenset(unpriced(self.loaded))
 
     def _about(self, key: str) -> str:
         return self.constants.about.get(key, "unknown")
 
     def _by_call(self) -> Table:
         mean = self.price.per_call
+        lacking = ", without what is not predicted" if self.price.unknown else ""
         table = Table(
-            title=f"predicted: {mean:,.1f} {self.unit} per call, the mean of the mix; by call",
+            title=f"predicted: {mean:,.1f} {self.unit} per call, the mean of the mix{lacking};"
+            " by call",
             title_justify="left",
             caption=self._left_out(len(self.calls), _MOST_CALLS, "calls"),
             caption_justify="left",
@@ -200,7 +203,7 @@ class Priced:
                 f"{one.fixed:,.0f}",
                 *([f"{one.base - one.fixed:,.0f}"] if self._has_other else []),
                 f"{one.walk:,.0f}",
-                f"{one.recording:,.0f}" if one.recorded else "-",
+                _record(one),
                 "not predicted" if one.unknown else f"{one.total:,.0f}",
                 "" if one.unknown else _percent(one.total * count, mean),
             )
@@ -219,9 +222,10 @@ class Priced:
         table.add_column("in vain", overflow="fold", ratio=2)
         for index, cost in self.ranking[:_MOST_RULES]:
             rule = self.loaded.rules[index]
+            unknown = index in self._unpriced
             table.add_row(
-                f"{cost:.2f}",
-                _percent(cost, self.price.per_call),
+                "not predicted" if unknown else f"{cost:.2f}",
+                "" if unknown else _percent(cost, self.price.per_call),
                 f"{self._where(rule)}: {_text(rule)}",
                 "\n".join(map(self._reason, self.wastes.get(index, ()))),
             )
@@ -307,7 +311,7 @@ class Priced:
             "base": one.base,
             "fixed": one.fixed,
             "walk": one.walk,
-            "record": one.recording,
+            "record": None if one.unknown else one.recording,
             "recorded": one.recorded,
             f"{self.unit}_per_call": None if one.unknown else one.total,
             "not_predicted": one.unknown or None,
@@ -350,6 +354,12 @@ def _text(rule: KernelRule) -> str:
 def _name(arch: Arch, call: int) -> str:
     name = lookup.call_name(arch, call)
     return name if arch == "b64" else f"{name} ({arch})"
+
+
+def _record(one: Prediction) -> str:
+    if one.unknown:
+        return ""
+    return f"{one.recording:,.0f}" if one.recorded else "-"
 
 
 def _percent(part: float, whole: float) -> str:

@@ -241,7 +241,8 @@ def _lines(path: Path, problems: list[Problem], faults: list[Problem]) -> Iterab
         place = Place(str(path), number)
         template = template_of(line)
         if template is not None:
-            said = f"this is a {template} template, not a file of sysctls"
+            article = "an" if template == "ERB" else "a"
+            said = f"this is {article} {template} template, not a file of sysctls"
             problems.append(Problem(said, place, "render it first"))
             return
         try:
