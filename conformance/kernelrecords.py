@@ -12,7 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.event import Event, FileId, Name
+from hardcost.auditrules.event import Event, FileId, Name, given_names
 from hardcost.auditrules.tables import lookup
 from hardcost.errors import TrialError
 
@@ -27,7 +27,6 @@ Record = tuple[int, str]
 _SYSCALL, _PATH, _SOCKADDR, _CWD, _OPENAT2 = 1300, 1302, 1306, 1307, 1337
 _WORD = re.compile(r'(\w+)=("[^"]*"|\S*)')
 _ARCHES = {f"{number:x}": arch for arch, number in lookup.ARCH_NUMBERS.items()}
-_GIVEN = {"NORMAL", "PARENT", "UNKNOWN"}
 _IDS = ("uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid", "auid")
 
 
@@ -74,10 +73,12 @@ def event_of(
     working = _text(by_kind[_CWD][0]["cwd"]) if by_kind[_CWD] else None
     exe = _text(call_record["exe"])
     a0, a1, a2, a3 = (int(call_record[name], 16) for name in ("a0", "a1", "a2", "a3"))
+    arch, number = _ARCHES[call_record["arch"]], int(call_record["syscall"])
+    given = given_names(lookup.call_name(arch, number))
     ids = {name: int(call_record[name]) for name in _IDS}
     return Event(
-        arch=_ARCHES[call_record["arch"]],
-        call=int(call_record["syscall"]),
+        arch=arch,
+        call=number,
         arguments=(a0, a1, a2, a3),
         exit=int(call_record["exit"]) if "exit" in call_record else None,
         pid=int(call_record["pid"]),
@@ -86,7 +87,7 @@ def event_of(
         sessionid=int(call_record["ses"]),
         personality=int(call_record.get("per", "0"), 16),
         exe=ground.files.get(exe or ""),
-        names=_names(paths, working or "/", ground),
+        names=_names(paths, working or "/", ground, given),
         open_flags=int(by_kind[_OPENAT2][0]["oflag"], 8) if by_kind[_OPENAT2] else None,
         socket_family=family[0] if family else None,
         # What comes before the call's own record was written while the call ran.
@@ -129,10 +130,12 @@ def _subject(call_record: Mapping[str, str]) -> dict[str, str]:
     return {"subj_role": call_record["subj"]} if call_record.get("subj", "=") != "=" else {}
 
 
-def _names(items: Sequence[Mapping[str, str]], working: str, ground: Ground) -> tuple[Name, ...]:
-    """Return the names that a call visited."""
+def _names(
+    items: Sequence[Mapping[str, str]], working: str, ground: Ground, given: int
+) -> tuple[Name, ...]:
+    """Return the names that a call visited; it gave the first of them, so many."""
     names: list[Name] = []
-    for item in items:
+    for at, item in enumerate(items):
         written = _text(item["name"])
         named = None if written is None else posixpath.normpath(posixpath.join(working, written))
         if "inode" not in item:
@@ -150,7 +153,7 @@ def _names(items: Sequence[Mapping[str, str]], working: str, ground: Ground) -> 
                 uid=int(item["ouid"]),
                 gid=int(item["ogid"]),
                 filesystem=ground.kinds.get((major, minor), 0),
-                given=named is not None and item["nametype"] in _GIVEN,
+                given=at < given,
             )
         )
     return tuple(names)

@@ -53,6 +53,26 @@ def test_names_stand_in_the_kernels_order_where_they_lie() -> None:
     assert event.names[1].file.inode == NO_INODE
 
 
+CREATING = SYSCALL.replace("syscall=82", "syscall=257").replace("items=3", "items=2")
+EXISTING = (PATHS[0], PATHS[2].replace("item=2", "item=1").replace("DELETE", "NORMAL"))
+
+
+@pytest.mark.parametrize(
+    ("syscall", "given"),
+    [
+        (CREATING, [True, False]),  # O_CREAT, and the file is there already
+        (CREATING.replace("syscall=257", "syscall=86"), [True, True]),  # link
+        (CREATING.replace("syscall=257", "syscall=42"), [False, False]),  # connect
+        (CREATING.replace("syscall=257", "syscall=165"), [True, False]),  # mount: target, source
+    ],
+)
+def test_a_call_gives_its_first_names_and_the_kernel_adds_the_others(
+    syscall: str, given: list[bool]
+) -> None:
+    event = known(event_of(records(syscall, *EXISTING), CALL, WORKERS, GROUND))
+    assert [name.given for name in event.names] == given
+
+
 def test_flags_families_and_records_from_elsewhere_are_seen() -> None:
     plain = SYSCALL.replace("items=3", "items=0").replace(" success=no exit=-13", "")
     more = [

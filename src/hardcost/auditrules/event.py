@@ -31,6 +31,14 @@ AVC = 1400
 
 NO_FILE = FileId(0, 0, NO_INODE)
 
+_GIVING_TWO = ("link", "rename", "symlink", "pivot_root", "move_mount")
+_GIVING_NONE = frozenset({
+    "fchmod", "fchown", "fchown32", "fsetxattr", "fgetxattr", "flistxattr", "fremovexattr",
+    "connect", "bind", "sendto", "sendmsg", "sendmmsg", "socketcall", "mq_timedsend",
+    "mq_timedreceive", "mq_timedsend_time64", "mq_timedreceive_time64",
+})  # fmt: skip
+"""Calls whose files a descriptor leads to, or an address."""
+
 _LARGEST_ERROR = 4095
 """A return value from minus this to -1 is an error number (MAX_ERRNO)."""
 
@@ -113,3 +121,14 @@ class Event:
     def success(self) -> bool:
         """Whether the call succeeded: it returned no error number."""
         return self.exit is not None and not -_LARGEST_ERROR <= self.exit < 0
+
+
+def given_names(call: str) -> int:
+    """Return how many names a call of that name gives as strings (`getname`); they come first.
+
+    The others the kernel adds as it finds their files: an interpreter's, the source of a mount, or
+    the file that was there already where one was to be created (`__audit_inode`, auditsc.c).
+    """
+    if call in _GIVING_NONE:
+        return 0
+    return 2 if call.startswith(_GIVING_TWO) else 1

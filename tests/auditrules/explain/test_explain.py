@@ -121,3 +121,20 @@ def test_nothing_is_priced_without_constants() -> None:
 def test_a_user_whom_nobody_knows_is_reported() -> None:
     with pytest.raises(UnresolvedError, match="chrony"):
         explained("syscall=open", "-a always,exit -S all -F uid=chrony -k x")
+
+
+@pytest.mark.parametrize(
+    ("call", "files"),
+    [("openat", ["CWD", "PATH"]), ("link", ["CWD", "PATH", "PATH"]), ("fchmod", [])],
+)
+def test_of_files_that_a_rule_hides_the_names_that_the_call_gives_are_recorded(
+    call: str, files: list[str]
+) -> None:
+    traced = "path=/t/x fstype=0x74726163"
+    found = explained(
+        f"syscall={call} path=/t fstype=0x74726163 {traced} {traced}",
+        f"-a always,exit -S {call} -k x",
+        "-a never,filesystem -F fstype=tracefs",
+    )
+    written = [record.name for record in found.outcome.records]
+    assert written == ["SYSCALL", *files, "PROCTITLE", "EOE"]

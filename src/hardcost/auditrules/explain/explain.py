@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules import semantics
 from hardcost.auditrules.cost.predict import predict
-from hardcost.auditrules.event import FileId
+from hardcost.auditrules.event import FileId, given_names
 from hardcost.auditrules.kernelrule import Test
 from hardcost.auditrules.semantics import Decision, Outcome, Verdict
+from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hardcost.auditrules.cost.constants import Constants
     from hardcost.auditrules.cost.predict import Prediction
+    from hardcost.auditrules.event import Event
     from hardcost.auditrules.explain.described import Described
     from hardcost.auditrules.kernelrule import Condition, KernelRule
     from hardcost.auditrules.semantics import Step
@@ -76,7 +78,7 @@ def explain(
     loaded = semantics.load(rules, _files(rules, described))
     exempted_by = semantics.exempted_by(loaded, described.event)
     if exempted_by is None:
-        outcome = semantics.decide(loaded, described.event)
+        outcome = semantics.decide(loaded, _with_given(described.event))
     else:
         outcome = Outcome(Decision.NONE, recorded=False, key="", decided_by=None, walked=())
     predicted = predict(constants, loaded, described.event) if constants else None
@@ -94,6 +96,13 @@ def explain(
         loaded.rules,
         None if exempted_by is None else loaded.rules[exempted_by],
     )
+
+
+def _with_given(event: Event) -> Event:
+    """Return the event with the names marked that the call itself gives."""
+    given = given_names(lookup.call_name(event.arch, event.call))
+    marked = (replace(name, given=at < given) for at, name in enumerate(event.names))
+    return replace(event, names=tuple(marked))
 
 
 def _files(rules: Sequence[KernelRule], described: Described) -> dict[str, FileId]:
