@@ -59,7 +59,8 @@ def _who(chance: random.Random) -> str:
     fields = (
         f"uid{operator}{worker.uid[0]}",
         f"gid{operator}{worker.gid[0]}",
-        f"pid{operator}{worker.pid}",
+        # A child has another number each time, and none of a worker's.
+        f"pid{'=' if operator in {'=', '<'} else '!='}{worker.pid}",
         "auid=unset" if auid == UNSET else f"auid{operator}{auid}",
         f"exe{chance.choice(('=', '!='))}{chance.choice(PROGRAMS)}",
         "subj_type=crond_t",

@@ -135,14 +135,17 @@ def _names(
 ) -> tuple[Name, ...]:
     """Return the names that a call visited; it gave the first of them, so many."""
     names: list[Name] = []
+    parent = 0  # the file system of the last directory in which something was looked up
     for at, item in enumerate(items):
         written = _text(item["name"])
         named = None if written is None else posixpath.normpath(posixpath.join(working, written))
         if "inode" not in item:
-            names.append(Name())
+            names.append(Name(filesystem=parent if at >= given else 0))
             continue
         major, minor = (int(part, 16) for part in item["dev"].split(":"))
         file = FileId(major, minor, int(item["inode"]))
+        kind = ground.kinds.get((major, minor), 0)
+        parent = kind if item["nametype"] == "PARENT" else parent
         special, number = (int(part, 16) for part in item["rdev"].split(":"))
         names.append(
             Name(
@@ -152,7 +155,7 @@ def _names(
                 mode=int(item["mode"], 8),
                 uid=int(item["ouid"]),
                 gid=int(item["ogid"]),
-                filesystem=ground.kinds.get((major, minor), 0),
+                filesystem=kind,
                 given=at < given,
             )
         )

@@ -171,6 +171,16 @@ def test_of_a_hidden_file_the_name_stays_that_the_call_gave() -> None:
     assert key(gone, any_other, hiding) is None
 
 
+def test_what_was_not_created_is_hidden_with_its_directory() -> None:
+    hiding, made = "-a never,filesystem -F fstype=debugfs", "-a always,exit -S mknod"
+    mknod = replace(READ, call=lookup.calls("b64")["mknod"])
+    parent = replace(NAME_1, filesystem=0x64626720, given=True)
+    inside, elsewhere = Name(filesystem=0x64626720), Name(filesystem=0xEF53)
+    for absent, stay in ((inside, 1), (elsewhere, 2), (Name(), 2)):
+        outcome = decide(rules(hiding, made), replace(mknod, names=(parent, absent)))
+        assert len(outcome.names) == stay
+
+
 def test_without_a_rule_that_counts_nothing_is_recorded_whoever_asks() -> None:
     raised = replace(READ, raised=True)
     assert key(raised) is None

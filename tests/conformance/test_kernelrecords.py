@@ -62,8 +62,9 @@ EXISTING = (PATHS[0], PATHS[2].replace("item=2", "item=1").replace("DELETE", "NO
     [
         (CREATING, [True, False]),  # O_CREAT, and the file is there already
         (CREATING.replace("syscall=257", "syscall=86"), [True, True]),  # link
-        (CREATING.replace("syscall=257", "syscall=42"), [False, False]),  # connect
-        (CREATING.replace("syscall=257", "syscall=165"), [True, False]),  # mount: target, source
+        (CREATING.replace("syscall=257", "syscall=91"), [False, False]),  # fchmod
+        (CREATING.replace("syscall=257", "syscall=165"), [True, True]),  # mount: target, source
+        (CREATING.replace("syscall=257", "syscall=59"), [True, True]),  # execve
     ],
 )
 def test_a_call_gives_its_first_names_and_the_kernel_adds_the_others(
@@ -71,6 +72,12 @@ def test_a_call_gives_its_first_names_and_the_kernel_adds_the_others(
 ) -> None:
     event = known(event_of(records(syscall, *EXISTING), CALL, WORKERS, GROUND))
     assert [name.given for name in event.names] == given
+
+
+def test_what_was_not_created_lies_in_the_file_system_of_its_directory() -> None:
+    making = CREATING.replace("syscall=257", "syscall=133")  # mknod
+    event = known(event_of(records(making, *PATHS[:2]), CALL, WORKERS, GROUND))
+    assert event.names[1] == Name(filesystem=0x1021994)
 
 
 def test_flags_families_and_records_from_elsewhere_are_seen() -> None:

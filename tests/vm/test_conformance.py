@@ -99,6 +99,14 @@ def test_the_records_that_are_written_are_those_that_the_semantics_name(
         assert comparison.counts[exercised] > EXCLUDING_SETS, comparison.counts
 
 
+def test_of_hidden_files_the_names_stay_that_calls_give(machine: VirtualMachine) -> None:
+    tmpfs = "-a never,filesystem -F fstype=0x1021994"
+    hiding = Wanted(f"-a always,exit -S all -k everything\n{tmpfs}\n")
+    comparison = compare(run_battery(machine, [hiding]), [hiding], CALLS)
+    assert not comparison.disagreements, "\n\n".join(map(str, comparison.disagreements[:5]))
+    assert comparison.counts["events compared by record"] > len(CALLS) / 2, comparison.counts
+
+
 def test_a_set_is_listed_and_its_refused_lines_are_reported(machine: VirtualMachine) -> None:
     rules = "-w /field/f1 -p wa -k one\n-a always,exit -S nosuchcall\n-w /field/dir/ -k two\n"
     battery = run_battery(machine, [Wanted(rules, calls=(0, 1), listed=True), ""], CALLS[:40])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,13 +32,14 @@ AVC = 1400
 
 NO_FILE = FileId(0, 0, NO_INODE)
 
-_GIVING_TWO = ("link", "rename", "symlink", "pivot_root", "move_mount")
-_GIVING_NONE = frozenset({
+_BY_DESCRIPTOR = frozenset({
     "fchmod", "fchown", "fchown32", "fsetxattr", "fgetxattr", "flistxattr", "fremovexattr",
-    "connect", "bind", "sendto", "sendmsg", "sendmmsg", "socketcall", "mq_timedsend",
-    "mq_timedreceive", "mq_timedsend_time64", "mq_timedreceive_time64",
+    "mq_timedsend", "mq_timedreceive", "mq_timedsend_time64", "mq_timedreceive_time64",
 })  # fmt: skip
-"""Calls whose files a descriptor leads to, or an address."""
+_BY_TWO_NAMES = frozenset({
+    "link", "linkat", "rename", "renameat", "renameat2", "symlink", "symlinkat", "mount",
+    "move_mount", "pivot_root", "quotactl",
+})  # fmt: skip
 
 _LARGEST_ERROR = 4095
 """A return value from minus this to -1 is an error number (MAX_ERRNO)."""
@@ -45,12 +47,13 @@ _LARGEST_ERROR = 4095
 
 @dataclass(frozen=True)
 class Name:
-    """A file that the call visited, or a name that led to none (`NO_INODE`, all else 0).
+    """A file that the call visited, or a name that led to none (`NO_INODE`, else 0).
 
     `path` is the file's path with all links resolved, which determines the trees that contain it.
     `label` has the fields obj_user, obj_role, obj_type, obj_lev_low, obj_lev_high where an LSM
-    gives them; `filesystem` is the magic number of its file system. `given`: the call itself gave
-    this name as a string, so it stays, without a file, if a rule hides the file system.
+    gives them; `filesystem` is the magic number of its file system, also of what was not created
+    there. `given`: the file was looked up by this name (`given_names`), which stays, without the
+    file, if a rule hides the file system.
     """
 
     path: str | None = None
@@ -124,11 +127,13 @@ class Event:
 
 
 def given_names(call: str) -> int:
-    """Return how many names a call of that name gives as strings (`getname`); they come first.
+    """Return how many names a call of that name gives at most (`getname`); they come first.
 
-    The others the kernel adds as it finds their files: an interpreter's, the source of a mount, or
-    the file that was there already where one was to be created (`__audit_inode`, auditsc.c).
+    What executes programs looks up each by a name. The other files the kernel adds as it finds
+    them: what is created or removed, or was there where it was to be created (`__audit_inode`).
     """
-    if call in _GIVING_NONE:
+    if call in {"execve", "execveat"}:
+        return sys.maxsize
+    if call in _BY_DESCRIPTOR:
         return 0
-    return 2 if call.startswith(_GIVING_TWO) else 1
+    return 2 if call in _BY_TWO_NAMES else 1

@@ -328,7 +328,9 @@ def _without_hidden_names(loaded: Loaded, event: Event) -> Event:
         return event
     names: list[Name] = []
     for name in event.names:
-        hidden = name.file.inode != NO_INODE and any(
+        led = name.file.inode != NO_INODE
+        # What was not created, its directory hides; where that is not known, it stays.
+        hidden = (led or (name.filesystem != 0 and not name.given)) and any(
             compare(name.filesystem, test.operator, number(test)) for test in hiding
         )
         if not hidden:
