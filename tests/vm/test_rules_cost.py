@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import statistics
 from typing import TYPE_CHECKING
 
 import pytest
 
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.rule import Rule
+from hardcost.auditrules.semantics import load
 from hardcost.auditrules.translate import Target, translate
 from hardcost.calibration import check, fitted, guestlevels
 from hardcost.calibration.guestlevels import Often, Wanted, Watched
@@ -102,6 +104,17 @@ def test_each_file_lies_where_it_is_said_to(constants: Constants) -> None:
         for lines in sets
     ]
     assert levels[1] - levels[0] == constants.walk["unnamed"] + constants.walk["bucket"]
+
+
+def test_exec_is_predicted_by_the_calls_that_its_program_makes(constants: Constants) -> None:
+    idle = tuple(f"-a always,exit -F arch=b64 -S swapoff -F uid={uid}" for uid in range(7, 67))
+    often = {"exec": Often(9, 8)}
+    sets = tuple(Wanted(rules, often) for rules in ((), idle))
+    found = asyncio.run(guestlevels.measure(machine(), sets, Watched(), LIMIT_SECONDS))
+    without, under = (statistics.mean(levels["exec"]) for levels in found.levels)
+    loaded = load([translate(Rule(line)) for line in idle])
+    predicted = check.typical(constants, loaded, "exec")
+    assert under - without == pytest.approx(predicted, rel=0.05)
 
 
 @pytest.mark.slow

@@ -132,10 +132,10 @@ def _of_operators() -> Iterator[Experiment]:
 def _of_files() -> Iterator[Experiment]:
     for condition in FIELD_FAILS:
         if condition.split("=")[0] in OF_FILES:
-            rule = named("rename", condition)
-            yield Experiment(f"each {condition}", (rule,), ("rename",))
-    pair = f"{named('rename')} -C auid!=obj_uid"
-    yield Experiment("each pair", (pair,), ("rename",))
+            rule = named("chmod", condition)
+            yield Experiment(f"each {condition}", (rule,), ("chmod",))
+    pair = f"{named('chmod')} -C auid!=obj_uid"
+    yield Experiment("each pair", (pair,), ("chmod",))
     watch = "-a always,exit -F path="
     yield Experiment("path", tuple(f"{watch}{file} -S newfstatat" for file in FILES), ("stat",))
     marked = (f"{watch}{FILES[0]} -S swapoff",)
@@ -190,8 +190,7 @@ def recorded() -> Iterator[tuple[str, str]]:
     """Return each call once whose record is measured, and the operation that makes it."""
     seen = {"getppid"}
     for operation, calls in events.operations().items():
-        wanted = ("clone", "execve", "readlink") if operation == "exec" else calls
-        for call in wanted:
+        for call in calls:
             if call not in seen:
                 seen.add(call)
                 yield operation, call

@@ -141,13 +141,8 @@ class _Fitting:
         for operation, calls in by_unknown:
             saved = _plain(calls, null, -self.cost("task never", operation))
             base = _plain(calls, call, self._base_of(operation))
-            if operation == "exec":  # what is reported of it is execve alone
-                self.base["readlink"] = self.base["newfstatat"]
-                self.idle["readlink"] = self.idle["newfstatat"]
             self._share(self.base, base, calls, call)
             self._share(self.idle, saved, calls, null)
-        for table in (self.base, self.idle):
-            del table["readlink"]
         self.walk["name"] = self.base["newfstatat"] - call
         self.walk["idle"] = null
         self.walk["idle-name"] = self.idle["newfstatat"] - null
@@ -168,16 +163,16 @@ class _Fitting:
 
     def files(self) -> None:
         enter, base = self.walk["enter"], self._base_of("stat")
-        visits = len(events.typical("rename").names)
+        # chmod visits one file, and takes the same each time.
         for condition in made.FIELD_FAILS:
             name = condition.split("=")[0]
             if name in made.OF_FILES:
-                cost = self.on(f"each {condition}", "rename") - enter - self.field[name]
-                self.each[name] = cost / visits
+                cost = self.on(f"each {condition}", "chmod") - enter
+                self.each[name] = cost - self.field[name]
         self.each["inode"] = self.each["obj_uid"]
         self.field["inode"] = self.field["obj_uid"]
-        cost = self.on("each pair", "rename") - enter - self.field["auid:obj_uid"]
-        self.each["pair"] = cost / visits - self.operator["user !="]
+        cost = self.on("each pair", "chmod") - enter - self.field["auid:obj_uid"]
+        self.each["pair"] = cost - self.operator["user !="]
         walked = self.cost("bucket", "stat") - base
         bucket = self.walk["bucket"] = walked - self.walk["unnamed"]
         self.field["path"] = self.cost("path", "stat") - base - enter - bucket

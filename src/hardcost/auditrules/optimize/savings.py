@@ -177,13 +177,7 @@ class Savings:
     @cached_property
     def shown(self) -> tuple[tuple[Arch, int], ...]:
         """The calls that the operations of the workload `syscalls` make."""
-        names = dict.fromkeys(
-            name
-            for operation, calls in operations().items()
-            if operation != "exec"
-            for name in calls
-        )
-        names["execve"] = None
+        names = dict.fromkeys(name for calls in operations().values() for name in calls)
         return tuple(("b64", lookup.calls("b64")[name]) for name in names)
 
     @cached_property
