@@ -98,7 +98,6 @@ def test_within_the_limit_of_a_metric_of_its_own(say: Say) -> None:
         ("--max 'opne<=5%'", "there is no metric 'opne'"),
         ("--max 5%", "names no metric"),
         ("--max 'open<=5%' --max 'open<=6%'", "has two limits"),
-        ("--max 'exec<=5%'", "'exec' has no number"),
         ("--write nosuch=x", "is not FORMAT=FILE"),
     ],
 )

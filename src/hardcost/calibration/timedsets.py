@@ -34,7 +34,9 @@ LENGTHS = (8, 32, 48, 64, 80, 96, 128, 160, 200)
 NONE, ONE, STEADY = "none", "unnamed", "steady"
 """Sets that others are compared with: no rules, one that names no call, `COPIES` of these."""
 
-NOT_MEASURED = frozenset({"unnamed 2", "ppid 2", "path", "marked", "execve", "perm execve"})
+NOT_MEASURED = frozenset({
+    "before", "unnamed 2", "ppid 2", "path", "marked", "execve", "perm execve",
+})  # fmt: skip
 """Experiments whose outcome follows from others', or is too small to be seen in time."""
 
 _COPIED = re.compile(r"(field|pair|number|user|group|each|perm [rwao]|uid holds|gid holds|.* !=)")
