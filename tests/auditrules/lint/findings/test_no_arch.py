@@ -18,8 +18,10 @@ def test_names_without_arch_are_64_bit_numbers_that_mean_other_calls_in_b32(lint
     assert found.spot.column == 16
 
 
-def test_to_rule_out_an_abi_is_not_to_choose_one(lint: Lint) -> None:
-    assert lint(CODE, "-a always,exit -F arch!=b64 -S open -k access")
+def test_a_rule_that_excludes_an_abi_is_reported_for_that_alone(lint: Lint) -> None:
+    rule = "-a always,exit -F arch!=b64 -S open -k access"
+    assert not lint(CODE, rule)
+    assert lint("negated-arch", rule)
 
 
 def test_rules_with_arch_or_for_all_calls_and_watches_are_none(lint: Lint) -> None:

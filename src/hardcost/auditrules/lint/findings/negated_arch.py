@@ -48,12 +48,12 @@ def find(context: Context) -> Iterable[Diagnostic]:
         ]
         if wrong:
             meant = lookup.call_name(excluded, wrong[0])
+            calls = masks.listed([lookup.call_name(excluded, one) for one in wrong])
             yield Diagnostic(
                 CODE,
                 LEVEL,
-                f"{masks.listed([lookup.call_name(excluded, one) for one in wrong])} are numbers"
-                f" of {excluded}, tested in {other}: {meant} is {wrong[0]}, which is"
-                f" {_there(other, wrong[0])} in {other}",
+                f"it looks {calls} up in the table of {excluded}, and tests the numbers in {other}:"
+                f" {meant} is {wrong[0]}, which is {_there(other, wrong[0])} in {other}",
                 spot_of(rule.source, column_of(rule.source, "arch!=")),
                 rule.source.text if rule.source else "",
                 f"write arch={other}",
