@@ -10,7 +10,7 @@ import pytest
 from hardcost.controls.control import BootParameter, Profile, Sysctl
 from hardcost.design import leave_one_out
 from hardcost.design.plan import Workload
-from hardcost.errors import MachineError, TrialError
+from hardcost.errors import InputError, MachineError, Place, TrialError
 from hardcost.machines import fakeguest
 from hardcost.machines.fake import FakeMachine
 from hardcost.run import spared
@@ -74,3 +74,19 @@ def test_each_that_kills_its_guest_is_named(tmp_path: Path) -> None:
 def test_what_no_control_is_to_blame_for_is_raised(tmp_path: Path) -> None:
     with pytest.raises(MachineError, match="panicked"):
         measured(tmp_path, [set()])
+
+
+def test_an_error_names_the_setting_that_was_refused_by_its_line() -> None:
+    at = Place("x.conf", 2)
+    kept, refused = Sysctl("kernel.x", "1", place=Place("x.conf", 1)), Sysctl("a.b", "1", place=at)
+    error = InputError("the kernel has no setting a.b", place=at, hint="is it misspelt?")
+    found = spared.refused_setting(Profile("p", "p", "", (kept, refused)), error)
+    assert found is not None
+    profile, unmeasured = found
+    assert profile.controls == (kept,)
+    assert (unmeasured.control, unmeasured.reason) == (
+        "a.b=1",
+        "the kernel has no setting a.b (is it misspelt?)",
+    )
+    assert spared.refused_setting(profile, error) is None
+    assert spared.refused_setting(profile, TrialError("the guest panicked")) is None

@@ -176,3 +176,15 @@ def test_what_fits_no_metric_s_budget_is_reported_with_its_cost(hardcost: Comman
     outcome = hardcost(*words, status=1)
     said = " ".join(outcome.out.split())
     assert re.search(r"is too expensive alone: [\d,.]+% more, on chmod; limit 50\.0%", said)
+
+
+def test_a_search_goes_on_without_the_settings_that_a_kernel_refuses(hardcost: Command) -> None:
+    settings = ("kernel.kptr_restrict=1", "kernel.nothing_such=1", "net.ipv4.conf.eth0.rp_filter=1")
+    file = hardcost.write("saved.conf", "\n".join(settings))
+    words = ("--method", "search", "--workload", "syscalls calls=null", "--format", "json")
+    found = hardcost("bill", file, *words, status=3)
+    (lost,) = found.data()["unmeasured"]
+    assert lost["control"] == "kernel.nothing_such=1"
+    assert lost["place"].endswith("saved.conf:2")
+    assert "the kernel has no setting" in lost["reason"]
+    assert "devices that no guest has are left out: eth0" in " ".join(found.data()["notes"])

@@ -19,6 +19,7 @@ from hardcost.design.culprits import worth_searching
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
 from hardcost.profiles.commandline import Settings
+from hardcost.profiles.importers.sysctlkeys import in_guest
 from hardcost.profiles.kernel.preferred import booted
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ def bill(  # noqa: PLR0913  (click's options)
             profiles, scap_profile, settings, tailoring, leave_out_faulty=leave_out_faulty
         )
     ]
+    if not chosen.running:
+        loaded = [in_guest(one) for one in loaded]
     for one in loaded:
         refused.check(one)
     if _is_searched(loaded, workloads, method, limit):

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import click
+
 from hardcost.analysis import blamed
 from hardcost.analysis.accounting import with_accounting
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding
 from hardcost.analysis.resolved import resolved
 from hardcost.cli import console, measuring
-from hardcost.cli.billsingle import baseline_note
+from hardcost.cli.billsingle import baseline_note, without
 from hardcost.cli.defaultmarks import with_defaults
 from hardcost.cli.present import notes_of
 from hardcost.controls.apply import kernel
@@ -21,18 +23,21 @@ from hardcost.design.anyrule import is_idle
 from hardcost.design.compared import compared_with
 from hardcost.design.group_testing import Settings, bound, statement
 from hardcost.design.leave_one_out import PROFILE
-from hardcost.errors import InputError
+from hardcost.errors import HardcostError, InputError, MachineError
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
 from hardcost.profiles.kernel import kerneloptions
 from hardcost.profiles.kernel.defaults import switched_off_notes
+from hardcost.run.monitor import Failed
 from hardcost.run.prepare import boot_of, check_able
 from hardcost.run.search import Search
+from hardcost.run.spared import refused_setting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from hardcost.analysis.finding import Search as Story
+    from hardcost.analysis.finding import Unmeasured
     from hardcost.cli.measuring import Monitored
     from hardcost.cli.options import Choices
     from hardcost.controls.control import Control, Profile
@@ -41,6 +46,7 @@ if TYPE_CHECKING:
     from hardcost.design.plan import Plan, Workload
     from hardcost.instruments.instrument import Instrument
     from hardcost.machines.machine import KernelRecipe
+    from hardcost.run.session import Run
     from hardcost.store.record import Record
 
 MOST_KERNELS = 12
@@ -71,24 +77,74 @@ def bill(profile: Profile, workloads: Sequence[Workload], chosen: Choices, wante
             hint="leave --repetitions out, or take --method single",
         )
     on = _machine_for_options(profile, workloads, chosen)
-    profile, found = _suspects(profile, on)
-    settings = _settings(found, chosen, wanted)
-    said = statement(found.problem, settings)
+
+    def asked_of(billed: Profile) -> _Asked:
+        kept, found = _suspects(billed, on)
+        return _Asked(kept, found, _first_plan(kept, found, workloads, chosen))
+
+    asked = asked_of(profile)
+    settings = _settings(asked.found, chosen, wanted)
+    said = statement(asked.found.problem, settings)
     console.note(said)
-    plan = _first_plan(profile, found, workloads, chosen)
-    plan = replace(plan, notes=(*plan.notes, said) if chosen.dry_run else plan.notes)
-    most = most_configurations(found, settings)
+    plan = replace(asked.plan, notes=(*asked.plan.notes, said)) if chosen.dry_run else asked.plan
+    most = most_configurations(asked.found, settings)
     with measuring.run_of(plan, chosen, most=most, on=on) as run:
         if run is None:
             return
-        records = run.measure().records
-        searched = Search(run, plan, found, records)
-        outcome = searched.outcome(_above_chance(settings, records))
-        named_by = blamed.guide_name(records)
+        if chosen.running:  # nothing is tried out on a machine that somebody uses
+            begun = _Begun(asked, run.measure().records)
+        else:
+            begun = _begun(asked, run, asked_of)
+        asked, found = begun.asked, begun.asked.found
+        searched = Search(run, asked.plan, found, begun.records)
+        outcome = searched.outcome(_above_chance(settings, begun.records))
+        named_by = blamed.guide_name(begun.records)
         story = blamed.story(found.problem.names, outcome, said, named_by)
-        finding = _finding(profile, plan, run.name, found, outcome, searched.records, story)
-        finding = measuring.finished(run, finding)
+        finding = _finding(asked, run.name, outcome, searched.records, story)
+        finding = measuring.finished(run, without(finding, begun.unmeasured))
     measuring.shown(finding, chosen)
+    if begun.unmeasured:
+        raise click.exceptions.Exit(MachineError.exit_status)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a search asks: which of a profile's controls may be switched, and its first plan."""
+
+    profile: Profile
+    found: Suspects
+    plan: Plan
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """What a search begins with: its first records, without the settings that were refused."""
+
+    asked: _Asked
+    records: tuple[Record, ...]
+    unmeasured: tuple[Unmeasured, ...] = ()
+
+
+def _begun(asked: _Asked, run: Run, again: Callable[[Profile], _Asked]) -> _Begun:
+    """Measure what a search begins with, without the settings that the guest's kernel refuses.
+
+    Raises:
+        HardcostError: A trial failed, and it is not known which setting is to blame.
+    """
+    lost: list[Unmeasured] = []
+    while True:
+        try:
+            measured = run.measure_instead(asked.plan) if lost else run.measure()
+        except HardcostError as error:
+            refused = refused_setting(asked.profile, error)
+            if refused is None:
+                raise
+            profile, unmeasured = refused
+            lost.append(unmeasured)
+            run.monitor.hear(Failed(f"{unmeasured.control} is not measured: {unmeasured.reason}"))
+            asked = again(profile)
+        else:
+            return _Begun(asked, measured.records, tuple(lost))
 
 
 def _machine_for_options(
@@ -171,15 +227,10 @@ def _above_chance(settings: Settings, records: Sequence[Record]) -> Settings:
     return replace(settings, threshold=chance)
 
 
-def _finding(  # noqa: PLR0913, PLR0917  (a finding is made of just these)
-    profile: Profile,
-    plan: Plan,
-    run: str,
-    found: Suspects,
-    outcome: Outcome,
-    records: Sequence[Record],
-    story: Story,
+def _finding(
+    asked: _Asked, run: str, outcome: Outcome, records: Sequence[Record], story: Story
 ) -> Finding:
+    profile, plan, found = asked.profile, asked.plan, asked.found
     bill = resolved(blamed.itemise(profile, found.problem, outcome, records), records)
     bill = replace(bill, compared_with=compared_with(profile))
     bill = with_defaults(with_accounting(bill, profile, plan.instrument), profile)

@@ -89,7 +89,7 @@ def bill(profile: Profile, workloads: Sequence[Workload], chosen: Choices, asked
 
         done = precisely.measured(spared.plan, run, aim, rounds, spared.measured)
         found = finding(profile, done.plan, run, done.records, chosen)
-        found = _without(found, spared.unmeasured)
+        found = without(found, spared.unmeasured)
         notes = (*found.notes, *done.notes, *counted.notes)
         found = replace(found, notes=notes, counted=counted.finding)
         if asked.limit is not None:
@@ -116,7 +116,7 @@ def _spared(
     return spare.measured(profile, planned, run)
 
 
-def _without(found: Finding, unmeasured: tuple[Unmeasured, ...]) -> Finding:
+def without(found: Finding, unmeasured: tuple[Unmeasured, ...]) -> Finding:
     """Return the finding with the controls that its bill is without."""
     if found.bill is None:
         return found

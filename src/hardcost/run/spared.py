@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.analysis.finding import Unmeasured
 from hardcost.analysis.itemise import place
+from hardcost.controls.control import Sysctl
 from hardcost.design.leave_one_out import BASELINE, PROFILE, alone, only, without
 from hardcost.errors import HardcostError, InputError, MachineError
 from hardcost.run.monitor import Failed
@@ -62,6 +63,26 @@ def measured(profile: Profile, planned: Planned, run: Run) -> Spared:
             return Spared(profile, plan, run.measure_instead(plan), tuple(lost))
         except (InputError, MachineError) as error:
             failed = error
+
+
+def refused_setting(profile: Profile, error: HardcostError) -> tuple[Profile, Unmeasured] | None:
+    """Return the profile without the setting that a kernel refused, and why; None if it was none.
+
+    An error about a setting of a file names the setting's own line.
+    """
+    (problem, *others) = error.problems
+    if problem.place is None or others:
+        return None
+    of = [
+        index
+        for index, one in enumerate(profile.controls)
+        if isinstance(one, Sysctl) and one.place == problem.place
+    ]
+    if len(of) != 1:
+        return None
+    kept = (*profile.controls[: of[0]], *profile.controls[of[0] + 1 :])
+    reason = f"{problem.message} ({problem.hint})" if problem.hint else problem.message
+    return replace(profile, controls=kept), _unmeasured(profile, of[0], reason)
 
 
 def _switched(plan: Plan) -> bool:

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hardcost.controls.control import Sysctl
+from hardcost.controls.control import Profile, Sysctl
 from hardcost.errors import InputError, Place
 from hardcost.profiles import catalogue
-from hardcost.profiles.importers import sysctld
+from hardcost.profiles.importers import sysctld, sysctlkeys
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -207,3 +207,12 @@ def test_a_profile_without_a_title_goes_by_its_name(tmp_path: Path) -> None:
     path = tmp_path / "p.toml"
     path.write_text('sysctl = { "kernel.x" = 1 }\n')
     assert catalogue.load(str(path)).title == str(path)
+
+
+def test_devices_that_no_guest_has_are_left_out_with_a_note() -> None:
+    keys = ("net.ipv4.conf.all.x", "net.ipv4.conf.eth0.x", "net/ipv6/neigh/wlan0/x", "kernel.x")
+    profile = Profile("p", "p", "", tuple(Sysctl(key, "1") for key in keys))
+    found = sysctlkeys.in_guest(profile)
+    assert [one.name for one in found.controls] == ["net.ipv4.conf.all.x=1", "kernel.x=1"]
+    assert found.notes == ("2 settings of devices that no guest has are left out: eth0, wlan0",)
+    assert sysctlkeys.in_guest(found) is found

@@ -57,6 +57,7 @@ def verify(controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str,
         elif found.after.split() != control.value.split():
             raise TrialError(
                 f"{control.name} did not take: {control.key} is {found.after!r}",
+                place=control.place,
                 hint=f"before, it was {found.before!r}: does the kernel take this value?",
             )
     return tuple(notes)
@@ -71,11 +72,13 @@ def explain(controls: Sequence[Control], message: str) -> InputError | None:
         if found and "No such file" in reason:
             return InputError(
                 f"the kernel has no setting {control.key}",
+                place=control.place,
                 hint="is the key misspelt, or the kernel built without it?",
             )
         if found:
             return InputError(
                 f"the kernel refuses {control.name}: {re.sub(r' [(]os error .*', '', reason)}",
+                place=control.place,
                 hint="the kernel's documentation of the setting says what it takes",
             )
     return None

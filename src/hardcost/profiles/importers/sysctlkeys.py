@@ -8,8 +8,14 @@ from __future__ import annotations
 
 import fnmatch
 import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from hardcost.controls.control import TEXT_SETTINGS
+from hardcost.controls.control import TEXT_SETTINGS, Sysctl
+from hardcost.units import count
+
+if TYPE_CHECKING:
+    from hardcost.controls.control import Profile
 
 _DEVICES = {"conf": ("all", "default", "lo"), "neigh": ("default", "lo")}
 _OF_DEVICE = re.compile(
@@ -61,6 +67,28 @@ def expanded(pattern: str) -> tuple[str, ...] | None:
         for device in devices
         if fnmatch.fnmatchcase(device, found["device"])
     )
+
+
+def in_guest(profile: Profile) -> Profile:
+    """Return a profile without the settings of network devices that no guest has, with a note."""
+    devices = {
+        one: device
+        for one in profile.controls
+        if isinstance(one, Sysctl) and (device := _foreign_device(one.key)) is not None
+    }
+    kept = tuple(one for one in profile.controls if one not in devices)
+    if not devices or not kept:
+        return profile
+    names = ", ".join(sorted(set(devices.values())))
+    note = f"{count(len(devices), 'setting')} of devices that no guest has are left out: {names}"
+    return replace(profile, controls=kept, notes=(*profile.notes, note))
+
+
+def _foreign_device(key: str) -> str | None:
+    found = _OF_DEVICE.fullmatch(slashed(key))
+    if found is None or found["device"] in {"all", *_DEVICES[found["kind"]]}:
+        return None
+    return found["device"]
 
 
 def without_effect(key: str, value: str) -> str | None:
