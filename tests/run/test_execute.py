@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.protocol.said import as_sent, typed
 
+from hardcost import errors
 from hardcost.auditrules.parse import read_line
 from hardcost.auditrules.rule import Place
 from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Sysctl
@@ -16,7 +17,7 @@ from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import InputError, MachineError, TrialError
 from hardcost.machines.fake import FakeMachine
 from hardcost.machines.machine import Boot
-from hardcost.protocol.answers import CallAnswer
+from hardcost.protocol.answers import CallAnswer, WrittenAnswer
 from hardcost.run.execute import execute
 from hardcost.run.prepare import FIXED_LAYOUT_SEED, prepare
 from hardcost.workloads import syscalls
@@ -177,3 +178,20 @@ def test_rules_without_a_daemon_are_refused_before_any_guest() -> None:
     with pytest.raises(InputError, match="not switched on"):
         prepare(with_controls(rule("-w /etc/passwd")), machine)
     assert machine.started == []
+
+
+def test_a_setting_that_did_not_take_is_reported_by_its_line() -> None:
+    def kept(boot: Boot, job: Sequence[Request]) -> Sequence[Answer]:
+        return [
+            WrittenAnswer(path=one.path, before="0", after="0")
+            if isinstance(one, WrittenAnswer)
+            else one
+            for one in answers(boot, job)
+        ]
+
+    control = Sysctl("kernel.x", "1", place=errors.Place("x.conf", 2))
+    trial = dataclasses.replace(TRIAL, configuration=Configuration("a", (*PLAIN, control)))
+    machine = FakeMachine(kept)
+    with pytest.raises(TrialError, match=r"^kernel\.x=1 did not take") as raised:
+        asyncio.run(execute(prepare(trial, machine), machine, limit_seconds=1))
+    assert [one.place for one in raised.value.problems] == [control.place]

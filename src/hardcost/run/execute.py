@@ -101,6 +101,7 @@ def _packages(prepared: Prepared, machine: Machine) -> dict[str, str]:
 
 
 def _located(error: MachineError, trial: Trial, hint: str | None) -> MachineError:
-    """Return the error, of its own kind, with the name of the trial that it struck."""
-    name = f"{trial.configuration.name}, {trial.workload}"
-    return type(error)(f"{name}: {error}", hint=hint, console=error.console)
+    """Return the error, of its own kind: with its line in a file, or the trial that it struck."""
+    place = error.problems[0].place
+    name = "" if place else f"{trial.configuration.name}, {trial.workload}: "
+    return type(error)(f"{name}{error}", place=place, hint=hint, console=error.console)
