@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hardcost.analysis.cautions import cautioned
-from hardcost.analysis.finding import Bill, Finding, Item
+from hardcost.analysis.finding import Bill, Finding, Item, Unmeasured
 from hardcost.controls.control import BootParameter, KernelOption
 
 OFF, PTI, ZERO = map(BootParameter, ("mitigations=off", "pti=on", "init_on_alloc=1"))
@@ -50,6 +50,13 @@ def test_what_a_search_did_not_itemise_is_a_note() -> None:
     found = cautioned(bill_of(ZERO), (ZERO, OFF), {})
     (note,) = found.notes
     assert note.startswith("mitigations=off: ")
+
+
+def test_of_what_a_guest_refused_nothing_more_is_said() -> None:
+    bill = bill_of(ZERO).bill
+    assert bill is not None
+    whole = replace(STUDY, bill=replace(bill, unmeasured=(Unmeasured(OFF.name, "refused", ""),)))
+    assert cautioned(whole, (ZERO, OFF), {}) == whole
 
 
 def test_times_show_it() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from hardcost.analysis.finding import Bill, Cell, Finding, Item, Total
+from hardcost.analysis.finding import Bill, Cell, Finding, Item, Total, Unmeasured
 from hardcost.analysis.unreached import told
 from hardcost.controls.control import BootParameter, Control, Sysctl
 from hardcost.controls.exercised import reach, table
@@ -105,3 +105,13 @@ def test_the_table_names_calls_that_there_are_and_each_control_once() -> None:
     wild = reach(Sysctl("net.ipv4.conf.all.send_redirects", "0"))
     assert wild is not None
     assert wild.by == ()
+
+
+def test_what_a_guest_refused_is_said_once() -> None:
+    whole = bill_of(PTRACE)
+    assert whole.bill is not None
+    lost = (Unmeasured(KEXEC.name, "the kernel has no such setting", ""),)
+    found = told(replace(whole, bill=replace(whole.bill, unmeasured=lost)), {"profile": ALL})
+    assert not any(KEXEC.name in one for one in found.notes)
+    assert found.bill is not None
+    assert KEXEC.name not in found.bill.unshown

@@ -188,3 +188,16 @@ def test_a_search_goes_on_without_the_settings_that_a_kernel_refuses(hardcost: C
     assert lost["place"].endswith("saved.conf:2")
     assert "the kernel has no setting" in lost["reason"]
     assert "devices that no guest has are left out: eth0" in " ".join(found.data()["notes"])
+
+
+def test_a_control_that_kills_its_guest_is_named_and_the_other_measured(hardcost: Command) -> None:
+    words = ("--boot", "init_on_free=1", "--boot", "rdinit=/none")
+    found = hardcost(
+        "bill", *words, "--workload", "syscalls calls=open", "--format", "json", status=3
+    )
+    (lost,) = found.data()["unmeasured"]
+    assert lost["control"] == "rdinit=/none"
+    assert "the guest died while it booted" in lost["reason"]
+    (item,) = found.data()["items"]
+    assert item["control"] == "init_on_free=1"
+    assert item["cost"] > 0

@@ -32,8 +32,7 @@ boot = [
     "page_alloc.shufle=1",
 ]
 """
-    outcome = hardcost("bill", hardcost.write("my.toml", profile), *NULL, status=2)
-    assert outcome.out == ""
+    outcome = hardcost("bill", hardcost.write("my.toml", profile), *NULL, status=3)
     for said in (
         "my.toml:4: boot parameter 'mitigatons=off': the guest's kernel does not know mitigatons",
         "did you mean mitigations?",
@@ -45,6 +44,8 @@ boot = [
     ):
         assert said in outcome.err
     assert "my.toml:3" not in outcome.err
+    assert "4 controls not measured" in outcome.out
+    assert "init_on_alloc=1; default of the distribution" in outcome.out
 
 
 def test_of_a_study_the_trial_fails_and_the_others_are_measured(hardcost: Command) -> None:

@@ -27,10 +27,11 @@ def cautioned(finding: Finding, controls: Iterable[Control], faults: Faults) -> 
     """
     if finding.instrument != INSN.name:
         return finding
+    lost = set() if finding.bill is None else {one.control for one in finding.bill.unmeasured}
     caveats = {
         control.name: f"{why}{_changed(control, faults)}"
         for control in controls
-        if (why := why_uncounted(control)) is not None
+        if control.name not in lost and (why := why_uncounted(control)) is not None
     }
     if not caveats:
         return finding
@@ -43,7 +44,11 @@ def cautioned(finding: Finding, controls: Iterable[Control], faults: Faults) -> 
     left = _notes({name: text for name, text in caveats.items() if name not in billed})
     return replace(
         finding,
-        bill=replace(finding.bill, items=items, unshown=tuple(caveats)),
+        bill=replace(
+            finding.bill,
+            items=items,
+            unshown=tuple(dict.fromkeys((*finding.bill.unshown, *caveats))),
+        ),
         notes=(*finding.notes, *left),
     )
 

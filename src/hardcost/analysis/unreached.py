@@ -24,7 +24,10 @@ def told(finding: Finding, configurations: Mapping[str, Sequence[Control]]) -> F
     if not cells or any(cell.workload.split(" ")[0] not in syscalls.OF_CALLS for cell in cells):
         return finding
     metrics = {cell.metric for cell in cells}
-    controls = {one: None for some in configurations.values() for one in some}
+    lost = set() if finding.bill is None else {one.control for one in finding.bill.unmeasured}
+    controls = {
+        one: None for some in configurations.values() for one in some if one.name not in lost
+    }
     known = {one.name: bool(metrics & {*at.by}) for one in controls if (at := reach(one))}
     why = {one.name: _why(one) for one in controls if known.get(one.name) is False}
     if finding.bill is None:

@@ -27,7 +27,7 @@ from hardcost.errors import HardcostError, InputError, MachineError
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
 from hardcost.profiles.kernel import kerneloptions
-from hardcost.profiles.kernel.defaults import switched_off_notes
+from hardcost.profiles.kernel.defaults import switched_off
 from hardcost.run.monitor import Failed
 from hardcost.run.prepare import boot_of, check_able
 from hardcost.run.search import Search
@@ -254,7 +254,7 @@ def _finding(
                 (
                     baseline_note(profile),
                     *plan.notes,
-                    *switched_off_notes(profile.controls),
+                    *(why for _, why in switched_off(profile.controls)),
                     *notes_of(whole),
                 )
             )

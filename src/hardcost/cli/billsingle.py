@@ -24,7 +24,7 @@ from hardcost.design.compared import compared_with
 from hardcost.design.factorial import BLOCK_ROUNDS
 from hardcost.errors import HardcostError, MachineError
 from hardcost.instruments.insn import INSN
-from hardcost.profiles.kernel.defaults import switched_off_notes
+from hardcost.profiles.kernel.defaults import switched_off
 from hardcost.profiles.pieces import pieces
 from hardcost.run import spared as spare
 from hardcost.run.prepare import prepare_all
@@ -177,7 +177,7 @@ def finding(
         notes=(
             _baseline_note(against),
             *plan.notes,
-            *switched_off_notes(profile.controls),
+            *(why for _, why in switched_off(profile.controls)),
             *notes_of(whole),
             *notes,
         ),

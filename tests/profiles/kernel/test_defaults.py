@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hardcost.controls.control import BootParameter, Kernel, Sysctl
-from hardcost.profiles.kernel.defaults import default_of, switched_off_notes
+from hardcost.profiles.kernel.defaults import default_of, switched_off
 
 if TYPE_CHECKING:
     from hardcost.controls.control import Control
@@ -72,12 +72,14 @@ def test_a_kernel_of_one_s_own_has_no_option_of_the_distribution(
         ),
         (("init_on_free=1", "slub_debug=P,dentry;FZ,inode"), ["slub_debug=P,dentry;FZ,inode "]),
         (("init_on_free=0", "page_poison=1"), []),
+        (("slub_debug=ZF", "slub_debug=P"), ["slub_debug=P replaces slub_debug=ZF"]),
+        (("slub_debug=P", "init_on_free=1", "slub_debug=ZF"), ["slub_debug=ZF replaces "]),
     ],
 )
 def test_what_is_switched_off_is_named_with_what_does_it(
     words: tuple[str, ...], said: list[str]
 ) -> None:
-    found = list(switched_off_notes([BootParameter(word) for word in words]))
+    found = [why for _, why in switched_off([BootParameter(word) for word in words])]
     assert [one.startswith(start) for one, start in zip(found, said, strict=True)] == [True] * len(
         said
     )

@@ -79,7 +79,7 @@ def test_a_bill_begins_with_its_cost_its_dearest_control_and_what_is_free() -> N
             "The most expensive control accounts for 1,204 of the 1,304 instructions per operation "
             f"on open: {DEAR}."
         ),
-        "1 of 3 controls costs nothing distinguishable from 0 on any metric by itself.",
+        "1 of 3 controls costs nothing distinguishable from 0 on any metric beside the others.",
     )
     assert next((one.number, one.name, one.part) for one in said.dearest) == (1, DEAR, 1.0)
     assert [one.name for one in said.dearest] == [DEAR, CHEAP]
@@ -126,7 +126,7 @@ def test_a_control_that_is_in_the_rest_on_every_metric_is_free_and_counted() -> 
     bill = replace(bill_of([item(DEAR, "open", 500.0)]), controls=(FREE, DEAR))
     said = answer(finding_of(bill))
     assert said.free == ((2, FREE),)
-    free = "1 of 2 controls costs nothing distinguishable from 0 on any metric by itself."
+    free = "1 of 2 controls costs nothing distinguishable from 0 on any metric beside the others."
     assert said.sentences[-1] == free
     shown = render(bill_table(finding_of(bill)), 120)
     assert "2 controls" in shown
@@ -175,7 +175,7 @@ def test_a_profile_without_any_cost_says_so() -> None:
     said = answer(finding_of(bill_of(items, ("null", "open"))))
     assert said.sentences == (
         "mine costs nothing distinguishable from 0 on any of 2 metrics (instrument insn).",
-        "None of its 2 controls costs anything distinguishable from 0 by itself.",
+        "None of its 2 controls costs anything distinguishable from 0 beside the others.",
     )
     assert said.dearest == ()
     assert len(said.free) == 2

@@ -27,6 +27,8 @@ _FILE = Path(str(resources.files("hardcost.profiles"))) / "catalogue" / "kernel"
 _INITS = ("init_on_alloc=1", "init_on_free=1")
 _POISON = "page_poison=1"
 _SLUB = re.compile(r"sl[ua]b_debug(?:=(?P<blocks>.*))?")
+_LAST_ACTS = ("slub_debug", "slab_debug", "init_on_alloc", "init_on_free", "page_poison")
+"""Boot parameters of which the kernel takes the last, if there are several."""
 _ON = re.compile(r"1|y|yes|on|true", re.IGNORECASE)
 _OFF = re.compile(r"0|n|no|off|false", re.IGNORECASE)
 
@@ -59,27 +61,32 @@ def default_of(control: Control, controls: Sequence[Control]) -> By | None:
     return None if own and found.option is not None else found.by
 
 
-def switched_off_notes(controls: Sequence[Control]) -> Iterator[str]:
-    """Yield which control switches off what another does, whose cost is then 0, or less.
+def switched_off(controls: Sequence[Control]) -> Iterator[tuple[str, str]]:
+    """Yield each control that another switches off, whose cost is then 0 or less, and which does.
 
-    Source: `init_mem_debugging_and_hardening` of mm/page_alloc.c (later mm/mm_init.c), and
-    `slab_want_init_on_alloc` and `_free` of mm/slab.h.
+    Source: `init_mem_debugging_and_hardening` of mm/page_alloc.c (later mm/mm_init.c),
+    `slab_want_init_on_alloc` and `_free` of mm/slab.h, `setup_slub_debug` of mm/slub.c.
     """
     words = {one.text: _setting(one) for one in controls if isinstance(one, BootParameter)}
+    last = {name: text for text in words if (name := text.partition("=")[0]) in _LAST_ACTS}
+    for text in tuple(words):
+        acts = last.get(text.partition("=")[0], text)
+        if acts != text:
+            del words[text]
+            yield text, f"{acts} replaces {text}: the kernel takes the last of them"
     inits = [text for text, setting in words.items() if setting in _INITS]
     for text, setting in words.items():
         objects = _poisoned(text)
+        if setting == _POISON:
+            off = "switches off {}: the kernel poisons pages instead of initialising memory"
+            source = "mm/page_alloc.c"
+        elif objects is not None:
+            off = f"switches off {{}} for {objects}: poisoned ones are not initialised"
+            source = "mm/slab.h"
+        else:
+            continue
         for init in inits:
-            if setting == _POISON:
-                yield (
-                    f"{text} switches off {init}: the kernel poisons pages instead of initialising"
-                    " memory (mm/page_alloc.c)"
-                )
-            elif objects is not None:
-                yield (
-                    f"{text} switches off {init} for {objects}: poisoned ones are not initialised"
-                    " (mm/slab.h)"
-                )
+            yield init, f"{text} {off.format(init)} ({source})"
 
 
 def _poisoned(text: str) -> str | None:

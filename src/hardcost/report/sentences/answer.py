@@ -159,7 +159,7 @@ def _defaults(bill: Bill) -> Iterator[str]:
     """Yield the total with and without what is the default anyway, where that is most of it."""
     by_metric: dict[str, list[Item]] = {}
     for item in bill.items:
-        if item.default is not None:
+        if item.default is not None and item.cost:
             by_metric.setdefault(item.metric, []).append(item)
     totals = [one for one in bill.totals if one.metric in by_metric and one.baseline > 0]
     if not totals:
@@ -214,12 +214,14 @@ def _controls(book: Ledger) -> Iterator[str]:
 def _free(every: int, free: int, unshown: int) -> Iterator[str]:
     """Yield how many controls are free."""
     if free == every:
-        yield f"None of its {every} controls costs anything distinguishable from 0 by itself."
+        yield (
+            f"None of its {every} controls costs anything distinguishable from 0 beside the others."
+        )
     elif free:
         verb = "costs" if free == 1 else "cost"
         yield (
             f"{free} of {every} controls {verb} nothing distinguishable from 0 on any metric"
-            f" by {'itself' if free == 1 else 'themselves'}."
+            " beside the others."
         )
     elif not unshown:
         yield f"Each of the {every} controls costs something on at least one metric."
