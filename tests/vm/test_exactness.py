@@ -13,12 +13,16 @@ from tests.load import busy
 from tests.studies import of_rules
 from tests.vm.conftest import RULES
 
+from hardcost.design import placebos
+
 if TYPE_CHECKING:
     from tests.vm.conftest import Command
 
 pytestmark = pytest.mark.vm
 
 SMALL = of_rules("small", "null+open+fork", (0, 7))
+TRIALS = 2 + placebos.USUAL
+"""A study's two configurations, and its placebos."""
 
 
 def test_load_moves_no_count_and_every_rule_costs_the_same(hardcost: Command) -> None:
@@ -55,7 +59,7 @@ def test_a_snapshot_made_anew_gives_the_same_samples(hardcost_apart: Command) ->
         entries = hardcost_apart("image", "list", "--format", "json").data()
         (snapshot,) = [entry["name"] for entry in entries if entry["kind"] == "snapshots"]
         assert snapshot in hardcost_apart("image", "remove", snapshot[:12]).out
-    assert len(found[0]) == 2
+    assert len(found[0]) == TRIALS
     assert found[0] == found[1]
 
 
@@ -80,7 +84,7 @@ def test_each_perturbation_repeats_and_is_a_draw_of_its_own(hardcost: Command) -
     kept: dict[str, list[Any]] = {}
     for identity, measured in samples(hardcost):
         kept.setdefault(identity, []).append(measured)
-    assert len(kept) == 2
+    assert len(kept) == TRIALS
     for first, again in kept.values():
         assert first == again
         null, fork, _ = first
@@ -98,7 +102,7 @@ def test_a_second_run_takes_everything_from_the_store(hardcost: Command) -> None
     study = hardcost.write("small.toml", SMALL)
     first = hardcost("run", study, "--format", "json")
     again = hardcost("run", study, "--format", "json")
-    assert "2 of 2 trials are in the store already" in again.err
+    assert f"{TRIALS} of {TRIALS} trials are in the store already" in again.err
     assert first.raw_cells() == again.raw_cells()
     assert first.data()["run"] != again.data()["run"]
     other = hardcost("run", study, "--format", "json", "--workload", "syscalls calls=null")

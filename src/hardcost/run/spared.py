@@ -147,4 +147,5 @@ def _reason(failure: Failure) -> str:
 
 def _unmeasured(profile: Profile, index: int, reason: str) -> Unmeasured:
     control = profile.controls[index]
-    return Unmeasured(control.name, reason, place(control))
+    at = place(control)
+    return Unmeasured(control.name, reason.removeprefix(f"{at}: "), at)
