@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from hardcost.design.placebos import reference
 from hardcost.errors import HardcostError, InputError, MachineError
 from hardcost.run import parallel
 from hardcost.run.bootlines import BootLines, problems_of
@@ -16,7 +17,7 @@ from hardcost.run.outlook import lacking
 from hardcost.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Coroutine, Iterable, Sequence
+    from collections.abc import AsyncGenerator, Coroutine, Iterable, Iterator, Mapping, Sequence
 
     from hardcost.machines.machine import Boot, Machine
     from hardcost.run.monitor import Monitor
@@ -80,15 +81,18 @@ async def outcomes(
         keep_going=keep_going,
     )
     given_up |= {one.identity: unbootable[one.boot] for one in missing if one.boot in unbootable}
+    failed: dict[str, HardcostError] = {}  # by the names of configurations
     for trial in missing:
         if trial.identity in given_up:
+            failed[trial.trial.configuration.name] = given_up[trial.identity]
             yield trial, given_up[trial.identity]
     bootable = [trial for trial in missing if trial.identity not in given_up]
-    failed, started = len(given_up), time.monotonic()
+    lost, started = len(given_up), time.monotonic()
     expected = outlook.expected_seconds("trials")
+    useless: list[tuple[Prepared, HardcostError]] = []
     with site.monitor.stage("trials", len(bootable), expected) as advance:
         running = parallel.outcomes(
-            bootable,
+            _useful(bootable, failed, useless),
             site.machine,
             jobs=site.limits.jobs,
             limit_seconds=site.limits.seconds,
@@ -97,13 +101,35 @@ async def outcomes(
         async with contextlib.aclosing(running):
             async for trial, came in running:
                 if isinstance(came, HardcostError):
-                    failed += 1
+                    lost += 1
                     name, workload = trial.trial.configuration.name, str(trial.trial.workload)
+                    failed[name] = came
                     site.monitor.hear(Failed(str(came), name, workload))
                 yield trial, came
                 advance()
-    lost = f", {failed} failed" if failed else ""
-    site.monitor.note(f"{count(len(missing), 'trial')} in {time.monotonic() - started:.1f} s{lost}")
+        for trial, error in useless:
+            yield trial, error
+            advance()
+    carried_out = count(len(missing) - len(useless), "trial")
+    said = f", {lost} failed" if lost else ""
+    site.monitor.note(f"{carried_out} in {time.monotonic() - started:.1f} s{said}")
+
+
+def _useful(
+    trials: Iterable[Prepared],
+    failed: Mapping[str, HardcostError],
+    useless: list[tuple[Prepared, HardcostError]],
+) -> Iterator[Prepared]:
+    """Yield trials as they are to start, but for placebos of what has `failed` by then.
+
+    These would fail too, and go into `useless`, with the error that they would repeat.
+    """
+    for trial in trials:
+        of = reference(trial.trial.configuration.name)
+        if of is not None and of in failed:
+            useless.append((trial, failed[of]))
+        else:
+            yield trial
 
 
 async def _build(missing: Sequence[Prepared], site: Site) -> bool:

@@ -11,7 +11,7 @@ from hardcost.errors import HardcostError, InputError, MachineError
 from hardcost.run.execute import execute
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator, Iterable
 
     from hardcost.machines.machine import Machine
     from hardcost.run.prepare import Prepared
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 async def outcomes(
-    trials: Sequence[Prepared],
+    trials: Iterable[Prepared],
     machine: Machine,
     *,
     jobs: int,
@@ -30,11 +30,11 @@ async def outcomes(
 
     A machine that says how many it has room for just now gets so many.
 
-    Trials start in their order. With `keep_going` a trial that fails is yielded with its
-    error like any other, also where the user's input is to blame, such as a sysctl that the guest's
-    kernel does not have. Otherwise no more are started, those that started before it still end, and
-    the error of the first of them that failed is raised: the same one each time. `limit_seconds`
-    None is the usual limit of a trial's guest.
+    Trials start in their order, and are asked for one by one. With `keep_going` a trial that fails
+    is yielded with its error like any other, also where the user's input is to blame, such as a
+    sysctl that the guest's kernel does not have. Otherwise no more are started, those that started
+    before it still end, and the error of the first of them that failed is raised: the same one each
+    time. `limit_seconds` None is the usual limit of a trial's guest.
     """
     waiting = iter(trials)
     running: dict[asyncio.Task[Record | HardcostError], Prepared] = {}
