@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -29,7 +30,8 @@ def lab(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], Path
     """Run `hardcost cluster ssh`; give its process and what it says."""
     python = shutil.which("python3", path=Path(sys.executable).parent) or sys.executable
     start = folder / "start"
-    start.write_text(f"#!/bin/sh\nexec {python} -c '{COMMAND[-1]}' \"$@\"\n")
+    own_words = shlex.join([python, "-c", COMMAND[-1]])
+    start.write_text(f'#!/bin/sh\nexec {own_words} "$@"\n')
     start.chmod(0o755)
     argv = [*COMMAND, "cluster", "ssh", "--command", str(start), *words]
     own = {**os.environ, "HARDCOST_CACHE": str(folder / "cache")}
