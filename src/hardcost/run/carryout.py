@@ -81,10 +81,10 @@ async def outcomes(
         keep_going=keep_going,
     )
     given_up |= {one.identity: unbootable[one.boot] for one in missing if one.boot in unbootable}
-    failed: dict[str, HardcostError] = {}  # by the names of configurations
+    failed: dict[tuple[str, str], HardcostError] = {}  # by configuration and workload
     for trial in missing:
         if trial.identity in given_up:
-            failed[trial.trial.configuration.name] = given_up[trial.identity]
+            failed[_names(trial)] = given_up[trial.identity]
             yield trial, given_up[trial.identity]
     bootable = [trial for trial in missing if trial.identity not in given_up]
     lost, started = len(given_up), time.monotonic()
@@ -102,9 +102,8 @@ async def outcomes(
             async for trial, came in running:
                 if isinstance(came, HardcostError):
                     lost += 1
-                    name, workload = trial.trial.configuration.name, str(trial.trial.workload)
-                    failed[name] = came
-                    site.monitor.hear(Failed(str(came), name, workload))
+                    failed[_names(trial)] = came
+                    site.monitor.hear(Failed(str(came), *_names(trial)))
                 yield trial, came
                 advance()
         for trial, error in useless:
@@ -117,7 +116,7 @@ async def outcomes(
 
 def _useful(
     trials: Iterable[Prepared],
-    failed: Mapping[str, HardcostError],
+    failed: Mapping[tuple[str, str], HardcostError],
     useless: list[tuple[Prepared, HardcostError]],
 ) -> Iterator[Prepared]:
     """Yield trials as they are to start, but for placebos of what has `failed` by then.
@@ -125,11 +124,17 @@ def _useful(
     These would fail too, and go into `useless`, with the error that they would repeat.
     """
     for trial in trials:
-        of = reference(trial.trial.configuration.name)
-        if of is not None and of in failed:
-            useless.append((trial, failed[of]))
+        name, workload = _names(trial)
+        of = reference(name)
+        if of is not None and (of, workload) in failed:
+            useless.append((trial, failed[of, workload]))
         else:
             yield trial
+
+
+def _names(trial: Prepared) -> tuple[str, str]:
+    """Return the names of a trial's configuration and workload."""
+    return trial.trial.configuration.name, str(trial.trial.workload)
 
 
 async def _build(missing: Sequence[Prepared], site: Site) -> bool:
