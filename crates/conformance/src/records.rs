@@ -53,7 +53,8 @@ impl Marks {
 impl Marks {
     /// The kinds of all records of each call's event, in their order.
     pub fn kinds(&self, kept: &[Record]) -> Vec<(usize, Vec<u16>)> {
-        let kinds_of = |records: Vec<(u16, String)>| records.iter().map(|&(kind, _)| kind).collect();
+        let kinds_of =
+            |records: Vec<(u16, String)>| records.iter().map(|&(kind, _)| kind).collect();
         self.events(kept).into_iter().map(|(call, records)| (call, kinds_of(records))).collect()
     }
 }

@@ -95,7 +95,7 @@ impl Call for Accept {
         let mut address =
             libc::sockaddr_un { sun_family: AddressFamily::UNIX.as_raw(), sun_path: [0; 108] };
         for (place, &byte) in address.sun_path.iter_mut().zip(name.to_bytes()) {
-            *place = byte.cast_signed();
+            *place = i8::from_ne_bytes([byte]);
         }
         Ok(Self { listener, address })
     }

@@ -12,24 +12,22 @@ use super::partner::Partner;
 use crate::call::{Call, Setup};
 use crate::sys::{self, Fault, syscall, word};
 
-/// Takes a refusal for want of permission for an answer; -1 then.
+/// Takes a refusal for want of permission for an answer: none.
 #[inline]
-fn or_refused(result: Result<usize, Fault>) -> Result<isize, Fault> {
+fn or_refused(result: Result<usize, Fault>) -> Result<Option<usize>, Fault> {
     match result {
-        Ok(found) => Ok(found.cast_signed()),
-        Err(Fault::Errno(libc::EPERM | libc::EACCES | libc::ENOSPC | libc::ENOSYS)) => Ok(-1),
+        Ok(found) => Ok(Some(found)),
+        Err(Fault::Errno(libc::EPERM | libc::EACCES | libc::ENOSPC | libc::ENOSYS)) => Ok(None),
         Err(fault) => Err(fault),
     }
 }
 
 /// Closes a descriptor that was opened, unless it was refused.
 #[inline]
-fn close(file: isize) -> Result<(), Fault> {
-    if file < 0 {
-        return Ok(());
-    }
+fn close(file: Option<usize>) -> Result<(), Fault> {
+    let Some(file) = file else { return Ok(()) };
     // SAFETY: the descriptor closed is one just opened.
-    unsafe { syscall(libc::SYS_close, [file.cast_unsigned()]) }.map(drop)
+    unsafe { syscall(libc::SYS_close, [file]) }.map(drop)
 }
 
 /// `ptrace`: `process_vm_readv` of one byte of a child that sleeps. It asks for the permission to
@@ -144,9 +142,9 @@ impl Call for Userns {
         // SAFETY: without shared memory and with no stack of its own, the child goes on on a copy,
         // and ends at once.
         match or_refused(unsafe { syscall(libc::SYS_clone, [flags]) })? {
-            0 => sys::exit(0),
-            -1 => Ok(()),
-            child => {
+            None => Ok(()),
+            Some(0) => sys::exit(0),
+            Some(child) => {
                 let pid = i32::try_from(child).map_err(|_| Fault::Wrong("not a process id"))?;
                 sys::wait(pid).map(drop)
             }
