@@ -447,3 +447,15 @@ def test_a_rule_of_any_list_that_names_a_signal_call_has_receivers_noted() -> No
         plain = predict(DEBIAN, rules(QUIET), events.typical("kill")).total
         assert predict(DEBIAN, rules(QUIET, line), events.typical("kill")).total - plain == 114
         assert predict(DEBIAN, rules(line), events.typical("kill")).total == 0
+
+
+@pytest.mark.parametrize(
+    ("test", "measured"),
+    [("gid=7", 15), ("gid!=7", 62), ("gid!=1000", -7), ("gid>7777", -10), ("gid<7777", 46)]
+    + [("egid!=7", 60), ("egid<=7", -9), ("sgid=7", -4), ("sgid!=7", 39), ("sgid>=7777", -10)],
+)
+def test_each_operator_on_a_group_costs_what_a_guest_measured(test: str, measured: int) -> None:
+    # Beside `-F uid=7`, as the first test, on getppid under Linux 6.1.
+    first = "-a always,exit -S getppid -F "
+    cost = of("getppid", f"{first}{test} -F uid=7").total - of("getppid", f"{first}uid=7").total
+    assert cost == measured

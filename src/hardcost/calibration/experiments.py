@@ -127,6 +127,8 @@ def _of_operators() -> Iterator[Experiment]:
     for operator, value in IDS:
         yield Experiment(f"user {operator}", (named("getppid", f"uid{operator}{value}"),))
         yield Experiment(f"group {operator}", (named("getppid", f"sgid{operator}{value}"),))
+        yield Experiment(f"own group {operator}", (named("getppid", f"gid{operator}{value}"),))
+    yield Experiment("own group !=, holds", (named("getppid", "gid!=7", "uid=7"),))
     yield Experiment("exe !=", (named("getppid", f"exe!={FILES[0]}", "uid=7"),))
     yield Experiment("filetype !=", (named("getppid", "filetype!=socket", "uid=7"),))
 

@@ -120,6 +120,10 @@ class _Fitting:
             self.operator[f"user {operator}"] = user
             group = self.on_null(f"group {operator}") - enter - self.field["sgid"]
             self.operator[f"group {operator}"] = group
+            own = self.on_null(f"own group {operator}") - enter - self.field["gid"]
+            self.operator[f"own group {operator}"] = own
+        other = self.on_null("own group !=, holds") - enter - uid - self.field["gid"]
+        self.walk["groups !="] = other - self.operator["own group !="]
         for name in ("exe", "filetype"):
             cost = self.on_null(f"{name} !=") - enter - uid
             self.operator[f"{name} !="] = cost - self.field[name]

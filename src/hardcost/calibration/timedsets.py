@@ -39,7 +39,9 @@ NOT_MEASURED = frozenset({
 })  # fmt: skip
 """Experiments whose outcome follows from others', or is too small to be seen in time."""
 
-_COPIED = re.compile(r"(field|pair|number|user|group|each|perm [rwao]|uid holds|gid holds|.* !=)")
+_COPIED = re.compile(
+    r"(field|pair|number|user|(own )?group|each|perm [rwao]|uid holds|gid holds|.* !=)"
+)
 _PROCESSES = 2  # in which an operation is measured in each trial
 _OF_NULL = 4  # the same of getppid, on which most is measured, and which takes the least time
 _THOROUGH = 2  # times as many where all constants depend on the set

@@ -37,17 +37,19 @@ class Constants:
         `unnamed` a rule whose mask does not hold the call;
         `enter` one whose mask does, with the return; `outranked` one that may not decide any more;
         `matched` beyond that, where all conditions hold; `bare` (added) where there are none;
-        `key`, `key-byte` copying a key; `groups` a gid that is not the process's own; `ppid` the
-        first time that one is asked for; `signal` a call that sends one, where a rule names such a
-        call; `watched-execve` executing a program of a file system on which rules watch files;
+        `key`, `key-byte` copying a key; `groups` looking for a gid that is not the process's own
+        among its groups, `groups !=` the same under that operator; `ppid` the first time that one
+        is asked for; `signal` a call that sends one, where a rule names such a call;
+        `watched-execve` executing a program of a file system on which rules watch files;
         `filesystem` a rule of that list with one field, each time that a name is noted,
         `filesystem-field` each further field; `idle`, `idle-name` what audit costs
         without rules; `record`, `record-name`, `record-key`, `record-key-byte` writing a record.
     field: testing a field with `=`, or the two of a comparison, `left:right`; `path` and
         `own-inode` in a bucket; `other` stands for one that was not measured.
     each: what a field adds for each visited file; `pair` is a comparison with a file's owner.
-    operator: what an operator adds, by `KIND OPERATOR`, KIND being `number`, `user`, `group`, or a
-        field that is compared in its own way.
+    operator: what an operator adds, by `KIND OPERATOR`, KIND being `number`, `user`, `group`,
+        `own group` (gid and egid: the kernel asks for the operator twice), or a field that is
+        compared in its own way.
     permission: what the test of `perm` adds: `class` for each class of calls that is looked through
         in vain, `write`, `read`, `attributes` for the one that holds the call, or the call's own.
     base: by call of b64, what it costs where there is any rule, with all files that it visits and
@@ -109,7 +111,7 @@ class Constants:
         missing = [name for name in (*_TABLES, "about") if not isinstance(data.get(name), dict)]
         if missing:
             raise ConstantsError(f"these are not constants: [{missing[0]}] is missing")
-        for name in ("bucket", "filesystem-field"):
+        for name in ("bucket", "filesystem-field", "groups !="):
             if name not in data["walk"]:  # fitted before it was measured
                 raise ConstantsError(f"these are not constants: {name} of [walk] is missing")
         return cls(

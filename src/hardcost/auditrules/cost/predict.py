@@ -335,16 +335,16 @@ class _Pricing:
         elif kind == "perm":
             cost += self._permission(condition)
         elif kind in {"gid", "egid"} and self._groups_searched(condition):
-            cost += self.walk["groups"]
+            cost += self.walk["groups" if operator is Operator.EQUAL else "groups !="]
         elif kind == "ppid" and not self.asked_for_parent:
             self.asked_for_parent = True
             cost += self.walk["ppid"]
-        return cost + self._operator(kind, operator)
+        return cost + self._operator(_family(kind), operator)
 
-    def _operator(self, kind: str, operator: Operator) -> float:
+    def _operator(self, family: str, operator: Operator) -> float:
         if operator is Operator.EQUAL:
             return 0.0
-        return self.constants.operator.get(f"{_family(kind)} {operator}", 0.0)
+        return self.constants.operator.get(f"{family} {operator}", 0.0)
 
     def _looked_at(self, condition: Condition, visited: Name | None) -> int:
         """Return how many files are compared: up to the first that holds, or the bucket's own."""
@@ -362,7 +362,7 @@ class _Pricing:
     def _comparison(self, condition: Comparison) -> float:
         left, right = condition.left, condition.right
         cost = self._constant(f"{left}:{right}")
-        apart = self._operator(left, condition.operator)
+        apart = self._operator("user" if left in _USERS else "group", condition.operator)
         if not right.startswith("obj_"):
             return cost + apart
         each = self.constants.each["pair"] + apart
@@ -448,15 +448,18 @@ def _watches(rule: KernelRule) -> bool:
 
 
 _USERS = frozenset({"uid", "euid", "suid", "fsuid", "auid", "obj_uid"})
-_GROUPS = frozenset({"gid", "egid", "sgid", "fsgid", "obj_gid"})
+_OWN_GROUPS = frozenset({"gid", "egid"})
+_GROUPS = frozenset({"sgid", "fsgid", "obj_gid"})
 TOLD_APART = frozenset({"open", "openat", "openat2", "execve", "execveat", "socketcall"})
 """Calls whose number alone does not determine the permission."""
 
 
 def _family(kind: str) -> str:
-    """Return how the kernel compares a field: as a number, a user, a group, or in its own way."""
+    """Return the kind of fields that the kernel compares as it compares this one."""
     if kind in _USERS:
         return "user"
+    if kind in _OWN_GROUPS:
+        return "own group"
     if kind in _GROUPS:
         return "group"
     if kind in {"path", "dir", "exe", "perm", "filetype"} or kind.startswith(("subj_", "obj_")):
