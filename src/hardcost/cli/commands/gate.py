@@ -9,6 +9,7 @@ import click
 from hardcost.cli.commands import completion
 from hardcost.cli.commands.shared import measuring
 from hardcost.cli.lazy import carried_out_by
+from hardcost.cli.verb import Verb
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,27 +21,29 @@ def _measuring(command: Callable[..., Any]) -> Callable[..., Any]:
     return measuring(command, FORMATS)
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("states", metavar="BASE HEAD", nargs=-1, shell_complete=completion.profiles)
 @click.option(
     "--max",
     "limits",
     multiple=True,
     metavar="METRIC<=PERCENT",
-    help="By how much a metric may grow, such as 'open<=5%'; 'any' stands for all that have no"
+    help="By how much a metric may grow, such as 'open<=5%'. 'any<=5%' is for all metrics without a"
     " limit of their own. May be repeated.",
 )
 @click.option(
     "--git",
     metavar="A..B",
-    help="Compare a file or folder at two revisions of its git repository (A...B: B with where it"
-    " left A; A alone: the files as they are now with A). Its name takes the place of BASE HEAD.",
+    help="Compare a file or folder, given instead of BASE HEAD, at two revisions of its git"
+    " repository. A...B compares B with the commit where it branched off from A; A alone compares"
+    " the files as they are now with A.",
 )
 @click.option(
     "--predict",
     is_flag=True,
-    help="Predict the costs of audit rules; boot no guest. The constants are those of Debian's"
-    " kernel, or those that `hardcost rules cost --fit` has measured of --kernel and --cpu.",
+    help="Predict the costs of audit rules within a second, instead of measuring them. Predictions"
+    " are for Debian's kernel, or for --kernel and --cpu once `hardcost rules cost --fit` has"
+    " measured these.",
 )
 @click.option(
     "--write",
@@ -51,10 +54,11 @@ def _measuring(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option(
     "--most-lines",
+    metavar="N",
     type=click.IntRange(0, 1000),
     default=50,
     show_default=True,
-    help="The most lines of a change that are measured each by itself.",
+    help="Measure at most N changed lines each by itself, and the others together.",
 )
 @_measuring
 @carried_out_by("hardcost.cli.gate:gate")
@@ -65,9 +69,9 @@ def gate() -> None:
     name from `hardcost list profiles`), or two results: runs of the store, or files that `run`,
     `bill` and `report --format json` printed.
 
-    Of two profiles, both are measured, and each line of the change is left out once. With --predict
-    nothing is measured; that takes a second, and every form of the result says so. A limit is a
-    share of what the metric is under BASE. A growth that placebos also show is not over a limit.
+    Two profiles are both measured, and HEAD once more without each changed line. With --predict
+    nothing is measured, and the result says so. A limit is a share of what BASE needs. Growth that
+    is not distinguishable from 0 exceeds no limit.
 
     The exit status is 1 if a metric is over its limit, and 2 if a rule set can't be loaded.
 

@@ -23,12 +23,12 @@ def image() -> None:
 @format_option()
 @carried_out_by("hardcost.cli.image:build")
 def build() -> None:
-    """Build the root image of guests with services, unless it exists, and print its path.
+    """Build the disk image of guests that run services, unless it exists, and print its path.
 
-    It holds the host's own release of Debian with web, mail and database servers, the audit daemon,
-    a virus scanner and SELinux's policy, in the versions that apt has now. An existing image stays
-    as it is; to rebuild it, remove it first with `hardcost image remove`. Without root, the package
-    uidmap is needed.
+    The image holds this host's release of Debian with web, mail and database servers, the audit
+    daemon, a virus scanner and SELinux's policy, in the versions that apt has now. To build it
+    anew, remove it first with `hardcost image remove`. Users other than root need the package
+    uidmap.
 
     \b
     Example:  hardcost image build debian

@@ -8,11 +8,12 @@ import click
 
 from hardcost.cli.commands.shared import format_option, store_option
 from hardcost.cli.lazy import carried_out_by
+from hardcost.cli.verb import Verb
 
 _KERNEL_OPTIONS = "kernel-options"
 
 
-@click.command(name="list")
+@click.command(name="list", cls=Verb)
 @click.argument(
     "what",
     type=click.Choice(

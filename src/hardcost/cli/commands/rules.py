@@ -25,18 +25,18 @@ _MACHINE_OPTIONS = (
     click.option(
         "--root",
         type=click.Path(path_type=Path, exists=True, file_okay=False),
-        help="A folder that represents the machine's /, to check whether a path that -w watches is"
-        " a directory.",
+        help="A folder with the root file system that the rules are for (/ for this machine), to"
+        " look up whether a path that -w watches is a directory.",
     ),
     click.option(
         "--paths",
         "paths_list",
         type=_FILE,
-        help="A list of the machine's paths, one per line, with a / after each directory, as"
-        " `ls -dLp PATH…` prints it.",
+        help="The same, without its files: a list of its paths, one per line, with a / after each"
+        " directory, as `ls -dLp PATH…` prints it.",
     ),
-    click.option("--passwd", type=_FILE, help="A file such as /etc/passwd, to look up users."),
-    click.option("--group", type=_FILE, help="A file such as /etc/group, to look up groups."),
+    click.option("--passwd", type=_FILE, help="A file like /etc/passwd, to look up users."),
+    click.option("--group", type=_FILE, help="A file like /etc/group, to look up groups."),
 )
 
 
@@ -50,7 +50,7 @@ def _machine_options(command: Callable[..., None]) -> Callable[..., None]:
 _leave_out_option = click.option(
     "--leave-out-faulty",
     is_flag=True,
-    help="Skip the lines that auditctl refuses, as auditctl itself does after a line -i.",
+    help="Skip lines that auditctl refuses, as auditctl itself does after a line `-i`.",
 )
 
 _histogram_option = click.option(
@@ -76,9 +76,10 @@ def _said_and_ended(place: str) -> Callable[[click.Context, click.Parameter, Any
 
 @click.group(cls=LazyGroup)
 def rules() -> None:
-    """Lint, price, explain, compare and optimise audit rules.
+    """Check audit rules, predict their cost, compare two sets, and make them cheaper.
 
-    PATH is a file of rules, or a folder that is read as augenrules does.
+    PATH is a file of rules, or a folder of them such as /etc/audit/rules.d, read as augenrules
+    does.
 
     \b
     Example:  hardcost rules lint /etc/audit/rules.d
@@ -88,32 +89,32 @@ def rules() -> None:
 @rules.command()
 @click.argument("paths", nargs=-1, type=_RULES)
 @_histogram_option
-@click.option("--measure", is_flag=True, help="Also measure in a guest, and show both.")
+@click.option("--measure", is_flag=True, help="Also measure in a guest, and show both numbers.")
 @click.option(
     "--fit",
     is_flag=True,
-    help="Fit the constants for the kernel again, which takes about three minutes; with --machine,"
-    " in nanoseconds for that machine, which takes some ten.",
+    help="Measure the prices of single rules again, by which costs are predicted: for --kernel in a"
+    " guest, in about 3 minutes, or in nanoseconds on --machine, in about 10.",
 )
 @click.option(
     "--machine",
     "fit_on",
     metavar="NAME",
     shell_complete=completion.machines,
-    help="Where --fit measures: host or ssh:root@HOST, whose times are fitted (default: a guest,"
-    " whose instructions are).",
+    help="Where --fit measures: in nanoseconds on host or ssh:root@HOST (default: in instructions"
+    " in a guest).",
 )
 @click.option(
     "--prices",
     "prices_of",
     metavar="NAME",
     shell_complete=completion.machines,
-    help="Predict nanoseconds of this machine, by the prices that --fit --machine NAME found.",
+    help="Predict nanoseconds, by the prices that --fit --machine NAME has measured.",
 )
 @click.option(
     "--yes",
     is_flag=True,
-    help="Let --fit load rules on this host (as root), or while users are logged in.",
+    help="Let --fit load rules on this host (as root), or on a machine where users are logged in.",
 )
 @click.option(
     "--kernel",
@@ -121,7 +122,9 @@ def rules() -> None:
     shell_complete=completion.kernels,
     help="The kernel whose prices apply: a bzImage, a vmlinux, or 'host' (default: Debian's).",
 )
-@click.option("--cpu", default="max", show_default=True, help="QEMU's processor model.")
+@click.option(
+    "--cpu", metavar="MODEL", default="max", show_default=True, help="QEMU's processor model."
+)
 @_machine_options
 @_leave_out_option
 @format_option()
@@ -129,16 +132,17 @@ def rules() -> None:
 def cost() -> None:
     """Predict what audit rules cost each system call, in instructions or nanoseconds.
 
-    This boots nothing: hardcost comes with the constants of Debian's kernel. For another kernel, or
-    with --fit, the constants are measured in a guest once and stored with that kernel.
+    Nothing is booted: hardcost comes with the prices of single rules on Debian's kernel. For
+    another kernel, or with --fit, they are measured in a guest once and kept with that kernel.
 
-    A price is for a typical call: an ordinary user's, successful, on files that no rule watches.
-    Instructions are work, not time. A watch (-w) on a directory costs every call; whether a path is
-    a directory is guessed from its name, unless --root or --paths is given.
+    A cost is that of a typical call: by an ordinary user, successful, on files that no rule
+    watches. Instructions are work, not time. A watch (-w) on a directory makes every call dearer.
+    Without --root or --paths, hardcost guesses from a path's name whether it is a directory.
 
-    With --prices, the unit is nanoseconds of one machine. --fit --machine loads some hundred small
-    rule sets there, one after another, times calls under each, and puts back what was there. It
-    says how far predictions are off for sets that it did not fit.
+    With --prices, costs are in nanoseconds on one machine. --fit --machine measures the prices: it
+    loads about a hundred small rule sets there, one after another, times calls under each, and
+    restores the machine's own rules. It also reports how far predictions are off, for sets that it
+    kept out of the fit.
 
     \b
     Examples:  hardcost rules cost /etc/audit/rules.d
@@ -152,22 +156,24 @@ def cost() -> None:
 
 @rules.command()
 @click.argument("paths", nargs=-1, required=True, type=_RULES)
-@click.option("--event", required=True, metavar="WORDS", help="The call, as in the example.")
-@click.option("--all", "show_all", is_flag=True, help="Show each rule on its own line.")
+@click.option(
+    "--event", required=True, metavar="WORDS", help="The system call, as in the example below."
+)
+@click.option("--all", "show_all", is_flag=True, help="Show every rule on a line of its own.")
 @_machine_options
 @_leave_out_option
 @format_option()
 @carried_out_by("hardcost.cli.rules.explain:explain")
 def explain() -> None:
-    """Show which rule decides about a call, and what each costs.
+    """Show which rule decides whether a system call is recorded, and what each rule costs it.
 
-    WORDS are fields as in rules, with defaults in parentheses: syscall, arch (b64), exit (0) or
-    success=no, auid (unset), uid (auid's) and the other ids (uid's), pid, ppid, sessionid, pers, a0
-    to a3, exe, perm. Give path= for each file that the call visits, in order; filetype, obj_uid,
-    obj_gid, inode and similar fields describe the path before them. perm=r or perm=w sets the flags
-    of a call that opens a file.
+    WORDS describe the call by FIELD=VALUE, with the fields of audit rules (defaults in
+    parentheses): syscall, arch (b64), exit (0) or success=no, auid (unset), uid (as auid), the
+    other user and group ids (as uid), pid, ppid, sessionid, pers, a0 to a3, exe, perm. Give path=
+    for each file that the call uses, in order; fields such as filetype, obj_uid, obj_gid and inode
+    describe the path before them. perm=r or perm=w says how a call opens its file.
 
-    All paths that rules name are assumed to exist and to be different files. Instructions are
+    All paths in the rules are assumed to exist and to be different files. Instructions are
     predictions for Debian's kernel.
 
     \b
@@ -268,6 +274,7 @@ def lint() -> None:
 )
 @click.option(
     "--least-seconds",
+    metavar="SECONDS",
     type=click.FloatRange(min=0),
     default=30.0,
     show_default=True,
@@ -300,42 +307,43 @@ def optimize() -> None:
 @rules.command()
 @click.argument("a", type=_RULES)
 @click.argument("b", type=_RULES)
-@click.option("--ignore-keys", is_flag=True, help="Ignore the keys of records.")
+@click.option("--ignore-keys", is_flag=True, help="Ignore under which keys events are recorded.")
 @click.option("--no-b32", is_flag=True, help="The machine has no 32-bit calls.")
-@click.option("--at-least", is_flag=True, help="Allow B to record more than A, but not less.")
+@click.option("--at-least", is_flag=True, help="Let B record more than A, but nothing less.")
 @click.option(
     "--ignore-raised",
     is_flag=True,
-    help="Assume that nothing else, such as an LSM denial, requests records: a `never` rule then"
-    " equals no rule.",
+    help="Assume that only rules cause records, and not, say, a denial by SELinux. A `never` rule"
+    " then changes nothing, unless a later rule would record.",
 )
 @click.option(
     "--seconds",
+    metavar="SECONDS",
     type=click.FloatRange(min=0.1),
     default=SECONDS,
     show_default=True,
-    help="The processor time after which the proof is given up.",
+    help="Give up after this much processor time.",
 )
 @click.option(
     "--release",
     type=click.Choice(RELEASES),
     default=RELEASES[0],
     show_default=True,
-    help="The release of Linux that defines the permissions (-p, perm).",
+    help="The release of Linux that says which calls the permissions of -p and perm mean.",
 )
 @_machine_options
 @_leave_out_option
 @format_option()
 @carried_out_by("hardcost.cli.rules.prove:prove")
 def prove() -> None:
-    """Prove that the audit rules A and B treat every event alike, or show one that they do not.
+    """Prove that two sets of audit rules record the same, or show an event that proves they don't.
 
     A and B are files of rules, folders that are read as augenrules does, or - for standard input.
-    Alike means that the same is recorded, under the same key and with the same files. The answer
-    holds whether or not a path that -w watches is a directory, unless --root or --paths says which.
-    The other assumptions are printed.
+    They record the same if each event is recorded by both or by neither, under the same key and
+    with the same files. The proof covers both cases of each path that -w watches, directory and
+    file, unless --root or --paths says which it is. It prints its other assumptions.
 
-    The exit status is 1 if they differ, 3 if it is unknown.
+    The exit status is 1 if they differ, and 3 if no answer was found in time.
 
     \b
     Example:  hardcost rules prove /etc/audit/rules.d new.rules
