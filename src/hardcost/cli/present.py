@@ -21,6 +21,7 @@ from hardcost.report.tables.profile_table import profile_table
 from hardcost.report.tables.run_table import run_table
 from hardcost.report.tables.several_table import several_table
 from hardcost.report.tables.trace_table import trace_table
+from hardcost.store.storeplace import report_of
 from hardcost.workloads.names import SaysSettings, workload
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def write_report(finding: Finding, page: Page) -> None:
         StoreError: The file can't be written.
     """
     to_html = imported("hardcost.report.page.page:to_html")  # its charts take long to import
-    path = page.named or page.store.parent / "reports" / f"{finding.run}.html"
+    path = page.named or report_of(page.store, finding.run)
     with contextlib.suppress(OSError):  # the file then can't be written, and the error says why
         path.parent.mkdir(parents=True, exist_ok=True)
     # Vega's engine reserves much of the address space, and ends the process where it gets none.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -208,6 +210,30 @@ def _measured() -> tuple[_Option, ...]:
             " never changes).",
         ),
     )
+
+
+def _age(text: str) -> timedelta:
+    """Return how long an age such as 30d, 12h or 2w is.
+
+    Raises:
+        BadParameter: It is none.
+    """
+    found = re.fullmatch(r"([0-9]{1,5})([hdw])", text)
+    if found is None:
+        raise click.BadParameter(f"{text!r} is no age such as 12h, 30d or 2w")
+    units = {"h": "hours", "d": "days", "w": "weeks"}
+    return timedelta(**{units[found[2]]: int(found[1])})
+
+
+def older_than(what: str) -> _Option:
+    """Return the option `--older-than` of a removal."""
+    return click.option("--older-than", metavar="AGE", type=_age, help=what)
+
+
+removal_plan = click.option(
+    "--dry-run", is_flag=True, help="Say what would be removed; remove nothing."
+)
+"""Whether a removal is only shown."""
 
 
 def _joined(_context: click.Context, _option: click.Parameter, each: tuple[str, ...]) -> str | None:
