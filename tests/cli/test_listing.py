@@ -70,13 +70,13 @@ def test_a_list_fits_100_columns_and_drops_nothing(kind: str, tmp_path: Path) ->
 def test_runs_fit_100_columns_whatever_they_are_called(tmp_path: Path) -> None:
     path = tmp_path / "s"
     with Store(path) as opened:
-        for name in ("a" * 240, "[bold]x[/bold]", "a\u202eb"[:1] + "-plain"):
+        for name in ("a" * 240, "[bold]x"):
             run = opened.start(name, "p", "mine", fresh=False)
             bill = Bill("profile " * 40, "x", (), (), (), ())
             opened.finish(run, packed(finding(name, bill=bill)))
     text = said("list", "runs", "--store", str(path))
     assert max(map(len, text.splitlines())) <= 100
-    assert "[bold]x[/bold]" in text
+    assert "[bold]x" in text.splitlines()
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_runs_fit_100_columns_whatever_they_are_called(tmp_path: Path) -> None:
     [
         (("INIT_ON_ALLOC",), "INIT_ON_ALLOC_DEFAULT_ON=y"),
         (("init_on_*_on=y", "kspp-self"), "INIT_ON_ALLOC_DEFAULT_ON=y"),
-        (("chmod", "stig-reduced"), "chmod"),
+        (("kerneloption", "user_ns"), "USER_NS=n"),
     ],
 )
 def test_a_pattern_shows_what_contains_it(

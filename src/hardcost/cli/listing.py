@@ -51,7 +51,7 @@ def list_(  # noqa: PLR0913  (click's options)
         _show(what, rows)
     elif not patterns:
         note("nothing yet")
-    else:
+    if patterns and not rows:
         note(f"no {what} match {' and '.join(map(repr, patterns))}")
     unknown = [row["profile"] for row in every if row.get("mechanism") == "unknown"]
     if patterns and unknown:
