@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules import bounded, line, loading
+from hardcost.auditrules import bounded, ignoring, line, loading
 from hardcost.auditrules.folder import as_augenrules, version_key
 from hardcost.auditrules.rule import Fault, Kind, Place, Reading, RulesError, RuleSet
 from hardcost.auditrules.translate import translate
@@ -110,7 +110,11 @@ def read_bytes(data: bytes, file: str) -> tuple[Reading, ...]:
     lines = data.split(b"\n")
     if not lines[-1]:
         lines.pop()
-    return tuple(line.read_raw(raw, Place(file, number)) for number, raw in enumerate(lines, 1))
+    return tuple(
+        ignoring.heeded(
+            line.read_raw(raw, Place(file, number)) for number, raw in enumerate(lines, 1)
+        )
+    )
 
 
 def excess(size: int, lines: int) -> str | None:

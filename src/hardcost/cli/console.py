@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
+from hardcost.cli.githubjob import harmless
 from hardcost.errors import MachineError
 from hardcost.report.text import visible
 
@@ -173,4 +174,4 @@ def _has_console(error: HardcostError) -> TypeGuard[MachineError]:
 
 
 def _line(text: str) -> None:
-    click.echo(visible(text), err=True)
+    click.echo(harmless(visible(text)), err=True)

@@ -76,7 +76,10 @@ def _findings(rules: Sequence[Rule], machine: Target, constants: Constants) -> d
     """Return the codes of what lint finds in the rules, by their place."""
     readings = readings_of([rule for rule in rules if rule.place])
     found: defaultdict[str, list[str]] = defaultdict(list)
-    for finding in lint(gather([readings], (), Options(constants=constants), machine)):
+    context = gather([readings], (), Options(constants=constants), machine)
+    for finding in lint(context):
+        if context.leaves_out(finding.code, finding.spot):
+            continue
         place = f"{finding.spot.file}:{finding.spot.line}"
         if finding.code not in found[place]:
             found[place].append(finding.code)

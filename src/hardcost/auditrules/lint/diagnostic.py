@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.rule import Fault, Rule
+    from hardcost.auditrules.rule import Fault, Place, Rule
 
 SECTIONS = ("What", "Why", "Example", "Remedy")
 
@@ -73,6 +73,22 @@ class Diagnostic:
     remedy: str = ""
     cost: Cost | None = None
     related: tuple[Spot, ...] = ()
+
+
+@dataclass(frozen=True)
+class Repair:
+    """One line's repair: the text that takes the place of the line's, None where it is removed.
+
+    `code` is the finding; `what` says what is done. `safe`: it is proved that all lines record
+    the same afterwards.
+    """
+
+    place: Place
+    code: str
+    before: str
+    after: str | None
+    what: str
+    safe: bool = False
 
 
 class Check(Protocol):

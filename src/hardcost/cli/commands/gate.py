@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import measuring
+from hardcost.cli.commands.shared import fail_on_option, measuring, sarif_file_option
 from hardcost.cli.lazy import carried_out_by
 from hardcost.cli.verb import Verb
 
@@ -52,6 +52,11 @@ def _measuring(command: Callable[..., Any]) -> Callable[..., Any]:
     metavar="FORMAT=FILE",
     help="Also write the result in another format, such as sarif=gate.sarif. May be repeated.",
 )
+@sarif_file_option
+@fail_on_option(
+    "What makes the exit status 1: a metric over its limit (error); or also one that is over it"
+    " perhaps by chance, and results that may not be comparable (warning).",
+)
 @click.option(
     "--most-lines",
     metavar="N",
@@ -73,10 +78,13 @@ def gate() -> None:
     nothing is measured, and the result says so. A limit is a share of what BASE needs. Growth that
     is not distinguishable from 0 exceeds no limit.
 
+    The comment # hardcost: ignore=over-limit on the line above a rule of HEAD accepts its cost,
+    which then counts for no limit. In a job on GitHub, the result is annotations, too.
+
     The exit status is 1 if a metric is over its limit, and 2 if a rule set can't be loaded.
 
     \b
     Examples:  hardcost gate --git main..HEAD rules.d --max 'open<=5%' --max 'any<=10%' --predict
-               hardcost gate old.rules new.rules --max 'any<=2%' --write sarif=gate.sarif
+               hardcost gate old.rules new.rules --max 'any<=2%' --sarif-file gate.sarif
                hardcost gate yesterday.json last --max 'open<=1%'
     """

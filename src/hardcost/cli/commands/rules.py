@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import format_option
+from hardcost.cli.commands.shared import fail_on_option, format_option, sarif_file_option
 from hardcost.cli.lazy import LazyGroup, carried_out_by, imported
 
 if TYPE_CHECKING:
@@ -214,13 +214,27 @@ def explain() -> None:
     help="Explain a finding: what it is, why it matters, and what to do.",
 )
 @click.option(
+    "--generate-ignore",
+    is_flag=True,
+    help="Write today's findings down, as a comment above each line, so that only new ones fail.",
+)
+@click.option(
     "--fix",
     is_flag=True,
-    help="Write the repairs that are certain: repeated rules are removed, a misspelt architecture"
-    " or call with exactly one near name is mended, fields are put in order. What loads today is"
-    " proved to record the same; what is not certain stays, with the reason.",
+    help="Make the safe repairs, after which the same is proved to be recorded: remove repeated"
+    " rules, put cheap conditions first.",
+)
+@click.option(
+    "--unsafe-fixes",
+    is_flag=True,
+    help="Make the other repairs, too: mend a misspelt architecture or call that has exactly one"
+    " near name, put arch before -S. What loads today is recorded as before.",
 )
 @click.option("--dry-run", is_flag=True, help="With --fix: show the repairs, and write nothing.")
+@fail_on_option(
+    "The least level of a finding that makes the exit status 1; a note never does.",
+)
+@sarif_file_option
 @click.option(
     "--format",
     type=click.Choice(["text", "json", "sarif"]),
@@ -238,12 +252,15 @@ def lint() -> None:
     --fix repairs the files in place: comments, the order of lines and the files' permissions stay.
     The findings shown are then those that remain.
 
+    A comment on the line above a rule leaves findings out: # hardcost: ignore=CODE,CODE. In a job
+    on GitHub, findings are annotations, too.
+
     The exit status is 1 if a finding is an error, which keeps rules from loading.
 
     \b
     Examples:  hardcost rules lint /etc/audit/rules.d
                hardcost rules lint --fix --dry-run my.rules
-               hardcost rules lint --root / --format sarif my.rules
+               hardcost rules lint --fail-on warning --sarif-file lint.sarif my.rules
                hardcost rules lint --explain shadowed
     """
 

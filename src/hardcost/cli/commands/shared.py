@@ -96,6 +96,21 @@ raw = click.option(
 )
 """Whether a program reads the CSV, and no spreadsheet."""
 
+sarif_file_option = click.option(
+    "--sarif-file",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write the result as SARIF to this file, whatever --format is.",
+)
+"""A file for a code host, beside what is printed."""
+
+
+def fail_on_option(text: str) -> Callable[..., Any]:
+    """Return the option that says from which level on the exit status is 1."""
+    levels = click.Choice(["error", "warning"])
+    return click.option("--fail-on", type=levels, default="error", show_default=True, help=text)
+
+
 precision = click.option(
     "--precision",
     metavar="SHARE",
