@@ -53,7 +53,7 @@ def with_dask(place: str) -> Any:  # noqa: ANN401  (whatever lies there)
     except ModuleNotFoundError as error:
         raise MachineError(
             f"workers need Dask, of which {error.name} is not installed",
-            hint="pip install 'hardcost[dask]', on each host",
+            hint="pip install 'distributed>=2025.1', on each host",
         ) from error
     return imported(place)
 

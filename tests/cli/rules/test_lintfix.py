@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from hardcost.auditrules import parse
 from hardcost.auditrules.loading import load_lines
+from hardcost.auditrules.prove import relation
 from hardcost.auditrules.prove.prove import prove
-from hardcost.auditrules.prove.relation import Relation, Result
 from hardcost.auditrules.wholefile import ChangedError
 from hardcost.cli.verbs import hardcost
 from hardcost.errors import InputError
@@ -83,7 +83,7 @@ def test_fix_makes_the_safe_repairs_and_offers_the_others(file: Path) -> None:
 
 
 def test_what_is_not_proved_is_unsafe(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    unknown = Result(None, Relation(), reason="out of time")
+    unknown = relation.Result(None, relation.Relation(), reason="out of time")
     monkeypatch.setattr("hardcost.auditrules.repair.repairs.prove", lambda *_, **__: unknown)
     write(file, CHMOD, CHMOD)
     result = CliRunner().invoke(hardcost, ["rules", "lint", "--fix", str(file)])

@@ -47,7 +47,7 @@ def runs() -> None:
     """Write all results of the store as one table.
 
     Each row is one number, with columns that say what was measured and how; docs/data.md explains
-    them. Parquet needs pyarrow: pip install 'hardcost[parquet]'.
+    them. Parquet needs pyarrow: pip install 'pyarrow>=17'.
 
     \b
     Examples:  hardcost export runs -o runs.csv

@@ -37,7 +37,7 @@ def test_a_comment_that_leaves_nothing_out_is_found(
 
 
 def test_every_code_and_the_gates_is_known_and_other_comments_are_not_ours(lint: Lint) -> None:
-    assert ignored_nothing._KNOWN == {*checks.CODES, "over-limit"}
+    assert {*checks.CODES, "over-limit"} == ignored_nothing._KNOWN
     codes = ", ".join(sorted(ignored_nothing._KNOWN))
     assert not lint(CODE, f"# hardcost: ignore={codes} as agreed", "# and", RULE)
     assert not lint(CODE, "# hardcost measures this", "# ignore=nothing", RULE)
