@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from hardcost.auditrules.lint.checks import CODES
 from hardcost.cli.verbs import hardcost
-from hardcost.errors import InputError, StoreError
+from hardcost.errors import InputError
 
 if TYPE_CHECKING:
     from click.testing import Result
@@ -352,7 +352,7 @@ def test_sarif_goes_to_a_file_beside_the_usual_text(rules: Path, tmp_path: Path)
     assert result.exit_code == 1
     assert result.stdout == run(rules).stdout
     assert log.read_text() == run(rules, "--format", "sarif").stdout
-    assert isinstance(run(rules, "--sarif-file", tmp_path / "no" / "x").exception, StoreError)
+    assert isinstance(run(rules, "--sarif-file", tmp_path / "no" / "x").exception, InputError)
 
 
 @pytest.mark.parametrize("format", ["text", "json", "sarif"])

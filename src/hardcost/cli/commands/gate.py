@@ -78,8 +78,12 @@ def gate() -> None:
     nothing is measured, and the result says so. A limit is a share of what BASE needs. Growth that
     is not distinguishable from 0 exceeds no limit.
 
-    The comment # hardcost: ignore=over-limit on the line above a rule of HEAD accepts its cost,
-    which then counts for no limit. In a job on GitHub, the result is annotations, too.
+    A comment on the line above a rule of HEAD accepts its cost, which then counts for no limit:
+
+    \b
+               # hardcost: ignore=over-limit
+
+    In a job on GitHub, the result is annotations, too. No format changes the exit status.
 
     The exit status is 1 if a metric is over its limit, and 2 if a rule set can't be loaded.
 

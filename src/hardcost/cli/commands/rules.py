@@ -252,10 +252,15 @@ def lint() -> None:
     --fix repairs the files in place: comments, the order of lines and the files' permissions stay.
     The findings shown are then those that remain.
 
-    A comment on the line above a rule leaves findings out: # hardcost: ignore=CODE,CODE. In a job
-    on GitHub, findings are annotations, too.
+    A comment on the line above a rule leaves findings out; words behind the codes are the reason:
 
-    The exit status is 1 if a finding is an error, which keeps rules from loading.
+    \b
+               # hardcost: ignore=CODE,CODE
+
+    In a job on GitHub, findings are annotations, too. An error is what keeps rules from loading.
+
+    The exit status is 1 if a finding is an error, or of the level that --fail-on names. No format
+    changes it.
 
     \b
     Examples:  hardcost rules lint /etc/audit/rules.d
