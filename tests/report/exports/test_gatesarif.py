@@ -68,6 +68,7 @@ def test_the_log_is_what_the_schema_says() -> None:
         SarifLog.model_validate_json(text, strict=True)
         rules = json.loads(text)["runs"][0]["tool"]["driver"]["rules"]
         assert len(rules) == 4
+        assert all(one["help"]["text"] for one in rules)
 
 
 @ANY_TEXT

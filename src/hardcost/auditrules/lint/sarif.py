@@ -64,7 +64,7 @@ def _rule(rule: Documentation) -> dict[str, Any]:
     said = rule.sections
     return {
         "id": rule.code,
-        "name": "".join(word.capitalize() for word in rule.code.split("-")),
+        **named(rule.code),
         "shortDescription": {"text": f"{rule.title}."},
         "fullDescription": {"text": f"{said['What']} {said['Why']}"},
         "help": {
@@ -73,6 +73,12 @@ def _rule(rule: Documentation) -> dict[str, Any]:
         },
         "defaultConfiguration": {"level": rule.level.value},
     }
+
+
+def named(code: str) -> dict[str, str]:
+    """Return a code's name, if it is another word: the standard wants no name that is the code."""
+    words = code.split("-")
+    return {"name": "".join(map(str.capitalize, words))} if len(words) > 1 else {}
 
 
 def _result(finding: Diagnostic, rule: int, fingerprint: str) -> dict[str, Any]:

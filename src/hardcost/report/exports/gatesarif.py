@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from hardcost.auditrules.ignoring import OVER_LIMIT
+from hardcost.auditrules.ignoring import OVER_LIMIT, comment
 from hardcost.auditrules.lint import sarif
 from hardcost.auditrules.lint.diagnostic import Spot
 from hardcost.report.sentences.gatewords import (
@@ -26,11 +26,31 @@ UNCLEAR = "perhaps-over-limit"
 
 NO_LINE = "no single line of the change explains it"
 
+_ACCEPT = (
+    "Make the line cheaper, raise the limit, or accept the cost by a comment on the line above:"
+    f" {comment([OVER_LIMIT])}"
+)
+
 _RULES = (
-    (OVER, "error", "A line of the change makes a metric grow beyond its limit"),
-    (COSTS, "note", "A line of the change costs instructions or time, within the limits"),
-    (UNEXPLAINED, "error", "A metric grew beyond its limit, and no single line explains it"),
-    (UNCLEAR, "warning", "A metric is beyond its limit, but perhaps by chance"),
+    (OVER, "error", "A line of the change makes a metric grow beyond its limit", _ACCEPT),
+    (
+        COSTS,
+        "note",
+        "A line of the change costs instructions or time, within the limits",
+        "Nothing has to be done.",
+    ),
+    (
+        UNEXPLAINED,
+        "error",
+        "A metric grew beyond its limit, and no single line explains it",
+        "See whether rules were removed or moved; `hardcost bill` measures each rule of a state.",
+    ),
+    (
+        UNCLEAR,
+        "warning",
+        "A metric is beyond its limit, but perhaps by chance",
+        "Measure again with more trials, or raise the limit.",
+    ),
 )
 
 
@@ -81,12 +101,13 @@ def _any_rule(gate: Gate) -> list[str]:
     return [] if gate.any_rule is None else [f"{any_rule_words(gate.any_rule)}."]
 
 
-def _rule(code: str, level: str, text: str) -> dict[str, Any]:
+def _rule(code: str, level: str, text: str, help_text: str) -> dict[str, Any]:
     return {
         "id": code,
-        "name": "".join(word.capitalize() for word in code.split("-")),
+        **sarif.named(code),
         "shortDescription": {"text": f"{text}."},
         "fullDescription": {"text": f"{text}. Costs are instructions or ns for one operation."},
+        "help": {"text": help_text},
         "defaultConfiguration": {"level": level},
     }
 
