@@ -172,6 +172,12 @@ def test_the_mix_weighs_the_metrics(shown: Shown) -> None:
     )
 
 
+def test_the_only_metric_is_chosen(shown: Shown) -> None:
+    page = shown(planted({"null": shared}))
+    assert page.locator("#mix-choice option:checked").inner_text() == "null"
+    assert page.locator("#mix-answer").inner_text().endswith("to null.")
+
+
 def test_the_first_screen_says_what_to_do(shown: Shown) -> None:
     page = shown(viewport={"width": 1400, "height": 900})
     says = page.locator("#to-do")

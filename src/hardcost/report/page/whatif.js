@@ -289,7 +289,7 @@ function showMix() {
   const only = single ? weights.findIndex((weight) => weight > 0) : -1;
   const own = state.weights !== null && only < 0;
   element("mix-own").hidden = !own;
-  element("mix-choice").value = own ? "own" : state.weights ? String(only) : "";
+  element("mix-choice").value = own ? "own" : only < 0 ? "" : String(only);
   rows.metrics.forEach((row, m) => {
     if (row.weight && Number(row.weight.value) !== weights[m]) row.weight.value = String(weights[m]);
   });
