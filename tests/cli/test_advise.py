@@ -67,6 +67,7 @@ def test_the_decision_is_read_back_with_what_is_given_up(
     decision = decisions.read(tmp_path / "d.toml")
     (given_up,) = decision.given_up
     assert given_up.control == RULES.splitlines()[2]
+    assert (given_up.place, given_up.stands_for) == ("my.rules:3", ())
     assert (given_up.metric, given_up.unit, given_up.cost) == ("chmod", "insn/op", 2020)
     assert [one.name for one in decision.kept.controls][1:] == RULES.splitlines()[:2]
 

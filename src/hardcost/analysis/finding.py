@@ -450,3 +450,9 @@ class Finding:
     counted: Finding | None = None
     asked: str | None = None
     unexercised: tuple[str, ...] = ()
+
+    @property
+    def refused(self) -> frozenset[str]:
+        """The controls that the guest of a bill did not bear, so that nothing is known of them."""
+        bill = self.bill
+        return frozenset() if bill is None else frozenset(one.control for one in bill.unmeasured)

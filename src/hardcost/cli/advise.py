@@ -344,14 +344,15 @@ class _Advice:
             cost=saved[metric].value,
             low=saved[metric].low,
             high=saved[metric].high,
-            place=_place(control),
+            place=_places(originals),
             stands_for=() if originals == (control,) else tuple(one.name for one in originals),
         )
 
 
-def _place(control: Control) -> str:
-    place = getattr(getattr(control, "rule", control), "place", None)
-    return "" if place is None else str(place)
+def _places(controls: Iterable[Control]) -> str:
+    """Return where controls were written; for a rewritten rule, all that it stands for."""
+    places = (getattr(getattr(one, "rule", one), "place", None) for one in controls)
+    return ", ".join(dict.fromkeys(str(place) for place in places if place is not None))
 
 
 def _covered(found: mix.Mix) -> str:

@@ -269,13 +269,15 @@ def _that_hold(
 ) -> tuple[Profile, Mapping[str, frozenset[str]]]:
     """Return the profile without kernel options that change nothing or can't hold, with notes."""
     on.machine.fetch((Boot(kernel=recipe),), on.monitor.note)
-    console.note("asking Kconfig what the options do to the base …")
+    console.note("asking Kconfig what the options change in the base configuration …")
     known = on.machine.relations(recipe)
     kept = {KernelOption(name, value) for name, value in known.effective}
-    notes = [f"{one.option}={one.wanted} does not come out: {one.why}" for one in known.unmet]
+    notes = [
+        f"{one.option}={one.wanted} is not what Kconfig sets: {one.why}" for one in known.unmet
+    ]
     if known.already:
         same = ", ".join(f"{name}={value}" for name, value in known.already)
-        notes.append(f"so on the base already, and of no cost here: {same}")
+        notes.append(f"set so in the base configuration already, at no cost here: {same}")
     return replace(
         profile,
         controls=tuple(

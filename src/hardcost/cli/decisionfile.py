@@ -57,6 +57,8 @@ def write_decision(out: Path, kept: Profile, choice: Choice, finding: Finding) -
     given_up = tuple(
         GivenUp(
             control=one.control,
+            place=one.place,
+            stands_for=one.stands_for,
             ids=one.ids,
             severity=one.severity if one.severity in _SEVERITIES else "",
             metric=one.metric,

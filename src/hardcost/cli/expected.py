@@ -59,15 +59,15 @@ def constants_for(
     about, measured = Constants.of_debian().about, environment.get("kernel", "another kernel")
     words = [f"--kernel {chosen.wanted.kernel}"] if chosen.wanted.kernel else []
     words += [f"--cpu {chosen.wanted.cpu}"] if chosen.wanted.cpu != about["cpu_model"] else []
-    how = f"`hardcost rules cost --fit {' '.join([*words, 'FILE'])}` fits them in some minutes"
+    how = f"`hardcost rules cost --fit {' '.join([*words, 'FILE'])}` measures them in a few minutes"
     if machine.environment(Boot())["kernel"] != measured:
         how = "there are none for a kernel that was built for a bill"
     return None, (
         (
-            "no costs are predicted: the cost model comes with the constants of kernel "
-            f"{about['kernel']}, processor model {about['cpu_model']}, QEMU {about['qemu']}, and "
-            f"none are kept for what was measured, kernel {measured}, processor model "
-            f"{environment.get('cpu_model')}, QEMU {environment.get('qemu')}; {how}"
+            f"no costs are predicted: the cost model has no constants for kernel {measured}, "
+            f"processor model {environment.get('cpu_model')}, QEMU {environment.get('qemu')}, only "
+            f"for kernel {about['kernel']}, processor model {about['cpu_model']}, QEMU "
+            f"{about['qemu']}; {how}"
         ),
     )
 

@@ -126,7 +126,7 @@ def test_a_faulty_line_ends_it_unless_it_may_be_left_out(tmp_path: Path) -> None
     assert isinstance(result.exception, InputError)
     assert not out.exists()
     result = run(rules, "-o", out, "--leave-out-faulty")
-    assert result.exit_code == 1  # one rule on one call can't be cheaper
+    assert result.exit_code == 0
     assert "left out: 1 line that auditctl refuses:" in result.stderr
     assert len(parse.read([out]).rules) == 1
 
@@ -135,8 +135,8 @@ def test_hostile_names_do_not_reach_the_terminal_or_break_lines(tmp_path: Path) 
     rules, out = tmp_path / "x.rules", tmp_path / "out.rules"
     rules.write_text("-a always,exit -F arch=b64 -S mount -k \u202eevil\u2028-D\n" * 1)
     result = run(rules, "-o", out)
-    assert result.exit_code == 1, result.stderr
-    assert "No cheaper set was found." in result.stdout
+    assert result.exit_code == 0, result.stderr
+    assert f"No cheaper set was found: {out} has the same rules." in result.stdout
     assert "\u202e" not in result.stdout
     assert len(parse.read([out]).rules) == 1
 
@@ -249,7 +249,8 @@ def test_the_rules_lines_are_kept_where_scanners_look_for_them(tmp_path: Path) -
     assert result.exit_code == 0
     result, lines = optimised(tmp_path, text, "--keep-lines")
     assert sorted(lines) == sorted(text.splitlines())
-    assert result.exit_code == 1
+    assert "No cheaper set that keeps each line was found" in result.stdout
+    assert result.exit_code == 0
 
 
 def test_rules_come_from_standard_input_and_go_to_standard_output() -> None:
@@ -292,9 +293,9 @@ def test_many_lines_that_end_in_a_carriage_return_are_one_problem(tmp_path: Path
     assert result.exception.problems[0].hint == "save the file with Unix line ends"
 
 
-def test_where_nothing_is_cheaper_the_answer_is_no(tmp_path: Path) -> None:
+def test_rules_that_are_as_cheap_as_can_be_are_no_failure(tmp_path: Path) -> None:
     result, lines = optimised(tmp_path, "-a always,exit -F arch=b64 -S mount -k m\n")
-    assert result.exit_code == 1
+    assert result.exit_code == 0
     assert len(lines) == 1
 
 

@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import expect
-from tests.report.page.planted import COSTS, SETTINGS, planted
+from tests.report.page.planted import COSTS, SETTINGS, planted, shared
 
 from hardcost.auditrules.rule import Rule
 from hardcost.controls.control import Auditd, AuditPlugin, AuditRule, Sysctl

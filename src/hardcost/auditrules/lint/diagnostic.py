@@ -140,6 +140,16 @@ def spot_of_fault(fault: Fault) -> Spot:
     return Spot(fault.file, fault.line, fault.column)
 
 
+def of_fault(
+    code: str, level: Level, fault: Fault, texts: Mapping[tuple[str, int], str], remedy: str = ""
+) -> Diagnostic:
+    """Return what keeps a line from loading; `remedy` is for a fault that names none."""
+    text = texts.get((fault.file, fault.line or 0), "")
+    return Diagnostic(
+        code, level, fault.message, spot_of_fault(fault), text, fault.remedy or remedy
+    )
+
+
 def _unwrapped(name: str, text: str) -> str:
     if name == "Example":
         return "\n".join(line.removeprefix("    ") for line in text.strip("\n").split("\n")).strip()

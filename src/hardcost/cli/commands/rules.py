@@ -319,7 +319,8 @@ def optimize() -> None:
     A watch (-w) stays unchanged, since auditctl asks the file system whether its path is a
     directory. With --root or --paths, the optimiser knows, and can make the watch cheaper.
 
-    The exit status is 1 if no cheaper set could be proved equal.
+    Where no cheaper set is found, OUT has the same rules. The exit status is 1 if every cheaper set
+    that was found makes a call more expensive or could not be proved equal.
 
     \b
     Example:  hardcost rules optimize /etc/audit/rules.d -o cheaper.rules

@@ -147,7 +147,8 @@ def _walk(found: Explanation, *, show_all: bool) -> Iterator[str]:
     call = lookup.call_name(found.described.event.arch, found.described.event.call)
     for steps in _rows(found.walked, show_all=show_all):
         cost = _sum(steps)
-        rows.append((_span(steps), _verdict(steps, call), "" if cost is None else f"{cost:,.0f}"))
+        verdict = _verdict(steps, call, found.decided_by)
+        rows.append((_span(steps), verdict, "" if cost is None else f"{cost:,.0f}"))
     places = max(len(row[0]) for row in rows)
     verdicts = max(len(row[1]) for row in rows)
     costs = max(len(row[2]) for row in rows)
@@ -177,7 +178,7 @@ def _span(steps: Sequence[Walked]) -> str:
     return f"{first}-{source.place.line}" if source and source.place else first
 
 
-def _verdict(steps: Sequence[Walked], call: str) -> str:
+def _verdict(steps: Sequence[Walked], call: str, decided_by: KernelRule | None) -> str:
     step = steps[0]
     where = "" if step.visited is None else f"on {step.visited}: "
     match step.verdict:
@@ -185,8 +186,9 @@ def _verdict(steps: Sequence[Walked], call: str) -> str:
             many = f"{len(steps)} rules do not name" if len(steps) > 1 else "does not name"
             return f"{where}{many} {call}"
         case Verdict.OUTRANKED:
-            many = f"{len(steps)} rules are outranked" if len(steps) > 1 else "is outranked"
-            return f"{where}{many} by the deciding rule"
+            many = f"{len(steps)} rules come" if len(steps) > 1 else "comes"
+            first = "another rule" if decided_by is None else _place(decided_by)
+            return f"{where}{many} too late: {first} has decided"
         case Verdict.FAILED if step.failed is not None:
             return f"{where}{_condition(step.failed)} does not hold"
         case _:

@@ -84,7 +84,7 @@ def optimize(  # noqa: PLR0913  (click's options)
     else:
         _show(report, rules, out, proved, assumed=histogram_file is None)
     _preflight(made, machine)
-    if not made.saves:
+    if made.kept_because:
         raise click.exceptions.Exit(_NO)
 
 
@@ -200,7 +200,7 @@ def _show(
             f"{count(len(made.original), 'rule')} became {len(made.rules)}; every call walks"
             f" {after} of them instead of {before}."
         ),
-        *_whether_dearer(report),
+        *_whether_dearer(report, out),
         *(f"- {what}: {count}" for what, count in report.done.most_common()),
         *([f"- dropped: {len(made.dropped)}"] if made.dropped else []),
         "",
@@ -248,14 +248,16 @@ def _name(call: tuple[Arch, int]) -> str:
     return name if arch == "b64" else f"{name} ({arch})"
 
 
-def _whether_dearer(report: Savings) -> list[str]:
+def _whether_dearer(report: Savings, out: Path) -> list[str]:
     made = report.made
     count = len(made.before)
     abis = "both ABIs" if made.options.b32 else "b64"
     if made.kept_because:
         return [f"Nothing was changed: {made.kept_because}."]
     if not made.saves:
-        return ["No cheaper set was found."]
+        where = "what is written" if str(out) == "-" else str(out)
+        kept = " that keeps each line" if made.options.keep_lines else ""
+        return [f"No cheaper set{kept} was found: {where} has the same rules."]
     if not made.dearer:
         said = [f"No call costs more than before: {count} typical calls of {abis} were compared."]
     else:

@@ -105,8 +105,11 @@ def bill_heading(finding: Finding) -> str:
 
 
 def bill_size(bill: Bill) -> str:
-    """Return the number of controls on a bill, in words."""
-    return count(len({item.control for item in bill.items} | set(bill.controls)), "control")
+    """Return the number of controls on a bill, in words; of one by search, that of its culprits."""
+    itemised = {item.control for item in bill.items}
+    if bill.controls:
+        return count(len(itemised | set(bill.controls)), "control")
+    return count(len(itemised), "culprit") if itemised else "no culprit found"
 
 
 def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:
