@@ -40,7 +40,7 @@ def test_a_disturbed_block_goes_with_all_its_configurations() -> None:
     assert len(kept) == 12
     (note,) = notes
     assert note.startswith("1 of 4 blocks of trials were disturbed (the processor was throttled")
-    assert note.endswith("and are set aside")
+    assert note.endswith("and are left out")
 
 
 def test_a_machine_that_is_always_disturbed_keeps_all() -> None:

@@ -52,7 +52,7 @@ def doctor(machine: str, format: str) -> None:  # noqa: A002
 
 
 def _as_it_is(machine: str) -> list[Check]:
-    """Look at a machine that is there already, and measure what it can tell from chance.
+    """Look at a real machine, and measure what it can tell from chance.
 
     Raises:
         HardcostError: There is no such machine, or it can't be reached.
@@ -95,7 +95,7 @@ def _resolution(one: Resolution) -> Check:
         f"smallest cost of {one.call}",
         ok=False,
         found=f"two measurements of the same state differ by {one.low:.3g} to {one.high:.3g} ns",
-        remedy="by chance that happens once in 100 times: run it again, or see what else runs there",
+        remedy="by chance that happens once in 100: run it again, or see what else runs there",
         needed=False,
     )
 

@@ -186,7 +186,7 @@ def _finding(run: Listed) -> dict[str, Any]:
 def _headline(run: Listed, found: dict[str, Any]) -> str:
     """Return what the run was about, and the largest figure in it."""
     if run.finished is None:
-        return "--resume goes on with it" if run.trials else ""
+        return "--resume continues it" if run.trials else ""
     bill = found.get("bill")
     said = _dearest(bill) if bill else _furthest(found)
     about = bill["profile"] if bill else found.get("title") or run.study

@@ -139,7 +139,7 @@ def test_markdown_has_a_line_for_each_control_and_no_markup_of_theirs(
     assert len(lines) == 4 + len(given_up)
     for line in lines[4:]:
         unescaped = line.replace("\\\\", "").replace("\\|", "")
-        assert unescaped.count("|") == 7
+        assert unescaped.count("|") == 8
         assert "<" not in unescaped.split("|", 2)[2].replace("\\<", "")
 
 

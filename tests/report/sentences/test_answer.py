@@ -262,7 +262,7 @@ def test_a_run_begins_with_its_dearest_configuration(run: Finding) -> None:
         "It costs most on null: 10.3 times the baseline (+3,351 instructions per operation).",
         "1 of 36 configurations is not distinguishable from the baseline on any metric.",
         (
-            "Between rules=1 and rules=160, each increment of rules adds 19 instructions per "
+            "Between rules=1 and rules=160, each step of 1 in rules adds 19 instructions per "
             "operation to the median metric, on average."
         ),
     )
@@ -272,7 +272,8 @@ def test_a_run_begins_with_its_dearest_configuration(run: Finding) -> None:
 
 def test_whole_programs_are_compared_by_their_whole() -> None:
     assert answer(filecopy()).sentences[0] == (
-        "stig-full, the most expensive of 4 configurations, is 30.0 times as expensive as none "
+        "stig-full, the most expensive of 4 configurations, is 30.0 times as expensive as the "
+            "baseline none "
         "(geometric mean of wall in 4 workloads, instrument insn)."
     )
 

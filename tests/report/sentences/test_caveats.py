@@ -10,6 +10,7 @@ import pytest
 
 from hardcost.report.jsonout import to_json
 from hardcost.report.page.page import to_html
+from hardcost.report.sentences.caveats import unresolved_notes
 from hardcost.report.tables.bill_table import bill_grids, bill_table
 from hardcost.report.tables.layout import render
 from hardcost.report.text import MARK
@@ -49,6 +50,13 @@ def test_the_page_and_json_have_it_at_the_line(cautioned: Finding) -> None:
     items = json.loads(to_json(cautioned))["items"]
     assert {item.get("caveat") for item in items} == {None, SENTENCE}
     assert items[0]["caveat"] == SENTENCE
+
+
+def test_a_total_of_0_lies_between_no_two_numbers(bill: Finding) -> None:
+    assert bill.bill is not None
+    none = replace(bill.bill.totals[0], cost=0.0, low=0.0, high=0.0)
+    (note,) = unresolved_notes([none])
+    assert note == f"{MARK} {none.metric}: the cost is 0, and is not itemised"
 
 
 def test_a_total_that_may_be_nothing_says_so(bill: Finding) -> None:

@@ -176,7 +176,7 @@ def _rank(finding: Finding, overall: Mapping[str, float], dear: Sequence[str], n
     if len(overall) == 1 or name not in dear[:1] or _ties(finding, dear, name):
         return asked
     most = f" the most expensive of {len(overall)} configurations,"
-    return f"{asked[:-1]} and{most}" if asked else f",{most}"
+    return f"{asked[:-1]} and which is{most}" if asked else f",{most}"
 
 
 def _beside(

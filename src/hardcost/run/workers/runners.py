@@ -245,7 +245,7 @@ class Runners:
             await self._set_guests(fit)
             if again:
                 names = ", ".join(self._names[address] for address in fit)
-                self._note(f"worker {names} has joined, and takes trials as well")
+                self._note(f"worker {names} has joined and takes trials")
             if not self._guests:
                 self._admitted_again.set()
             self._guests |= fit
