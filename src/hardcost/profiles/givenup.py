@@ -16,7 +16,8 @@ class GivenUp(BaseModel):
     high] is its interval, and `baseline` what the metric is without the profile. Without a metric
     nothing is known of its cost. `place` is where it was written, as `file:line`, and `stands_for`
     has the lines written there if the control is a cheaper rule that replaces them. `conditions`
-    says how that was measured. `ids` and `severity` are the benchmark's. `reason` is for the user to fill in.
+    says how that was measured. `ids` and `severity` are the benchmark's. `reason` is for
+    the user to fill in.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -229,3 +229,11 @@ def _account(
 def others(amount: int) -> str:
     """Return the name of the row that sums up the unlisted controls."""
     return count(amount, "other") + " together"
+
+
+def bill_size(bill: Bill) -> str:
+    """Return the number of controls on a bill, in words; of one by search, that of its culprits."""
+    itemised = {item.control for item in bill.items}
+    if bill.controls:
+        return count(len(itemised | set(bill.controls)), "control")
+    return count(len(itemised), "culprit") if itemised else "no culprit found"

@@ -273,7 +273,7 @@ def test_a_run_begins_with_its_dearest_configuration(run: Finding) -> None:
 def test_whole_programs_are_compared_by_their_whole() -> None:
     assert answer(filecopy()).sentences[0] == (
         "stig-full, the most expensive of 4 configurations, is 30.0 times as expensive as the "
-            "baseline none "
+        "baseline none "
         "(geometric mean of wall in 4 workloads, instrument insn)."
     )
 

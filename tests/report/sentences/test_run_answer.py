@@ -44,11 +44,12 @@ def finding(asked: str | None = None, **draws: tuple[float, ...]) -> Finding:
 
 def test_the_answer_is_about_what_is_asked() -> None:
     found = run_answer(finding("enforcing", permissive=PERMISSIVE, enforcing=ENFORCING))
-    assert found.sentences == (
+    first, second = found.sentences
+    assert first == (
         "enforcing, which the study asks about, is 7.0% more expensive than the baseline none "
-        "(instrument insn).",
-        "permissive is not distinguishable from it.",
+        "(instrument insn)."
     )
+    assert second == "permissive is not distinguishable from it."
 
 
 def test_no_order_is_made_of_chance() -> None:
@@ -85,11 +86,14 @@ def test_what_is_asked_may_be_the_dearest() -> None:
 
 def test_one_odd_draw_neither_hides_nor_makes_a_cost() -> None:
     found = run_answer(finding("enforcing", permissive=PERMISSIVE, enforcing=ODD))
-    assert found.sentences[0].startswith("enforcing, which the study asks about, is 7.0% more expensive")
+    assert found.sentences[0].startswith(
+        "enforcing, which the study asks about, is 7.0% more expensive"
+    )
     assert found.sentences[1] == "permissive is not distinguishable from it."
     free = run_answer(finding("same", same=(100.0, 101.0, 180.0, 98.9, 99.6)))
     assert free.sentences[0] == (
-        "same, which the study asks about, is not distinguishable from the baseline none (instrument insn)."
+        "same, which the study asks about, is not distinguishable from the baseline none "
+        "(instrument insn)."
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from hardcost.analysis.finding import Least
 from hardcost.errors import InputError
+from hardcost.report.ledger import bill_size
 from hardcost.report.tables.bill_table import bill_grids, bill_table, matrix_grid
 from hardcost.report.tables.layout import render
 from hardcost.report.text import number
@@ -177,6 +178,14 @@ def test_an_empty_profile_has_an_empty_bill(bill: Finding) -> None:
     assert it is not None
     empty = replace(it, items=(), totals=(), rest=(), interaction=())
     assert "0 controls" in render(bill_table(replace(bill, bill=empty)), 80)
+
+
+def test_a_bill_by_search_counts_its_culprits(bill: Finding) -> None:
+    assert bill.bill is not None
+    searched = replace(bill.bill, controls=())
+    culprits = len({item.control for item in searched.items})
+    assert bill_size(searched) == f"{culprits} culprits"
+    assert bill_size(replace(searched, items=())) == "no culprit found"
 
 
 def test_no_name_acts_on_the_terminal(hostile: Finding) -> None:

@@ -19,7 +19,7 @@ from hardcost.report.charts.chart import UNDRAWN, Charts, charts
 from hardcost.report.charts.frontier_chart import frontier_charts
 from hardcost.report.charts.observed_chart import share_charts, timeline_charts
 from hardcost.report.charts.svg import renamed
-from hardcost.report.ledger import FEW
+from hardcost.report.ledger import FEW, bill_size
 from hardcost.report.page import whatif
 from hardcost.report.page.flames import FLAMES_GUIDE, flame_script, graphs
 from hardcost.report.page.lanes import LANES_GUIDE, drawings
@@ -29,7 +29,7 @@ from hardcost.report.sentences.choicewords import choice_notes, choice_sentences
 from hardcost.report.sentences.failures import reasons, unmeasured_lines
 from hardcost.report.sentences.search_steps import search_lines
 from hardcost.report.tables.accounting_table import accounting_line, kinds_grid, rules_grids
-from hardcost.report.tables.bill_table import bill_grids, bill_size, matrix_grid, reading_guide
+from hardcost.report.tables.bill_table import bill_grids, matrix_grid, reading_guide
 from hardcost.report.tables.bill_table import shown_accounts as accounts_of
 from hardcost.report.tables.both_table import BOTH_TERMS, both_grids
 from hardcost.report.tables.choice_table import frontier_grid, given_up_grid

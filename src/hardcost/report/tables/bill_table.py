@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError
-from hardcost.report.ledger import FEW, Account, Entry, Ledger, ledger, others
+from hardcost.report.ledger import FEW, Account, Entry, Ledger, bill_size, ledger, others
 from hardcost.report.sentences.advice import advice_lines
 from hardcost.report.sentences.answer import AUDIT_OFF, answer, baseline_words, by_metric
 from hardcost.report.sentences.caveats import (
@@ -102,14 +102,6 @@ def bill_heading(finding: Finding) -> str:
     against = f"; compared with: {visible(bill.compared_with)}" if bill.compared_with else ""
     size = bill_size(bill)
     return f"Bill for {visible(bill.profile)}{title}: {size}{against}; {where(finding)}"
-
-
-def bill_size(bill: Bill) -> str:
-    """Return the number of controls on a bill, in words; of one by search, that of its culprits."""
-    itemised = {item.control for item in bill.items}
-    if bill.controls:
-        return count(len(itemised | set(bill.controls)), "control")
-    return count(len(itemised), "culprit") if itemised else "no culprit found"
 
 
 def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from hardcost.report.ledger import ledger
+from hardcost.report.ledger import bill_size, ledger
 from hardcost.report.sentences.advice import advice_lines
 from hardcost.report.sentences.answer import answer
-from hardcost.report.tables.bill_table import bill_grids, bill_of, bill_size, reading_guide, times
+from hardcost.report.tables.bill_table import bill_grids, bill_of, reading_guide, times
 from hardcost.report.tables.layout import Column, Document, Grid, GridText, Group, Lines, Terms
 from hardcost.report.tables.run_table import measured_on, note_lines, where
 from hardcost.report.text import ABSENT, listed, number, signed, visible
