@@ -47,7 +47,7 @@ def test_a_machine_that_is_always_disturbed_keeps_all() -> None:
     every = [record(n, steal_seconds=5) for n in range(6)]
     kept, notes = set_aside(every)
     assert list(kept) == every
-    assert "this is how the machine is" in notes[0]
+    assert "that is usual on this machine" in notes[0]
 
 
 def test_nothing_is_said_of_calm_trials() -> None:

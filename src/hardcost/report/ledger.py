@@ -231,9 +231,9 @@ def others(amount: int) -> str:
     return count(amount, "other") + " together"
 
 
-def bill_size(bill: Bill) -> str:
+def bill_size(bill: Bill, *, searched: bool = False) -> str:
     """Return the number of controls on a bill, in words; of one by search, that of its culprits."""
     itemised = {item.control for item in bill.items}
-    if bill.controls:
+    if not searched:
         return count(len(itemised | set(bill.controls)), "control")
     return count(len(itemised), "culprit") if itemised else "no culprit found"

@@ -257,7 +257,7 @@ def test_a_run_begins_with_its_dearest_configuration(run: Finding) -> None:
     assert said.sentences == (
         (
             "'rules=160 catch-all', the most expensive of 36 configurations, is 2.68 times as "
-            "expensive as rules=0 (geometric mean of 28 metrics, instrument insn)."
+            "expensive as the baseline rules=0 (geometric mean of 28 metrics, instrument insn)."
         ),
         "It costs most on null: 10.3 times the baseline (+3,351 instructions per operation).",
         "1 of 36 configurations is not distinguishable from the baseline on any metric.",
@@ -266,7 +266,7 @@ def test_a_run_begins_with_its_dearest_configuration(run: Finding) -> None:
             "operation to the median metric, on average."
         ),
     )
-    assert said.dearest[0].cost == "2.68 times rules=0"
+    assert said.dearest[0].cost == "2.68 times the baseline rules=0"
     assert said.free == ((0, "kernel=flat rules=0"),)
 
 
@@ -296,7 +296,7 @@ def test_a_run_of_one_configuration_compares_nothing() -> None:
 
 def test_a_comparison_begins_with_how_many_cells_differ(run: Finding) -> None:
     same = compare_sentences(run, run, compared(run, run))
-    assert same == ["Nothing changed beyond its interval in 1,036 cells (instrument insn)."]
+    assert same == ["Nothing changed beyond its interval in 1,036 numbers (instrument insn)."]
     first, *others = run.cells
     more = replace(first, value=first.value * 2, low=first.low * 2, high=first.high * 2)
     later = replace(run, cells=(more, *others))
@@ -316,5 +316,5 @@ def test_ratios_that_are_unknown_are_not_compared(run: Finding) -> None:
     a = replace(run, cells=(unknown,))
     assert math.isnan(compared(a, a).pairs[0].ratio)
     assert compare_sentences(a, a, compared(a, a)) == [
-        "Nothing changed beyond its interval in 1 cell (instrument insn)."
+        "Nothing changed beyond its interval in 1 number (instrument insn)."
     ]

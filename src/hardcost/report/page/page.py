@@ -199,7 +199,8 @@ def _subtitle(finding: Finding) -> str:
         return several_heading(finding)
     what = f"run of {visible(finding.study)}"
     if bill is not None:
-        what = f"bill for {visible(bill.profile)}: {bill_size(bill)}"
+        size = bill_size(bill, searched=finding.search is not None)
+        what = f"bill for {visible(bill.profile)}: {size}"
     return f"{what}; {where(finding)}"
 
 

@@ -156,14 +156,15 @@ def _dearest(finding: Finding, overall: Mapping[str, float], dear: Sequence[str]
         return
     name = asked or dear[0]
     cells = [cell for cell in finding.cells if cell.configuration == name]
-    base, telling = _called(_baseline_of(finding, name)), _telling(cells)
+    base, telling = _baseline_of(finding, name), _telling(cells)
     mean = f" ({_mean_of(telling)}, {by})" if len(telling) > 1 else f" ({by})"
     if asked is not None and not _apart(finding, asked, base):
         about = f"{quoted(name)}, which the study asks about,"
-        yield f"{about} is not distinguishable from {base}{mean}."
+        yield f"{about} is not distinguishable from {_called(base)}{mean}."
     else:
         of = _rank(finding, overall, dear, name)
-        yield f"{quoted(name)}{of} {grown_to(overall[name], base, cells[0].unit)}{mean}."
+        grown = grown_to(overall[name], _called(base), cells[0].unit)
+        yield f"{quoted(name)}{of} {grown}{mean}."
         known = [cell for cell in cells if math.isfinite(cost_ratio(cell)) and _is_apart(cell)]
         if known and len(cells) > 1:
             yield _worst(max(known, key=cost_ratio), finding)

@@ -100,7 +100,7 @@ def bill_heading(finding: Finding) -> str:
     bill = bill_of(finding)
     title = f" ({visible(bill.title)})" if bill.title and bill.title != bill.profile else ""
     against = f"; compared with: {visible(bill.compared_with)}" if bill.compared_with else ""
-    size = bill_size(bill)
+    size = bill_size(bill, searched=finding.search is not None)
     return f"Bill for {visible(bill.profile)}{title}: {size}{against}; {where(finding)}"
 
 
