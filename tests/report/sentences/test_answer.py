@@ -301,7 +301,7 @@ def test_a_comparison_begins_with_how_many_cells_differ(run: Finding) -> None:
     more = replace(first, value=first.value * 2, low=first.low * 2, high=first.high * 2)
     later = replace(run, cells=(more, *others))
     assert compare_sentences(run, later, compared(run, later)) == [
-        "1 of 1,036 cells differs by more than their intervals (instrument insn).",
+        "1 of 1,036 numbers differs by more than its interval (instrument insn).",
         (
             "The largest change is null of syscalls under audit-off: 2.00 times the first run "
             "(+209 instructions per operation)."

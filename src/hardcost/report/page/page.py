@@ -199,8 +199,7 @@ def _subtitle(finding: Finding) -> str:
         return several_heading(finding)
     what = f"run of {visible(finding.study)}"
     if bill is not None:
-        size = bill_size(bill, searched=finding.search is not None)
-        what = f"bill for {visible(bill.profile)}: {size}"
+        what = f"bill for {visible(bill.profile)}: {bill_size(bill, searched=bool(finding.search))}"
     return f"{what}; {where(finding)}"
 
 

@@ -87,10 +87,12 @@ def compare_sentences(a: Finding, b: Finding, comparison: Comparison) -> list[st
     if not apart:
         return [*words, f"Nothing changed beyond its interval in {of} (instrument {by})."]
     most = max(apart, key=_factor)
-    verb = "differs" if len(apart) == 1 else "differ"
+    differ = "differs by more than its interval"
+    if len(apart) != 1:
+        differ = "differ by more than their intervals"
     return [
         *words,
-        f"{len(apart):,} of {of} {verb} by more than their intervals (instrument {by}).",
+        f"{len(apart):,} of {of} {differ} (instrument {by}).",
         _most(most),
     ]
 
