@@ -199,8 +199,8 @@ class Advice:
     `budgets` are those of metrics that have their own; `budget` is the budget of the others, None
     if they are unlimited. `totals` are measured with the remaining `kept` controls, not predicted;
     `within` says whether they keep the budget. `leave_out` names controls in the order in which
-    they were given up. If nothing remains, no control of the profile fits the budget, and `alone`
-    is the cost of the last one by itself.
+    they were given up. If no control fits the budget, or none of the audit rules, `alone` is what
+    the cheapest of them costs by itself.
     """
 
     budget: float | None

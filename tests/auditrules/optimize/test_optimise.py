@@ -46,7 +46,8 @@ def rules(*lines: str) -> tuple[KernelRule, ...]:
 
 
 def made(*lines: str, b32: bool = True, never_first: bool = False) -> Optimised:
-    return optimise(rules(*lines), CONSTANTS, general(), Options(b32, never_first))
+    options = Options(b32, never_first, thorough=True)
+    return optimise(rules(*lines), CONSTANTS, general(), options)
 
 
 def texts(found: Optimised) -> list[str]:
@@ -372,7 +373,7 @@ def lines(draw: st.DrawFn) -> str:
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(lines(), min_size=1, max_size=9, unique=True),
-    st.builds(Options, st.booleans(), st.booleans()),
+    st.builds(Options, b32=st.booleans(), never_first=st.booleans(), thorough=st.booleans()),
     st.integers(0, 1 << 32),
 )
 def test_a_random_set_is_proved_and_decides_drawn_events_alike_and_no_call_pays_more(
@@ -406,7 +407,7 @@ def test_a_random_set_is_proved_and_decides_drawn_events_alike_and_no_call_pays_
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(lines(), min_size=1, max_size=7, unique=True),
-    st.builds(Options, st.booleans(), st.booleans()),
+    st.builds(Options, b32=st.booleans(), never_first=st.booleans(), thorough=st.booleans()),
 )
 @example(  # without 32-bit calls, the third rule takes over the second one's call
     [
@@ -414,7 +415,7 @@ def test_a_random_set_is_proved_and_decides_drawn_events_alike_and_no_call_pays_
         "-a always,exit -F arch=b64 -S openat -k two",
         "-a always,exit -S open -k two",
     ],
-    Options(b32=False, never_first=False),
+    Options(b32=False, never_first=False, thorough=True),
 )
 def test_nothing_costs_less_than_the_least(drawn: list[str], options: Options) -> None:
     originals = rules(*drawn)

@@ -306,15 +306,22 @@ def lint() -> None:
 @_machine_options
 @_leave_out_option
 @format_option()
+@click.option(
+    "--thorough",
+    is_flag=True,
+    help="Make every change that saves anything, also where a line is hard to recognise then:"
+    " numbers of calls, one rule for both ABIs, ranges of errors.",
+)
 @carried_out_by("hardcost.cli.rules.optimize:optimize")
 def optimize() -> None:
     """Make audit rules cheaper, and prove that they record the same.
 
-    The optimiser merges the calls of similar rules, drops rules that can't decide, reorders
-    conditions, narrows rules to the calls that they can match, and merges the rules of both ABIs
-    where that is sound. OUT names the source lines of each rule and the assumptions of the proof.
-    Costs are predicted instructions on Debian's kernel; `least` is a lower bound for any set that
-    records the same.
+    The optimiser merges the calls of similar rules, drops rules that decide about no call, reorders
+    conditions, and narrows rules to the calls that they can match. It makes few changes, which an
+    auditor recognises; --thorough makes all. In OUT, each rule has the lines it came from, what the
+    change saves, and why the same is recorded; the head has the assumptions of the proof. Costs are
+    predicted instructions on Debian's kernel; `least` is a lower bound for any set that records the
+    same.
 
     A watch (-w) stays unchanged, since auditctl asks the file system whether its path is a
     directory. With --root or --paths, the optimiser knows, and can make the watch cheaper.

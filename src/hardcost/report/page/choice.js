@@ -28,6 +28,7 @@
  *
  * @typedef {object} Bill
  * @property {string} id tells this bill from others, in addresses
+ * @property {boolean} advised whether the answer above says what to leave out for a budget
  * @property {Control[]} controls
  * @property {Metric[]} metrics
  * @property {boolean[]} mix by metric: whether it can be added up with others

@@ -32,7 +32,7 @@ from hardcost.report.tables.accounting_table import accounting_line, kinds_grid,
 from hardcost.report.tables.bill_table import bill_grids, matrix_grid, reading_guide
 from hardcost.report.tables.bill_table import shown_accounts as accounts_of
 from hardcost.report.tables.both_table import BOTH_TERMS, both_grids
-from hardcost.report.tables.choice_table import frontier_grid, given_up_grid
+from hardcost.report.tables.choice_table import frontier_grid, given_up_grids
 from hardcost.report.tables.counters_table import counter_grids
 from hardcost.report.tables.families import summary_grids
 from hardcost.report.tables.layout import split, without_optional
@@ -286,13 +286,13 @@ def _chosen(finding: Finding, *, drawn: bool) -> Iterable[Section]:
     if choice is None:
         return
     _, *said = choice_sentences(choice)
-    grids = (given_up_grid(choice),) if choice.given_up else ()
-    if grids:
+    grids = given_up_grids(choice)
+    if said or grids:
         yield Section("choice", "What to give up", tuple(said), grids=grids)
     if choice.frontier:
         yield Section(
             "frontier",
-            "The frontier of cost and value",
+            "What larger and smaller budgets keep",
             tuple(choice_notes(choice)),
             charts=tuple(frontier_charts(finding)) if drawn else (),
             grids=(frontier_grid(choice),),

@@ -122,6 +122,8 @@ function showDearest(dearest, costs, of) {
 }
 
 function showAdvice(dearest, of) {
+  element("to-do").hidden = bill.advised;
+  if (bill.advised) return; // the answer has said what to keep: for the budget, as measured
   const free = bill.controls.filter((control) => control.free).length;
   const kept = free ? `Keep the ${free} free ${free === 1 ? "control" : "controls"}. ` : "";
   if (dearest.length === 0) {
@@ -135,11 +137,11 @@ function showAdvice(dearest, of) {
   const link = made("a", "", `Leaving out ${names}`);
   link.href = `#${encoded(bill, on, state.weights)}`;
   const how = rest.basis === "measured" ? "measured" : "predicted";
-  element("to-do").replaceChildren(
-    kept,
-    link,
-    ` saves ${saved} of ${number(of.cost, of.digits)} ${of.unit} (${how}).`,
-  );
+  const known = rest.high - rest.low <= of.cost;
+  const saves = known
+    ? ` saves ${saved} of ${number(of.cost, of.digits)} ${of.unit} (${how}).`
+    : ": what that saves is smaller than the noise; download that choice and measure it.";
+  element("to-do").replaceChildren(kept, link, saves);
 }
 
 // The choice

@@ -84,6 +84,7 @@ def _data(
     return {
         "id": _identity(finding, book),
         "profile": visible(bill.profile),
+        "advised": finding.choice is not None or finding.advice is not None,
         "file": f"{_file_name(bill.profile)}.toml",
         "metrics": [_metric(of, finding, book, items) for of in totals],
         "mix": [of.metric in _mixable(totals) for of in totals],
