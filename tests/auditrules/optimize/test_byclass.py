@@ -27,7 +27,11 @@ def made_of(line: str) -> str:
     """Return the file that the optimiser makes of a line."""
     readings = parse.read_bytes(f"{line}\n".encode(), "x.rules")
     rules = load_lines([readings]).rules
-    return text(optimise(rules, Constants.of_debian(), general(), Options(thorough=True)), readings, AS_WRITTEN)
+    return text(
+        optimise(rules, Constants.of_debian(), general(), Options(thorough=True)),
+        readings,
+        AS_WRITTEN,
+    )
 
 
 @pytest.mark.parametrize("permissions", ["a", "wa", "r", "rwxa", "x"])

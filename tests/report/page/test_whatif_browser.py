@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from playwright.sync_api import expect
 from tests.report.page.planted import COSTS, SETTINGS, planted, shared
 
+from hardcost.analysis.finding import Advice
 from hardcost.auditrules.rule import Rule
 from hardcost.controls.control import Auditd, AuditPlugin, AuditRule, Sysctl
 from hardcost.profiles import catalogue
@@ -188,6 +189,26 @@ def test_the_first_screen_says_what_to_do(shown: Shown) -> None:
     assert box["y"] + box["height"] < 900
     says.get_by_role("link").click()
     expect(page.locator("#verdict")).to_have_text(re.compile(r"^3 of 6 controls"))
+
+
+def test_a_saving_that_may_be_noise_has_no_number(shown: Shown) -> None:
+    finding = planted()
+    assert finding.bill is not None
+    totals = tuple(replace(one, least=5000.0) for one in finding.bill.totals)
+    says = shown(replace(finding, bill=replace(finding.bill, totals=totals))).locator("#to-do")
+    assert says.inner_text() == (
+        "Leaving out #1, #2 and #3: what that saves is smaller than the noise; download that choice"
+        " and measure it."
+    )
+
+
+def test_what_was_found_for_a_budget_is_not_contradicted(shown: Shown) -> None:
+    finding = planted()
+    assert finding.bill is not None
+    advice = Advice(0.05, (SETTINGS[0].name,), 5, finding.bill.totals, within=True)
+    page = shown(replace(finding, advice=advice))
+    expect(page.locator("#mix-answer")).to_be_visible()
+    expect(page.locator("#to-do")).to_be_hidden()
 
 
 def test_the_download_is_a_profile_of_just_the_choice(shown: Shown, tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """The changes that make rules cheaper; each keeps what is recorded and under which key.
 
 Every change is tried on the few rules concerned, and made if no call pays more for it. Unless all
-of them are asked for, a change that leaves a line as readable as it was has to save the mean call
-an instruction, and one that does not (numbers of calls, ranges) as much as two rules cost.
+of them are asked for, it also has to save enough: half of what a rule costs a call that it does not
+name, and what two such rules cost where the line is hard to read then (numbers of calls, ranges).
 """
 
 from __future__ import annotations
@@ -47,11 +47,9 @@ REORDERED = "conditions reordered"
 _READABLE = frozenset({MERGED, NEEDLESS, REORDERED})
 """Changes after which a line still says what those before it said, in their words."""
 
-_LEAST_SAVED = 1.0
-"""Instructions of the mean call for which a line is changed at all."""
-
-_RULES_SAVED = 2
-"""How many rules that do not name a call cost what a line that is hard to read has to save."""
+_WORTH, _WORTH_NUMBERS = 0.5, 2.0
+"""What a change has to save the mean call, in rules that do not name it, if the line stays readable
+and if it does not."""
 
 _MOST_GAPS = 16
 """The most values that a range may exclude; each is a condition."""
@@ -98,7 +96,7 @@ class Moves:
         if self.thorough:
             return True
         readable = what in _READABLE or (what == NARROWED and before[0].mask != ALL_CALLS)
-        least = _LEAST_SAVED if readable else _RULES_SAVED * self.prices.constants.walk["unnamed"]
+        least = (_WORTH if readable else _WORTH_NUMBERS) * self.prices.constants.walk["unnamed"]
         return self.prices.mean(before) - self.prices.mean([after]) >= least - TOLERANCE
 
     def _changeable(self) -> list[tuple[int, Line]]:

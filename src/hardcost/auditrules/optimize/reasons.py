@@ -21,7 +21,7 @@ from hardcost.auditrules.optimize.moves import (
 if TYPE_CHECKING:
     from hardcost.auditrules.optimize.lines import Line
 
-_WHY = {
+WHY = {
     SHADOWED: "this rule matches whatever the others did, and decides before them or as they do",
     MERGED: "the lines have the same action, conditions and key, and differ only in their calls",
     RANGE: "the lines differ only in one value, and the range holds for just the values of both",
@@ -35,6 +35,7 @@ _WHY = {
     signals.KEPT: "the call that sends signals is named, but can't meet the conditions",
     never.NEVER_FIRST: "no rule below matches these calls",
 }
+"""Why each kind of change leaves what is recorded as it is."""
 
 DROPPED = "no call is ever decided by it"
 """Why a line without a replacement is not needed."""
@@ -42,5 +43,5 @@ DROPPED = "no call is ever decided by it"
 
 def why(line: Line) -> str:
     """Return in a sentence why a changed line records the same; empty for one that is unchanged."""
-    said = "; ".join(_WHY[what] for what in line.done)
+    said = "; ".join(WHY[what] for what in line.done)
     return f"The same is recorded: {said}." if said else ""
