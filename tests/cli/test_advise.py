@@ -130,8 +130,8 @@ def test_a_decision_says_why_rules_that_save_nothing_are_off(
     reasons = {one.reason for one in decisions.read(tmp_path / "d.toml").given_up}
     assert reasons == {
         (
-            "No audit rule can be kept within 1.0% on null: the least budget that keeps one is 6.7% on"
-            " null."
+            "No audit rule can be kept within 1.0% on null: the least budget that keeps one is 6.7%"
+            " on null."
         )
     }
 

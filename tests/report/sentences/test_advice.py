@@ -34,8 +34,8 @@ def test_where_no_control_fits_the_least_budget_is_said() -> None:
     )
     assert advice_lines(given) == [
         (
-            "No control can be kept within 20.0% on null and 80.0% on open: the least budget that keeps"
-            " one is 70.0% on null and 80.0% on open. `hardcost advise` says what that keeps."
+            "No control can be kept within 20.0% on null and 80.0% on open: the least budget that"
+            " keeps one is 70.0% on null and 80.0% on open. `hardcost advise` says what that keeps."
         )
     ]
 

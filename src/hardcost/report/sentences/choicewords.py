@@ -56,7 +56,9 @@ def _none_fits(choice: Choice, none_of: Unkeepable, budget: str) -> Iterator[str
     what = "what has to be kept" if required else "one"
     least = f": the least budget that keeps {what} is" if none_of.offers else ""
     begins = "Not" if required else f"No {none_of.kind} can be kept"
-    yield " ".join([f"{begins} within {budget}{least}", *map(budget_words, none_of.offers[:1])]) + "."
+    yield (
+        " ".join([f"{begins} within {budget}{least}", *map(budget_words, none_of.offers[:1])]) + "."
+    )
     if not required and choice.kept:
         yield _keeps(choice, budget, choice.kept, choice.after, "measured")
     for offer in none_of.offers:
