@@ -96,8 +96,8 @@ def impossible(kind: str = "audit rule") -> Choice:
 def test_where_no_rule_fits_the_least_budget_and_what_a_round_one_keeps_are_said() -> None:
     assert choice_sentences(impossible()) == [
         (
-            "No audit rule can be kept within 5.0% on open: the least budget that keeps one is 28.7%"
-            " on open."
+            "No audit rule can be kept within 5.0% on open: the least budget that keeps one is"
+            " 28.7% on open."
         ),
         "Within 5.0% on open, 1 of 3 controls can be kept: 0.0% on open (measured).",
         "Within 28.7% on open, 2 of 3 controls can be kept: +28.6% on open (measured).",
