@@ -170,6 +170,8 @@ class Bill:
     and metric; a search leaves it empty. `needs` maps a control to those that it requires, without
     which it was never measured. `pieces` are the profile's file, each a text and the controls that
     it is for (`profiles.pieces`). `unmeasured` are the profile's controls that the bill is without.
+    `weights` says how often the user's workload does what each metric measures, and `covered` what
+    part of the workload's calls that is; without weights, `weighing` has those of an assumed mix.
     """
 
     profile: str
@@ -190,6 +192,8 @@ class Bill:
     accounting: tuple[Accounted, ...] = ()
     audit_off: str = "audit=0"
     unmeasured: tuple[Unmeasured, ...] = ()
+    weights: dict[str, float] = field(default_factory=dict)
+    covered: float | None = None
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from hardcost.analysis.finding import Unmeasured
     from hardcost.cli.measuring import Monitored
     from hardcost.cli.options import Choices
+    from hardcost.cli.weights import Wanted as Weighed
     from hardcost.controls.control import Control, Profile
     from hardcost.design.culprits import Suspects
     from hardcost.design.group_testing import Outcome
@@ -65,7 +66,13 @@ class Wanted:
     most: int | None
 
 
-def bill(profile: Profile, workloads: Sequence[Workload], chosen: Choices, wanted: Wanted) -> None:
+def bill(
+    profile: Profile,
+    workloads: Sequence[Workload],
+    chosen: Choices,
+    wanted: Wanted,
+    weighed: Weighed,
+) -> None:
     """Search for what is to blame for a profile's cost; print, save and report the bill.
 
     Raises:
@@ -101,6 +108,8 @@ def bill(profile: Profile, workloads: Sequence[Workload], chosen: Choices, wante
         named_by = blamed.guide_name(begun.records)
         story = blamed.story(found.problem.names, outcome, said, named_by)
         finding = _finding(asked, run.name, outcome, searched.records, story)
+        if finding.bill is not None:
+            finding = replace(finding, bill=weighed.on(finding.bill))
         finding = measuring.finished(run, without(finding, begun.unmeasured))
     measuring.shown(finding, chosen)
     if begun.unmeasured:

@@ -32,14 +32,21 @@ def check_metrics(wanted: Budget, workloads: Sequence[Workload], also: Sequence[
     Raises:
         InputError: There is no metric of a name.
     """
-    names: list[str] = list(also)
+    names = metrics(workloads)
+    if names is not None:
+        wanted.for_metrics([*also, *names])
+
+
+def metrics(workloads: Sequence[Workload]) -> list[str] | None:
+    """Return what will be measured; None where that is known only once it has run."""
+    names: list[str] = []
     for workload in workloads:
         if workload.name != syscalls.NAME:
-            return  # what the others yield is known once they have run
+            return None
         calls = syscalls.chosen(asked(syscalls, dict(workload.parameters)))
         prefix = f"{workload} " if len(workloads) > 1 else ""
         names += [f"{prefix}{call.name}" for call in calls]
-    wanted.for_metrics(names)
+    return names
 
 
 def advice(

@@ -98,7 +98,7 @@ def test_all_is_the_total_and_nothing_costs_nothing(shown: Shown) -> None:
     assert costs(page) == {"null": "+587", "open": "+598"}
     verdict = page.locator("#verdict")
     assert verdict.inner_text().startswith(
-        "6 of 6 controls add 1,185 instructions (+59.3%) to all 2 metrics, once each"
+        "6 of 6 controls add 598.0 instructions (+59.8%) to the average system call"
     )
     assert page.locator("#basis").inner_text().startswith("Measured")
     page.get_by_role("button", name="Untick all").click()
@@ -169,7 +169,7 @@ def test_the_mix_weighs_the_metrics(shown: Shown) -> None:
     page.get_by_role("spinbutton", name="Weight of null").fill("10")
     page.get_by_role("spinbutton", name="Weight of null").press("Tab")
     assert page.locator("#mix-answer").inner_text() == (
-        "All 6 controls add 6,468 instructions (+58.8%) to your mix."
+        "All 6 controls add 588.0 instructions (+58.8%) to the average call of your mix."
     )
 
 

@@ -7,7 +7,12 @@ from pathlib import Path
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import measuring_settings, precision, time_limit
+from hardcost.cli.commands.shared import (
+    measuring_settings,
+    precision,
+    time_limit,
+    whole_bill,
+)
 from hardcost.cli.lazy import carried_out_by
 from hardcost.cli.verb import Verb
 
@@ -78,6 +83,21 @@ from hardcost.cli.verb import Verb
     is_flag=True,
     help="Skip lines of sysctl files that can't be read, with a note, instead of failing.",
 )
+@click.option(
+    "--call",
+    metavar="METRIC",
+    help="Rank and show controls by their cost on this call, such as open, instead of the average"
+    " call.",
+)
+@click.option(
+    "--histogram",
+    "histogram_file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="How often your system makes each call, for the average: the output of `strace -c`,"
+    ' `perf trace -s` or the exported calls.bt, or JSON such as {"openat": 12} (default: an assumed'
+    " general-purpose system).",
+)
+@whole_bill
 @precision
 @time_limit
 @measuring_settings
@@ -97,12 +117,17 @@ def bill() -> None:
     \b
       cost         what leaving the control out of the profile saves
       alone        what the control costs by itself
-      fixed        what having any audit rule costs, whichever it is
+      any rule     what having any audit rule costs, whichever it is
       least        how much something without any effect (a placebo) seems to cost: a cost
                    of up to that is not distinguishable from 0
       rest         the sum of the costs that are not distinguishable from 0
       interaction  what is left: controls cost more, or less, together than one by one
-    Costs, fixed, rest and interaction add up to the total exactly.
+    Costs, any rule, rest and interaction add up to the total exactly.
+
+    The answer and the ten most expensive controls are printed; --all prints every metric (what is
+    measured: a system call, or a program's run) and every control. Controls are ranked by their
+    cost on the average system call, each call weighed as often as `hardcost rules cost` assumes;
+    --histogram or --call replaces that. Of a program, they are ranked by the whole run.
 
     With --scap-profile, the bill lists every rule of that profile: with its cost, as not
     distinguishable from 0, as without a cost at run time, or as not measured, with the reason.
@@ -118,6 +143,7 @@ def bill() -> None:
     \b
     Examples:  hardcost bill stig-reduced
                hardcost bill audit-samples --budget 50%
+               hardcost bill /etc/audit/rules.d --call open
                hardcost bill /etc/audit/rules.d --workload 'syscalls calls=open+chmod'
                hardcost bill --sysctl kernel.randomize_va_space=2 --boot init_on_alloc=1
                hardcost bill old.rules new.rules

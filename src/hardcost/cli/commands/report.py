@@ -7,7 +7,13 @@ from pathlib import Path
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import RESULT_FORMATS, format_option, raw, store_option
+from hardcost.cli.commands.shared import (
+    RESULT_FORMATS,
+    format_option,
+    raw,
+    store_option,
+    whole_bill,
+)
 from hardcost.cli.lazy import carried_out_by
 from hardcost.cli.verb import Verb
 
@@ -19,6 +25,7 @@ from hardcost.cli.verb import Verb
     type=click.Path(path_type=Path, dir_okay=False),
     help="The HTML report's file (default: beside the store).",
 )
+@whole_bill
 @store_option()
 @format_option(RESULT_FORMATS)
 @raw

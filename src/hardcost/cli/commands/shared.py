@@ -382,6 +382,11 @@ def _results(formats: Sequence[str]) -> tuple[_Option, ...]:
     )
 
 
+whole_bill = click.option(
+    "--all", is_flag=True, help="Print a bill whole: every metric and every control."
+)
+
+
 def _cluster() -> tuple[_Option, ...]:
     """Return the options that say on which other hosts guests run."""
     option = partial(click.option, cls=Shared, section=CLUSTER)

@@ -1,4 +1,4 @@
-"""The first screen of a bill on a terminal: the answer, what is most expensive, what is free."""
+"""The beginning of a bill on a terminal: the answer, what is most expensive, a line on the rest."""
 
 from __future__ import annotations
 
@@ -12,18 +12,24 @@ if TYPE_CHECKING:
 
     from hardcost.report.sentences.statement import Answer
 
-_NAMED = 3
-_LONGEST = 110  # characters of a name; the table has it whole
+_LONGEST = 76  # characters of a name; the table has it whole
+_FREE = 40  # characters of a free control's name
+_NAMED = 3  # most names of free controls
 
 
 def first_screen(said: Answer) -> Iterator[Lines]:
-    """Yield the answer: its sentences, then the most expensive controls and the free ones."""
+    """Yield the answer: its sentences, then the most expensive controls, then the others."""
     yield Lines(said.sentences)
-    if len(said.dearest) > 1:
-        named = (f"{one.cost}: {shorten(one.name, _LONGEST)}" for one in said.dearest[:_NAMED])
-        yield Lines((f"{said.dearest_title}, each on the metric where it costs most:", *named))
-    if said.free and said.dearest:
-        named = (shorten(name, _LONGEST) for _, name in said.free[:_NAMED])
-        more = len(said.free) - _NAMED
-        rest = [f"and {more} more; the HTML report lists all"] if more > 0 else []
-        yield Lines((f"{said.free_title}:", *named, *rest))
+    if not said.dearest:
+        return
+    width = max(len(one.cost) for one in said.dearest)
+    rows = (
+        f"{one.cost:>{width}}  {shorten(one.name, _LONGEST)}"
+        + (f"  [{one.place}]" if one.place else "")
+        for one in said.dearest
+    )
+    named = "; ".join(shorten(name, _FREE) for _, name in said.free[:_NAMED])
+    more = f"; and {len(said.free) - _NAMED} more" if len(said.free) > _NAMED else ""
+    below = [said.others] if said.others else []
+    below += [f"{said.free_title}: {named}{more}"] if named else []
+    yield Lines((f"{said.dearest_title}:", *rows, *below))

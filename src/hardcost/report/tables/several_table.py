@@ -52,6 +52,19 @@ def several_table(finding: Finding, top: int = 20) -> ConsoleRenderable:
     return Document(tuple(parts))
 
 
+def several_screen(finding: Finding) -> ConsoleRenderable:
+    """Return the first screen of several bills: the answers, then the totals side by side."""
+    more = f"Each control of each bill: hardcost report {visible(finding.run)} --all"
+    return Document(
+        (
+            Lines(answer(finding).sentences),
+            Lines(tuple(common_lines(finding))),
+            GridText(totals_grid(finding)),
+            Lines((more,)),
+        )
+    )
+
+
 def several_heading(finding: Finding) -> str:
     """Return the profiles of the bills and what they were measured with."""
     names = listed(visible(bill_of(one).profile) for one in bills_of(finding))
