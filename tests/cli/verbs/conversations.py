@@ -200,6 +200,9 @@ CONVERSATIONS = {
         f"bill my.rules {CALLS} --dry-run",
         f"bill my.rules {CALLS}",
         f"bill my.rules {CALLS} --format json --fresh",
+        f"bill my.rules {CALLS} --all",
+        f"bill my.rules {CALLS} --call chmod",
+        f"bill my.rules {CALLS} --call open",
         f"bill --sysctl vm.overcommit_memory=2 --boot init_on_alloc=1 {CALLS}",
     ),
     "bill-running": (

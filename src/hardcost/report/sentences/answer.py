@@ -305,7 +305,7 @@ def _free(every: int, free: int, unshown: int) -> Iterator[str]:
             " beside the others."
         )
     elif not unshown:
-        yield f"Each of the {every} controls costs something on something that was measured."
+        yield f"None of the {every} controls is free."
 
 
 def _dearest(book: Ledger) -> Iterator[str]:
