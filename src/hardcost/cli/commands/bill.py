@@ -138,7 +138,7 @@ def bill() -> None:
 
     Kernel options need a kernel for each combination. A search is faster there: it halves the
     profile until it has found the controls that cost more than --resolution, measures each of them
-    alone and left out, and prints its steps.
+    alone and left out; --all prints its steps.
 
     \b
     Examples:  hardcost bill stig-reduced
