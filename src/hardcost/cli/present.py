@@ -15,8 +15,9 @@ from hardcost.errors import StoreError
 from hardcost.files import put, put_own
 from hardcost.report.charts.svg import UndrawnError
 from hardcost.report.jsonout import to_json
-from hardcost.report.tables.bill_table import bill_screen, bill_table
+from hardcost.report.tables.bill_table import bill_table
 from hardcost.report.tables.choice_table import choice_table
+from hardcost.report.tables.first_screen import bill_screen
 from hardcost.report.tables.layout import render
 from hardcost.report.tables.profile_table import profile_table
 from hardcost.report.tables.run_table import run_table

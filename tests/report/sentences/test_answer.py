@@ -12,7 +12,8 @@ from hardcost.analysis.finding import Advice, Bill, Finding, Item, Search, Sum, 
 from hardcost.report.comparison import compared
 from hardcost.report.sentences.answer import answer, baseline_words
 from hardcost.report.sentences.run_answer import compare_sentences
-from hardcost.report.tables.bill_table import bill_screen, bill_table
+from hardcost.report.tables.bill_table import bill_table
+from hardcost.report.tables.first_screen import bill_screen
 from hardcost.report.tables.layout import render
 from hardcost.report.tables.run_table import run_table
 
@@ -77,8 +78,10 @@ def test_a_bill_begins_with_its_cost_its_dearest_control_and_what_is_free() -> N
             f"compared to a system with audit on and no rules {INSN}."
         ),
         (f"The most expensive control makes 1,204 of the 1,304 instructions on open: {DEAR}."),
-        "1 of 3 controls costs nothing distinguishable from 0 on anything measured beside the"
-        " others.",
+        (
+            "1 of 3 controls costs nothing distinguishable from 0 on anything measured beside the"
+            " others."
+        ),
     )
     assert next((one.number, one.name, one.part) for one in said.dearest) == (1, DEAR, 1.0)
     assert [one.name for one in said.dearest] == [DEAR, CHEAP]

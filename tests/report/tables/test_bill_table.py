@@ -12,10 +12,10 @@ from hardcost.errors import InputError
 from hardcost.report.ledger import bill_size
 from hardcost.report.tables.bill_table import (
     bill_grids,
-    bill_screen,
     bill_table,
     matrix_grid,
 )
+from hardcost.report.tables.first_screen import bill_screen
 from hardcost.report.tables.layout import render
 from hardcost.report.text import number
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from hardcost.analysis.weighing import AVERAGE
 from hardcost.errors import InputError
 from hardcost.report.ledger import FEW, Account, Entry, Ledger, bill_size, ledger, others
-from hardcost.report.sentences.advice import advice_lines
 from hardcost.report.sentences.amounts import metric_words
-from hardcost.report.sentences.answer import AUDIT_OFF, answer, baseline_words, by_metric
+from hardcost.report.sentences.answer import AUDIT_OFF, baseline_words, by_metric
 from hardcost.report.sentences.caveats import (
     FIXED,
     INTERACTS,
@@ -26,7 +25,7 @@ from hardcost.report.sentences.failures import unmeasured_lines
 from hardcost.report.sentences.search_steps import search_lines
 from hardcost.report.tables.accounting_table import accounting_line
 from hardcost.report.tables.both_table import BOTH_TERMS, both_grids
-from hardcost.report.tables.first_screen import first_screen
+from hardcost.report.tables.first_screen import answered
 from hardcost.report.tables.layout import (
     Column,
     Document,
@@ -53,7 +52,7 @@ from hardcost.report.text import (
 from hardcost.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from rich.console import ConsoleRenderable
 
@@ -76,7 +75,7 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
     bill = bill_of(finding)
     return Document(
         (
-            *_answered(finding),
+            *answered(finding),
             Lines((bill_heading(finding), *measured_on(finding))),
             *(GridText(grid) for grid in grids),
             *(GridText(one) for one in both_grids(finding, top, shown_accounts(finding, metrics))),
@@ -87,37 +86,6 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
             Terms((*reading_guide(bill), *(BOTH_TERMS if finding.counted else ()))),
         )
     )
-
-
-def bill_screen(finding: Finding) -> ConsoleRenderable:
-    """Return the first screen of a bill: the answer, the dearest controls, a line on the rest."""
-    bill = bill_of(finding)
-    notes = f", {count(len(finding.notes), 'note')}" if finding.notes else ""
-    more = f"Every metric and control{notes}: hardcost report {visible(finding.run)} --all"
-    return Document(
-        (
-            *_answered(finding),
-            *([Lines(tuple(unmeasured_lines(bill)))] if bill.unmeasured else []),
-            *([Lines((accounting_line(bill.accounting),))] if bill.accounting else []),
-            Lines((*_remedies(bill), more)),
-        )
-    )
-
-
-def _remedies(bill: Bill) -> Iterator[str]:
-    """Yield the verbs that say how to pay less, where there is something to pay."""
-    if not any(total.distinguishable for total in bill.totals):
-        return
-    yield "To pay less: `hardcost advise PROFILE --budget 10%` says what to give up."
-    if bill.rules:
-        yield "`hardcost rules optimize FILE -o NEW` writes cheaper rules that record the same."
-
-
-def _answered(finding: Finding) -> Iterator[Lines]:
-    """Yield the answer, and what to leave out for a budget."""
-    yield from first_screen(answer(finding))
-    if finding.advice is not None and len(advice_lines(finding.advice)) > 1:
-        yield Lines(tuple(advice_lines(finding.advice)[1:]))
 
 
 def shown_accounts(finding: Finding, metrics: Sequence[str] = ()) -> list[Account]:

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.report.tables.layout import Lines
-from hardcost.report.text import shorten
+from hardcost.report.sentences.advice import advice_lines
+from hardcost.report.sentences.answer import answer
+from hardcost.report.sentences.failures import unmeasured_lines
+from hardcost.report.tables.accounting_table import accounting_line
+from hardcost.report.tables.layout import Document, Lines
+from hardcost.report.text import shorten, visible
+from hardcost.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rich.console import ConsoleRenderable
+
+    from hardcost.analysis.finding import Bill, Finding
     from hardcost.report.sentences.statement import Answer
 
 _LONGEST = 76  # characters of a name; the table has it whole
@@ -33,3 +41,36 @@ def first_screen(said: Answer) -> Iterator[Lines]:
     below = [said.others] if said.others else []
     below += [f"{said.free_title}: {named}{more}"] if named else []
     yield Lines((f"{said.dearest_title}:", *rows, *below))
+
+
+def bill_screen(finding: Finding) -> ConsoleRenderable:
+    """Return the first screen of a bill: the answer, the dearest controls, a line on the rest."""
+    bill = finding.bill
+    if bill is None:
+        raise ValueError(f"run {finding.run!r} holds no bill")
+    notes = f", {count(len(finding.notes), 'note')}" if finding.notes else ""
+    more = f"Every metric and control{notes}: hardcost report {visible(finding.run)} --all"
+    return Document(
+        (
+            *answered(finding),
+            *([Lines(tuple(unmeasured_lines(bill)))] if bill.unmeasured else []),
+            *([Lines((accounting_line(bill.accounting),))] if bill.accounting else []),
+            Lines((*_remedies(bill), more)),
+        )
+    )
+
+
+def _remedies(bill: Bill) -> Iterator[str]:
+    """Yield the verbs that say how to pay less, where there is something to pay."""
+    if not any(total.distinguishable for total in bill.totals):
+        return
+    yield "To pay less: `hardcost advise PROFILE --budget 10%` says what to give up."
+    if bill.rules:
+        yield "`hardcost rules optimize FILE -o NEW` writes cheaper rules that record the same."
+
+
+def answered(finding: Finding) -> Iterator[Lines]:
+    """Yield the answer, and what to leave out for a budget."""
+    yield from first_screen(answer(finding))
+    if finding.advice is not None and len(advice_lines(finding.advice)) > 1:
+        yield Lines(tuple(advice_lines(finding.advice)[1:]))
