@@ -451,8 +451,18 @@ def test_a_rule_of_any_list_that_names_a_signal_call_has_receivers_noted() -> No
 
 @pytest.mark.parametrize(
     ("test", "measured"),
-    [("gid=7", 15), ("gid!=7", 62), ("gid!=1000", -7), ("gid>7777", -10), ("gid<7777", 46)]
-    + [("egid!=7", 60), ("egid<=7", -9), ("sgid=7", -4), ("sgid!=7", 39), ("sgid>=7777", -10)],
+    [
+        ("gid=7", 15),
+        ("gid!=7", 62),
+        ("gid!=1000", -7),
+        ("gid>7777", -10),
+        ("gid<7777", 46),
+        ("egid!=7", 60),
+        ("egid<=7", -9),
+        ("sgid=7", -4),
+        ("sgid!=7", 39),
+        ("sgid>=7777", -10),
+    ],
 )
 def test_each_operator_on_a_group_costs_what_a_guest_measured(test: str, measured: int) -> None:
     # Beside `-F uid=7`, as the first test, on getppid under Linux 6.1.
