@@ -158,9 +158,9 @@ function showChoice() {
   const band = mixed(bands, of.weights);
   const kept = state.on.filter(Boolean).length;
   const saved = range(of.cost - band.high, of.cost - band.low, (value) => percent(value / of.cost));
+  const noise = tellsNothing(band, of.cost);
   const rest = of.cost && kept < bill.controls.length && !noise ? `; that saves ${saved.replaceAll("+", "")} of the cost` : "";
   const verb = kept === 1 ? "adds" : "add";
-  const noise = tellsNothing(band, of.cost);
   const what = noise ? `${verb} to ${of.name} an amount that is ${MEASURE}` : added(band, of, kept !== 1);
   element("verdict").textContent = `${kept} of ${controls(bill.controls.length)} ${what}${rest}.`;
   element("basis").textContent = basis(kept ? band.basis : "none");
