@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,6 +80,11 @@ def _file(name_or_path: str) -> tuple[TomlFile, Path]:
         is_there = bool(name_or_path) and path.exists()
     except (OSError, ValueError) as error:
         raise InputError(f"'{name_or_path}' can't be read: {error}") from None
+    if not is_there and catalogue.is_there(name_or_path):
+        raise InputError(
+            f"{name_or_path} is a profile, not a study",
+            hint=f"`hardcost bill {shlex.quote(name_or_path)}` measures it",
+        )
     if not is_there:
         raise InputError(
             f"there is no ready-made study '{name_or_path}', and no such file",

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import FORMATS, settings_for
+from hardcost.cli.commands.shared import FORMATS, RuleTaker, settings_for
 from hardcost.cli.lazy import carried_out_by
-from hardcost.cli.verb import Verb
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +21,7 @@ def _measuring(command: Callable[..., Any]) -> Callable[..., Any]:
     return settings_for(command, FORMATS)
 
 
-@click.command(cls=Verb)
+@click.command(cls=RuleTaker)
 @click.argument("profiles", metavar="[PROFILE]", nargs=-1, shell_complete=completion.profiles)
 @click.option(
     "--budget",

@@ -8,16 +8,16 @@ import click
 
 from hardcost.cli.commands import completion
 from hardcost.cli.commands.shared import (
+    RuleTaker,
     measuring_settings,
     precision,
     time_limit,
     whole_bill,
 )
 from hardcost.cli.lazy import carried_out_by
-from hardcost.cli.verb import Verb
 
 
-@click.command(cls=Verb)
+@click.command(cls=RuleTaker)
 @click.argument("profiles", metavar="[PROFILE]...", nargs=-1, shell_complete=completion.profiles)
 @click.option(
     "--budget",

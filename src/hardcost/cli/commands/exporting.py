@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import raw, store_option
+from hardcost.cli.commands.shared import RuleTaker, raw, store_option
 from hardcost.cli.lazy import LazyGroup, carried_out_by
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _folder(what: str) -> _Option:
     )
 
 
-@export.command()
+@export.command(cls=RuleTaker)
 @_PROFILE
 @_folder("The folder to write, as /etc/audit/rules.d is one; it has to be empty or new.")
 @_FORCE
@@ -92,7 +92,7 @@ def augenrules() -> None:
     """
 
 
-@export.command()
+@export.command(cls=RuleTaker)
 @_PROFILE
 @_OUT
 @_FORCE
@@ -107,7 +107,7 @@ def sysctl() -> None:
     """
 
 
-@export.command()
+@export.command(cls=RuleTaker)
 @_PROFILE
 @_OUT
 @click.option(
@@ -130,7 +130,7 @@ def cmdline() -> None:
     """
 
 
-@export.command()
+@export.command(cls=RuleTaker)
 @_PROFILE
 @_OUT
 @_FORCE
@@ -199,7 +199,7 @@ def tailoring() -> None:
     """
 
 
-@export.command()
+@export.command(cls=RuleTaker)
 @_PROFILE
 @_folder("The folder to write, whose name is the role's; it has to be empty or new.")
 @_FORCE
@@ -215,7 +215,7 @@ def ansible() -> None:
     """
 
 
-@export.command()
+@export.command(cls=RuleTaker)
 @_PROFILE
 @_folder("The folder to write; it has to be empty or new.")
 @_FORCE

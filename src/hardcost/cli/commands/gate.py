@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import fail_on_option, measuring, sarif_file_option
+from hardcost.cli.commands.shared import (
+    RuleTaker,
+    fail_on_option,
+    measuring,
+    sarif_file_option,
+)
 from hardcost.cli.lazy import carried_out_by
-from hardcost.cli.verb import Verb
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +25,7 @@ def _measuring(command: Callable[..., Any]) -> Callable[..., Any]:
     return measuring(command, FORMATS)
 
 
-@click.command(cls=Verb)
+@click.command(cls=RuleTaker)
 @click.argument("states", metavar="BASE HEAD", nargs=-1, shell_complete=completion.profiles)
 @click.option(
     "--max",

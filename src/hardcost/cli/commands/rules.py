@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import fail_on_option, format_option, sarif_file_option
+from hardcost.cli.commands.shared import (
+    RuleTaker,
+    fail_on_option,
+    format_option,
+    sarif_file_option,
+)
 from hardcost.cli.lazy import LazyGroup, carried_out_by, imported
 
 if TYPE_CHECKING:
@@ -17,10 +22,10 @@ if TYPE_CHECKING:
 SECONDS = 60.0  # prove.DEFAULT_SECONDS
 RELEASES = ("6.1", "6.12", "7.2", "7.3")  # lookup.RELEASES; the oldest first
 
-_RULES = click.Path(path_type=Path, exists=True, allow_dash=True)
-"""The type of an argument that names a file or folder of rules; `-` is standard input."""
-
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+_several = click.argument(
+    "texts", metavar="RULES...", nargs=-1, required=True, shell_complete=completion.profiles
+)
 _MACHINE_OPTIONS = (
     click.option(
         "--root",
@@ -78,16 +83,20 @@ def _said_and_ended(place: str) -> Callable[[click.Context, click.Parameter, Any
 def rules() -> None:
     """Check audit rules, predict their cost, compare two sets, and make them cheaper.
 
-    PATH is a file of rules, or a folder of them such as /etc/audit/rules.d, read as augenrules
-    does.
+    RULES is a file of rules, or a folder of them such as /etc/audit/rules.d, read as augenrules
+    does; - for standard input; a rule in quotes; a profile from `hardcost list profiles` or in
+    TOML; FILE.xml:PROFILE for a profile of a SCAP datastream; or what a benchmark calls a control,
+    such as RHEL-09-654010.
 
     \b
-    Example:  hardcost rules lint /etc/audit/rules.d
+    Examples:  hardcost rules lint /etc/audit/rules.d
+               hardcost rules cost '-w /etc/passwd -p wa'
+               hardcost rules explain RHEL-09-654010 --event 'syscall=execve auid=1000 egid=0'
     """
 
 
-@rules.command()
-@click.argument("paths", nargs=-1, type=_RULES)
+@rules.command(cls=RuleTaker)
+@click.argument("texts", metavar="[RULES]...", nargs=-1, shell_complete=completion.profiles)
 @_histogram_option
 @click.option("--measure", is_flag=True, help="Also measure in a guest, and show both numbers.")
 @click.option(
@@ -154,8 +163,8 @@ def cost() -> None:
     """
 
 
-@rules.command()
-@click.argument("paths", nargs=-1, required=True, type=_RULES)
+@rules.command(cls=RuleTaker)
+@_several
 @click.option(
     "--event", required=True, metavar="WORDS", help="The system call, as in the example below."
 )
@@ -182,8 +191,8 @@ def explain() -> None:
     """
 
 
-@rules.command()
-@click.argument("paths", nargs=-1, required=True, type=_RULES)
+@rules.command(cls=RuleTaker)
+@_several
 @click.option("--no-b32", is_flag=True, help="No program on the machine can make 32-bit calls.")
 @click.option(
     "--root",
@@ -246,7 +255,7 @@ def explain() -> None:
 def lint() -> None:
     """Find faults and wasted work in audit rules.
 
-    Several PATHs are one set of rules, in loading order. Nothing is actually loaded or run. Costs
+    Several RULES are one set of rules, in loading order. Nothing is actually loaded or run. Costs
     are predictions, in instructions on Debian's kernel.
 
     --fix repairs the files in place: comments, the order of lines and the files' permissions stay.
@@ -270,8 +279,8 @@ def lint() -> None:
     """
 
 
-@rules.command()
-@click.argument("paths", nargs=-1, required=True, type=_RULES)
+@rules.command(cls=RuleTaker)
+@_several
 @click.option(
     "-o",
     "--out",
@@ -334,9 +343,9 @@ def optimize() -> None:
     """
 
 
-@rules.command()
-@click.argument("a", type=_RULES)
-@click.argument("b", type=_RULES)
+@rules.command(cls=RuleTaker)
+@click.argument("a", shell_complete=completion.profiles)
+@click.argument("b", shell_complete=completion.profiles)
 @click.option("--ignore-keys", is_flag=True, help="Ignore under which keys events are recorded.")
 @click.option("--no-b32", is_flag=True, help="The machine has no 32-bit calls.")
 @click.option("--at-least", is_flag=True, help="Let B record more than A, but nothing less.")
@@ -368,13 +377,14 @@ def optimize() -> None:
 def prove() -> None:
     """Prove that two sets of audit rules record the same, or show an event that proves they don't.
 
-    A and B are files of rules, folders that are read as augenrules does, or - for standard input.
-    They record the same if each event is recorded by both or by neither, under the same key and
-    with the same files. The proof covers both cases of each path that -w watches, directory and
-    file, unless --root or --paths says which it is. It prints its other assumptions.
+    A and B are what `hardcost rules --help` calls RULES. They record the same if each event is
+    recorded by both or by neither, under the same key and with the same files. The proof covers
+    both cases of each path that -w watches, directory and file, unless --root or --paths says which
+    it is. It prints its other assumptions.
 
     The exit status is 1 if they differ, and 3 if no answer was found in time.
 
     \b
-    Example:  hardcost rules prove /etc/audit/rules.d new.rules
+    Examples:  hardcost rules prove /etc/audit/rules.d new.rules
+               hardcost rules prove RHEL-09-654010 my.rules --ignore-keys
     """

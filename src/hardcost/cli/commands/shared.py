@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.verb import CLUSTER, Shared
+from hardcost.cli.verb import CLUSTER, Shared, Verb
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.run.limits import USUAL_LIMITS
 from hardcost.store.storeplace import default_path
@@ -48,6 +48,37 @@ PROFILE_FORMATS = (*FORMATS, "folded", "folded-diff", "speedscope", "pprof", "ca
 
 TRACE_FORMATS = (*FORMATS, "perfetto")
 """The formats of a trace."""
+
+
+_RULE = re.compile(r"\s*-[A-Za-z]\s+\S")
+_RULE_OPTIONS = ("-a", "-A", "-w", "-S", "-F", "-k", "-p")
+
+
+def is_rule(text: str) -> bool:
+    """Say whether an argument is a line of audit rules: `-w /etc/passwd -p wa`."""
+    return _RULE.match(text) is not None
+
+
+class RuleTaker(Verb):
+    """A command whose arguments may be audit rules in quotes, wherever they stand.
+
+    To click, what begins with a dash is an option, and a rule does; one with a space before it is
+    not. No option of ours has a space in it.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the words of the command line.
+
+        Raises:
+            UsageError: They are not as they should be.
+        """
+        try:
+            return super().parse_args(ctx, [f" {one}" if is_rule(one) else one for one in args])
+        except click.NoSuchOption as error:
+            if error.option_name not in _RULE_OPTIONS:
+                raise
+            message = f"{error.message} A rule is one argument: put all of it in quotes."
+            raise click.UsageError(message, ctx) from error
 
 
 def measuring(

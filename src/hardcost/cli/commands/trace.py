@@ -5,12 +5,11 @@ from __future__ import annotations
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import output_file, scap_profile, tracing_settings
+from hardcost.cli.commands.shared import RuleTaker, output_file, scap_profile, tracing_settings
 from hardcost.cli.lazy import carried_out_by
-from hardcost.cli.verb import Verb
 
 
-@click.command(cls=Verb)
+@click.command(cls=RuleTaker)
 @click.argument("name", metavar="[PROFILE]", required=False, shell_complete=completion.profiles)
 @click.option(
     "--call",

@@ -25,7 +25,6 @@ from hardcost.report.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from hardcost.auditrules.eventrecords import EventRecord
     from hardcost.auditrules.explain.explain import Explanation, Walked
@@ -37,7 +36,7 @@ _TOGETHER = frozenset({Verdict.NOT_NAMED, Verdict.OUTRANKED})
 
 @common.for_machine
 def explain(  # noqa: PLR0913  (click's options)
-    paths: tuple[Path, ...],
+    texts: tuple[str, ...],
     *,
     event: str,
     show_all: bool,
@@ -46,7 +45,7 @@ def explain(  # noqa: PLR0913  (click's options)
     format: str,  # noqa: A002
 ) -> None:
     """Show which rule decides about a call, and what each rule costs it."""
-    rules = common.read(paths, machine, leave_out_faulty=leave_out_faulty)
+    rules = common.read(texts, machine, leave_out_faulty=leave_out_faulty)
     try:
         with work_progress() as tell:
             tell("following the call")

@@ -25,7 +25,7 @@ from hardcost.auditrules.lint.diagnostic import Level
 from hardcost.auditrules.loading import Fate
 from hardcost.auditrules.root import Root
 from hardcost.auditrules.rule import RulesError
-from hardcost.cli import githubjob
+from hardcost.cli import arguments, githubjob
 from hardcost.cli.monitors import work_progress
 from hardcost.cli.rules import common, lintfix
 from hardcost.errors import InputError
@@ -92,7 +92,7 @@ class _Linted:
 
 
 def lint(  # noqa: PLR0913  (click's options)
-    paths: tuple[Path, ...],
+    texts: tuple[str, ...],
     *,
     no_b32: bool,
     root: Path | None,
@@ -112,7 +112,7 @@ def lint(  # noqa: PLR0913  (click's options)
     fix = fix or unsafe_fixes
     _check(fix=fix, dry_run=dry_run, generate_ignore=generate_ignore, sarif_file=sarif_file)
     codes = tuple(code for code in selected or CODES if code not in ignored)
-    rules = _Files(paths, b32=not no_b32, root=root)
+    rules = _Files(texts, b32=not no_b32, root=root)
     if fix:
         result = rules.fixed(codes, write=not dry_run, unsafe=unsafe_fixes)
     elif generate_ignore:
@@ -160,13 +160,13 @@ def _sarif(result: _Linted, codes: Sequence[str]) -> str:
 # Reading ----------------------------------------------------------------------------------------
 
 
-def _read(paths: Sequence[Path]) -> lintfix.Files:
+def _read(texts: Sequence[str]) -> lintfix.Files:
     """Return the lines of each file and folder, with the faults of whole files.
 
     Raises:
         InputError: Nothing in a file or folder could be read.
     """
-    files = common.read_parts(paths)
+    files = arguments.parts(texts)
     unreadable = [fault for readings, faults in files if not readings for fault in faults]
     if unreadable:
         raise InputError.of(problems_of(RulesError(tuple(unreadable))))
@@ -175,9 +175,9 @@ def _read(paths: Sequence[Path]) -> lintfix.Files:
 
 @dataclass(frozen=True)
 class _Files:
-    """The files and folders that were named, and what is known of their machine."""
+    """What was named, and what is known of their machine."""
 
-    paths: Sequence[Path]
+    texts: Sequence[str]
     b32: bool
     root: Path | None
 
@@ -185,7 +185,7 @@ class _Files:
         """Return what there is to say of the lines, which are read unless they are given."""
         with work_progress() as tell:
             tell("reading the rules")
-            files = files or _read(self.paths)
+            files = files or _read(self.texts)
             tell("loading the rules")
             context = self._context(files)
             every = findings_in(context, codes, tell=tell)
@@ -194,10 +194,10 @@ class _Files:
 
     def fixed(self, codes: Collection[str], *, write: bool, unsafe: bool) -> _Linted:
         """Make the repairs, and return what there is to say of what remains."""
-        lintfix.check_files(self.paths, "--fix")
         with work_progress() as tell:
             tell("reading the rules")
-            files = _read(self.paths)
+            files = _read(self.texts)
+            lintfix.check_files(self.texts, "--fix")
             tell("loading the rules")
             context = self._context(files)
         fixed = lintfix.fix(context, files, codes, write=write, unsafe=unsafe)
@@ -207,8 +207,9 @@ class _Files:
 
     def written_down(self, codes: Collection[str]) -> _Linted:
         """Write comments that leave out what is found, and return what remains."""
-        lintfix.check_files(self.paths, "--generate-ignore")
-        done = lintfix.write_down(self.linted(codes).found)
+        before = self.linted(codes)
+        lintfix.check_files(self.texts, "--generate-ignore")
+        done = lintfix.write_down(before.found)
         return replace(self.linted(codes), written_down=done)
 
     def _context(self, files: lintfix.Files) -> Context:
@@ -218,7 +219,7 @@ class _Files:
         options = Options(
             b32=self.b32,
             root=folder,
-            whole=any(path.is_dir() for path in self.paths),
+            whole=any(path.is_dir() for path in arguments.files_of(self.texts)),
             constants=Constants.of_debian(),
         )
         rules = [one.rule for part in parts for one in part if one.rule is not None]

@@ -11,6 +11,7 @@ from hardcost.auditrules import ignoring
 from hardcost.auditrules.parse import LARGEST_FILE
 from hardcost.auditrules.repair import repairs
 from hardcost.auditrules.wholefile import ChangedError
+from hardcost.cli import arguments
 from hardcost.errors import InputError, Place
 from hardcost.files import content, put
 from hardcost.report.text import visible
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 Files = list[tuple[tuple["Reading", ...], list["Fault"]]]
 """The lines of each file or folder that was named, and the faults of whole files."""
-
-_INPUT = "-"
 
 
 @dataclass(frozen=True)
@@ -134,14 +133,17 @@ def write_down(found: Sequence[Diagnostic]) -> tuple[int, int]:
     return sum(one.spot.line is not None for one in found), len(codes)
 
 
-def check_files(paths: Sequence[Path], option: str) -> None:
+def check_files(texts: Sequence[str], option: str) -> None:
     """Check that what an option writes is files.
 
     Raises:
-        InputError: One is standard input.
+        InputError: An argument is no file or folder of rules.
     """
-    if any(str(path) == _INPUT for path in paths):
-        raise InputError(f"{option} writes files, and standard input is none", hint="name a file")
+    if len(arguments.files_of(texts)) < len(texts):
+        raise InputError(
+            f"{option} writes files of audit rules, and something else is named",
+            hint=f"name files or folders, or leave {option} out",
+        )
 
 
 def _repair(one: Repair) -> dict[str, Any]:

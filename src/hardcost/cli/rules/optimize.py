@@ -21,6 +21,7 @@ from hardcost.auditrules.prove.assumptions import under_releases
 from hardcost.auditrules.prove.eventwords import difference_words
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.tables.lookup import RELEASES
+from hardcost.cli import arguments
 from hardcost.cli.console import note, show
 from hardcost.cli.monitors import work_progress
 from hardcost.cli.rules import common
@@ -45,7 +46,7 @@ _WORTH_SAYING = 0.5  # instructions
 
 @common.for_machine
 def optimize(  # noqa: PLR0913  (click's options)
-    paths: tuple[Path, ...],
+    texts: tuple[str, ...],
     *,
     out: Path,
     force: bool,
@@ -61,8 +62,8 @@ def optimize(  # noqa: PLR0913  (click's options)
     format: str,  # noqa: A002
 ) -> None:
     """Make audit rules cheaper, and prove that they record the same."""
-    _check_out(out, paths, force=force)
-    rules = common.read(paths, machine, leave_out_faulty=leave_out_faulty)
+    _check_out(out, arguments.files_of(texts), force=force)
+    rules = common.read(texts, machine, leave_out_faulty=leave_out_faulty)
     mix = common.histogram(histogram_file)
     constants = Constants.of_debian()
     chosen = Options(
