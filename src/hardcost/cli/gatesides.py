@@ -58,7 +58,7 @@ def sides(states: Sequence[str], git: str | None, store: Path) -> Profiles | Res
             f"gate compares two states, and {len(states)} are named",
             hint="name BASE and HEAD, or take --git A..B and one file or folder",
         )
-    names = (states[0], states[1])
+    names = (states[0].strip(), states[1].strip())
     found = [_result(name, store) for name in names]
     if found[0] is not None and found[1] is not None:
         return Results(found[0], found[1], names)

@@ -106,10 +106,11 @@ def bill() -> None:
     """Itemise what PROFILE costs, control by control.
 
     PROFILE is a name from `hardcost list profiles`, an audit rules file or a folder of them such as
-    /etc/audit/rules.d, a sysctl file or a folder such as /etc/sysctl.d, a single KEY=VALUE, a
-    profile in TOML, or a SCAP datastream with --scap-profile. --sysctl, --boot and --lsm add
-    settings to it, or make a profile by themselves. Several PROFILEs are measured in one run and
-    shown side by side.
+    /etc/audit/rules.d, a sysctl file or a folder such as /etc/sysctl.d, - for standard input, an
+    audit rule in quotes, a single KEY=VALUE, what a benchmark calls a control (RHEL-09-654010,
+    UBTU-24-900010, a CCE number, rhel9:6.3.3.9 for CIS, an XCCDF rule), a profile in TOML, or a
+    profile of a SCAP datastream (FILE.xml:stig). --sysctl, --boot and --lsm add settings to it, or
+    make a profile by themselves. Several PROFILEs are measured in one run and shown side by side.
 
     A control is one setting of PROFILE, such as an audit rule, a sysctl or a boot parameter. Each
     is measured twice: the profile without it, and it alone.
@@ -143,6 +144,8 @@ def bill() -> None:
     \b
     Examples:  hardcost bill stig-reduced
                hardcost bill audit-samples --budget 50%
+               hardcost bill '-w /etc/passwd -p wa'
+               hardcost bill RHEL-09-654010
                hardcost bill /etc/audit/rules.d --call open
                hardcost bill /etc/audit/rules.d --workload 'syscalls calls=open+chmod'
                hardcost bill --sysctl kernel.randomize_va_space=2 --boot init_on_alloc=1

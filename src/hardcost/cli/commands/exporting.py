@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 def export() -> None:
     """Write results, profiles and decisions as files for other programs.
 
+    PROFILE is what `hardcost bill` takes.
+
     \b
     Examples:  hardcost export runs -o runs.csv
                hardcost export ansible rhel9-stig -o roles/rhel9_stig

@@ -74,8 +74,7 @@ def _measuring(command: Callable[..., Any]) -> Callable[..., Any]:
 def gate() -> None:
     """Say what a change costs, by line, and whether that is within limits.
 
-    BASE and HEAD are two profiles (a file or folder of audit rules or sysctls, a profile in TOML, a
-    name from `hardcost list profiles`), or two results: runs of the store, or files that `run`,
+    BASE and HEAD are two profiles (what `hardcost bill` takes), or two results: runs of the store, or files that `run`,
     `bill` and `report --format json` printed.
 
     Two profiles are both measured, and HEAD once more without each changed line. With --predict

@@ -57,7 +57,7 @@ def cost(  # noqa: PLR0913  (click's options)
     on = _timed_on(fit_on, prices_of, fit=fit, guest=measure or kernel is not None or cpu != _CPU)
     if not texts and not (on and fit):
         raise InputError(
-            "name audit rules: a file, a folder, a rule in quotes",
+            "name a file or folder of audit rules, or a rule in quotes",
             hint="`hardcost rules cost --help` has examples",
         )
     prices = _prices(on, fit=fit, yes=yes)
