@@ -109,6 +109,12 @@ def required(text: str) -> Required:
     )
 
 
+def controls(product: str) -> list[str]:
+    """Return the numbers of a product's controls that something carries out, one of each."""
+    rows = [row for row in _product(product).having("controls") if "controls" in row]
+    return [[*row.get("names", ()), *row.get("cis", ()), *row["rules"]][0] for row in rows]
+
+
 @cache
 def _product(name: str) -> _Product:
     folder = resources.files("hardcost.profiles").joinpath(_FOLDER)

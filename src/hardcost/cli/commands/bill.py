@@ -108,7 +108,7 @@ def bill() -> None:
     PROFILE is a name from `hardcost list profiles`, an audit rules file or a folder of them such as
     /etc/audit/rules.d, a sysctl file or a folder such as /etc/sysctl.d, - for standard input, an
     audit rule in quotes, a single KEY=VALUE, what a benchmark calls a control (RHEL-09-654010,
-    UBTU-24-900010, a CCE number, rhel9:6.3.3.9 for CIS, an XCCDF rule), a profile in TOML, or a
+    UBTU-24-900150, a CCE number, rhel9:6.3.3.9 for CIS, an XCCDF rule), a profile in TOML, or a
     profile of a SCAP datastream (FILE.xml:stig). --sysctl, --boot and --lsm add settings to it, or
     make a profile by themselves. Several PROFILEs are measured in one run and shown side by side.
 

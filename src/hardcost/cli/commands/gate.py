@@ -74,8 +74,8 @@ def _measuring(command: Callable[..., Any]) -> Callable[..., Any]:
 def gate() -> None:
     """Say what a change costs, by line, and whether that is within limits.
 
-    BASE and HEAD are two profiles (what `hardcost bill` takes), or two results: runs of the store, or files that `run`,
-    `bill` and `report --format json` printed.
+    BASE and HEAD are two profiles (what `hardcost bill` takes), or two results: runs of the store,
+    or files that `run`, `bill` and `report --format json` printed.
 
     Two profiles are both measured, and HEAD once more without each changed line. With --predict
     nothing is measured, and the result says so. A limit is a share of what BASE needs. Growth that
