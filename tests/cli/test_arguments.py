@@ -23,7 +23,9 @@ DATASTREAM = """\
     <select idref="xccdf_x_rule_audit_rules_it" selected="true"/></Profile>
   <Rule id="xccdf_x_rule_audit_rules_it" selected="false" severity="medium"><title>It</title>
     <fix system="urn:xccdf:fix:script:sh">
-echo "-w /etc/passwd -p wa -k identity" >> /etc/audit/rules.d/it.rules
+cat &lt;&lt; 'EOF' &gt; /etc/audit/rules.d/it.rules
+-w /etc/passwd -p wa -k identity
+EOF
 </fix></Rule>
 </Benchmark>
 """

@@ -45,13 +45,13 @@ def test_a_number_stands_for_all_its_xccdf_rules() -> None:
 def test_a_number_of_several_benchmarks_has_to_say_whose_it_is() -> None:
     with pytest.raises(InputError, match="is a number of 2 CIS benchmarks") as error:
         catalogue.load("6.3.3.9")
-    assert "rhel9:6.3.3.9 is audit_rules_dac_modification_chmod" in str(
-        error.value.problems[0].hint
-    )
-    assert (
-        catalogue.load("ubuntu22.04:6.3.3.9").controls
-        == catalogue.load("ubuntu2204:6.3.3.9").controls
-    )
+    hint = error.value.problems[0].hint or ""
+    assert "rhel9:6.3.3.9 is audit_rules_dac_modification_chmod" in hint
+    names = [
+        [one.name for one in catalogue.load(f"{product}:6.3.3.9").controls]
+        for product in ("ubuntu22.04", "ubuntu2204")
+    ]
+    assert names[0] == names[1]
 
 
 @pytest.mark.parametrize(
