@@ -56,10 +56,8 @@ def cost(  # noqa: PLR0913  (click's options)
     """Predict what audit rules cost each system call."""
     on = _timed_on(fit_on, prices_of, fit=fit, guest=measure or kernel is not None or cpu != _CPU)
     if not texts and not (on and fit):
-        raise InputError(
-            "name a file or folder of audit rules, or a rule in quotes",
-            hint="`hardcost rules cost --help` has examples",
-        )
+        message = "name a file or folder of audit rules, or a rule in quotes"
+        raise InputError(message, hint="`hardcost rules cost --help` has examples")
     prices = _prices(on, fit=fit, yes=yes)
     if prices is not None and not texts:
         _show_fitted(prices, format)
