@@ -75,7 +75,6 @@ def optimised(rules: str, options: Options | None = None) -> str | None:
         return None
     if wrong or faults or not taken:
         return None
-    options = options or Options(thorough=True)
     made = optimise(taken, Constants.of_debian(), general(), options)
     return text(made, readings, GUEST) if made.saves else None
 
@@ -111,8 +110,7 @@ def test_the_stig_rules_cost_less_by_what_was_predicted(
     cache = Cache(cache_root)
     machine = VirtualMachine(cache, Hardware("icount"))
     original, watched = rules_of(sample_rules(cache) / STIG)
-    options = Options(never_first=never_first, thorough=True)
-    made = optimise(original, Constants.of_debian(), general(), options)
+    made = optimise(original, Constants.of_debian(), general(), Options(never_first=never_first))
     often = dict.fromkeys(MEASURED, Often(9))
     sets = (
         guestlevels.Wanted((BASELINE,), often),

@@ -107,8 +107,7 @@ def finished(run: Run, finding: Finding) -> Finding:
 
 def shown(finding: Finding, chosen: Choices) -> None:
     """Print a finding, and write its report."""
-    page = Page(chosen.report, chosen.store)
-    present(finding, chosen.format, page, everything=chosen.everything)
+    present(finding, chosen.format, Page(chosen.report, chosen.store))
 
 
 def _expected(

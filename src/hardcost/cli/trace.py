@@ -1,4 +1,4 @@
-"""`hardcost trace`: which process runs when, until the audit records are handled."""
+"""`hardcost trace`: which process runs when, until an audit record has come to its end."""
 
 from __future__ import annotations
 

@@ -163,8 +163,9 @@ async def _boot(
     failed: dict[Boot, MachineError] = {}
     if not boots:
         return failed
-    each = "a snapshot of it" if len(boots) == 1 else "a snapshot of each"
-    site.monitor.note(f"booting {count(len(boots), 'guest')} once; later runs start from {each}")
+    site.monitor.note(
+        f"booting {count(len(boots), 'guest')} for their snapshots; this happens once"
+    )
     free = asyncio.Semaphore(site.limits.jobs)
     with site.monitor.stage("boots", len(boots), expected_seconds) as advance:
 
