@@ -334,7 +334,7 @@ class _Pricing:
             cost += self.constants.each[kind] * self._looked_at(condition, visited)
         elif kind == "perm":
             cost += self._permission(condition)
-        elif kind in {"gid", "egid"} and self._groups_searched(condition):
+        elif kind in _OWN_GROUPS and self._groups_searched(condition):
             cost += self.walk["groups" if operator is Operator.EQUAL else "groups !="]
         elif kind == "ppid" and not self.asked_for_parent:
             self.asked_for_parent = True
