@@ -8,6 +8,7 @@ differ, and exits with 1 if they do. Kernels and guests come from the user's cac
 
     <!-- figures: bill audit-samples; name: samples -->      the block below is what that prints
     <!-- figures: run x.toml; rows: a, b; metrics: null; show: diff -->      a table, row by row
+    <!-- figures: bill x.rules; first: 20 -->                the first lines of what that prints
     <!-- figures: cell profile open of samples -->           one cell of the JSON of `samples`
     <!-- figures: file x.toml -->                            the block below is that file
     <!-- figures: sh grep … -->                              run by a shell, in a copy of docs/
@@ -47,14 +48,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = (
-    "README.md",
-    "docs/questions-about-audit-rules.md",
-    "docs/flat.md",
-    "docs/audited-calls.md",
-    "docs/kernels.md",
-    "docs/trace.md",
-)
+PAGES = [
+    str(page.relative_to(ROOT))
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+    if "<!-- figures: " in page.read_text()
+]
 
 _MARK = re.compile(r"<!-- figures: (?P<said>.*?) -->\s*$")
 _INLINE = re.compile(
@@ -317,7 +315,10 @@ class Producer:
             return textwrap.wrap(json.dumps(cell), 100, subsequent_indent=" "), []
         if "rows" in mark.options:
             return _table(mark, self.data(mark), block), []
-        return merged(block, [line.rstrip() for line in self.output(mark).splitlines()])
+        output = [line.rstrip() for line in self.output(mark).splitlines()]
+        if "first" in mark.options:
+            return output[: int(mark.options["first"])], []
+        return merged(block, output)
 
     def figure(self, mark: Mark, name: str, what: str) -> str:
         """Return the figure `what` of the command called `name`, as shown in a sentence."""

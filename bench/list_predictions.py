@@ -62,7 +62,7 @@ _CALLS = (
     "kill", "all",
 )  # fmt: skip
 _MISSED = (
-    "uid=7", "gid=7", "euid=7", "fsgid=7", "auid=7", "ppid=77777", "exit=-13", "success=0",
+    "uid=7", "gid=7", "euid=7", "fsgid=7", "auid=7", "ppid=1", "exit=-13", "success=0",
     "egid>=7777", "a0=7777", "path=/srv/hardcost-lists/f", "dir=/srv/hardcost-lists/d",
     "exe=/srv/hardcost-lists/p", "pers=8", "sgid>=7777", "suid=0", "obj_uid=7",
 )  # fmt: skip

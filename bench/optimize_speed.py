@@ -20,7 +20,7 @@ from hardcost.auditrules import parse
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.histogram import general
 from hardcost.auditrules.loading import load_rules
-from hardcost.auditrules.optimize.optimise import optimise
+from hardcost.auditrules.optimize.optimise import Options, optimise
 from hardcost.auditrules.optimize.savings import Clock, Savings
 from hardcost.auditrules.prove.prove import prove
 from hardcost.cli.rules.common import NOWHERE
@@ -53,7 +53,7 @@ def show(name: str, file: Path, least_seconds: float | None) -> None:
     written = parse.read([file])
     rules = load_rules(written.rules, NOWHERE.likely_target(written.rules)).rules
     times.append(time.process_time())
-    made = optimise(rules, constants, general())
+    made = optimise(rules, constants, general(), Options(thorough=True))
     times.append(time.process_time())
     prove(made.original, made.rules, made.options.relation)  # once more, to tell it from the search
     times.append(time.process_time())

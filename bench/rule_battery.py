@@ -40,7 +40,7 @@ PLACES = {
     "path": (*FILES, "/field/held", "/field/dir/a", "/field/dir/b", "/field/secret/s"),
     "dir": ("/field/dir", "/field/theirs", "/field/secret", "/yard/dir", "/field/sticky"),
 }
-MODES = {"plain": Options(), "no-b32": Options(b32=False)}
+MODES = {"plain": Options(thorough=True), "no-b32": Options(b32=False, thorough=True)}
 
 
 def main() -> int:

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from hardcost.auditrules.rule import RuleSet
 
 MODES = {
-    "plain": Options(),
-    "no-b32": Options(b32=False),
-    "never-first": Options(never_first=True),
+    "plain": Options(thorough=True),
+    "no-b32": Options(b32=False, thorough=True),
+    "never-first": Options(never_first=True, thorough=True),
 }
 CALLS = {
     "null": "getppid", "read": "read", "write": "write", "stat": "newfstatat", "fstat": "fstat",

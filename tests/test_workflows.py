@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests import installing
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "docs" / "examples"
 RULES = """\
@@ -121,6 +123,7 @@ def test_githubs_job_says_what_a_pull_request_costs(repository: Repository, chan
         **workflow["env"],
         "BASE": repository.base,
         "HEAD": head,
+        "GITHUB_ACTIONS": "true",
         "GITHUB_STEP_SUMMARY": str(summary),
     }
     done = repository.bash(steps["Gate"]["run"], environment)
@@ -149,9 +152,133 @@ def test_githubs_measured_job_runs_the_same_step_without_predicting() -> None:
     )
     assert predicted["run"] == measured["run"]
     assert measured["env"]["HOW"] == ""
+    first, second = (
+        next(step for step in jobs[name]["steps"] if step.get("name") == "Install")
+        for name in ("predicted", "measured")
+    )
+    assert first["run"] == second["run"]
 
 
-@pytest.mark.parametrize("name", ["gate.github.yml", "gate.gitlab-ci.yml"])
+def installation(name: str) -> str:
+    """Return a job's steps that install hardcost, without those that install Debian's packages."""
+    if name == "gate.github.yml":
+        steps = read(name)["jobs"]["predicted"]["steps"]
+        run: str = next(step for step in steps if step.get("name") == "Install")["run"]
+        return run
+    lines = read(name)["hardcost"]["before_script"]
+    kept = [line for line in lines if not line.startswith("apt-get ")]
+    assert len(kept) == len(lines) - 2
+    return "\n".join([*kept, 'echo "${PATH%%:*}" >> "$GITHUB_PATH"'])
+
+
+WORKFLOWS = ["gate.github.yml", "gate.gitlab-ci.yml"]
+
+
+@pytest.fixture
+def job(repository: Repository) -> dict[str, str]:
+    """What the installation finds in a job; no index can be reached from it."""
+    scratch = repository.folder.parent / "scratch"
+    scratch.mkdir()
+    return {
+        "TMPDIR": str(scratch),
+        "PIP_NO_INDEX": "1",
+        "GITHUB_PATH": str(scratch / "path"),
+        "CI_PROJECT_DIR": str(repository.folder),
+    }
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_job_installs_nothing_but_a_wheel_whose_sha256_was_given(
+    repository: Repository, job: dict[str, str], name: str
+) -> None:
+    wheel, digest = installing.wheel(repository.folder)
+    other = digest[:-1] + ("0" if digest[-1] != "0" else "1")
+    variables = read(name).get("env") or read(name)["hardcost"]["variables"]
+    assert (variables["HARDCOST_WHEEL"], variables["HARDCOST_SHA256"]) == ("", "")
+    for given, sha256, why in (
+        ("", "", "is no path or https:// address of a wheel"),
+        ("hardcost", digest, "is no path or https:// address of a wheel"),
+        ("hardcost==0.0", digest, "is no path or https:// address of a wheel"),
+        (f"http://localhost/{wheel.name}", digest, "No such file"),
+        (wheel.name, "", "HARDCOST_SHA256: is not set"),
+        (wheel.name, other, "did NOT match"),
+        (wheel.name, digest[:32], "no properly formatted"),
+    ):
+        words = {**job, "HARDCOST_WHEEL": given, "HARDCOST_SHA256": sha256}
+        done = repository.bash(installation(name), words)
+        assert done.returncode, (given, sha256)
+        assert why in done.stderr
+    assert not list(Path(job["TMPDIR"]).glob("*/venv"))
+    if name == "gate.github.yml":
+        return  # the next test installs by it
+    words = {**job, "HARDCOST_WHEEL": wheel.name, "HARDCOST_SHA256": digest}
+    done = repository.bash(installation(name), words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    programs = Path(job["GITHUB_PATH"]).read_text().strip()
+    assert subprocess.check_output([f"{programs}/hardcost"], text=True) == "installed\n"
+
+
+def test_a_job_fetches_the_wheel_by_https(repository: Repository, job: dict[str, str]) -> None:
+    folder = repository.folder.parent / "served"
+    folder.mkdir()
+    wheel, digest = installing.wheel(folder)
+    authority = folder.parent / "authority.pem"
+    with installing.served(folder, authority) as address:
+        words = {
+            **job,
+            "HARDCOST_WHEEL": f"{address}/{wheel.name}",
+            "HARDCOST_SHA256": digest,
+            "CURL_CA_BUNDLE": str(authority),
+        }
+        done = repository.bash(installation("gate.github.yml"), words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    programs = Path(job["GITHUB_PATH"]).read_text().strip()
+    assert subprocess.check_output([f"{programs}/hardcost"], text=True) == "installed\n"
+
+
+def test_a_hosts_installation_for_a_lab_refuses_another_wheel(
+    repository: Repository, job: dict[str, str]
+) -> None:
+    page = (EXAMPLES.parent / "scale.md").read_text()
+    steps = page[page.index("wheel=PATH") : page.index("apt-get install")]
+    wheel, digest = installing.wheel(repository.folder)
+    for sha256, installed in (("HASH", False), ("0" * 64, False), (digest, True)):
+        script = steps.replace("PATH", f"./{wheel.name}", 1).replace("HASH", sha256)
+        done = repository.bash(script, job)
+        assert (done.returncode == 0) == installed, done.stdout + done.stderr
+        assert (repository.folder / "hardcost" / "bin" / "hardcost").exists() == installed
+
+
+NAMED = re.compile(
+    r"(?:pip3?|uv|conda|poetry)\b[^\n|]* (?:install|add|run) [^\n|]*(?<![\w./-])['\"]?hardcost"
+    r"(?:\[\w+\])?(?:[=<>~!@]\S*)?['\"]?(?=[\s`.,;)]|$)"
+    r"|(?:pipx|uvx)\b[^\n|]*(?<![\w./-])['\"]?hardcost\b(?!-)"
+)
+
+
+KNOWN = {
+    "scripts/environment": "installs this folder, which is hardcost",
+    "tests/test_workflows.py": "has the words that it looks for",
+}
+
+
+def test_nothing_in_the_tree_installs_a_package_by_our_name() -> None:
+    assert NAMED.search("pip install 'hardcost[dask]'")
+    assert NAMED.search("uv tool install hardcost==0.1.0")
+    assert NAMED.search("pipx run hardcost doctor")
+    assert not NAMED.search("pip install ./hardcost-0.1.0.whl")
+    root = EXAMPLES.parent.parent
+    listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=root, text=True).split("\0")
+    texts = [root / name for name in listed if name and name not in KNOWN]
+    found = []
+    for path in texts:
+        if path.is_file():
+            lines = path.read_bytes().decode(errors="replace").splitlines()
+            found += [f"{path}: {line}" for line in lines if NAMED.search(line)]
+    assert not found
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
 def test_no_text_of_a_change_is_put_into_a_script(name: str) -> None:
     def scripts(value: object) -> list[str]:
         if isinstance(value, dict):

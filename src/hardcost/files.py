@@ -166,6 +166,28 @@ def put_own(path: Path, data: bytes) -> None:
         os.close(folder)
 
 
+def remove_own(path: Path) -> int | None:
+    """Remove a file in a folder of hardcost's own; return its bytes on disk, None if it is missing.
+
+    Raises:
+        OSError: It can't be removed, is a folder, or its folder is a link.
+    """
+    if path.parent.is_symlink():
+        raise OSError(errno.ELOOP, "its folder is a link, and is not followed", str(path.parent))
+    try:
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        blocks = os.stat(path.name, dir_fd=folder, follow_symlinks=False).st_blocks
+        os.unlink(path.name, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    finally:
+        os.close(folder)
+    return blocks * 512
+
+
 def own_file(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
     """Return a descriptor of a file in a folder of hardcost's own, as for a lock; it is not cut.
 

@@ -20,6 +20,14 @@ def count(amount: int, one: str, several: str | None = None) -> str:
     return f"{amount:,} {one if amount == 1 else several or one + 's'}"
 
 
+def storage(size: int) -> str:
+    """Return bytes of a disk for a reader, such as `1.5 MiB`."""
+    for power, unit in ((30, "GiB"), (20, "MiB")):
+        if size >= 1 << power:
+            return f"{size / (1 << power):.1f} {unit}"
+    return f"{-(-size // 1024):,} KiB"
+
+
 def is_rate(unit: str) -> bool:
     """Return whether a higher value of this unit is better."""
     return unit.endswith("/s") or unit == "index"

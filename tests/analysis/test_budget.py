@@ -5,7 +5,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardcost.analysis.budget import Budget, propose, within
+from hardcost.analysis.budget import Budget, enough, propose, raised, round_above, within
 from hardcost.analysis.finding import Bill, Item, Total
 
 Value = Callable[[frozenset[str]], float]
@@ -86,3 +86,22 @@ def test_it_ends_within_the_budget_and_within_as_many_rounds_as_controls(
 
     _, rounds = settle(value, frozenset(costs), budget)
     assert rounds <= len(costs)
+
+
+def test_a_raised_budget_is_enough_as_it_is_shown_and_a_round_one_is_above_it() -> None:
+    assert [enough(share) for share in (0.2866, 0.287, 0.0666, 1.5)] == [0.287, 0.287, 0.067, 1.5]
+    rounded = [round_above(share) for share in (0.0004, 0.012, 0.067, 0.287, 0.3, 0.999, 1.0, 12)]
+    assert rounded == [0.001, 0.02, 0.1, 0.3, 0.35, 1.0, 1.5, 15]
+
+
+@given(st.floats(0, 100))
+def test_a_budget_that_is_shown_is_never_too_small(share: float) -> None:
+    assert share - 1e-8 <= enough(share) < round_above(enough(share))
+
+
+def test_only_the_budgets_that_are_too_small_are_raised() -> None:
+    limit = Budget(0.05, {"open": 0.5, "wall": 0.1})
+    raised_one = raised(limit, {"open": 0.611}, enough)
+    assert raised_one == Budget(0.05, {"open": 0.611, "wall": 0.1})
+    shared = raised(limit, {"null": 0.2, "read": 0.3}, enough)
+    assert shared == Budget(0.3, {"open": 0.5, "wall": 0.1})

@@ -40,14 +40,14 @@ def test_a_disturbed_block_goes_with_all_its_configurations() -> None:
     assert len(kept) == 12
     (note,) = notes
     assert note.startswith("1 of 4 blocks of trials were disturbed (the processor was throttled")
-    assert note.endswith("and are set aside")
+    assert note.endswith("and are left out")
 
 
 def test_a_machine_that_is_always_disturbed_keeps_all() -> None:
     every = [record(n, steal_seconds=5) for n in range(6)]
     kept, notes = set_aside(every)
     assert list(kept) == every
-    assert "this is how the machine is" in notes[0]
+    assert "that is usual on this machine" in notes[0]
 
 
 def test_nothing_is_said_of_calm_trials() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,7 +59,7 @@ def test_every_marked_command_can_be_parsed(page: Path, monkeypatch: pytest.Monk
     for block in figures.blocks(page.name, lines):
         mark = block.mark
         names.add(mark.options.get("name"))
-        assert set(mark.options) <= {"name", "rows", "metrics", "show", "slow"}, mark.where
+        assert set(mark.options) <= {"name", "rows", "metrics", "show", "slow", "first"}, mark.where
         words = ["README.md" if "{" in one or one in made else one for one in mark.words]
         if words[0] == "python":
             assert Path(words[1]).is_file(), mark.where
@@ -68,6 +69,16 @@ def test_every_marked_command_can_be_parsed(page: Path, monkeypatch: pytest.Monk
             parsed(words)
     for inline in re.finditer(r"<!--= (\S+) ", page.read_text()):
         assert inline[1] in names, inline[0]
+
+
+def test_the_readme_shows_six_tasks_each_with_its_command_and_a_line_of_output() -> None:
+    lines = (figures.ROOT / "README.md").read_text().split("\n")
+    found = [(block.mark, block.lines(lines)) for block in figures.blocks("README.md", lines)]
+    tasks = [(mark, block) for mark, block in found if block[0].startswith("$ ")]
+    assert len(tasks) == 6
+    for mark, (command, *output) in tasks:
+        assert tuple(shlex.split(command)) == ("$", "hardcost", *mark.words), mark.where
+        assert 1 <= len(output) <= 2, mark.where  # a long line of output is wrapped
 
 
 @pytest.mark.parametrize(
@@ -102,6 +113,14 @@ def test_a_block_takes_its_figures_from_the_output_and_keeps_its_gaps() -> None:
     assert missing == []
     assert new == [OUTPUT[1], OUTPUT[2], OUTPUT[4], "…", *OUTPUT[7:9], "", OUTPUT[9]]
     assert figures.merged(new, OUTPUT) == (new, [])
+
+
+def test_the_first_lines_of_an_output_are_taken_as_they_are(tmp_path: Path) -> None:
+    mark = "<!-- figures: python -c 'print(1, 2, 3, sep=chr(10))'; first: 2 -->"
+    page = [mark, "```", "old", "```"]
+    (block,) = figures.blocks("p.md", page)
+    producer = figures.Producer(tmp_path)
+    assert producer.produced(block.mark, block.lines(page)) == (["1", "2"], [])
 
 
 def test_a_line_that_nothing_produces_is_reported() -> None:

@@ -67,6 +67,7 @@ def test_the_decision_is_read_back_with_what_is_given_up(
     decision = decisions.read(tmp_path / "d.toml")
     (given_up,) = decision.given_up
     assert given_up.control == RULES.splitlines()[2]
+    assert (given_up.place, given_up.stands_for) == ("my.rules:3", ())
     assert (given_up.metric, given_up.unit, given_up.cost) == ("chmod", "insn/op", 2020)
     assert [one.name for one in decision.kept.controls][1:] == RULES.splitlines()[:2]
 
@@ -98,3 +99,50 @@ def test_controls_that_interact_are_measured_together(capsys: pytest.CaptureFixt
     words = "--boot init_on_alloc=1 --boot init_on_free=1 --boot slab_nomerge"
     choice, _ = advised(f"{words} --budget 'null<=170%'", capsys)
     assert choice["kept"] == 2
+
+
+def test_where_no_rule_fits_the_least_budget_keeps_one_and_a_round_one_more(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = "my.rules --sysctl kernel.kptr_restrict=2 --no-equivalents"
+    choice, status = advised(f"{words} --budget 'null<=1%'", capsys)
+    assert (status, choice["kept"]) == ("0", 1)
+    none_of = choice["unkeepable"]
+    assert (none_of["kind"], len(none_of["controls"])) == ("audit rule", 3)
+    least, round_one = none_of["offers"]
+    assert (least["budgets"], round_one["budgets"]) == ({"null": 0.067}, {"null": 0.1})
+    assert len(least["kept"]) == 2
+    assert least["measured"]
+    choice, status = advised(f"{words} --budget 'null<=6.7%'", capsys)
+    assert (status, choice["kept"]) == ("0", 2)
+    assert "unkeepable" not in choice
+    assert said(f"advise {words} --budget 'null<=1%' {ON}", capsys).splitlines()[2] == (
+        "No audit rule can be kept within 1.0% on null: the least budget that keeps one is 6.7% on"
+        " null."
+    )
+
+
+def test_a_decision_says_why_rules_that_save_nothing_are_off(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    words = "my.rules --sysctl kernel.kptr_restrict=2 --no-equivalents -o d.toml"
+    advised(f"{words} --budget 'null<=1%'", capsys)
+    reasons = {one.reason for one in decisions.read(tmp_path / "d.toml").given_up}
+    assert reasons == {
+        (
+            "No audit rule can be kept within 1.0% on null: the least budget that keeps one is 6.7%"
+            " on null."
+        )
+    }
+
+
+def test_a_budget_of_a_bill_that_keeps_no_rule_names_the_least_that_does(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = "my.rules --sysctl kernel.kptr_restrict=2"
+    text = said(f"bill {words} --budget 'null<=1%' {ON}", capsys)
+    assert "No audit rule can be kept within 1.0% on null" in text
+    assert "the least budget that keeps one is 6.7% on null" in " ".join(text.split())
+    assert "leave out " not in text
+    choice = said(f"bill {words} --budget 'null<=7%' {ON}", capsys)
+    assert "leave out 2 of 4 controls" in choice

@@ -12,6 +12,7 @@ from tests.cli.verbs.spoken import said
 
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.cli import gatepredicted
+from hardcost.cli.commands.gate import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -269,3 +270,61 @@ def test_two_revisions_of_a_folder_are_compared_under_their_names_there(
     assert "rules.d/10.rules:1" in broken
     assert status(say("--git nosuch..HEAD rules.d --predict")) == 2
     assert status(say("--git=--output=x..HEAD rules.d --predict")) == 2
+
+
+ACCEPTED = "# hardcost: ignore=over-limit the auditors want it\n"
+
+
+@pytest.mark.parametrize("how", ["--predict", ON])
+def test_a_comment_accepts_what_a_line_adds_and_nothing_else(
+    say: Say, tmp_path: Path, how: str
+) -> None:
+    (tmp_path / "accepted.rules").write_text(OLD + ACCEPTED + DIR)
+    text = say(f"old.rules accepted.rules {how} --max 'any<=1%' --write sarif=x.sarif")
+    assert status(text) == 0
+    assert "apart from what accepted.rules:5 adds, which a comment accepts." in text
+    assert json.loads((tmp_path / "x.sarif").read_text())["runs"][0]["results"] == []
+    found = result(say(f"old.rules accepted.rules {how} --max 'any<=1%' --format json"))
+    assert (found["passed"], [one["accepted"] for one in found["lines"]]) == (True, [True])
+    more = DIR.replace("data", "more")
+    (tmp_path / "more.rules").write_text(OLD + ACCEPTED + DIR + more)
+    text = say(f"old.rules more.rules {how} --max 'any<=1%' --format github")
+    assert status(text) == 1
+    assert "::error file=more.rules,line=6," in text
+    assert "line=5," not in text
+
+
+def test_every_format_ends_with_the_same_status_and_sarif_goes_to_a_file(
+    say: Say, tmp_path: Path
+) -> None:
+    for limit, end in (("1%", 1), ("90%", 0)):
+        for form in FORMATS:
+            words = f"--predict --max 'any<={limit}' --format {form} --sarif-file x.sarif"
+            assert status(say(f"old.rules new.rules {words}")) == end
+        log = json.loads((tmp_path / "x.sarif").read_text())
+        assert log["runs"][0]["invocations"][0]["exitCode"] == end
+
+
+def test_fail_on_warning_fails_for_results_that_may_not_be_comparable(
+    say: Say, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = result(said(f"bill old.rules {ON} --format json", capsys))
+    for name in ("6.1", "6.12"):
+        one["environment"]["kernel"] = name
+        (tmp_path / f"{name}.json").write_text(json.dumps(one))
+    assert status(say("6.1.json 6.12.json --max 'any<=1%'")) == 0
+    text = say("6.1.json 6.12.json --max 'any<=1%' --fail-on warning --format json")
+    assert status(text) == 1
+    assert result(text)["warnings"]
+    assert not result(text)["passed"]
+
+
+def test_a_job_on_github_gets_annotations_by_itself(
+    say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = "old.rules new.rules --predict --max 'any<=1%'"
+    assert "::error" not in say(words)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert "\n::error file=new.rules,line=4," in say(words)
+    printed = say(f"{words} --format github")
+    assert printed.count("::error file=new.rules") == 1

@@ -187,17 +187,75 @@ def test_every_verb_has_an_example_in_its_help(path: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("words", "meant"),
     [
-        (["bil"], "bill"),
-        (["rules", "lnt"], "lint"),
-        (["kernel", "bild"], "build"),
-        (["image", "lst"], "list"),
-        (["import", "scp"], "scap"),
-        (["bill", "x", "--budgt", "5%"], "--budget"),
+        (["bil"], "`hardcost bill`?"),
+        (["rules", "lnt"], "`hardcost rules lint`?"),
+        (["kernel", "bild"], "`hardcost kernel build`?"),
+        (["image", "lst"], "`hardcost image list`?"),
+        (["import", "scp"], "`hardcost import scap`?"),
+        (["lint", "my.rules"], "`hardcost rules lint`?"),
+        (["optimize"], "`hardcost rules optimize`?"),
+        (["explain"], "`hardcost rules explain`?"),
+        (["prove", "a", "b"], "`hardcost rules prove`?"),
+        (["rules", "bill"], "`hardcost bill`?"),
+        (["controls"], "`hardcost list controls`?"),
+        (["check"], "`hardcost kernel check` or `hardcost runs check`?"),
+        (["delete"], "`hardcost image remove` or `hardcost runs remove`?"),
+        (["bill", "x", "--budgt", "5%"], "one of: '--boot', '--budget'?"),
     ],
 )
 def test_what_is_misspelt_is_proposed(words: list[str], meant: str) -> None:
     done = CliRunner().invoke(hardcost, words)
     assert done.exit_code == 2
     said = done.output.lower()
-    assert "did you mean" in said
-    assert f"'{meant}'" in said
+    assert f"did you mean {meant}" in said
+
+
+def help_of(path: tuple[str, ...], *words: str, width: int = 100) -> str:
+    done = CliRunner().invoke(hardcost, [*path, *words], terminal_width=width)
+    assert done.exit_code == 0
+    return done.output
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_no_summary_in_a_help_is_cut(width: int) -> None:
+    for path, command in commands():
+        said = help_of(path, "--help", width=width)
+        assert "..." not in said.partition("Commands:")[2]
+        if isinstance(command, click.Group):
+            words = "".join(said.split())
+            for below, one in commands(command):
+                if len(below) == 1:
+                    assert one.get_short_help_str().endswith(".")
+                    assert "".join(f"{below[0]} {one.get_short_help_str()}".split()) in words
+
+
+MEASURING = [path for path, command in WORKING if any(one.name == "jobs" for one in command.params)]
+
+
+@pytest.mark.parametrize("path", MEASURING, ids=" ".join)
+def test_the_options_of_clusters_are_in_the_whole_help_alone(path: tuple[str, ...]) -> None:
+    usual, whole = help_of(path, "--help"), help_of(path, "--help-all")
+    rest = {"--workers ADDRESS", "--tls-ca FILE", "--tls-cert FILE", "--tls-key FILE"}
+    assert not [one for one in rest if one in usual]
+    assert not [one for one in rest if one not in whole]
+    assert "--help-all" in usual
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in MEASURING if path != ("kernel", "build")], ids=" ".join
+)
+def test_what_verbs_share_is_grouped_behind_their_own_options(path: tuple[str, ...]) -> None:
+    said = help_of(path, "--help-all")
+    titles = [line for line in said.splitlines() if line.endswith(":") and line[0] != " "]
+    assert titles[0] == "Options:"
+    assert {"What is measured, and where:", "How trials run:", "Results and progress:"} < {*titles}
+    assert titles[-2:] == ["Cluster and TLS options:", "Help:"]
+    own = said.partition("Options:")[2].partition("\n\n")[0]
+    assert "\n  --store " not in own
+    assert "\n  --kernel " not in own
+
+
+def test_no_help_has_the_words_of_a_program_for_a_number() -> None:
+    for path, _ in WORKING:
+        said = help_of(path, "--help")
+        assert not [one for one in ("INTEGER", "FLOAT", "<=x", "x>=", "TEXT") if one in said], path

@@ -95,7 +95,7 @@ def test_this_host_is_not_changed_unless_root_says_so(study: str, tmp_path: Path
         (["--precision", "nan%"], "--precision: 'nan%' is not a percentage"),
         (["--machine", "host", "--instrument", "insn"], r"the instrument insn \(--instrument time"),
         (["--machine", "host", "--boot", "fresh"], "it does not boot for each trial"),
-        (["--machine", "host", "--cpu", "qemu64"], "--cpu: a machine that is there already"),
+        (["--machine", "host", "--cpu", "qemu64"], "--cpu: a real machine is measured as it is"),
         (["--machine", "host", "--record", "cpu"], "is not to be changed, and the .* recorders"),
         (["--machine", "ssh:-x"], "names no host"),
         (

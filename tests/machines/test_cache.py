@@ -62,7 +62,7 @@ def test_remove_takes_a_unique_beginning(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     for name in ("ab1", "ab2", "cd"):
         Cache(tmp_path).make("kernels", name, name, fill)
-    cache.remove(("cd", "ab1"))
+    cache.remove(cache.named(("cd", "ab1")))
     assert [entry.name for entry in cache.entries()] == ["ab2"]
 
 
@@ -72,7 +72,7 @@ def test_remove_of_an_unclear_name_removes_nothing(name: str, tmp_path: Path) ->
     for made in ("ab1", "ab2"):
         cache.make("kernels", made, made, fill)
     with pytest.raises(InputError):
-        cache.remove(("ab1", name))
+        cache.remove(cache.named(("ab1", name)))
     assert len(cache.entries()) == 2
 
 
@@ -123,7 +123,7 @@ def test_remove_sweeps_what_killed_runs_left_half_made_but_not_what_is_being_mad
     (tmp_path / "locks" / f"kernels-{DIGEST}").touch()
     with cache.building("kernels", "cc", "being made") as folder:
         assert folder is not None
-        cache.remove(("aa",))
+        cache.remove(cache.named(("aa",)))
         assert not left_over.exists()
         assert folder.is_dir()
 
@@ -138,6 +138,16 @@ def test_room_is_made_by_what_was_not_used_for_longest(tmp_path: Path) -> None:
     removed = cache.make_room("snapshots", 3 * size)
     assert [entry.name for entry in removed] == ["bb"]
     assert [entry.name for entry in cache.entries()] == ["aa", "cc", "dd"]
+
+
+def test_any_use_of_an_entry_is_recorded_to_within_an_hour(tmp_path: Path) -> None:
+    then = time.time() - 9000
+    for name in ("aa", "bb"):
+        os.utime(Cache(tmp_path).make("kernels", name, name, fill), (then, then))
+    Cache(tmp_path).find("kernels", "aa")
+    used = {entry.name: entry.used for entry in Cache(tmp_path).entries()}
+    assert used["bb"] == pytest.approx(then)
+    assert time.time() - used["aa"] < 3600
 
 
 def test_what_is_in_use_stays_however_little_room_there_is(tmp_path: Path) -> None:
@@ -330,12 +340,12 @@ def test_what_a_run_uses_is_not_removed_before_it_ends(tmp_path: Path) -> None:
     with run:
         assert run.stdout is not None
         assert run.stdout.readline().strip() == bytes(tmp_path / "kernels/aa")
-        with pytest.raises(MachineError, match=r"kernels aa \(aa\) is in use"):
-            Cache(tmp_path).remove(("aa",))
-        gone, stays = Cache(tmp_path).remove_all()
+        cache = Cache(tmp_path)
+        assert [one.name for one in cache.remove(cache.named(("aa",)))[1]] == ["aa"]
+        gone, stays = cache.remove(cache.entries())
         assert [entry.name for entry in (*gone, *stays)] == ["bb", "aa"]
         run.kill()
-    assert Cache(tmp_path).remove_all()[1] == ()
+    assert cache.remove(cache.entries())[1] == ()
     assert not any((tmp_path / "kernels").iterdir())
 
 
@@ -347,7 +357,7 @@ def test_a_removal_that_is_cut_short_leaves_nothing_that_counts_as_whole(tmp_pat
     place = Cache(tmp_path).make("packages", DIGEST, "a package", fill_thousands)
     remove = (
         "import sys; from pathlib import Path; from hardcost.machines.cache import Cache;"
-        "Cache(Path(sys.argv[1])).remove(sys.argv[2:])"
+        "cache = Cache(Path(sys.argv[1])); cache.remove(cache.named(sys.argv[2:]))"
     )
     run = subprocess.Popen([sys.executable, "-c", remove, tmp_path, DIGEST])
     with run:
@@ -388,7 +398,7 @@ def test_what_only_looks_like_something_that_the_dead_left_stays(tmp_path: Path)
     Cache(tmp_path).find("kernels", "bb")
     Cache(tmp_path).make("builds", "ccache", "compiled", fill)
     assert Cache(tmp_path).make_room("snapshots", 0) == ()
-    Cache(tmp_path).remove_all()
+    Cache(tmp_path).remove(Cache(tmp_path).entries())
     assert all((tmp_path / name).is_dir() for name in others)
     assert (tmp_path / "scratch" / "a.lock").exists()
 
@@ -405,9 +415,9 @@ def test_no_removal_sweeps_through_a_link(tmp_path: Path, kind: str) -> None:
     cache = Cache(root)
     for _ in range(2):  # once refused, it is refused again
         with pytest.raises(MachineError, match="is a link"):
-            cache.remove_all()
+            cache.remove(cache.entries())
         with pytest.raises(MachineError, match="is a link"):
-            cache.remove((DIGEST,))
+            cache.named((DIGEST,))
     assert all(one.is_dir() for one in theirs)
 
 
@@ -437,7 +447,8 @@ try:
     (root / "rest").write_bytes(b"x" * 2**24)
 except OSError:
     pass
-print(Cache(root).remove_all()[0][0].name, [one.name for one in (root / "kernels").iterdir()])
+gone, _ = Cache(root).remove(Cache(root).entries())
+print(gone[0].name, [one.name for one in (root / "kernels").iterdir()])
 """
 
 

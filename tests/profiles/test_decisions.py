@@ -84,7 +84,14 @@ def test_what_is_given_up_comes_back_as_it_was(
     cost: float,
 ) -> None:
     one = GivenUp(
-        control=control, ids=tuple(names), severity="high", metric=words, cost=cost, reason=words
+        control=control,
+        ids=tuple(names),
+        severity="high",
+        metric=words,
+        cost=cost,
+        reason=words,
+        place=words,
+        stands_for=tuple(names),
     )
     kept = Profile("p", "t", "", (BootParameter("a"),))
     back = there_and_back(Decision(kept, (one, one)), tmp_path_factory.mktemp("d"))

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardcost.analysis.finding import Bill, Finding, Item, Sum, Total
+from hardcost.analysis.weighing import AVERAGE
 from hardcost.report.ledger import control_order, ledger
 
 COSTS = st.floats(-1e6, 1e6)
@@ -51,36 +52,39 @@ def test_a_bill_that_does_not_add_up_says_so() -> None:
     assert account.fault == "The bill does not add up on m: its parts miss the total by 100."
 
 
-def test_the_largest_cost_on_any_metric_comes_first(bill: Finding) -> None:
+def test_controls_are_ordered_by_their_cost_on_the_average_call(bill: Finding) -> None:
     assert bill.bill is not None
     book = ledger(bill.bill)
-    largest = [max(item.cost for item in entry.items.values()) for entry in book.entries]
-    assert largest == sorted(largest, reverse=True)
+    assert book.leading is not None
+    assert book.leading.metric == AVERAGE
+    costs = [entry.items[AVERAGE].cost for entry in book.entries]
+    assert costs == sorted(costs, reverse=True)
     assert [entry.number for entry in book.entries] == list(range(1, 33))
-    assert not book.by_share
 
 
-def test_metrics_of_several_units_are_ordered_by_share() -> None:
-    totals = (Total("a", "ns", 0, 1e9, 1e9), Total("b", "insn", 0, 10, 10))
+def test_a_call_that_the_user_names_orders_the_controls(bill: Finding) -> None:
+    assert bill.bill is not None
+    book = ledger(replace(bill.bill, weights={"chmod": 1.0}))
+    assert book.leading is not None
+    assert book.leading.metric == "chmod"
+    costs = [entry.items["chmod"].cost for entry in book.entries]
+    assert costs == sorted(costs, reverse=True)
+
+
+def test_of_a_program_the_whole_run_orders_the_controls() -> None:
+    totals = (Total("user", "insn", 0, 90, 90), Total("wall", "insn", 0, 100, 100))
     items = (
-        Item("small share", "a", "ns", 1e6, 1e6, 1e6, 0.001, 0, None),
-        Item("large share", "b", "insn", 5, 5, 5, 0.5, 0, None),
+        Item("in a part", "user", "insn", 80, 80, 80, 0.9, 0, None),
+        Item("in the whole", "wall", "insn", 5, 5, 5, 0.05, 0, None),
     )
     assert control_order(Bill("p", "", totals, items, (), ())) == {
-        "large share": 0,
-        "small share": 1,
+        "in the whole": 0,
+        "in a part": 1,
     }
 
 
 def test_equals_stay_in_the_order_of_the_profile() -> None:
     assert list(control_order(bill_of([19.0, 87.0, 19.0], 0, 0))) == ["c1", "c0", "c2"]
-
-
-def test_the_usual_metric_is_that_on_which_most_controls_cost_the_same(bill: Finding) -> None:
-    assert bill.bill is not None
-    book = ledger(bill.bill)
-    assert book.usual.metric == "null"
-    assert book.agreeing(book.usual) == 32
 
 
 def test_firings_are_summed_over_metrics(bill: Finding) -> None:

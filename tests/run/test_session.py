@@ -129,7 +129,7 @@ def test_the_first_failure_ends_a_run_that_resumes_where_it_was(store: Store) ->
     monitor = Kept()
     again = begun(plan, machine(), store, monitor, resume=True)
     assert again.name == run.name
-    assert monitor.notes[0] == f"going on with {run.name}"
+    assert monitor.notes[0] == f"continuing {run.name}"
     assert begun(plan, machine(), store).name != run.name
 
 
@@ -184,7 +184,7 @@ def test_what_happens_is_heard_in_order_with_the_time_expected_once(store: Store
     assert stages[1].expected_seconds == expected.stages[0].span.middle == 2
     trials = [one.done for one in monitor.heard if isinstance(one, Advanced)][-4:]
     assert trials == [1, 2, 3, 4]
-    assert "2 of 6 trials are in the store already" in monitor.notes
+    assert "2 of 6 trials were measured earlier and are reused" in monitor.notes
 
 
 def test_more_is_measured_in_the_same_run(store: Store) -> None:

@@ -202,6 +202,36 @@ class TestWrong:
             read(str(tmp_path / "my.toml"), fetch)
         assert not fetched
 
+    @pytest.mark.parametrize(
+        ("baseline", "hint"),
+        [
+            ("state=audit-off", "a name has a level of each axis, such as 'state=audit-off on=1'"),
+            ("on=10 state=rules", "did you mean 'state=rules on=10'?"),
+            ("state=audit-off on=2", "did you mean 'state=audit-off on=1'?"),
+            ("status=rules on=10", "did you mean 'state=rules on=10'?"),
+        ],
+    )
+    def test_a_hint_for_a_name_of_a_grid_keeps_its_levels(
+        self, tmp_path: Path, baseline: str, hint: str
+    ) -> None:
+        grid = f"""
+workloads = ["syscalls calls=null"]
+baseline = "{baseline}"
+[[axis]]
+name = "state"
+[axis.levels.audit-off]
+boot = ["audit=0"]
+[axis.levels.rules]
+audit.enabled = true
+[[axis]]
+name = "on"
+values = [1, 10]
+boot = ["x={{value}}"]
+"""
+        with pytest.raises(InputError) as caught:
+            study_of(tmp_path, grid)
+        assert [one.hint for one in caught.value.problems] == [hint]
+
     def test_five_mistakes_are_five_problems_with_their_lines(self, tmp_path: Path) -> None:
         assert problems_of(tmp_path, FIVE_MISTAKES) == [
             (3, "there is no workload 'syscals'"),

@@ -70,7 +70,7 @@ def test_a_bill_adds_up_says_what_fired_and_shows_rules_as_text(hardcost: Comman
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
     assert "http://" not in html.replace("http://www.w3.org/", "")  # self-contained
     assert "https://" not in html.replace("https://www.w3.org/", "")
-    text = hardcost("report", "last").out
+    text = hardcost("report", "last", "--all").out
     for rule in RULES.splitlines():
         assert rule in text
 
@@ -133,7 +133,7 @@ def test_two_profiles_share_a_run_and_a_baseline(hardcost: Command) -> None:
         for metric, cost in total.items():
             assert items[metric] + fixed[metric] + rest[metric] + interaction[metric] == cost
     assert set(outcome.values("null")) == {"audit-off", "baseline", old, new}
-    shown = hardcost("report", "last").out
+    shown = hardcost("report", "last", "--all").out
     assert "One baseline for all: audit on, no rules." in shown
     (page,) = (hardcost.store.parent / "reports").glob("*.html")
     assert f"hardcost bill {old} {new} --workload &#39;{WORKLOAD}&#39;" in page.read_text()
@@ -154,7 +154,9 @@ def test_what_is_the_default_anyway_is_marked(hardcost: Command) -> None:
     words = ("--workload", "syscalls calls=null+exec", "--format", "json")
     bill = hardcost("bill", "kernel.randomize_va_space=2", *words).data()
     assert {item["default"] for item in bill["items"]} == {"kernel"}
-    assert "without what is the default anyway" in " ".join(hardcost("report", "last").out.split())
+    assert "Without what is the default anyway" in " ".join(
+        hardcost("report", "last", "--all").out.split()
+    )
 
 
 def test_settings_without_a_file_are_billed(hardcost: Command) -> None:
@@ -164,7 +166,7 @@ def test_settings_without_a_file_are_billed(hardcost: Command) -> None:
     words = ("--boot", "init_on_alloc=0", "--workload", "syscalls calls=null+stat")
     outcome = hardcost("bill", "sysctl.d", *words, "--format", "json")
     items = {item["control"]: item for item in outcome.data()["items"] if item["metric"] == "stat"}
-    assert "fs.protected_symlinks=0" in hardcost("report", "last").out
+    assert "fs.protected_symlinks=0" in hardcost("report", "last", "--all").out
     assert items["init_on_alloc=0"]["cost"] < 0
     alone = hardcost("bill", "--sysctl", "fs.protected_symlinks=0", *words, "--format", "json")
     assert alone.data()["totals"] == outcome.data()["totals"]

@@ -44,7 +44,7 @@ def test_settings_are_compared_in_blocks_and_all_is_as_it_was_after_it(guest: Ss
     assert all(cell["trials"] == 2 and cell["value"] > 0 for cell in found["cells"])
     assert not differences(before, guest.state())
     assert not guest.journals()
-    assert "nothing was left" in guest.restore()
+    assert "nothing to undo" in guest.restore()
 
 
 SERVICES = """\

@@ -102,7 +102,7 @@ def test_a_second_run_takes_everything_from_the_store(hardcost: Command) -> None
     study = hardcost.write("small.toml", SMALL)
     first = hardcost("run", study, "--format", "json")
     again = hardcost("run", study, "--format", "json")
-    assert f"{TRIALS} of {TRIALS} trials are in the store already" in again.err
+    assert f"{TRIALS} of {TRIALS} trials were measured earlier and are reused" in again.err
     assert first.raw_cells() == again.raw_cells()
     assert first.data()["run"] != again.data()["run"]
     other = hardcost("run", study, "--format", "json", "--workload", "syscalls calls=null")

@@ -178,7 +178,7 @@ boot = ["audit=0"]
     assert "rdinit=/none" in failure["reason"]
     assert "VFS: Unable to mount root fs" in failure["log"]
     again = hardcost("run", file, status=3)
-    assert "6 of 11 trials are in the store already" in again.err
+    assert "6 of 11 trials were measured earlier and are reused" in again.err
     assert "broken" in again.out
 
 
@@ -218,8 +218,8 @@ mount -o remount,size=64m "$folder"
     (error,) = errors(before)
     assert "the disk is full" in error
     assert "--resume" in before
-    assert "going on with rules-" in after
-    assert "of 27 trials are in the store already" in after
+    assert "continuing rules-" in after
+    assert "of 27 trials were measured earlier and are reused" in after
     assert outcome.status == 0
     assert len(outcome.cells()) == 19
 

@@ -91,7 +91,7 @@ def test_interrupted_it_ends_its_guests_and_says_how_to_go_on(
     assert outcome.err.count("--resume") == 1
     assert not outcome.out
     assert not hardcost.outlived(process)
-    assert "going on with study-" in hardcost(*WORDS, "--resume").err
+    assert "continuing study-" in hardcost(*WORDS, "--resume").err
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])

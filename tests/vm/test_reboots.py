@@ -65,7 +65,7 @@ def test_parameters_rules_and_settings_are_compared_and_all_is_as_it_was_after_i
     left = guest.said("ls /var/lib/hardcost").split()
     assert left == ["last-boot-journal", "last-journal", "ledger", "lock"]
     assert "hardcost" not in guest.said("ls -R /etc/systemd/system")
-    assert "nothing was left" in guest.restore()
+    assert "nothing to undo" in guest.restore()
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_boot_that_nobody_wants_any_more_ends(guest: SshGuest, by: str) -> Non
     process.kill()
     process.wait()
     if by == "restore":
-        assert "runs its own boot again" in guest.restore()
+        assert "rebooted as it was configured before" in guest.restore()
     assert not differences(before, settled(guest, before, FALLS_BACK_SECONDS))
     guest.restore()
     assert not guest.journals()

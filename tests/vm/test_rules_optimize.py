@@ -75,6 +75,7 @@ def optimised(rules: str, options: Options | None = None) -> str | None:
         return None
     if wrong or faults or not taken:
         return None
+    options = options or Options(thorough=True)
     made = optimise(taken, Constants.of_debian(), general(), options)
     return text(made, readings, GUEST) if made.saves else None
 
@@ -110,7 +111,8 @@ def test_the_stig_rules_cost_less_by_what_was_predicted(
     cache = Cache(cache_root)
     machine = VirtualMachine(cache, Hardware("icount"))
     original, watched = rules_of(sample_rules(cache) / STIG)
-    made = optimise(original, Constants.of_debian(), general(), Options(never_first=never_first))
+    options = Options(never_first=never_first, thorough=True)
+    made = optimise(original, Constants.of_debian(), general(), options)
     often = dict.fromkeys(MEASURED, Often(9))
     sets = (
         guestlevels.Wanted((BASELINE,), often),

@@ -62,6 +62,35 @@ class Level:
 
 
 @dataclass(frozen=True)
+class Offer:
+    """What a larger budget than the user's keeps of the controls that are unkeepable within that.
+
+    `budget` and `budgets` are as in `Advice`. `kept` names those controls, `costs` are those of the
+    whole choice: measured, or predicted if not `measured`.
+    """
+
+    budget: float | None
+    budgets: dict[str, float]
+    kept: tuple[str, ...]
+    costs: tuple[Costs, ...]
+    measured: bool
+
+
+@dataclass(frozen=True)
+class Unkeepable:
+    """Controls not one of which can be kept within the budget, and what larger ones keep of them.
+
+    `kind` says which they are: each "audit rule", each "control", or, where weights say what has to
+    be kept, each "required control". The first of `offers` is the least budget that keeps one of
+    them, the second a round one above it; there is none where the first keeps all.
+    """
+
+    kind: str
+    controls: tuple[str, ...]
+    offers: tuple[Offer, ...]
+
+
+@dataclass(frozen=True)
 class Choice:
     """What to give up of a profile so that it keeps a budget.
 
@@ -73,7 +102,8 @@ class Choice:
     error of a prediction, relative to the baseline. `rewritten` says what an equivalent replaced,
     and `equivalent` what all of that costs, measured; both are empty where nothing was. `fixed` is
     the price of having any audit rule on the metrics with a budget, where it is distinguishable
-    from 0; the controls `rules` pay it once together.
+    from 0; the controls `rules` pay it once together. `unkeepable` is None where something of each
+    kind of control can be kept.
     """
 
     profile: str
@@ -94,6 +124,7 @@ class Choice:
     equivalent: tuple[Costs, ...] = ()
     fixed: tuple[Costs, ...] = ()
     rules: tuple[str, ...] = ()
+    unkeepable: Unkeepable | None = None
 
     @property
     def avoids_fixed(self) -> bool:
@@ -104,6 +135,12 @@ class Choice:
     def kept(self) -> int:
         """How many controls are kept."""
         return self.controls - len(self.given_up)
+
+    @property
+    def abandoned(self) -> tuple[Abandoned, ...]:
+        """What is given up by choice, not because none of its kind can be kept."""
+        none_of = () if self.unkeepable is None else self.unkeepable.controls
+        return tuple(one for one in self.given_up if one.control not in none_of)
 
     @property
     def has_budget(self) -> bool:

@@ -15,12 +15,20 @@ from typing import TYPE_CHECKING
 from hardcost.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from hardcost.analysis.finding import Bill, Total
 
 
 _NOTHING = (0.0, 0.0)
+
+_STEPS = ((0.01, 0.001), (0.05, 0.01), (1.0, 0.05), (10.0, 0.5))
+"""Up to which share budgets are rounded to which."""
+
+_LARGEST_STEP = 5.0
+
+_SHOWN = 0.001
+"""Budgets are shown to a tenth of a per cent."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,33 @@ class Budget:
                 )
             full |= dict.fromkeys(meant, limit)
         return replace(self, metrics=full)
+
+
+def raised(budget: Budget, over: Mapping[str, float], up: Callable[[float], float]) -> Budget:
+    """Return the budget that allows metrics to grow by `over`, which is more than they may.
+
+    `up` rounds such a share up; what metrics share is raised for all of them.
+    """
+    shared = [share for name, share in over.items() if name not in budget.metrics]
+    return Budget(
+        up(max(shared)) if shared else budget.others,
+        {name: up(over[name]) if name in over else it for name, it in budget.metrics.items()},
+    )
+
+
+def enough(share: float) -> float:
+    """Return a share rounded up to a tenth of a per cent, as it is shown and can be typed."""
+    return round(math.ceil(_steps(share, _SHOWN)) * _SHOWN, 6)
+
+
+def round_above(share: float) -> float:
+    """Return the next round share above one: 1 %, 2 % …, 5 %, 10 %, 15 % …, 100 %, 150 %."""
+    step = next((step for below, step in _STEPS if share < below), _LARGEST_STEP)
+    return round((math.floor(_steps(share, step)) + 1) * step, 6)
+
+
+def _steps(share: float, step: float) -> float:
+    return round(share / step, 6)  # sums of the same costs in another order differ by less
 
 
 def within(totals: Sequence[Total], budget: Budget) -> bool:

@@ -27,21 +27,25 @@ def cautioned(finding: Finding, controls: Iterable[Control], faults: Faults) -> 
     """
     if finding.instrument != INSN.name:
         return finding
-    lost = set() if finding.bill is None else {one.control for one in finding.bill.unmeasured}
-    caveats = {
-        control.name: f"{why}{_changed(control, faults)}"
+    about = {
+        control.name: control
         for control in controls
-        if control.name not in lost and (why := why_uncounted(control)) is not None
+        if control.name not in finding.refused and why_uncounted(control) is not None
+    }
+    caveats = {
+        name: f"{why_uncounted(control)}{_changed(control, faults)}"
+        for name, control in about.items()
     }
     if not caveats:
         return finding
+    states = _states(about.values(), faults)
     if finding.bill is None:
-        return replace(finding, notes=(*finding.notes, *_notes(caveats)))
+        return replace(finding, notes=(*finding.notes, *notes(caveats), *states))
     items = tuple(
         replace(item, caveat=caveats.get(item.control, "")) for item in finding.bill.items
     )
     billed = {item.control for item in items}
-    left = _notes({name: text for name, text in caveats.items() if name not in billed})
+    left = notes({name: text for name, text in caveats.items() if name not in billed})
     return replace(
         finding,
         bill=replace(
@@ -49,11 +53,11 @@ def cautioned(finding: Finding, controls: Iterable[Control], faults: Faults) -> 
             items=items,
             unshown=tuple(dict.fromkeys((*finding.bill.unshown, *caveats))),
         ),
-        notes=(*finding.notes, *left),
+        notes=(*finding.notes, *left, *states),
     )
 
 
-def _notes(caveats: Mapping[str, str]) -> tuple[str, ...]:
+def notes(caveats: Mapping[str, str]) -> tuple[str, ...]:
     """Return each caveat once, after the names of the controls that it applies to."""
     about: dict[str, list[str]] = {}
     for name, caveat in caveats.items():
@@ -73,11 +77,16 @@ def _changed(control: Control, faults: Faults) -> str:
         for name, state in with_it.items()
         if state != without.get(name)
     }
-    others = {name: state for name, state in with_it.items() if name not in changed}
     if not changed:
-        return f"; on this processor model it changes no mitigation ({_described(others)})"
-    same = f" ({_described(others)})" if others else ""
-    return f"; on this processor model it changes only {', '.join(changed.values())}{same}"
+        return "; on this processor model it changes no mitigation"
+    return f"; on this processor model it changes only {', '.join(changed.values())}"
+
+
+def _states(controls: Iterable[Control], faults: Faults) -> tuple[str, ...]:
+    """Return the mitigations without boot parameters, once, if some of these were compared."""
+    if () not in faults or not any(_changed(control, faults) for control in controls):
+        return ()
+    return (f"the kernel's mitigations without boot parameters: {_described(faults[()])}",)
 
 
 def _described(faults: Mapping[str, str]) -> str:

@@ -55,8 +55,8 @@ def _bill(bill: Bill, cells: tuple[Cell, ...]) -> Bill:
 
 def _small(resolution: float) -> str:
     return (
-        f"less than {100 * resolution:g} % of the baseline, by which one trial moves with where the"
-        " clock's ticks fall: not distinguishable from 0"
+        f"less than {100 * resolution:g} % of the baseline, by which one trial varies with when"
+        " the clock ticks: not distinguishable from 0"
     )
 
 

@@ -53,10 +53,11 @@ def set_aside(records: Sequence[Record]) -> tuple[tuple[Record, ...], tuple[str,
     why = ", ".join(sorted({reason for some in found.values() for reason in some}))
     blocks_said = f"{len(found)} of {count(len(blocks), 'block')} of trials"
     if len(found) > MOST_SET_ASIDE * len(blocks):
-        note = f"{blocks_said} were disturbed ({why}): this is how the machine is, and all count"
+        usual = "that is usual on this machine, so all are counted"
+        note = f"{blocks_said} were disturbed ({why}): {usual}"
         return tuple(records), (note,)
     kept = tuple(one for one in records if block_of(one.seed, one.repetition) not in found)
-    return kept, (f"{blocks_said} were disturbed ({why}), and are set aside",)
+    return kept, (f"{blocks_said} were disturbed ({why}), and are left out",)
 
 
 def _reasons(seen: Mapping[str, float], host_seconds: float) -> Iterator[str]:

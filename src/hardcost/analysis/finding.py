@@ -170,6 +170,8 @@ class Bill:
     and metric; a search leaves it empty. `needs` maps a control to those that it requires, without
     which it was never measured. `pieces` are the profile's file, each a text and the controls that
     it is for (`profiles.pieces`). `unmeasured` are the profile's controls that the bill is without.
+    `weights` says how often the user's workload does what each metric measures, and `covered` what
+    part of the workload's calls that is; without weights, `weighing` has those of an assumed mix.
     """
 
     profile: str
@@ -190,6 +192,8 @@ class Bill:
     accounting: tuple[Accounted, ...] = ()
     audit_off: str = "audit=0"
     unmeasured: tuple[Unmeasured, ...] = ()
+    weights: dict[str, float] = field(default_factory=dict)
+    covered: float | None = None
 
 
 @dataclass(frozen=True)
@@ -199,8 +203,8 @@ class Advice:
     `budgets` are those of metrics that have their own; `budget` is the budget of the others, None
     if they are unlimited. `totals` are measured with the remaining `kept` controls, not predicted;
     `within` says whether they keep the budget. `leave_out` names controls in the order in which
-    they were given up. If nothing remains, no control of the profile fits the budget, and `alone`
-    is the cost of the last one by itself.
+    they were given up. If no control fits the budget, or none of the audit rules, `alone` is what
+    the cheapest of them costs by itself.
     """
 
     budget: float | None
@@ -450,3 +454,9 @@ class Finding:
     counted: Finding | None = None
     asked: str | None = None
     unexercised: tuple[str, ...] = ()
+
+    @property
+    def refused(self) -> frozenset[str]:
+        """The controls that the guest of a bill did not bear, so that nothing is known of them."""
+        bill = self.bill
+        return frozenset() if bill is None else frozenset(one.control for one in bill.unmeasured)

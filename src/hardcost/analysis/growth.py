@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
+from hardcost.auditrules.ignoring import OVER_LIMIT
 from hardcost.errors import InputError
 from hardcost.units import is_rate
 
@@ -34,12 +35,16 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, order=True)
 class Line:
-    """A line of the change: a control, and where it stands (`file` is "" where nothing says)."""
+    """A line of the change: a control, and where it stands (`file` is "" where nothing says).
+
+    `accepted`: a comment above it says that its cost is accepted.
+    """
 
     file: str
     line: int | None
     control: str
     change: Change
+    accepted: bool = field(default=False, compare=False)
 
     @property
     def place(self) -> str:
@@ -107,8 +112,16 @@ class Growth:
         """The growth of the cost as a part of the earlier value: of a rate, how much fell."""
         if self.base <= 0 or not math.isfinite(self.base + self.head):
             return math.nan if not self.base == 0 < self.head else math.inf
-        worse = -self.difference if is_rate(self.unit) else self.difference
-        return worse / self.base + 0.0
+        return self._worse(self.difference) / self.base + 0.0
+
+    @property
+    def accepted(self) -> float:
+        """What lines add whose cost is accepted; it counts for no limit."""
+        own = (one.cost for one in self.parts if one.line.accepted and self._worse(one.cost) > 0)
+        return math.fsum(own)
+
+    def _worse(self, value: float) -> float:
+        return -value if is_rate(self.unit) else value
 
     @property
     def distinguishable(self) -> bool:
@@ -118,7 +131,12 @@ class Growth:
     @property
     def exceeds(self) -> bool:
         """Whether the value is beyond the limit, be it by chance or not."""
-        return self.limit is not None and self.share > self.limit
+        if self.limit is None or not self.share > self.limit:
+            return False
+        if not self.accepted:
+            return True
+        rest = self._worse(self.difference - self.accepted)
+        return rest > max(self.least, self.limit * self.base)
 
     @property
     def over(self) -> bool:
@@ -133,7 +151,7 @@ class Gate:
     `base` and `head` are the states as the user named them. `conditions` say under what the numbers
     hold, such as the instrument and the kernel. `unknown` are metrics without a number, each with
     why; `lines` the lines of the change, whatever they cost. `warnings` say why the numbers may not
-    be comparable.
+    be comparable. `strict`: these, and what is beyond a limit perhaps by chance, are a "no".
     """
 
     base: str
@@ -146,6 +164,12 @@ class Gate:
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     runs: tuple[str, ...] = field(default=())
+    strict: bool = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether the answer is "no"."""
+        return bool(self.over or (self.strict and (self.unclear or self.warnings)))
 
     @property
     def over(self) -> tuple[Growth, ...]:
@@ -176,8 +200,15 @@ class Gate:
 
     @property
     def counted_of_head(self) -> tuple[Line, ...]:
-        """Those of them that stand in the later state, and so have a place there."""
-        return tuple(line for line in self.counted if line.change is not Change.REMOVED)
+        """Those of them that stand in the later state, and whose cost no comment accepts."""
+        return tuple(
+            line for line in self.counted if line.change is not Change.REMOVED and not line.accepted
+        )
+
+    @property
+    def accepted(self) -> tuple[Line, ...]:
+        """The lines that add to a metric, and whose cost a comment accepts."""
+        return tuple(line for line in self.counted if line.accepted)
 
     def parts_of(self, line: Line) -> tuple[tuple[Growth, Part], ...]:
         """Return what a line adds, by metric, the largest share of the metric first."""
@@ -189,7 +220,7 @@ class Gate:
         return tuple(
             growth
             for growth, part in self.parts_of(line)
-            if growth.over and _of(growth, part.cost) > 0
+            if growth.over and not line.accepted and _of(growth, part.cost) > 0
         )
 
     @property
@@ -224,7 +255,8 @@ def line_of(control: Control, change: Change) -> Line:
     place = getattr(control, "place", None) if rule is None else rule.place
     if place is None:
         return Line("", None, control.name, change)
-    return Line(place.file, place.line, control.name, change)
+    accepted = change is Change.ADDED and rule is not None and OVER_LIMIT in rule.ignores
+    return Line(place.file, place.line, control.name, change, accepted)
 
 
 def ordered(parts: Iterable[Part]) -> tuple[Part, ...]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hardcost.analysis.cautions import notes
 from hardcost.controls.exercised import reach
 from hardcost.workloads import syscalls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from hardcost.analysis.finding import Finding
     from hardcost.controls.control import Control
@@ -24,16 +25,18 @@ def told(finding: Finding, configurations: Mapping[str, Sequence[Control]]) -> F
     if not cells or any(cell.workload.split(" ")[0] not in syscalls.OF_CALLS for cell in cells):
         return finding
     metrics = {cell.metric for cell in cells}
-    lost = set() if finding.bill is None else {one.control for one in finding.bill.unmeasured}
     controls = {
-        one: None for some in configurations.values() for one in some if one.name not in lost
+        one: None
+        for some in configurations.values()
+        for one in some
+        if one.name not in finding.refused
     }
     known = {one.name: bool(metrics & {*at.by}) for one in controls if (at := reach(one))}
     why = {one.name: _why(one) for one in controls if known.get(one.name) is False}
     if finding.bill is None:
         return replace(
             finding,
-            notes=(*finding.notes, *_notes(why)),
+            notes=(*finding.notes, *notes(why)),
             unexercised=_nothing_reached(finding, configurations, why),
         )
     items = (*finding.bill.items, *finding.bill.small)
@@ -57,7 +60,7 @@ def told(finding: Finding, configurations: Mapping[str, Sequence[Control]]) -> F
         small=shown[many:],
         unshown=tuple(dict.fromkeys((*finding.bill.unshown, *why))),
     )
-    return replace(finding, bill=bill, notes=(*finding.notes, *_notes(left)))
+    return replace(finding, bill=bill, notes=(*finding.notes, *notes(left)))
 
 
 def _names(finding: Finding) -> set[str]:
@@ -71,14 +74,6 @@ def _why(control: Control) -> str:
     others = [name for name, calls in syscalls.OF_CALLS.items() if {*by} & {*calls()}]
     hint = f"--workload {others[0]} does" if others else "no workload of calls does"
     return f"not exercised: it acts on {acts_on}, which no metric here reaches; {hint}"
-
-
-def _notes(why: Mapping[str, str]) -> Iterable[str]:
-    """Return each reason once, after the controls that it is of."""
-    about: dict[str, list[str]] = {}
-    for name, text in why.items():
-        about.setdefault(text, []).append(name)
-    return (f"{', '.join(names)}: {text}" for text, names in about.items())
 
 
 def _nothing_reached(

@@ -141,7 +141,13 @@ def load_rules(rules: Sequence[Rule], target: Target = ANYWHERE, name: str = "")
 def readings_of(rules: Sequence[Rule], name: str = "") -> tuple[Reading, ...]:
     """Return rules as lines; `name` is as in `load_rules`."""
     return tuple(
-        Reading(Kind.RULE, rule.place or Place(name, number), rule.text, rule=rule)
+        Reading(
+            Kind.RULE,
+            rule.place or Place(name, number),
+            rule.text,
+            rule=rule,
+            ignores=rule.ignores,
+        )
         for number, rule in enumerate(rules, 1)
     )
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules import bounded, line, loading
+from hardcost.auditrules import bounded, ignoring, line, loading
 from hardcost.auditrules.folder import as_augenrules, version_key
 from hardcost.auditrules.rule import Fault, Kind, Place, Reading, RulesError, RuleSet
 from hardcost.auditrules.translate import translate
@@ -41,25 +41,34 @@ def read(
     name used in places. All faults are raised at once, as a `RulesError`; so is a set without
     rules, unless it may be empty.
     """
+    if not paths:
+        remedy = "name a file or a folder"
+        raise RulesError((Fault("no file of audit rules is given", "", remedy=remedy),))
+    named = ", ".join(shown(path) for path in paths)
+    return _rule_set(read_each(paths, shown), named, may_be_empty=may_be_empty)
+
+
+def read_text(data: bytes, name: str) -> RuleSet:
+    """Return what a text says that is no file; faults are raised as `read` does."""
+    return _rule_set([(read_bytes(data, name), [])], name)
+
+
+def _rule_set(
+    each: Iterable[tuple[tuple[Reading, ...], list[Fault]]],
+    named: str,
+    *,
+    may_be_empty: bool = False,
+) -> RuleSet:
     faults: list[Fault] = []
     parts: list[RuleSet] = []
-    for readings, of_files in read_each(paths, shown):
+    for readings, of_files in each:
         part, of_lines = loading.combine(readings)
         faults.extend((*of_files, *of_lines, *_not_text(part)))
         parts.append(part)
     rule_set = join(parts)
-    if not paths:
-        faults.append(
-            Fault("no file of audit rules is given", "", remedy="name a file or a folder")
-        )
-    elif not rule_set.rules and not faults and not may_be_empty:
-        faults.append(
-            Fault(
-                "there is no audit rule in it",
-                ", ".join(shown(path) for path in paths),
-                remedy="a rule is a line that begins with -a, -A or -w",
-            )
-        )
+    if not rule_set.rules and not faults and not may_be_empty:
+        remedy = "a rule is a line that begins with -a, -A or -w"
+        faults.append(Fault("there is no audit rule in it", named, remedy=remedy))
     if faults:
         raise RulesError(tuple(faults))
     return rule_set
@@ -110,7 +119,11 @@ def read_bytes(data: bytes, file: str) -> tuple[Reading, ...]:
     lines = data.split(b"\n")
     if not lines[-1]:
         lines.pop()
-    return tuple(line.read_raw(raw, Place(file, number)) for number, raw in enumerate(lines, 1))
+    return tuple(
+        ignoring.heeded(
+            line.read_raw(raw, Place(file, number)) for number, raw in enumerate(lines, 1)
+        )
+    )
 
 
 def excess(size: int, lines: int) -> str | None:

@@ -51,7 +51,8 @@ class Rule:
 
     `key` is the first key (`-k`, `-F key=`), or "". `watched_directories` and `watched_files` are
     the absolute paths whose existence the rule needs or tests (`-w`, `-F path=`, `-F dir=`,
-    `-F exe=`). `columns` are where its words begin in the line, from 1.
+    `-F exe=`). `columns` are where its words begin in the line, from 1. `ignores` are the codes of
+    findings that comments above it leave out.
     """
 
     text: str
@@ -60,6 +61,7 @@ class Rule:
     watched_directories: tuple[str, ...] = ()
     watched_files: tuple[str, ...] = ()
     columns: tuple[int, ...] = field(default=(), compare=False)
+    ignores: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,8 @@ class Reading:
     """Whether a carriage return ends the line, as it does in files of other systems."""
     raw: str = field(default="", compare=False)
     """The line as it stands in its file, with all its spaces."""
+    ignores: frozenset[str] = field(default=frozenset(), compare=False)
+    """The codes of which no finding is wanted here, as comments above the line say."""
 
     def at_fault(self, message: str, remedy: str | None, column: int | None = None) -> Reading:
         """Return the reading of the line as a faulty one."""

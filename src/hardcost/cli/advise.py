@@ -11,7 +11,7 @@ import click
 
 from hardcost.analysis import budget as within
 from hardcost.analysis import choosing, frontier, itemise, mix
-from hardcost.analysis.advised import Abandoned, Choice, Costs, Level
+from hardcost.analysis.advised import Abandoned, Choice, Costs, Level, Offer, Unkeepable
 from hardcost.analysis.budget import Budget
 from hardcost.analysis.choice import Problem
 from hardcost.cli import billsingle, budgets, measuring, options, percentages, refused
@@ -37,10 +37,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from hardcost.analysis.choice import Kept
+    from hardcost.analysis.choice import Kept, Point
     from hardcost.analysis.choosing import Outcome
     from hardcost.analysis.finding import Bill, Total
     from hardcost.analysis.frontier import Best
+    from hardcost.analysis.interplay import Model
     from hardcost.auditrules.cost.predict import Histogram
     from hardcost.cli.options import Choices as Wishes
     from hardcost.controls.control import Control, LsmMode, Profile
@@ -231,7 +232,7 @@ class _Advice:
     def choice(self, rounds: int) -> tuple[Choice, Kept]:
         """Return what was found, and what is kept."""
         problem, choices = self._problem, self._choices
-        points = choices.first()
+        points: Sequence[Point] = choices.first()
         if self._wanted.budget is not None and not problem.within(points[0].costs):
             note("the whole profile is over the budget: looking for what to give up")
             outcome = choices.answered(choosing.search(problem, points, self._wanted.most))
@@ -241,7 +242,86 @@ class _Advice:
             frontier.frontier(problem, outcome.points, outcome.model, self._levels, rounds)
         )
         kept = self._kept(outcome, around)
-        return self._found(outcome, around, kept), kept
+        found = self._found(outcome, around, kept)
+        points = (*outcome.points, *(one.point for one in around if one.measured))
+        return dataclasses.replace(
+            found, unkeepable=self._unkeepable(points, outcome.model, kept, rounds)
+        ), kept
+
+    def _unkeepable(
+        self, points: Sequence[Point], model: Model, kept: Kept, rounds: int
+    ) -> Unkeepable | None:
+        """Return the controls of which not one fits: all audit rules, all, or what has to stay."""
+        if self._wanted.budget is None:
+            return None
+        problem, listed = self._problem, self._choices.controls
+        rules = frozenset(one for one, it in enumerate(listed) if isinstance(it, AuditRule))
+        kind, none_of = "audit rule", rules
+        if problem.best(points) is None:
+            kind, none_of = "required control", problem.bound
+        elif not kept and rules != problem.controls:
+            kind, none_of = "control", problem.controls
+        elif not rules or kept & rules or (kept and len(rules) == 1):
+            return None
+        able = [one for one in points if one.kept & none_of and problem.bound <= one.kept]
+        if not able or any(problem.within(one.costs) for one in able):
+            return None
+        return Unkeepable(
+            kind,
+            tuple(listed[one].name for one in sorted(none_of)),
+            self._offers(points, model, able, rounds),
+        )
+
+    def _offers(
+        self, points: Sequence[Point], model: Model, able: Sequence[Point], rounds: int
+    ) -> tuple[Offer, ...]:
+        """Return what the least budget keeps that allows one of some choices, and a round one."""
+        problem, limit = self._problem, (self._wanted.budget or _ANY).for_metrics(self._totals)
+        cheapest = min(able, key=lambda one: problem.use(one.costs))
+        over = {
+            metric: cheapest.costs[metric] / problem.scale(metric)
+            for metric, most in problem.limits.items()
+            if cheapest.costs[metric] > most
+        }
+        least = within.raised(limit, over, within.enough)
+        round_one = within.raised(least, {it: least.of(it) for it in over}, within.round_above)
+        budgets = {1.0: least, 2.0: round_one}
+        levels = {factor: self._limits(one) for factor, one in budgets.items()}
+        found = self._choices.answered(frontier.frontier(problem, points, model, levels, rounds))
+        return tuple(
+            self._offer(one, budgets[one.factor], levels[one.factor], able) for one in found
+        )
+
+    def _offer(
+        self, best: Best, budget: Budget, limits: Mapping[str, float], able: Sequence[Point]
+    ) -> Offer:
+        """Return what a budget keeps; what is worth more, but keeps none of them, is no answer."""
+        point = best.point
+        if not any(one.kept <= point.kept for one in able):
+            point = dataclasses.replace(self._problem, limits=limits).best(able) or point
+        return Offer(
+            budget=budget.others,
+            budgets=dict(budget.metrics),
+            kept=tuple(self._choices.controls[one].name for one in sorted(point.kept)),
+            costs=self._costs(self._costing(point), limits),
+            measured=best.measured,
+        )
+
+    def _limits(self, budget: Budget) -> dict[str, float]:
+        """Return the most that each metric may cost under a budget, in its unit."""
+        return {
+            name: frontier.limit(budget.of(name), one.baseline, one.least)
+            for name, one in self._totals.items()
+            if name in self._shares
+        }
+
+    def _costing(self, point: Point) -> dict[str, Total]:
+        """Return what a choice costs on the metrics with a budget."""
+        return {
+            metric: dataclasses.replace(one, cost=point.costs[metric])
+            for metric, one in self._totals.items()
+            if metric in self._shares
+        }
 
     def _kept(self, outcome: Outcome, around: Sequence[Best]) -> Kept:
         """Return the best choice for the budget; the frontier may have met a better one."""
@@ -310,18 +390,13 @@ class _Advice:
         return self._costs(totals, self._problem.limits)
 
     def _level(self, best: Best) -> Level:
-        totals = {
-            metric: dataclasses.replace(one, cost=best.point.costs[metric])
-            for metric, one in self._totals.items()
-            if metric in self._shares
-        }
         off = sorted(self._problem.controls - best.point.kept)
         return Level(
             factor=best.factor,
             kept=len(best.point.kept),
             value=self._value(best.point.kept),
             given_up=tuple(self._choices.controls[one].name for one in off),
-            costs=self._costs(totals, self._levels[best.factor]),
+            costs=self._costs(self._costing(best.point), self._levels[best.factor]),
             measured=best.measured,
         )
 
@@ -344,14 +419,15 @@ class _Advice:
             cost=saved[metric].value,
             low=saved[metric].low,
             high=saved[metric].high,
-            place=_place(control),
+            place=_places(originals),
             stands_for=() if originals == (control,) else tuple(one.name for one in originals),
         )
 
 
-def _place(control: Control) -> str:
-    place = getattr(getattr(control, "rule", control), "place", None)
-    return "" if place is None else str(place)
+def _places(controls: Iterable[Control]) -> str:
+    """Return where controls were written; for a rewritten rule, all that it stands for."""
+    places = (getattr(getattr(one, "rule", one), "place", None) for one in controls)
+    return ", ".join(dict.fromkeys(str(place) for place in places if place is not None))
 
 
 def _covered(found: mix.Mix) -> str:

@@ -13,6 +13,7 @@ from hardcost.cli import (
     percentages,
     precisely,
     refused,
+    weights,
 )
 from hardcost.cli.namedprofiles import named_profiles
 from hardcost.design.culprits import worth_searching
@@ -46,6 +47,8 @@ def bill(  # noqa: PLR0913  (click's options)
     time_limit: float | None,
     count: bool,
     leave_out_faulty: bool,
+    call: str | None,
+    histogram_file: Path | None,
     **words: Any,  # noqa: ANN401  (click's options)
 ) -> None:
     """Itemise what PROFILEs cost, control by control."""
@@ -57,6 +60,7 @@ def bill(  # noqa: PLR0913  (click's options)
     workloads = chosen.workloads or (Workload("syscalls"),)
     if limit is not None:
         budgets.check_metrics(limit, workloads)
+    weighed = weights.Wanted.of(call, histogram_file, workloads)
     loaded = [
         booted(one) if prefer_boot else one
         for one in named_profiles(
@@ -69,12 +73,12 @@ def bill(  # noqa: PLR0913  (click's options)
         refused.check(one)
     if _is_searched(loaded, workloads, method, limit):
         precisely.check_none(aim, "a search for culprits")
-        billsearch.bill(loaded[0], workloads, chosen, wanted)
+        billsearch.bill(loaded[0], workloads, chosen, wanted, weighed)
     elif len(loaded) > 1:
         precisely.check_none(aim, "a bill of several profiles")
-        billseveral.bill(loaded, workloads, chosen, limit)
+        billseveral.bill(loaded, workloads, chosen, limit, weighed)
     else:
-        asked = billsingle.Asked(limit, aim, count)
+        asked = billsingle.Asked(limit, aim, weighed, count)
         billsingle.bill(loaded[0], workloads, chosen, asked)
 
 

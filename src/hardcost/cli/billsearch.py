@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from hardcost.analysis.finding import Unmeasured
     from hardcost.cli.measuring import Monitored
     from hardcost.cli.options import Choices
+    from hardcost.cli.weights import Wanted as Weighed
     from hardcost.controls.control import Control, Profile
     from hardcost.design.culprits import Suspects
     from hardcost.design.group_testing import Outcome
@@ -65,7 +66,13 @@ class Wanted:
     most: int | None
 
 
-def bill(profile: Profile, workloads: Sequence[Workload], chosen: Choices, wanted: Wanted) -> None:
+def bill(
+    profile: Profile,
+    workloads: Sequence[Workload],
+    chosen: Choices,
+    wanted: Wanted,
+    weighed: Weighed,
+) -> None:
     """Search for what is to blame for a profile's cost; print, save and report the bill.
 
     Raises:
@@ -101,6 +108,8 @@ def bill(profile: Profile, workloads: Sequence[Workload], chosen: Choices, wante
         named_by = blamed.guide_name(begun.records)
         story = blamed.story(found.problem.names, outcome, said, named_by)
         finding = _finding(asked, run.name, outcome, searched.records, story)
+        if finding.bill is not None:
+            finding = replace(finding, bill=weighed.on(finding.bill))
         finding = measuring.finished(run, without(finding, begun.unmeasured))
     measuring.shown(finding, chosen)
     if begun.unmeasured:
@@ -269,13 +278,15 @@ def _that_hold(
 ) -> tuple[Profile, Mapping[str, frozenset[str]]]:
     """Return the profile without kernel options that change nothing or can't hold, with notes."""
     on.machine.fetch((Boot(kernel=recipe),), on.monitor.note)
-    console.note("asking Kconfig what the options do to the base …")
+    console.note("asking Kconfig what the options change in the base configuration …")
     known = on.machine.relations(recipe)
     kept = {KernelOption(name, value) for name, value in known.effective}
-    notes = [f"{one.option}={one.wanted} does not come out: {one.why}" for one in known.unmet]
+    notes = [
+        f"{one.option}={one.wanted} is not what Kconfig sets: {one.why}" for one in known.unmet
+    ]
     if known.already:
         same = ", ".join(f"{name}={value}" for name, value in known.already)
-        notes.append(f"so on the base already, and of no cost here: {same}")
+        notes.append(f"set so in the base configuration already, at no cost here: {same}")
     return replace(
         profile,
         controls=tuple(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hardcost.analysis.budget import Budget
     from hardcost.analysis.finding import Cell
     from hardcost.cli.options import Choices
+    from hardcost.cli.weights import Wanted
     from hardcost.controls.control import Profile
     from hardcost.design.plan import Plan, Workload
     from hardcost.store.record import Record
@@ -28,6 +29,7 @@ def bill(
     workloads: Sequence[Workload],
     chosen: Choices,
     limit: Budget | None,
+    weighed: Wanted,
 ) -> None:
     """Measure each control of each profile left out and alone; print, save and report the bills.
 
@@ -45,7 +47,7 @@ def bill(
         bills = []
         for profile, plan in zip(alike, plans, strict=True):
             mine = _own(profile, plan, records)
-            found = billsingle.finding(profile, plan, run, mine, chosen)
+            found = billsingle.finding(profile, plan, run, mine, chosen, weighed)
             if limit is not None:
                 advice = budgets.advice(profile, plan, run, mine, limit)
                 found = dataclasses.replace(found, advice=advice)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hardcost.analysis.budget import Budget
     from hardcost.analysis.finding import Unmeasured
     from hardcost.cli.options import Choices
+    from hardcost.cli.weights import Wanted as Weighed
     from hardcost.controls.control import Profile
     from hardcost.design.plan import Plan, Workload
     from hardcost.run.precise import Aim
@@ -49,10 +50,11 @@ _SHOWN = (leave_one_out.BASELINE, leave_one_out.PROFILE, leave_one_out.AUDIT_OFF
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of a bill: a budget to keep, how precise times are; whether to count, too."""
+    """What is asked of a bill: a budget, how precise times are, its order, whether to count."""
 
     limit: Budget | None = None
     aim: Aim | None = None
+    weighed: Weighed | None = None
     count: bool = True
 
 
@@ -75,7 +77,7 @@ def bill(profile: Profile, workloads: Sequence[Workload], chosen: Choices, asked
     on, counted = measuring.monitored(plan, chosen), _Counted()
     if asked.count and chosen.running and not chosen.dry_run:
         prepare_all(plan, on.machine, on.monitor)  # refuses what the machine can't do
-        counted = _counted(profile, workloads, chosen)
+        counted = _counted(profile, workloads, chosen, asked.weighed)
     if aim is not None:
         aim = replace(aim, began=time.monotonic())
     with measuring.run_of(plan, chosen, on=on) as run:
@@ -88,7 +90,7 @@ def bill(profile: Profile, workloads: Sequence[Workload], chosen: Choices, asked
             return planned(spared.profile, number)
 
         done = precisely.measured(spared.plan, run, aim, rounds, spared.measured)
-        found = finding(profile, done.plan, run, done.records, chosen)
+        found = finding(profile, done.plan, run, done.records, chosen, asked.weighed)
         found = without(found, spared.unmeasured)
         notes = (*found.notes, *done.notes, *counted.notes)
         found = replace(found, notes=notes, counted=counted.finding)
@@ -131,7 +133,9 @@ class _Counted:
     notes: tuple[str, ...] = ()
 
 
-def _counted(profile: Profile, workloads: Sequence[Workload], chosen: Choices) -> _Counted:
+def _counted(
+    profile: Profile, workloads: Sequence[Workload], chosen: Choices, weighed: Weighed | None
+) -> _Counted:
     """Return the same bill in instructions, as a run of its own."""
     by = options.counting(chosen)
     console.note(f"counting instructions of the same controls on the machine {by.machine} …")
@@ -140,7 +144,7 @@ def _counted(profile: Profile, workloads: Sequence[Workload], chosen: Choices) -
         with measuring.run_of(plan, by) as run:
             if run is None:
                 return _Counted()
-            found = finding(profile, plan, run, run.measure().records, by)
+            found = finding(profile, plan, run, run.measure().records, by, weighed)
             return _Counted(measuring.finished(run, found))
     except HardcostError as error:
         said = f"instructions were not counted beside the times: {error}"
@@ -148,8 +152,13 @@ def _counted(profile: Profile, workloads: Sequence[Workload], chosen: Choices) -
         return _Counted(notes=(said,))
 
 
-def finding(
-    profile: Profile, plan: Plan, run: Run, records: Sequence[Record], chosen: Choices
+def finding(  # noqa: PLR0913, PLR0917  (what a bill is made of)
+    profile: Profile,
+    plan: Plan,
+    run: Run,
+    records: Sequence[Record],
+    chosen: Choices,
+    weighed: Weighed | None = None,
 ) -> Finding:
     """Return the bill of `records`.
 
@@ -181,7 +190,7 @@ def finding(
             *notes_of(whole),
             *notes,
         ),
-        bill=bill,
+        bill=bill if weighed is None else weighed.on(bill),
     )
 
 

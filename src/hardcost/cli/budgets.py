@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hardcost.analysis import budget as budget_of
 from hardcost.analysis import itemise
-from hardcost.analysis.finding import Advice, Total
+from hardcost.analysis.finding import Advice
 from hardcost.design import leave_one_out
 from hardcost.workloads import syscalls
 from hardcost.workloads.names import asked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from hardcost.analysis.budget import Budget
-    from hardcost.analysis.finding import Bill
+    from hardcost.analysis.finding import Bill, Total
     from hardcost.controls.control import Profile
     from hardcost.design.plan import Plan, Workload
     from hardcost.run.session import Run
@@ -30,14 +32,21 @@ def check_metrics(wanted: Budget, workloads: Sequence[Workload], also: Sequence[
     Raises:
         InputError: There is no metric of a name.
     """
-    names: list[str] = list(also)
+    names = metrics(workloads)
+    if names is not None:
+        wanted.for_metrics([*also, *names])
+
+
+def metrics(workloads: Sequence[Workload]) -> list[str] | None:
+    """Return what will be measured; None where that is known only once it has run."""
+    names: list[str] = []
     for workload in workloads:
         if workload.name != syscalls.NAME:
-            return  # what the others yield is known once they have run
+            return None
         calls = syscalls.chosen(asked(syscalls, dict(workload.parameters)))
         prefix = f"{workload} " if len(workloads) > 1 else ""
         names += [f"{prefix}{call.name}" for call in calls]
-    wanted.for_metrics(names)
+    return names
 
 
 def advice(
@@ -54,29 +63,70 @@ def advice(
     names = [control.name for control in profile.controls]
     everything = {item.control for item in itemised.items}
     dropped: tuple[str, ...] = ()
+
+    def without(some: Sequence[str]) -> tuple[Total, ...]:
+        """Measure what the profile costs without some controls."""
+        indices = [index for index, name in enumerate(names) if name in some]
+        more = run.measure_more(leave_one_out.kept_plan(plan, profile, indices))
+        return itemise.totals((*records, *more), leave_one_out.without_all(indices))
+
     while not budget_of.within(totals, limit) and len(dropped) < len(everything):
         dropped = budget_of.propose(itemised, totals, dropped, limit)
-        indices = [index for index, name in enumerate(names) if name in dropped]
-        more = run.measure_more(leave_one_out.kept_plan(plan, profile, indices))
-        totals = itemise.totals((*records, *more), leave_one_out.without_all(indices))
-    kept = len(everything) - len(dropped)
+        totals = without(dropped)
+    for back in _saving_nothing(itemised, dropped, limit):
+        fewer = tuple(name for name in dropped if name not in back)
+        known = without(fewer)
+        if budget_of.within(known, limit):
+            dropped, totals = fewer, known
+            break
+    cheapest, alone = _cheapest(itemised, dropped, limit)
+    if len(dropped) == len(everything) and alone and budget_of.within(alone, limit):
+        dropped, totals = tuple(name for name in dropped if name != cheapest), alone
     return Advice(
         budget=limit.others,
         leave_out=dropped,
-        kept=kept,
+        kept=len(everything) - len(dropped),
         totals=totals,
         within=budget_of.within(totals, limit),
         budgets=dict(limit.metrics),
-        alone=() if kept or not dropped else _alone(itemised, dropped[-1]),
+        alone=() if budget_of.within(alone, limit) else alone,
     )
+
+
+def _saving_nothing(bill: Bill, dropped: Sequence[str], limit: Budget) -> Iterator[tuple[str, ...]]:
+    """Yield the controls that were given up and save nothing: all, then those that are no rules.
+
+    The latter do not pay the price of having any audit rule.
+    """
+    dear = {
+        item.control for item in bill.items if item.low > 0 and math.isfinite(limit.of(item.metric))
+    }
+    free = tuple(name for name in dropped if name not in dear)
+    others = tuple(name for name in free if name not in bill.rules)
+    yield from (some for some in dict.fromkeys((free, others)) if some)
+
+
+def _cheapest(bill: Bill, dropped: Sequence[str], limit: Budget) -> tuple[str, tuple[Total, ...]]:
+    """Return the cheapest control and its cost alone, where all were given up, or all rules."""
+    every = {item.control for item in bill.items}
+    none_of = every if every <= set(dropped) else set(bill.rules)
+    if (
+        not none_of
+        or not dropped
+        or not none_of <= set(dropped)
+        or (none_of != every and len(none_of) == 1)
+    ):
+        return "", ()
+    alone = {name: _alone(bill, name) for name in sorted(none_of)}
+    return min(alone.items(), key=lambda one: max(budget_of.excess(it, limit) for it in one[1]))
 
 
 def _alone(bill: Bill, control: str) -> tuple[Total, ...]:
     """Return what each metric costs with one control alone."""
-    baselines = {total.metric: total.baseline for total in bill.totals}
+    totals = {total.metric: total for total in bill.totals}
     return tuple(
-        Total(one.metric, one.unit, base, base + one.alone, one.alone)
+        replace(of, with_profile=of.baseline + one.alone, cost=one.alone)
         for one in bill.items
         if one.control == control
-        for base in [baselines[one.metric]]
+        for of in [totals[one.metric]]
     )

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, TypeGuard
 import click
 from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
+from rich.markup import escape
+from rich.table import Column, Table
 
+from hardcost.cli.githubjob import harmless
 from hardcost.errors import MachineError
 from hardcost.report.text import visible
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from hardcost.errors import HardcostError
 
 _PLAIN_WIDTH = 120  # columns where stdout is no terminal, so that a saved table is whole
+_LIST_WIDTH = 100  # columns of a list where stdout is no terminal
 _UNBOUNDED = 1_000_000  # columns: a table's rows are never cut or folded where no terminal is
 _CONSOLE_LINES = 15  # of the end of a guest's console
 
@@ -64,16 +67,41 @@ def aligned(rows: Sequence[Sequence[str]]) -> None:
     sys.stdout.flush()  # before any note that follows on stderr
 
 
+def fitted(rows: Sequence[Sequence[str]]) -> None:
+    """Print rows of equally many texts to stdout, the first as their head, in 100 columns.
+
+    A text that is too long continues below itself. A terminal has its own width.
+    """
+    table = Table(*(Column(name, overflow="fold") for name in rows[0]))
+    for row in rows[1:]:
+        table.add_row(*map(escape, row))
+    if sys.stdout.isatty():
+        show(table)
+        return
+    for line in _lines(_plain(table), _LIST_WIDTH):
+        print(line.rstrip())
+    sys.stdout.flush()  # before any note that follows on stderr
+
+
 def _lines_of(renderable: RenderableType) -> list[str]:
     """Return what is printed where no terminal is: a table's rows on a line each, without boxes."""
     width = _PLAIN_WIDTH
     if isinstance(renderable, Table):
-        renderable.box = None
-        renderable.pad_edge = False
-        renderable.padding = (0, 2, 0, 0)
-        for column in renderable.columns:
+        for column in _plain(renderable).columns:
             column.no_wrap, column.max_width = True, None
         width = _UNBOUNDED
+    return _lines(renderable, width)
+
+
+def _plain(table: Table) -> Table:
+    """Return a table whose columns are set apart by blanks alone."""
+    table.box = None
+    table.pad_edge = False
+    table.padding = (0, 2, 0, 0)
+    return table
+
+
+def _lines(renderable: RenderableType, width: int) -> list[str]:
     console = Console(width=width, file=io.StringIO(), legacy_windows=False)
     with console.capture() as captured:
         console.print(renderable)
@@ -146,4 +174,4 @@ def _has_console(error: HardcostError) -> TypeGuard[MachineError]:
 
 
 def _line(text: str) -> None:
-    click.echo(visible(text), err=True)
+    click.echo(harmless(visible(text)), err=True)

@@ -12,6 +12,7 @@ from hardcost.files import check_put
 from hardcost.profiles import decisions
 from hardcost.profiles.decisions import Decision
 from hardcost.profiles.givenup import GivenUp
+from hardcost.report.sentences.choicewords import choice_sentences
 from hardcost.report.text import percent
 from hardcost.units import count
 
@@ -54,9 +55,12 @@ def write_decision(out: Path, kept: Profile, choice: Choice, finding: Finding) -
     measured = [f"instrument {finding.instrument}", f"machine {finding.machine}"]
     measured += [f"{key} {environment[key]}" for key in ("kernel", "qemu") if key in environment]
     conditions = ", ".join([*measured, f"run {finding.run}"])
+    unkeepable = choice_sentences(choice)[0]
     given_up = tuple(
         GivenUp(
             control=one.control,
+            place=one.place,
+            stands_for=one.stands_for,
             ids=one.ids,
             severity=one.severity if one.severity in _SEVERITIES else "",
             metric=one.metric,
@@ -66,6 +70,7 @@ def write_decision(out: Path, kept: Profile, choice: Choice, finding: Finding) -
             unit=one.unit,
             baseline=one.baseline,
             conditions=conditions,
+            reason=unkeepable if one not in choice.abandoned else "",
         )
         for one in choice.given_up
     )

@@ -52,7 +52,7 @@ def doctor(machine: str, format: str) -> None:  # noqa: A002
 
 
 def _as_it_is(machine: str) -> list[Check]:
-    """Look at a machine that is there already, and measure what it can tell from chance.
+    """Look at a real machine, and measure what it can tell from chance.
 
     Raises:
         HardcostError: There is no such machine, or it can't be reached.
@@ -65,7 +65,9 @@ def _as_it_is(machine: str) -> list[Check]:
         return checks
     monitor = monitor_of("auto")
     checks += until_done(names.try_out(machine, cache))
-    note(f"measuring one state as if it were two, for {_SECONDS:.0f} s …")
+    note(
+        f"measuring the same state twice, to see which difference is noise, for {_SECONDS:.0f} s …"
+    )
     made = until_done(names.make(machine, wanted, monitor))
     measured = imported("hardcost.run.equal:resolutions")
     with monitor.stage("seconds", round(_SECONDS)) as advance:
@@ -92,8 +94,8 @@ def _resolution(one: Resolution) -> Check:
     return Check(
         f"smallest cost of {one.call}",
         ok=False,
-        found=f"one state differs from itself by {one.low:.3g} to {one.high:.3g} ns",
-        remedy="by chance that happens in 1 of 100 cases: run it again; see what else runs there",
+        found=f"two measurements of the same state differ by {one.low:.3g} to {one.high:.3g} ns",
+        remedy="by chance that happens once in 100: run it again, or see what else runs there",
         needed=False,
     )
 

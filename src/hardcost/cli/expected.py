@@ -59,15 +59,15 @@ def constants_for(
     about, measured = Constants.of_debian().about, environment.get("kernel", "another kernel")
     words = [f"--kernel {chosen.wanted.kernel}"] if chosen.wanted.kernel else []
     words += [f"--cpu {chosen.wanted.cpu}"] if chosen.wanted.cpu != about["cpu_model"] else []
-    how = f"`hardcost rules cost --fit {' '.join([*words, 'FILE'])}` fits them in some minutes"
+    how = f"`hardcost rules cost --fit {' '.join([*words, 'FILE'])}` measures them in a few minutes"
     if machine.environment(Boot())["kernel"] != measured:
         how = "there are none for a kernel that was built for a bill"
     return None, (
         (
-            "no costs are predicted: the cost model comes with the constants of kernel "
-            f"{about['kernel']}, processor model {about['cpu_model']}, QEMU {about['qemu']}, and "
-            f"none are kept for what was measured, kernel {measured}, processor model "
-            f"{environment.get('cpu_model')}, QEMU {environment.get('qemu')}; {how}"
+            f"no costs are predicted: the cost model has no constants for kernel {measured}, "
+            f"processor model {environment.get('cpu_model')}, QEMU {environment.get('qemu')}, only "
+            f"for kernel {about['kernel']}, processor model {about['cpu_model']}, QEMU "
+            f"{about['qemu']}; {how}"
         ),
     )
 
@@ -76,7 +76,10 @@ def _findings(rules: Sequence[Rule], machine: Target, constants: Constants) -> d
     """Return the codes of what lint finds in the rules, by their place."""
     readings = readings_of([rule for rule in rules if rule.place])
     found: defaultdict[str, list[str]] = defaultdict(list)
-    for finding in lint(gather([readings], (), Options(constants=constants), machine)):
+    context = gather([readings], (), Options(constants=constants), machine)
+    for finding in lint(context):
+        if context.leaves_out(finding.code, finding.spot):
+            continue
         place = f"{finding.spot.file}:{finding.spot.line}"
         if finding.code not in found[place]:
             found[place].append(finding.code)

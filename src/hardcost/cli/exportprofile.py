@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost import files
-from hardcost.cli import dataout, options
+from hardcost.cli import arguments, dataout
 from hardcost.cli.console import note
 from hardcost.errors import InputError, StoreError
-from hardcost.profiles import ansiblerole, bpftracescripts, catalogue, exporters
+from hardcost.profiles import ansiblerole, bpftracescripts, exporters
 from hardcost.units import count
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def bpftrace(profile: str, out: Path, *, force: bool) -> None:
 
 
 def _loaded(name: str) -> Profile:
-    return catalogue.load(name, options.package_root)
+    return arguments.profile(name)
 
 
 def _to_file(profile: Profile, made: Exported, out: Path, *, force: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import click
 
 from hardcost.analysis.budget import Budget
 from hardcost.analysis.growth import limited
-from hardcost.cli import gatepredicted, percentages
+from hardcost.cli import gatepredicted, githubjob, percentages
 from hardcost.cli.commands.gate import FORMATS
 from hardcost.cli.console import as_text, note, show
 from hardcost.cli.gatesides import Results, sides
@@ -41,14 +42,17 @@ def gate(  # noqa: PLR0913  (click's options)
     git: str | None,
     predict: bool,
     written: tuple[str, ...],
+    sarif_file: Path | None,
+    fail_on: str,
     most_lines: int,
     **words: Any,  # noqa: ANN401  (click's options)
 ) -> None:
     """Compare BASE and HEAD, print what grew, and end with status 1 if that is too much."""
     allowed = _limits(limits)
-    files = [_file(one) for one in written]
-    for _, path in files:
-        check_put(path, "--write")
+    files = [(*_file(one), "--write") for one in written]
+    files += [] if sarif_file is None else [("sarif", sarif_file, "--sarif-file")]
+    for _, path, option in files:
+        check_put(path, option)
     both = sides(states, git, words["store"])
     if isinstance(both, Results):
         if predict:
@@ -62,11 +66,11 @@ def gate(  # noqa: PLR0913  (click's options)
         if measured is None:
             return  # --dry-run
         found = measured
-    found = limited(found, allowed)
-    for form, path in files:  # also where nobody reads what is printed
-        _write(path, _text(found, form))
+    found = replace(limited(found, allowed), strict=fail_on == "warning")
+    for form, path, option in files:  # also where nobody reads what is printed
+        _write(path, _text(found, form), option)
     _show(found, words["format"])
-    if found.over:
+    if found.failed:
         raise click.exceptions.Exit(1)
 
 
@@ -114,10 +118,14 @@ _FORMS: dict[str, Callable[[Gate], str]] = {
 
 
 def _show(found: Gate, form: str) -> None:
-    if form == "text":
-        show(gate_table(found))
-    else:
+    if form != "text":
         print(_text(found, form).removesuffix("\n"))
+    elif githubjob.here():
+        print(githubjob.harmless(as_text(gate_table(found))))
+    else:
+        show(gate_table(found))
+    if githubjob.here() and form != "github":
+        click.echo(github(found), err=form != "text")
 
 
 def _text(found: Gate, form: str) -> str:
@@ -125,12 +133,12 @@ def _text(found: Gate, form: str) -> str:
     return as_text(gate_table(found)) if form == "text" else _FORMS[form](found)
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, text: str, option: str) -> None:
     """Write a result to a file.
 
     Raises:
         StoreError: It can't be written.
     """
     whole = text if text.endswith("\n") else f"{text}\n"
-    put(path, whole.encode(), "the result", "--write names the file")
+    put(path, whole.encode(), "the result", f"{option} names the file")
     note(f"written: {path}")

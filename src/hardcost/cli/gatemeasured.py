@@ -98,15 +98,15 @@ def _of_lines(
 
 
 def _notes(base: Profile, changed: Changes, left: int) -> Sequence[str]:
-    found = [f"what all of it costs is compared with: {compared_with(base)}"]
+    found = [f"each whole profile is compared with: {compared_with(base)}"]
     if not changed.any:
-        found.append("no control of the two differs")
+        found.append("the two have the same controls")
     if changed.moved:
-        found.append("rules that both have stand in another order; that has no line of its own")
+        found.append("rules that both have are in another order; its cost is in the whole alone")
     if changed.of_baseline:
-        found.append("audit's own settings or the kernel changed; that has no line of its own")
+        found.append("audit's own settings or the kernel changed; its cost is in the whole alone")
     if left > 0:
-        found.append(f"{left} more lines changed, and were not measured each by itself")
+        found.append(f"{left} more lines changed and were not measured one by one")
     return found
 
 

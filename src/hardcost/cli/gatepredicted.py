@@ -116,7 +116,9 @@ def constants_for(kernel: Path | None, cpu: str) -> Constants:
 def _fit(kernel: Path | None, cpu: str) -> str:
     words = [f"--kernel {kernel}"] if kernel else []
     words += [f"--cpu {cpu}"] if cpu != _CPU else []
-    return f"`hardcost rules cost --fit {' '.join([*words, 'FILE'])}` fits them in some minutes"
+    return (
+        f"`hardcost rules cost --fit {' '.join([*words, 'FILE'])}` measures them in a few minutes"
+    )
 
 
 def _rule_sets(

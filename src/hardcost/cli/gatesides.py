@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.rule import Place as RulePlace
-from hardcost.cli import options, refused
+from hardcost.cli import arguments, options, refused
 from hardcost.cli.savedrun import saved
 from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Kernel, Sysctl
 from hardcost.errors import InputError, Place
@@ -58,7 +58,7 @@ def sides(states: Sequence[str], git: str | None, store: Path) -> Profiles | Res
             f"gate compares two states, and {len(states)} are named",
             hint="name BASE and HEAD, or take --git A..B and one file or folder",
         )
-    names = (states[0], states[1])
+    names = (states[0].strip(), states[1].strip())
     found = [_result(name, store) for name in names]
     if found[0] is not None and found[1] is not None:
         return Results(found[0], found[1], names)
@@ -68,7 +68,8 @@ def sides(states: Sequence[str], git: str | None, store: Path) -> Profiles | Res
             f"'{result}' is a result and '{profile}' is not",
             hint="name two results, or two profiles",
         )
-    base, head = (catalogue.load(name, options.package_root) for name in names)
+    arguments.check_once(names)
+    base, head = map(arguments.profile, names)
     return _checked(Profiles(base, head, names))
 
 
@@ -87,7 +88,7 @@ def _result(name: str, store: Path) -> Finding | None:
     path = Path(name)
     if path.is_file() and path.suffix == _JSON:
         return finding_of(path)
-    if path.exists() or name in catalogue.names() or ("=" in name and "." in name):
+    if arguments.names_profile(name):
         return None
     if not store.exists():
         raise InputError(

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
-from rich.table import Table
 
-from hardcost.cli.console import note, show
+from hardcost.cli.console import fitted, note
 from hardcost.cli.monitors import monitor_of
+from hardcost.errors import MachineError
 from hardcost.machines import guestimages
 from hardcost.machines.cache import Cache
 from hardcost.report.text import visible
+from hardcost.units import count, storage
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from hardcost.machines.cache import Entry
 
 
@@ -50,29 +54,68 @@ def list_(format: str) -> None:  # noqa: A002
     if format == "json":
         print(json.dumps([_data(entry) for entry in entries], indent=2))
         return
-    click.echo(f"kept in {visible(str(cache.root))}")  # no title of the table, which would wrap it
-    table = Table()
-    for column in ("kind", "name", "what"):
-        table.add_column(column, overflow="fold")
-    table.add_column("MiB", justify="right")
-    for entry in entries:
-        size = f"{entry.size / 2**20:.1f}"
-        table.add_row(entry.kind, entry.name, visible(entry.title), size)
-    show(table)
+    total = storage(sum(entry.size for entry in entries))
+    click.echo(f"{total} in {visible(str(cache.root))}")
+    head = ["kind", "name", "last used", "size", "what"]
+    fitted([head, *([*_outline(entry), visible(entry.title)] for entry in entries)])
 
 
-def remove(names: tuple[str, ...], *, everything: bool) -> None:
-    """Remove what NAMES name (the beginning of a name will do); it is made again when needed."""
+def _outline(entry: Entry) -> tuple[str, str, str, str]:
+    last = datetime.fromtimestamp(entry.used, UTC).date().isoformat()
+    return entry.kind, entry.name, last, storage(entry.size)
+
+
+def remove(
+    *,
+    names: tuple[str, ...],
+    everything: bool,
+    snapshots: bool,
+    older_than: timedelta | None,
+    dry_run: bool,
+) -> None:
+    """Remove what is named, or chosen by kind or age, unless it is in use.
+
+    Raises:
+        UsageError: Nothing is chosen, or in two ways.
+        MachineError: Something that is named is in use.
+    """
+    if not names and not everything and not snapshots and older_than is None:
+        raise click.UsageError("name what to remove, or give --snapshots, --older-than or --all")
+    if names and (everything or snapshots or older_than is not None):
+        raise click.UsageError("name what to remove, or choose it by options, not both")
+    if everything and (snapshots or older_than is not None):
+        raise click.UsageError("--all is everything: leave out --snapshots and --older-than")
     cache = Cache()
-    if not names and not everything:
-        raise click.UsageError("name what to remove, or give --all")
-    if names and everything:
-        raise click.UsageError("name what to remove, or give --all, not both")
-    removed, used = cache.remove_all() if everything else (cache.remove(names), ())
-    for entry in used:
-        note(f"{entry.kind} {entry.name} ({entry.title}) is in use and stays")
-    for entry in removed:
-        click.echo(f"removed {entry.kind} {entry.name} ({visible(entry.title)})")
+    chosen = cache.named(names) if names else _chosen(cache, older_than, snapshots=snapshots)
+    gone, stays = (chosen, ()) if dry_run else cache.remove(chosen)
+    for entry in gone:
+        what = "would remove" if dry_run else "removed"
+        click.echo(f"{what} {_named(entry)}, {storage(entry.size)}")
+    freed = storage(sum(entry.size for entry in gone))
+    of = count(len(gone), "entry", "entries")
+    click.echo(
+        f"{'would free' if dry_run else 'freed'} {freed} ({of})" if gone else "nothing to remove"
+    )
+    for entry in stays:
+        note(f"{_named(entry)} is in use and stays")
+    if names and stays:
+        raise MachineError(
+            f"{count(len(stays), 'entry', 'entries')} in use",
+            hint="wait until the run that uses it has ended",
+        )
+
+
+def _chosen(cache: Cache, older_than: timedelta | None, *, snapshots: bool) -> tuple[Entry, ...]:
+    """Return the entries that options choose."""
+    entries = cache.entries(["snapshots"]) if snapshots else cache.entries()
+    if older_than is None:
+        return entries
+    since = (datetime.now(UTC) - older_than).timestamp()
+    return tuple(entry for entry in entries if entry.used < since)
+
+
+def _named(entry: Entry) -> str:
+    return f"{entry.kind} {entry.name} ({visible(entry.title)})"
 
 
 def _data(entry: Entry) -> dict[str, object]:
@@ -81,5 +124,6 @@ def _data(entry: Entry) -> dict[str, object]:
         "name": entry.name,
         "title": entry.title,
         "bytes": entry.size,
+        "used": datetime.fromtimestamp(entry.used, UTC).isoformat(timespec="seconds"),
         "path": str(entry.path),
     }

@@ -54,11 +54,11 @@ def build(  # noqa: PLR0913  (click's options)
     recipe, own = _recipe(base, profile, fragments, single)
     made.announce(monitor.note)
     recipe = replace(recipe, patches=(*recipe.patches, *patches))
-    note("asking Kconfig what comes of the options …")
+    note("asking Kconfig which options it accepts …")
     if recipe.tolerant:
         for unmet in made.unmet(recipe):
             if unmet.option not in own:
-                note(f"{unmet.option}={unmet.wanted} does not come out: {unmet.why}")
+                note(f"{unmet.option}={unmet.wanted} is not what Kconfig sets: {unmet.why}")
     made.check(recipe, own if recipe.tolerant else None)
     if lab is not None and made.find(recipe) is None:
         builders = with_dask("hardcost.run.workers.spreadmachine:builders")

@@ -15,10 +15,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hardcost.cli.scarce import try_import
+from hardcost.cli.verb import Verb, summary
 from hardcost.errors import MachineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+_SYNONYMS = {
+    **dict.fromkeys(("delete", "rm", "prune", "clean"), "remove"),
+    "show": "report",
+    "ls": "list",
+    "diff": "compare",
+    "undo": "restore",
+}
+"""What verbs are called elsewhere."""
 
 
 def imported(place: str) -> Any:  # noqa: ANN401  (whatever lies there)
@@ -43,7 +53,7 @@ def with_dask(place: str) -> Any:  # noqa: ANN401  (whatever lies there)
     except ModuleNotFoundError as error:
         raise MachineError(
             f"workers need Dask, of which {error.name} is not installed",
-            hint="pip install 'hardcost[dask]', on each host",
+            hint="pip install 'distributed>=2025.1', on each host",
         ) from error
     return imported(place)
 
@@ -70,6 +80,8 @@ def carried_out_by(place: str) -> Callable[[Callable[[], None]], Callable[..., N
 class LazyGroup(click.Group):
     """A group of commands, of which some or all are named by `module:attribute`."""
 
+    command_class = Verb
+
     def __init__(self, *args: Any, places: Mapping[str, str] | None = None, **words: Any) -> None:  # noqa: ANN401  (click's)
         """Hold where each command is; nothing is imported yet."""
         super().__init__(*args, **words)
@@ -87,6 +99,10 @@ class LazyGroup(click.Group):
         command: click.Command = imported(place)
         return command
 
+    def get_short_help_str(self, limit: int = 0) -> str:  # noqa: ARG002  (click's)
+        """Return the whole first sentence of the help, however long."""
+        return summary(self)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -98,9 +114,33 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            close = difflib.get_close_matches(args[0], self.list_commands(ctx))
+            top = ctx.find_root()
+            close = _meant(args[0], self, ctx) or _meant(args[0], top.command, top)
             if not close:
                 raise
-            meant = " or ".join(map(repr, close))
+            meant = " or ".join(f"`{one}`" for one in close)
             message = f"No such command {args[0]!r}. Did you mean {meant}?"
             raise click.UsageError(message, ctx) from error
+
+
+def _meant(word: str, group: click.Command, context: click.Context) -> list[str]:
+    """Return the commands in a group, and in the groups in it, that a word may have meant."""
+    found = dict(_below(group, context, context.command_path))
+    names = sorted(set(found.values()))
+    wanted = _SYNONYMS.get(word, word)
+    close = [wanted] if wanted in names else difflib.get_close_matches(wanted, names, n=1)
+    return [path for path, name in found.items() if name in close]
+
+
+def _below(group: click.Command, context: click.Context, path: str) -> Iterator[tuple[str, str]]:
+    """Yield what may follow in a group, as `list controls`, as it is typed, with its last word."""
+    names: Iterable[str] = ()
+    if isinstance(group, click.Group):
+        names = group.list_commands(context)
+    elif group.params and isinstance(group.params[0].type, click.Choice):
+        names = group.params[0].type.choices
+    for name in names:
+        yield f"{path} {name}", name
+        command = group.get_command(context, name) if isinstance(group, click.Group) else None
+        if command is not None:
+            yield from _below(command, context, f"{path} {name}")

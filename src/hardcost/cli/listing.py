@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
+import fnmatch
+import itertools
 import json
+import shutil
 import sys
-from typing import TYPE_CHECKING, Any
+import textwrap
+from pathlib import Path
+from typing import Any
 
 import click
-from rich.markup import escape
-from rich.table import Table
 
-from hardcost.cli.console import aligned, note, show
+from hardcost.cli.console import fitted, note
 from hardcost.cli.lazy import imported
 from hardcost.report.text import visible
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Row = dict[str, Any]
 _TITLES = {
     "profiles": "hardcost.profiles.catalogue:titles",
     "studies": "hardcost.study.read:titles",
 }
+_WIDTH = 100  # columns where stdout is no terminal
+_LEAST_WIDTH = 40
 _KERNEL_OPTIONS = "kernel-options"
 
 
 def list_(  # noqa: PLR0913  (click's options)
     *,
     what: str,
-    files: tuple[Path, ...],
+    patterns: tuple[str, ...],
     configs: tuple[Path, ...],
     differing: bool,
     store: Path,
@@ -37,41 +39,77 @@ def list_(  # noqa: PLR0913  (click's options)
     """List controls, profiles, workloads, instruments, studies, machines or runs."""
     if what == _KERNEL_OPTIONS:
         present = imported("hardcost.cli.kernelcomparison:present")
-        present((*configs, *files), format, differing=differing)
+        present((*configs, *map(Path, patterns)), format, differing=differing)
         return
-    if files or configs or differing:
-        raise click.UsageError(f"files, --config and --differing go with {_KERNEL_OPTIONS}")
-    rows = _rows(what, store)
+    if configs or differing:
+        raise click.UsageError(f"--config and --differing go with {_KERNEL_OPTIONS}")
+    every = _rows(what, store)
+    rows = [row for row in every if all(_contains(row, one) for one in patterns)]
     if format == "json":
         print(json.dumps(rows, indent=2))
-        return
-    if not rows:
+    elif rows:
+        _show(what, rows)
+    elif not patterns:
         note("nothing yet")
-        return
-    shown = _shown(what, rows)
-    if not sys.stdout.isatty():
-        aligned([list(shown[0]), *([visible(text) for text in row.values()] for row in shown)])
-        return
-    table = Table()
-    for column in shown[0]:
-        table.add_column(column, overflow="fold")
-    for row in shown:
-        table.add_row(*(escape(visible(text)) for text in row.values()))
-    show(table)
+    if patterns and not rows:
+        note(f"no {what} match {' and '.join(map(repr, patterns))}")
+    unknown = [row["profile"] for row in every if row.get("mechanism") == "unknown"]
+    if patterns and unknown:
+        note(f"not known here until they are billed once: the controls of {', '.join(unknown)}")
+    if patterns and not rows:
+        raise click.exceptions.Exit(1)
+
+
+def _contains(row: Row, pattern: str) -> bool:
+    """Say whether a row has what a pattern says, as it stands or with wildcards."""
+    texts = [" ".join(map(str, one)) if isinstance(one, list) else str(one) for one in row.values()]
+    wanted = pattern.lower()
+    return any(
+        wanted in text or fnmatch.fnmatchcase(text, f"*{wanted}*") for text in map(str.lower, texts)
+    )
+
+
+def _show(what: str, rows: list[Row]) -> None:
+    if what == "controls":
+        for profile, controls in itertools.groupby(rows, key=lambda row: row["profile"]):
+            _print_folded(profile, 0)
+            for row in controls:
+                _print_folded(row["control"], 2)
+                _print_folded(row["ids"], 6)
+    elif what == "runs":
+        said = imported("hardcost.cli.runs:shown")
+        for row in rows:
+            _print_folded(row["run"], 0)
+            for text in said(row):
+                _print_folded(text, 2)
+    else:
+        shown = _shown(what, rows)
+        fitted([list(shown[0]), *([visible(text) for text in row.values()] for row in shown)])
+    sys.stdout.flush()  # before any note that follows on stderr
+
+
+def _print_folded(text: str, indent: int) -> None:
+    """Print a text, indented, in as many lines as it needs; no line if it is empty."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH
+    for line in textwrap.wrap(
+        visible(text),
+        max(width, _LEAST_WIDTH),
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 4),
+        break_on_hyphens=False,
+    ):
+        print(line)
 
 
 def _shown(what: str, rows: list[Row]) -> list[Row]:
-    """Return the rows as a table has them; a line of a pipe can't hold what parameters mean."""
-    if what == "runs":
-        shown = imported("hardcost.cli.runs:shown")
-        return [shown(row) for row in rows]
-    if what != "workloads" or sys.stdout.isatty():
+    """Return the rows as a table has them, which has no room for what parameters mean."""
+    if what != "workloads":
         return rows
     note("`--format json` says what each parameter means")
     return [
         {
             "name": row["name"],
-            "parameters": ",".join(_parameters(row["name"])) or "-",
+            "parameters": ", ".join(_parameters(row["name"])) or "-",
             "what": row["what"],
         }
         for row in rows

@@ -108,7 +108,7 @@ def _complain(error: HardcostError) -> None:
 
 def _say_interrupted() -> None:
     """Say that the command was interrupted, and whether what it did is saved."""
-    saved = "; what was measured is saved: --resume goes on" if _measures() else ""
+    saved = "; what was measured is saved: --resume continues" if _measures() else ""
     console = sys.modules.get("hardcost.cli.console")  # to be imported now, it would take long
     if console is None:
         print(f"interrupted{saved}", file=sys.stderr)

@@ -107,7 +107,8 @@ def finished(run: Run, finding: Finding) -> Finding:
 
 def shown(finding: Finding, chosen: Choices) -> None:
     """Print a finding, and write its report."""
-    present(finding, chosen.format, Page(chosen.report, chosen.store))
+    page = Page(chosen.report, chosen.store)
+    present(finding, chosen.format, page, everything=chosen.everything)
 
 
 def _expected(

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hardcost.cli import options
+from hardcost.cli import arguments
 from hardcost.errors import InputError
 from hardcost.profiles import scapprofile
-from hardcost.profiles.catalogue import load
 from hardcost.profiles.commandline import profile_of, with_settings
 
 if TYPE_CHECKING:
@@ -42,8 +41,9 @@ def named_profiles(
         if not settings:
             raise click.UsageError("Missing argument 'PROFILE', or --sysctl, --boot or --lsm.")
         return (profile_of(settings),)
+    arguments.check_once(names)
     found = [
-        load(name, options.package_root, leave_out_faulty=leave_out_faulty)
+        arguments.profile(name, leave_out_faulty=leave_out_faulty)
         if scap_profile is None
         else scapprofile.load(Path(name), scap_profile, tailoring)
         for name in names

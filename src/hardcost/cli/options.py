@@ -61,6 +61,7 @@ class Choices:
     dry_run: bool
     progress: Form = "auto"
     lab: Lab | None = None
+    everything: bool = False
 
     @property
     def running(self) -> bool:
@@ -162,6 +163,7 @@ def choices(words: dict[str, Any], usual: str | None = None) -> Choices:
         dry_run=words["dry_run"],
         progress=words["progress"],
         lab=lab(words),
+        everything=words.get("all", False),
     )
 
 

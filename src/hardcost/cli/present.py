@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,13 @@ from hardcost.report.charts.svg import UndrawnError
 from hardcost.report.jsonout import to_json
 from hardcost.report.tables.bill_table import bill_table
 from hardcost.report.tables.choice_table import choice_table
+from hardcost.report.tables.first_screen import bill_screen
 from hardcost.report.tables.layout import render
 from hardcost.report.tables.profile_table import profile_table
 from hardcost.report.tables.run_table import run_table
-from hardcost.report.tables.several_table import several_table
+from hardcost.report.tables.several_table import several_screen, several_table
 from hardcost.report.tables.trace_table import trace_table
+from hardcost.store.storeplace import report_of
 from hardcost.workloads.names import SaysSettings, workload
 
 if TYPE_CHECKING:
@@ -62,15 +65,18 @@ def notes_of(records: Sequence[Record]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(remarks))
 
 
-def present(finding: Finding, form: str, report: Page | None) -> None:
-    """Print a finding to stdout as `form` says, and write its HTML report."""
+def present(finding: Finding, form: str, report: Page | None, *, everything: bool = False) -> None:
+    """Print a finding to stdout as `form` says, and write its HTML report.
+
+    `everything` prints a whole bill as text, not its first screen.
+    """
     try:
         if form == "json":
             print(to_json(finding))
         elif form in dataout.FORMS:
             dataout.show(finding, form)
         else:
-            show(_table(finding))
+            show(_table(finding, everything=everything))
     finally:  # also where the reader of what is printed has gone
         if report is not None:
             write_report(finding, report)
@@ -97,17 +103,19 @@ def put_or_print(
         shown()
 
 
-def _table(finding: Finding) -> ConsoleRenderable:
+def _table(finding: Finding, *, everything: bool) -> ConsoleRenderable:
     """Return a finding for a terminal: several bills, one, a profile, or a run."""
     if finding.together is not None:
-        return several_table(finding)
+        return several_table(finding) if everything else several_screen(finding)
     if finding.choice is not None:
         return choice_table(finding)
     if finding.traces:
         return trace_table(finding)
     if finding.profiles and not finding.levels:
         return profile_table(finding)
-    return bill_table(finding) if finding.bill is not None else run_table(finding)
+    if finding.bill is None:
+        return run_table(finding)
+    return bill_table(finding, top=sys.maxsize) if everything else bill_screen(finding)
 
 
 def write_report(finding: Finding, page: Page) -> None:
@@ -117,7 +125,7 @@ def write_report(finding: Finding, page: Page) -> None:
         StoreError: The file can't be written.
     """
     to_html = imported("hardcost.report.page.page:to_html")  # its charts take long to import
-    path = page.named or page.store.parent / "reports" / f"{finding.run}.html"
+    path = page.named or report_of(page.store, finding.run)
     with contextlib.suppress(OSError):  # the file then can't be written, and the error says why
         path.parent.mkdir(parents=True, exist_ok=True)
     # Vega's engine reserves much of the address space, and ends the process where it gets none.

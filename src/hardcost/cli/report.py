@@ -12,15 +12,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def report(
+def report(  # noqa: PLR0913  (click's options)
     run: str,
     report: Path | None,
     store: Path,
     format: str,  # noqa: A002
     *,
     raw: bool = False,
+    all: bool = False,  # noqa: A002
 ) -> None:
     """Show RUN again: its name, the beginning of it, or 'last'."""
     form = options.form_of(format, raw=raw)
     (found,) = saved(store, run)
-    present(found, form, Page(report, store))
+    present(found, form, Page(report, store), everything=all)

@@ -27,11 +27,11 @@ def restore(machine: str, *, yes: bool, force: bool, format: str) -> None:  # no
     if format == "json":
         print(json.dumps(asdict(done), indent=2))
     elif done.changes:
-        click.echo(f"{machine}: {count(done.changes, 'change')} undone, and seen to be")
+        click.echo(f"{machine}: {count(done.changes, 'change')} undone, and checked")
     elif not (done.problems or done.left or done.rebooted):
-        click.echo(f"{machine}: nothing was left to be undone")
+        click.echo(f"{machine}: nothing to undo")
     if done.rebooted and format != "json":
-        click.echo(f"{machine}: rebooted, and runs its own boot again")
+        click.echo(f"{machine}: rebooted as it was configured before")
     for problem in done.problems:
         click.echo(f"{machine}: {visible(problem)}", err=True)
     for left in done.left:

@@ -1,24 +1,27 @@
-"""`hardcost list runs`, the runs in a store; `hardcost runs check`, whether they are whole."""
+"""`hardcost list runs`; `hardcost runs check`, whether they are whole; `runs remove`."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hardcost.cli.console import aligned, note
 from hardcost.cli.monitors import monitor_of
+from hardcost.errors import StoreError
 from hardcost.files import json_value
 from hardcost.report.text import decimals, number, plain, ratio, signed, visible
-from hardcost.store import glance, storecheck
-from hardcost.units import count
+from hardcost.store import glance, removal, storecheck
+from hardcost.units import count, storage
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from hardcost.store.glance import Listed
+    from hardcost.store.removal import Chosen, Removal
     from hardcost.store.storecheck import Checked
 
 
@@ -47,6 +50,84 @@ def check(runs: tuple[str, ...], store: Path, format: str) -> None:  # noqa: A00
         raise click.exceptions.Exit(1)
 
 
+def remove(
+    *,
+    runs: tuple[str, ...],
+    older_than: timedelta | None,
+    dry_run: bool,
+    store: Path,
+    format: str,  # noqa: A002
+) -> None:
+    """Remove runs with their measurements and reports.
+
+    Raises:
+        UsageError: Runs are named and chosen by their age, or neither.
+        StoreError: Another process is measuring one that is named.
+    """
+    if bool(runs) == (older_than is not None):
+        raise click.UsageError("name the runs to remove, or give --older-than, such as 30d")
+    chosen, unknown = _chosen(store, runs, older_than)
+    for name in unknown:
+        note(f"{name} stays: it is damaged, and its age is not known; name it to remove it")
+    if dry_run:
+        _show_plan(chosen, format)
+        return
+    done = removal.remove(store, chosen) if chosen else removal.Removal()
+    for why in done.left:
+        note(why)
+    if format == "json":
+        print(json.dumps({"store": str(store), **dataclasses.asdict(done)}, indent=2))
+    else:
+        _show_removal(done)
+    if done.going_on and runs:
+        raise StoreError(
+            f"{', '.join(done.going_on)}: another process is measuring it, and it stays",
+            hint="wait until that process ends",
+        )
+    for name in done.going_on:
+        note(f"{name} stays: another process is measuring it")
+
+
+def _chosen(
+    store: Path, names: tuple[str, ...], older_than: timedelta | None
+) -> tuple[tuple[Chosen, ...], tuple[str, ...]]:
+    """Return the runs to remove, and those whose age is not known."""
+    if older_than is None:
+        return removal.named(store, names), ()
+    return removal.before(store, datetime.now(UTC) - older_than)
+
+
+def _show_plan(chosen: tuple[Chosen, ...], form: str) -> None:
+    """Print which runs would be removed; their size leaves out reports and SQLite's overhead."""
+    if form == "json":
+        print(json.dumps({"would_remove": [dataclasses.asdict(one) for one in chosen]}, indent=2))
+        return
+    for one in chosen:
+        click.echo(f"would remove {_about(one)}, {storage(one.size)}")
+    if chosen:
+        total = storage(sum(one.size for one in chosen))
+        click.echo(f"would free about {total}, and their reports")
+    else:
+        click.echo("nothing to remove")
+
+
+def _show_removal(done: Removal) -> None:
+    for one in done.gone:
+        click.echo(f"removed {_about(one)}")
+    if not done.gone:
+        click.echo("nothing removed")
+        return
+    reports = f", {count(len(done.reports), 'report')}" if done.reports else ""
+    click.echo(f"freed {storage(done.freed)} ({count(len(done.gone), 'run')}{reports})")
+    if not done.shrunk:
+        note("the store's file keeps its size, since it is in use; new runs fill the space")
+
+
+def _about(one: Chosen) -> str:
+    state = "unfinished" if one.finished is None else "finished"
+    return f"{visible(one.name)} ({state}, {count(one.trials, 'trial')})"
+
+
 def _show(found: Checked) -> None:
     """Print what a check found: a line for each run, then each damage with its remedy."""
     if found.runs:
@@ -63,18 +144,15 @@ def _show(found: Checked) -> None:
         note("what is unchecked was written by an older hardcost, which kept no digests")
 
 
-def shown(row: dict[str, Any]) -> dict[str, str]:
-    """Return a row for a reader; its time is UTC."""
+def shown(row: dict[str, Any]) -> tuple[str, ...]:
+    """Return what a list says of a run below its name; its time is UTC."""
     lost = f", {row['failed']} failed" if row["failed"] else ""
-    return {
-        "run": row["run"],
-        "started (UTC)": row["started"][:19].replace("T", " "),
-        "state": f"{row['state']}{lost}{'' if row['checked'] else ', unchecked'}",
-        "instrument": row["instrument"],
-        "workloads": ", ".join(row["workloads"]),
-        "measured": count(row["trials"], "trial"),
-        "headline": row["headline"],
-    }
+    state = f"{row['state']}{lost}{'' if row['checked'] else ', unchecked'}"
+    started = row["started"][:19].replace("T", " ")
+    on = ", ".join(filter(None, (row["instrument"], *row["workloads"])))
+    measured = f"{count(row['trials'], 'trial')} measured"
+    about = "; ".join(filter(None, (f"{started} UTC", state, measured, on)))
+    return about, row["headline"]
 
 
 def _row(run: Listed) -> dict[str, Any]:
@@ -108,7 +186,7 @@ def _finding(run: Listed) -> dict[str, Any]:
 def _headline(run: Listed, found: dict[str, Any]) -> str:
     """Return what the run was about, and the largest figure in it."""
     if run.finished is None:
-        return "--resume goes on with it" if run.trials else ""
+        return "--resume continues it" if run.trials else ""
     bill = found.get("bill")
     said = _dearest(bill) if bill else _furthest(found)
     about = bill["profile"] if bill else found.get("title") or run.study

@@ -1,4 +1,4 @@
-"""`hardcost trace`: which process runs when, until an audit record has come to its end."""
+"""`hardcost trace`: which process runs when, until the audit records are handled."""
 
 from __future__ import annotations
 

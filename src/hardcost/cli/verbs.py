@@ -49,20 +49,24 @@ def _debug(_context: click.Context, _option: click.Parameter, value: bool) -> No
     is_eager=True,
     expose_value=False,
     callback=_debug,
-    help="Print the traceback of a fault in hardcost (as HARDCOST_DEBUG=1 does).",
+    help="If hardcost has a bug, print its traceback (as HARDCOST_DEBUG=1 does).",
 )
 def hardcost() -> None:
     """Say what each Linux hardening setting costs, and which you can keep for nothing.
 
     \b
-    Example:  hardcost bill /etc/audit/rules.d --workload syscalls
+    Examples:  hardcost doctor                                 can this machine measure?
+               hardcost rules cost /etc/audit/rules.d          predict, within a second
+               hardcost bill /etc/audit/rules.d                measure, in a virtual machine
+               hardcost list profiles                          STIG, CIS, KSPP and others
 
-    TAB completes verbs, options and names; in bash, after this line (zsh and fish: zsh_source,
-    fish_source):
+    `hardcost COMMAND --help` explains each command and its options.
+
+    To complete words with TAB in bash, run this line; zsh and fish have zsh_source and fish_source:
 
     \b
       eval "$(_HARDCOST_COMPLETE=bash_source hardcost)"
 
     Exit status: 0 done; 1 the answer is "no"; 2 bad usage or input; 3 a trial or machine failed;
-    70 a fault in hardcost; 130 interrupted; 141 the reader of the output closed the pipe.
+    70 a bug in hardcost; 130 interrupted; 141 the reader of the output closed the pipe.
     """

@@ -44,12 +44,10 @@ MOST_CONTROLS = 1000
 """Most controls that a bill measures one by one: the work grows with the square of the number."""
 
 _BUCKETS = (
-    "a rule on a file is also tried on calls for other files whose inode number has the same"
-    " remainder by 32: where it fired 0 times, its cost here may be due to that"
+    "the kernel looks rules on files up by the inode number modulo 32, so it also tries them on"
+    " other files with the same remainder: that may be the cost of such a rule that fired 0 times"
 )
-_AS_IT_IS = (
-    "the machine is compared with itself as it is: a setting that it has already costs nothing here"
-)
+_AS_IT_IS = "the baseline is the machine as it is: a setting that it already has costs nothing here"
 LONGEST = 60
 """Most characters of a profile's name in a study's name, which is part of a file's name."""
 

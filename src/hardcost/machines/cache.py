@@ -33,7 +33,7 @@ from hardcost.machines import folders, manifest
 from hardcost.machines.cacheplace import default_root
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 
 KINDS = (
     "packages",
@@ -52,6 +52,7 @@ _USED = ".used"  # suffix of the lock that the users of an entry share
 _TELLING_SECONDS = 1.0  # of waiting, before it is reported
 _POLL_SECONDS = 0.05  # between two checks whether another run has finished its work
 _KEPT_SECONDS = 3600.0  # after its last use, during which an entry is not removed for space
+_USE_SECONDS = 3600.0  # between two records of an entry's use, but where `used` is called
 _LONGEST_TITLE = 1 << 16  # bytes
 _DIGEST_LENGTH = 16  # hex digits: 64 bits, plenty for a cache of thousands
 _ATTEMPTS = 3  # to make something and find it complete
@@ -69,13 +70,17 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of the cache; `size` in bytes as allocated on disk."""
+    """One entry of the cache; `size` in bytes as allocated on disk.
+
+    `used` is when it was last used, in seconds of the epoch, to within an hour.
+    """
 
     kind: str
     name: str
     title: str
     size: int
     path: Path
+    used: float
 
 
 def digest(parts: Mapping[str, str]) -> str:
@@ -239,6 +244,8 @@ class Cache:
             with self._open_lock(kind, name, _USED) as file:
                 lock = os.dup(file)
             fcntl.flock(lock, fcntl.LOCK_SH)
+        if time.time() - _used(place) > _USE_SECONDS:
+            self.used(kind, name)
         self._held[kind, name] = _Held(lock, folders.node(place))
         return self._held[kind, name].node is not None
 
@@ -295,19 +302,18 @@ class Cache:
         """Return all entries of `kinds`, by kind and name; what killed runs left is removed."""
         self._sweep_once()
         return tuple(
-            Entry(kind, place.name, _title(place), folders.size(place), place)
+            Entry(kind, place.name, _title(place), folders.size(place), place, _used(place))
             for kind in kinds
             for place in sorted((self.root / kind).glob("*"))
             if folders.is_folder(place)
             and (_ENTRY.fullmatch(place.name) or os.path.lexists(place / "title"))
         )
 
-    def remove(self, names: tuple[str, ...]) -> tuple[Entry, ...]:
-        """Remove the entries that `names` name (a unique prefix is enough).
+    def named(self, names: tuple[str, ...]) -> tuple[Entry, ...]:
+        """Return the entries that `names` name (a unique prefix is enough).
 
         Raises:
-            InputError: A name matches none or several; then nothing is removed.
-            MachineError: One is in use; those before it are removed.
+            InputError: A name matches none or several.
         """
         entries = self.entries()
         chosen = []
@@ -320,19 +326,13 @@ class Cache:
                     hint="`hardcost image list` shows the names",
                 )
             chosen.append(fits[0])
-        for entry in chosen:
-            if not self._remove_unused(entry):
-                raise MachineError(
-                    f"{entry.kind} {entry.name} ({entry.title}) is in use",
-                    hint="wait until the run that uses it has ended",
-                )
-        return tuple(chosen)
+        return tuple(dict.fromkeys(chosen))
 
-    def remove_all(self) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
-        """Remove all unused entries; return what was removed and what is in use."""
+    def remove(self, entries: Iterable[Entry]) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+        """Remove those of the entries that are not in use; return these, and the others."""
         gone: list[Entry] = []
         stays: list[Entry] = []
-        for entry in self.entries():
+        for entry in entries:
             (gone if self._remove_unused(entry) else stays).append(entry)
         return tuple(gone), tuple(stays)
 
@@ -356,7 +356,7 @@ class Cache:
         return True
 
     def used(self, kind: str, name: str) -> None:
-        """Record the use of an entry, for `make_room`."""
+        """Record the use of an entry, for `make_room` and for removals by age."""
         with contextlib.suppress(OSError):
             os.utime(self.root / kind / name)
 

@@ -1,11 +1,14 @@
 """The catalogue of profiles: named lists of controls, each a TOML file in `catalogue/`.
 
 A profile of the user's own is a file of the same form, a file of audit rules or of sysctls, a
-folder of either, or a single `KEY=VALUE`.
+folder of either, a profile of a SCAP datastream (`FILE.xml:PROFILE`), what a benchmark calls a
+control (`RHEL-09-654010`), or a single `KEY=VALUE`.
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,16 +19,24 @@ from hardcost.auditrules.rule import RulesError
 from hardcost.controls import watchedpaths
 from hardcost.controls.control import Profile
 from hardcost.errors import HardcostError, InputError, Place, Problem
-from hardcost.profiles import tomlfile
+from hardcost.profiles import benchmarkcontrols, scapprofile, tomlfile
 from hardcost.profiles.bykind import Controls
 from hardcost.profiles.givenup import GivenUp  # noqa: TC001  (pydantic reads it)
-from hardcost.profiles.importers import sysctld
+from hardcost.profiles.importers import scapstream, sysctld
+from hardcost.profiles.importers.scapxml import short
+from hardcost.profiles.tomlfile import TomlFile
 from hardcost.profiles.written import ControlsTable, Resolver, problems_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hardcost.auditrules.rule import RuleSet
     from hardcost.profiles.written import PackageRoot
 
 _FOLDER = Path(str(resources.files("hardcost.profiles"))) / "catalogue"
+_IN_STREAM = re.compile(r"(?P<file>.+\.xml):(?P<profile>[\w.-]+)")
+_KEY = re.compile(r"\[|[\w-]+\s*=")
+"""The beginning of a profile in TOML."""
 
 
 class ProfileFile(ControlsTable):
@@ -48,6 +59,29 @@ def names() -> tuple[str, ...]:
 def titles() -> dict[str, str]:
     """Return the title of each profile in the catalogue by its name."""
     return tomlfile.titles(_FOLDER)
+
+
+def is_there(text: str) -> bool:
+    """Say whether `load` would find something of that name."""
+    try:
+        if text in names() or (text and Path(text).exists()):
+            return True
+    except (OSError, ValueError):
+        return True  # loading says what is wrong
+    inside = _IN_STREAM.fullmatch(text)
+    setting = "=" in text and "." in text
+    return setting or inside is not None or benchmarkcontrols.is_name(text)
+
+
+def holds_no_rules(path: Path) -> bool:
+    """Say whether a file or folder holds something else than lines of audit rules.
+
+    Raises:
+        OSError: It can't be read.
+    """
+    if path.is_file() and path.suffix in {".toml", ".xml"}:
+        return True
+    return _holds_sysctls(path)
 
 
 def controls(package_root: PackageRoot | None = None) -> tuple[tuple[str, str, str], ...]:
@@ -73,8 +107,9 @@ def load(
 ) -> Profile:
     """Return a profile: a name in the catalogue, a TOML file, or audit rules or sysctls.
 
-    Rules and sysctls are a file or a folder of files. `KEY=VALUE`, if there is no file of that
-    name, is a profile of that one sysctl.
+    Rules and sysctls are a file or a folder of files. `FILE.xml:PROFILE` is a profile of a SCAP
+    datastream. If there is no file of that name, what a benchmark calls a control is a profile of
+    what that requires, and `KEY=VALUE` is one of that sysctl.
 
     `package_root` gives the folder of an unpacked Debian package, for profiles whose rules come
     with one. With `leave_out_faulty`, lines at fault in files of sysctls are left out with a note.
@@ -116,17 +151,86 @@ def _load(name_or_path: str, package_root: PackageRoot | None, above: tuple[str,
         if path.suffix == ".toml" and path.exists() and not path.is_dir():
             return _read_toml(path, name_or_path, package_root, above)[0]
         if not name_or_path or not path.exists():
-            if "=" in name_or_path:
-                return _one_setting(name_or_path)
+            return _without_file(name_or_path)
+        if path.suffix == ".xml" and path.is_file():
+            raise _needs_profile(path)
+        if path.suffix == ".json" and path.is_file():
             raise InputError(
-                f"there is no profile '{name_or_path}', and no such file or folder",
-                hint=tomlfile.meant(name_or_path, names(), "profiles"),
+                f"{path} is JSON, and no profile is",
+                hint="`hardcost gate` compares two results; `hardcost import` reads reports of"
+                " kernel-hardening-checker",
             )
         if _holds_sysctls(path):
             return _read_sysctls(path, name_or_path)
     except (OSError, ValueError) as error:
         raise InputError(f"'{name_or_path}' can't be read: {error}") from None
     return _read_rules(path, name_or_path)
+
+
+def _without_file(text: str) -> Profile:
+    """Return the profile of a text that names no file.
+
+    Raises:
+        InputError: It names nothing else either.
+    """
+    inside = _IN_STREAM.fullmatch(text)
+    if inside is not None:
+        return scapprofile.load(Path(inside["file"]), inside["profile"])
+    if benchmarkcontrols.is_name(text):
+        return _benchmark_control(text)
+    if "=" in text:
+        return _one_setting(text)
+    raise InputError(
+        f"there is no profile '{text}', and no such file or folder",
+        hint=tomlfile.meant(text, names(), "profiles"),
+    )
+
+
+def _needs_profile(path: Path) -> InputError:
+    """Return the error for a datastream without the name of one of its profiles."""
+    known = [short(name) for name, _ in scapstream.profiles(path)]
+    return InputError(
+        f"{path} is a SCAP datastream with {len(known)} profiles",
+        hint=f"name one of them, such as {path}:{known[0]}; there are {', '.join(known)}"
+        if known
+        else None,
+    )
+
+
+def _benchmark_control(text: str) -> Profile:
+    """Return the profile of what a benchmark's control requires."""
+    found = benchmarkcontrols.required(text)
+    file = TomlFile(text, {"title": found.title, "source": found.source, **found.tables}, {})
+    profile = _of_toml(file, Path(), text, lambda other: _load(other, None, (text,)), None)[0]
+    named = tuple(
+        replace(one, ids=found.ids, severity=found.severity) if hasattr(one, "ids") else one
+        for one in profile.controls
+    )
+    return replace(profile, controls=named, notes=(*found.notes, *profile.notes))
+
+
+def of_text(data: bytes, name: str, package_root: PackageRoot | None = None) -> Profile:
+    """Return the profile of a text without a file: TOML, sysctls, or audit rules.
+
+    Raises:
+        InputError: It is invalid; all mistakes are reported, each with its location.
+    """
+    text = data.decode(errors="replace")
+    if sysctld.is_text_of_sysctls(text):
+        found = sysctld.read_text(text, name)
+        return Profile(name, f"the sysctls in {name}", name, found.sysctls, found.notes)
+    lines = (line.strip() for line in text.splitlines())
+    first = next((line for line in lines if line and not line.startswith("#")), "")
+    if _KEY.match(first):
+        file = tomlfile.parse(data, name)
+        return _of_toml(
+            file, Path(), name, lambda other: _load(other, package_root, ()), package_root
+        )[0]
+    try:
+        audit = parse.read_text(data, name)
+    except RulesError as error:
+        raise InputError.of(problems_of(error)) from None
+    return _of_rules(audit, name)
 
 
 def _one_setting(text: str) -> Profile:
@@ -159,6 +263,10 @@ def _read_rules(path: Path, name: str) -> Profile:
         audit = parse.read([path])
     except RulesError as error:
         raise InputError.of(problems_of(error)) from None
+    return _of_rules(audit, name)
+
+
+def _of_rules(audit: RuleSet, name: str) -> Profile:
     return Profile(
         name=name,
         title=f"the audit rules in {name}",
@@ -175,13 +283,30 @@ def _read_toml(
     own = path.parent == _FOLDER
     content = files.content(path, "the profile", tomlfile.LARGEST)
     file = tomlfile.parse(content, path.name if own else name)
+
+    def load_profile(other: str) -> Profile:
+        return _load(other, package_root, (*above, name))
+
+    return _of_toml(file, path.parent, name, load_profile, package_root, own=own)
+
+
+def _of_toml(  # noqa: PLR0913
+    file: TomlFile,
+    folder: Path,
+    name: str,
+    load_profile: Callable[[str], Profile],
+    package_root: PackageRoot | None,
+    *,
+    own: bool = False,
+) -> tuple[Profile, tuple[GivenUp, ...]]:
+    """Return the profile of TOML's values, and what it gives up; `own` are the catalogue's."""
     problems: list[Problem] = []
     found = tomlfile.validated(file, ProfileFile, problems)
     resolver = Resolver(
         file=file,
-        folder=path.parent,
+        folder=folder,
         problems=problems,
-        load_profile=lambda other: _load(other, package_root, (*above, name)),
+        load_profile=load_profile,
         package_root=package_root,
         shown=(lambda rules: rules.name) if own else str,
     )

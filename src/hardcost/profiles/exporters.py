@@ -25,7 +25,7 @@ from hardcost.errors import InputError
 from hardcost.profiles.importers import sysctld
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from hardcost.controls.control import Control, Profile
 
@@ -64,8 +64,25 @@ class Exported:
             InputError: It has nothing.
         """
         if not self.controls:
-            raise InputError(f"the profile {profile.name} has no {self.what} that can be exported")
+            raise InputError(
+                f"the profile {profile.name} has no {self.what} that can be exported",
+                hint=_exports(profile.controls),
+            )
         return self
+
+
+def _exports(controls: Sequence[Control]) -> str:
+    """Say which exports can write some of the controls."""
+    verbs = {
+        "augenrules": AuditRule,
+        "sysctl": Sysctl,
+        "cmdline": BootParameter,
+        "kconfig": KernelOption,
+    }
+    found = [name for name, kind in verbs.items() if any(isinstance(c, kind) for c in controls)]
+    return (
+        " and ".join(f"`hardcost export {name}`" for name in (*found, "ansible")) + " can write it"
+    )
 
 
 def augenrules(profile: Profile) -> Exported:

@@ -14,13 +14,17 @@ class GivenUp(BaseModel):
 
     `cost` is what leaving the control out of the whole profile saves on `metric`, in `unit`; [low,
     high] is its interval, and `baseline` what the metric is without the profile. Without a metric
-    nothing is known of its cost. `conditions` says how that was measured. `ids` and `severity` are
-    the benchmark's. `reason` is for the user to fill in.
+    nothing is known of its cost. `place` is where it was written, as `file:line`, and `stands_for`
+    has the lines written there if the control is a cheaper rule that replaces them. `conditions`
+    says how that was measured. `ids` and `severity` are the benchmark's. `reason` is for
+    the user to fill in.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     control: Annotated[str, Field(min_length=1)]
+    place: str = ""
+    stands_for: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
     severity: Literal["high", "medium", "low", "info", "unknown", ""] = ""
     metric: str = ""

@@ -60,9 +60,14 @@ def controls(
         InputError: A file is not what it should be, or can't be read.
     """
     chosen = selected(path, wanted, tailoring)
+    return chosen, of_selected(chosen, shown(path))
+
+
+def of_selected(chosen: Selected, name: str) -> Controls:
+    """Return the controls of what a profile of the datastream called `name` selects."""
     audit = scap.of_selected(chosen)
     origins: Origins = {}
-    rules = scap.as_rule_set(audit, shown(path), origins)
+    rules = scap.as_rule_set(audit, name, origins)
     settings = scapsettings.of_selected(chosen)
     loads = bool(rules.rules) or rules.backlog_limit is not None or bool(rules.options)
     found = together(
@@ -76,12 +81,8 @@ def controls(
         ]
     )
     left_out = settings.left_out | {one.rule: one.why for one in audit.not_found}
-    return chosen, together(
-        [
-            found,
-            Controls(accounting=scapaccount.accounted(chosen, found.listed(), left_out)),
-        ]
-    )
+    accounting = scapaccount.accounted(chosen, found.listed(), left_out)
+    return together([found, Controls(accounting=accounting)])
 
 
 def of_settings(found: Settings) -> Controls:

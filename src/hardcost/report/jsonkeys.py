@@ -193,8 +193,26 @@ class LevelEntry(Entry):
     given_up: tuple[str, ...]
 
 
+class OfferEntry(Entry):
+    """What a larger budget keeps."""
+
+    budget: float | None
+    budgets: dict[str, float]
+    kept: tuple[str, ...]
+    costs: tuple[CostsEntry, ...]
+    measured: bool
+
+
+class UnkeepableEntry(Entry):
+    """Controls not one of which can be kept: what the least budget keeps, and a round one."""
+
+    kind: str
+    controls: tuple[str, ...]
+    offers: tuple[OfferEntry, ...]
+
+
 class ChoiceEntry(Entry):
-    """What to give up for a budget: (rewritten) and (equivalent) where something was replaced."""
+    """What to give up for a budget: (rewritten), (equivalent), (unkeepable) where there are any."""
 
     budget: float | None
     budgets: dict[str, float]
@@ -214,6 +232,7 @@ class ChoiceEntry(Entry):
     equivalent: tuple[CostsEntry, ...] = Field((), exclude_if=says_nothing)
     fixed: tuple[CostsEntry, ...]
     rules: tuple[str, ...]
+    unkeepable: UnkeepableEntry | None = Field(None, exclude_if=_is_unknown)
 
 
 class SearchEntry(Entry):

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
-from statistics import median_low
 from typing import TYPE_CHECKING
 
+from hardcost.analysis.weighing import Weighing, weighing, with_average
 from hardcost.report.text import decimals, number, rounded, visible
-from hardcost.units import count
+from hardcost.units import count, is_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -81,44 +80,29 @@ class Account:
 class Ledger:
     """A bill in order: entries largest first, an account for each metric.
 
-    `by_share` says that metrics have several units, so that the order is by share of the total.
+    `weighed` says what the order is by. If that is the average call, its account comes first.
     """
 
     entries: tuple[Entry, ...]
     accounts: tuple[Account, ...]
-    by_share: bool
+    weighed: Weighing
 
-    @cached_property
-    def usual(self) -> Account:
-        """The most representative metric: `agreeing` is largest there."""
-        return max(self.accounts, key=self.agreeing)
+    @property
+    def leading(self) -> Account | None:
+        """The metric that the order is by; None of a bill without metrics."""
+        named = (one for one in self.accounts if one.metric == self.weighed.leading)
+        return next(named, None)
 
     @property
     def has_least(self) -> bool:
         """Whether a cost above 0 may be chance on any metric."""
         return any(account.least for account in self.accounts)
 
-    def agreeing(self, account: Account) -> int:
-        """Return how many controls cost the same on this metric as on their median metric."""
-        return sum(
-            account.items.get(control, _ZERO) == typical
-            for control, typical in self._typical.items()
-        )
-
-    @cached_property
-    def _typical(self) -> dict[str, Decimal]:
-        """Each control's cost on its median metric."""
-        return {
-            entry.control: median_low(
-                [account.items.get(entry.control, _ZERO) for account in self.accounts]
-            )
-            for entry in self.entries
-        }
-
 
 def ledger(bill: Bill) -> Ledger:
     """Return the figures of `bill` as shown."""
-    order = control_order(bill)
+    order, weighed = control_order(bill), weighing(bill)
+    bill = with_average(bill, weighed)
     items: dict[str, dict[str, Item]] = {control: {} for control in order}
     for item in bill.items:
         items[item.control][item.metric] = item
@@ -139,29 +123,29 @@ def ledger(bill: Bill) -> Ledger:
         for total in bill.totals
         if math.isfinite(total.baseline) and math.isfinite(total.with_profile)
     )
-    return Ledger(entries, accounts, _several_units(bill))
+    return Ledger(entries, accounts, weighed)
 
 
 def control_order(bill: Bill) -> dict[str, int]:
     """Return each control's place in the bill, from 0: the largest first.
 
-    The size of a control is its largest cost on any metric or, if metrics have several units, its
-    largest share of a total; without an item it is 0. Ties go to the larger sum over all metrics,
-    then to the profile's order.
+    The size of a control is its cost on what leads the bill: the average call, a call, or a
+    program. Ties go to the largest share of any metric, then to the profile's order.
     """
-    by_share = _several_units(bill)
-    sizes: dict[str, list[float]] = {}
+    weighed = weighing(bill)
+    costs: dict[str, dict[str, float]] = {}
+    shares: dict[str, float] = {}
     for item in bill.items:
-        size = item.share if by_share else item.cost
-        sizes.setdefault(item.control, []).append(size if math.isfinite(size) else 0.0)
+        cost = -item.cost if is_rate(item.unit) else item.cost
+        if math.isfinite(cost):
+            costs.setdefault(item.control, {})[item.metric] = cost
+        share = item.share if math.isfinite(item.share) else 0.0
+        shares[item.control] = max(share, shares.get(item.control, share))
     for control in bill.controls:
-        sizes.setdefault(control, [0.0])
-    ordered = sorted(sizes, key=lambda control: (-max(sizes[control]), -sum(sizes[control])))
+        shares.setdefault(control, 0.0)
+    sizes = {control: weighed.mean(costs.get(control, {})) for control in shares}
+    ordered = sorted(shares, key=lambda control: (-sizes[control], -shares[control]))
     return {control: nth for nth, control in enumerate(ordered)}
-
-
-def _several_units(bill: Bill) -> bool:
-    return len({total.unit for total in bill.totals}) > 1
 
 
 def _by_metric(sums: tuple[Sum, ...]) -> dict[str, float]:
@@ -229,3 +213,11 @@ def _account(
 def others(amount: int) -> str:
     """Return the name of the row that sums up the unlisted controls."""
     return count(amount, "other") + " together"
+
+
+def bill_size(bill: Bill, *, searched: bool = False) -> str:
+    """Return the number of controls on a bill, in words; of one by search, that of its culprits."""
+    itemised = {item.control for item in bill.items}
+    if not searched:
+        return count(len(itemised | set(bill.controls)), "control")
+    return count(len(itemised), "culprit") if itemised else "no culprit found"

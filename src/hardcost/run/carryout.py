@@ -163,9 +163,8 @@ async def _boot(
     failed: dict[Boot, MachineError] = {}
     if not boots:
         return failed
-    site.monitor.note(
-        f"booting {count(len(boots), 'guest')} for their snapshots; this happens once"
-    )
+    each = "a snapshot of it" if len(boots) == 1 else "a snapshot of each"
+    site.monitor.note(f"booting {count(len(boots), 'guest')} once; later runs start from {each}")
     free = asyncio.Semaphore(site.limits.jobs)
     with site.monitor.stage("boots", len(boots), expected_seconds) as advance:
 

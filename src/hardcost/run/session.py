@@ -217,7 +217,9 @@ class Run:
         self._unchecked += self._store.unchecked
         self._store.unchecked = 0
         if found := sum(isinstance(came.get(one.identity), Record) for one in todo.prepared):
-            self.monitor.note(f"{found} of {len(todo.prepared)} trials are in the store already")
+            were = "was measured earlier and is" if found == 1 else "were measured earlier and are"
+            of = count(len(todo.prepared), "trial")
+            self.monitor.note(f"{found} of {of} {were} reused")
 
     async def _saved(
         self, missing: Sequence[Prepared], todo: Outlook, *, keep_going: bool
@@ -293,7 +295,7 @@ def _entry(  # noqa: PLR0913  (a row of the store, and how it came about)
         for lost in store.lost:
             monitor.note(f"not continued: {lost}")
         if interrupted is not None:
-            monitor.note(f"going on with {interrupted.name}")
+            monitor.note(f"continuing {interrupted.name}")
             return interrupted
         monitor.note("no unfinished run of this plan: starting one")
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")

@@ -196,6 +196,16 @@ class Owners:
         return True
 
 
+def size(path: Path) -> int:
+    """Return the bytes of a store with what SQLite keeps beside it, as allocated on disk."""
+    real = Path(os.path.realpath(path))
+    blocks = 0
+    for suffix in ("", "-wal", "-journal"):
+        with contextlib.suppress(OSError):
+            blocks += real.with_name(f"{real.name}{suffix}").stat().st_blocks
+    return blocks * 512
+
+
 def _marks() -> str:
     return f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};"
 

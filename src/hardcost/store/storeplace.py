@@ -13,3 +13,8 @@ def default_path() -> Path:
         return Path(own)
     base = os.environ.get("XDG_DATA_HOME")
     return (Path(base) if base else Path.home() / ".local/share") / "hardcost" / "hardcost.sqlite"
+
+
+def report_of(store: Path, run: str) -> Path:
+    """Return where a run's HTML report is, unless `--report` has named another place."""
+    return store.parent / "reports" / f"{run}.html"

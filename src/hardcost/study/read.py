@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import shlex
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -78,6 +80,11 @@ def _file(name_or_path: str) -> tuple[TomlFile, Path]:
         is_there = bool(name_or_path) and path.exists()
     except (OSError, ValueError) as error:
         raise InputError(f"'{name_or_path}' can't be read: {error}") from None
+    if not is_there and catalogue.is_there(name_or_path):
+        raise InputError(
+            f"{name_or_path} is a profile, not a study",
+            hint=f"`hardcost bill {shlex.quote(name_or_path)}` measures it",
+        )
     if not is_there:
         raise InputError(
             f"there is no ready-made study '{name_or_path}', and no such file",
@@ -258,10 +265,10 @@ class _Reader:
         if not listed:
             self._wrong("the study compares nothing", hint="add [[configuration]] or [[axis]]")
         elif "baseline" in self._file.data and written.baseline not in listed:
-            hint = tomlfile.meant(written.baseline, listed, "configurations")
+            hint = _configuration_meant(written.baseline, listed)
             self._wrong(f"there is no configuration '{written.baseline}'", "baseline", hint=hint)
         if written.asked is not None and written.asked not in listed:
-            hint = tomlfile.meant(written.asked, listed, "configurations")
+            hint = _configuration_meant(written.asked, listed)
             self._wrong(f"there is no configuration '{written.asked}'", "asked", hint=hint)
         elif written.asked is not None and written.asked == written.baseline:
             self._wrong("the baseline is what others are compared with, and costs nothing", "asked")
@@ -278,3 +285,21 @@ class _Reader:
 
     def _wrong(self, message: str, *at: str | int, hint: str | None = None) -> None:
         self._problems.append(self._file.problem(message, *at, hint=hint))
+
+
+def _configuration_meant(word: str, known: Sequence[str]) -> str:
+    """Return a hint for a name that no configuration has.
+
+    In a grid a name has a level of each axis, and letters alone would suggest another level: the
+    name that was meant is the one with most of these levels.
+    """
+    levels = frozenset(word.split())
+    shared = [len(levels & frozenset(name.split(" "))) for name in known]
+    most = max(shared, default=0)
+    if not most:
+        return tomlfile.meant(word, known, "configurations")
+    closest = [name for name, same in zip(known, shared, strict=True) if same == most]
+    if most == len(levels) and len(closest) > 1:
+        return f"a name has a level of each axis, such as '{closest[0]}'"
+    (best,) = difflib.get_close_matches(word, closest, 1, cutoff=0)
+    return f"did you mean '{best}'?"

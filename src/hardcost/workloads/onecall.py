@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hardcost.workloads.measured import Measured
 
 NAME = "onecall"
-TITLE = "one call, from its entry until its audit record has come to its end"
+TITLE = "one call, from its entry until its audit records are handled"
 AUDIT_NOTE = "what the daemon does with the record is in it"
 GUEST: Final = "small"
 PACKAGES: Final[tuple[str, ...]] = ()

@@ -42,8 +42,8 @@ NAME = "syscalls"
 MORE = "syscalls-more"
 TITLE = "the cost of one system call, for each of 26 calls"
 AUDIT_NOTE = (
-    "a call's cost is what its own process executes; handing an audit record to the daemon is work"
-    " of a kernel thread and the daemon, comes later, and is not in it"
+    "a call's cost is what its own process executes; a kernel thread and the audit daemon handle"
+    " its audit records later, and their work is not included"
 )
 GUEST: Final = "small"
 PACKAGES: Final[tuple[str, ...]] = ()

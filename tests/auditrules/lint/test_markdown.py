@@ -14,5 +14,5 @@ def test_the_page_in_docs_is_the_one_that_the_findings_make() -> None:
 
 
 def test_each_finding_has_its_part() -> None:
-    parts = [line.removeprefix("## ") for line in page().splitlines() if line.startswith("## ")]
+    parts = [line.removeprefix("### ") for line in page().splitlines() if line.startswith("### ")]
     assert parts == list(CODES)

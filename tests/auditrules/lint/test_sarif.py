@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
 
 import pytest
+from fluidattacks_core.sarif import SarifLog
+from pydantic import ValidationError
 
 from hardcost.auditrules.lint import checks, sarif
 from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, Spot
+from hardcost.auditrules.repair import repairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,10 +52,11 @@ def test_the_tool_names_its_rules_with_all_that_the_standard_knows_of_them(
     assert (driver["name"], driver["version"]) == ("hardcost", "1.2.3")
     assert [rule["id"] for rule in driver["rules"]] == list(checks.CODES)
     for rule in driver["rules"]:
-        assert set(rule) == {
+        assert {*rule, "name"} == {
             "id", "name", "shortDescription", "fullDescription", "help", "defaultConfiguration",
         }  # fmt: skip
-        assert re.fullmatch("([A-Z0-9][a-z0-9]*)+", rule["name"])
+        assert ("name" in rule) == ("-" in rule["id"])
+        assert re.fullmatch("([A-Z0-9][a-z0-9]*)+", rule.get("name", "X"))
         assert rule["shortDescription"]["text"].endswith(".")
         assert rule["fullDescription"]["text"]
         assert set(rule["help"]) == {"text", "markdown"}
@@ -72,7 +76,7 @@ def test_each_result_names_its_rule_level_message_and_place(log: dict[str, Any])
         assert location["physicalLocation"]["artifactLocation"]["uri"] == "x.rules"
         assert region["startLine"] >= 1
         assert region.get("startColumn", 1) >= 1
-        assert re.fullmatch("[0-9a-f]{32}", result["partialFingerprints"]["rule/v1"])
+        assert re.fullmatch("[0-9a-f]{32}:1", result["partialFingerprints"]["rule/v2"])
 
 
 def test_place_related_lines_and_costs_are_reported(log: dict[str, Any]) -> None:
@@ -100,3 +104,63 @@ def test_a_finding_of_a_whole_file_has_no_region_and_any_name_is_a_reference() -
     assert uri("a:b#?.rules") == "a%3Ab%23%3F.rules"
     assert urlparse(uri("/etc/x")).path == "/etc/x"
     assert uri("\udcff.rules") == "%FF.rules"
+
+
+def test_a_log_is_what_the_schema_says_with_fixes_and_without_findings(
+    context_of: Callable[..., Context],
+) -> None:
+    context = context_of(*LINES)
+    done = repairs.repaired((context.readings,), context)
+    logs = [
+        sarif.log(checks.lint(context), "1", (*done.repairs, *done.offered)),
+        sarif.log((), "1"),
+    ]
+    for written in logs:
+        text = json.dumps(written)
+        SarifLog.model_validate_json(text, strict=True)
+        assert [one["id"] for one in only_run(json.loads(text))["tool"]["driver"]["rules"]] == list(
+            checks.CODES
+        )
+    with pytest.raises(ValidationError):
+        SarifLog.model_validate_json(text.replace('"columnKind"', '"columnKinds"'), strict=True)
+
+
+def test_a_fix_replaces_the_line_or_removes_it_and_says_whether_it_is_safe(
+    context_of: Callable[..., Context],
+) -> None:
+    context = context_of(*LINES)
+    done = repairs.repaired((context.readings,), context)
+    found = sarif.log(checks.lint(context), "1", (*done.repairs, *done.offered))
+    by_code = {result["ruleId"]: result for result in only_run(found)["results"]}
+    (removed,), (mended,) = (by_code[code]["fixes"] for code in ("duplicate-rule", "cannot-load"))
+    safety = [one["properties"]["safety"] for one in (removed, mended)]
+    assert safety == ["safe", "unsafe"]
+    assert applied(LINES, removed) == (*LINES[:2], LINES[3])
+    assert applied(LINES, mended)[0] == LINES[0].replace("b33", "b32")
+    assert "fixes" not in by_code["every-call"]
+
+
+def applied(lines: tuple[str, ...], fix: dict[str, Any]) -> tuple[str, ...]:
+    """Return lines with a fix made, as an editor reads it."""
+    (change,) = fix["artifactChanges"]
+    assert change["artifactLocation"]["uri"] == "x.rules"
+    (replacement,) = change["replacements"]
+    text, region = "\n".join(lines) + "\n", replacement["deletedRegion"]
+    starts = [0, *(at + 1 for at, char in enumerate(text) if char == "\n")]
+    begin = starts[region["startLine"] - 1] + region["startColumn"] - 1
+    end = starts[region["endLine"] - 1] + region["endColumn"] - 1
+    new = replacement.get("insertedContent", {"text": ""})["text"]
+    return tuple((text[:begin] + new + text[end:]).splitlines())
+
+
+def test_a_fingerprint_stays_when_lines_move_and_is_no_other_findings(
+    context_of: Callable[..., Context],
+) -> None:
+    def fingerprints(*lines: str) -> list[str]:
+        run = only_run(sarif.log(checks.lint(context_of(*lines), {"no-key"}), "1"))
+        return [one["partialFingerprints"]["rule/v2"] for one in run["results"]]
+
+    same = ["-w /a -p wa", "-w /b -p wa", "-d exit,always -F path=/a -F perm=wa", "-w /a -p wa"]
+    found = fingerprints(*same)
+    assert found == fingerprints("# moved", "", *same)
+    assert len(set(found)) == len(found) > 1

@@ -9,7 +9,7 @@ from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.histogram import general
 from hardcost.auditrules.loading import load_lines
 from hardcost.auditrules.optimize.byclass import NUMBERS, class_numbers
-from hardcost.auditrules.optimize.optimise import optimise
+from hardcost.auditrules.optimize.optimise import Options, optimise
 from hardcost.auditrules.optimize.output import text
 from hardcost.auditrules.optimize.releases import proofs
 from hardcost.auditrules.prove.prove import prove
@@ -27,7 +27,11 @@ def made_of(line: str) -> str:
     """Return the file that the optimiser makes of a line."""
     readings = parse.read_bytes(f"{line}\n".encode(), "x.rules")
     rules = load_lines([readings]).rules
-    return text(optimise(rules, Constants.of_debian(), general()), readings, AS_WRITTEN)
+    return text(
+        optimise(rules, Constants.of_debian(), general(), Options(thorough=True)),
+        readings,
+        AS_WRITTEN,
+    )
 
 
 @pytest.mark.parametrize("permissions", ["a", "wa", "r", "rwxa", "x"])

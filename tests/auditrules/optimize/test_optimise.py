@@ -21,8 +21,13 @@ from hardcost.auditrules.cost.histogram import general
 from hardcost.auditrules.cost.predict import predict
 from hardcost.auditrules.kernelrule import ALL_CALLS, KernelRule, Test
 from hardcost.auditrules.loadedrules import DuplicateError, check_distinct
-from hardcost.auditrules.optimize import never
-from hardcost.auditrules.optimize.optimise import Optimised, Options, optimise
+from hardcost.auditrules.optimize import moves, never, reasons, signals
+from hardcost.auditrules.optimize.optimise import (
+    Optimised,
+    Options,
+    more_if_thorough,
+    optimise,
+)
 from hardcost.auditrules.optimize.output import rule_text
 from hardcost.auditrules.optimize.prices import Prices
 from hardcost.auditrules.optimize.savings import Clock, Savings
@@ -46,7 +51,8 @@ def rules(*lines: str) -> tuple[KernelRule, ...]:
 
 
 def made(*lines: str, b32: bool = True, never_first: bool = False) -> Optimised:
-    return optimise(rules(*lines), CONSTANTS, general(), Options(b32, never_first))
+    options = Options(b32, never_first, thorough=True)
+    return optimise(rules(*lines), CONSTANTS, general(), options)
 
 
 def texts(found: Optimised) -> list[str]:
@@ -183,6 +189,51 @@ def test_rules_of_both_abis_are_joined_where_perm_tells_their_numbers_apart() ->
     assert "-S 11,59 " in rule_text(line.rule)
     assert "-F perm=x" in rule_text(line.rule)
     assert found.proof.equal
+
+
+SIMPLE = (
+    "-a always,exit -F arch=b32 -S execve -C uid!=euid -F euid=0 -k priv",
+    "-a always,exit -F arch=b64 -S execve -C uid!=euid -F euid=0 -k priv",
+    "-a always,exit -F arch=b64 -S open,openat -F exit=-EACCES -k access",
+    "-a always,exit -F arch=b64 -S open,openat -F exit=-EPERM -k access",
+    "-a always,exit -F path=/usr/bin/su -F perm=x -k privileged",
+    "-a always,exit -F dir=/etc/d -F perm=wa -k d",
+    "-a always,exit -F arch=b64 -S chmod -k perm",
+    "-a always,exit -F arch=b64 -S chown -k perm",
+)
+
+
+def test_by_default_only_changes_that_are_recognised_or_save_much_are_made() -> None:
+    few = optimise(rules(*SIMPLE), CONSTANTS, general())
+    every = optimise(rules(*SIMPLE), CONSTANTS, general(), Options(thorough=True))
+    assert few.proof.equal
+    assert [(line.origins, line.done) for line in few.lines if line.done] == [
+        ((5,), (moves.NARROWED,)),  # each call pays for a directory
+        ((6, 7), (moves.MERGED,)),
+    ]
+    done = {what for line in every.lines for what in line.done}
+    assert {moves.BOTH_ABIS, moves.RANGE} <= done
+    more = more_if_thorough(few, CONSTANTS, general())
+    means = [Savings(one, CONSTANTS, general(), Clock(0.0)).mean for one in (few, every)]
+    assert more == pytest.approx(means[0].after - means[1].after)
+    assert more > CONSTANTS.walk["unnamed"]
+
+
+def test_what_the_changes_save_adds_up_but_for_calls_that_a_rule_decides() -> None:
+    found = optimise(rules(*SIMPLE), CONSTANTS, general())
+    saved = math.fsum(line.saves for line in found.lines) + found.dropped_saves
+    mean = Savings(found, CONSTANTS, general(), Clock(0.0)).mean
+    assert saved == pytest.approx(mean.before - mean.after, rel=1e-3)
+    assert all((line.saves > 0) == bool(line.done) for line in found.lines)
+
+
+def test_each_change_has_its_reason() -> None:
+    found = optimise(rules(*SIMPLE), CONSTANTS, general(), Options(thorough=True))
+    for line in found.lines:
+        assert reasons.why(line).startswith("The same is recorded: ") == bool(line.done)
+    kinds = (*vars(moves).values(), signals.KEPT, never.NEVER_FIRST)
+    named = {what for what in kinds if isinstance(what, str) and " " in what and "\n" not in what}
+    assert named - {moves.DEAD} == set(reasons.WHY)
 
 
 def test_rules_of_both_abis_stay_two_where_their_numbers_mean_other_calls() -> None:
@@ -372,7 +423,7 @@ def lines(draw: st.DrawFn) -> str:
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(lines(), min_size=1, max_size=9, unique=True),
-    st.builds(Options, st.booleans(), st.booleans()),
+    st.builds(Options, b32=st.booleans(), never_first=st.booleans(), thorough=st.booleans()),
     st.integers(0, 1 << 32),
 )
 def test_a_random_set_is_proved_and_decides_drawn_events_alike_and_no_call_pays_more(
@@ -406,7 +457,7 @@ def test_a_random_set_is_proved_and_decides_drawn_events_alike_and_no_call_pays_
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(lines(), min_size=1, max_size=7, unique=True),
-    st.builds(Options, st.booleans(), st.booleans()),
+    st.builds(Options, b32=st.booleans(), never_first=st.booleans(), thorough=st.booleans()),
 )
 @example(  # without 32-bit calls, the third rule takes over the second one's call
     [
@@ -414,7 +465,7 @@ def test_a_random_set_is_proved_and_decides_drawn_events_alike_and_no_call_pays_
         "-a always,exit -F arch=b64 -S openat -k two",
         "-a always,exit -S open -k two",
     ],
-    Options(b32=False, never_first=False),
+    Options(b32=False, never_first=False, thorough=True),
 )
 def test_nothing_costs_less_than_the_least(drawn: list[str], options: Options) -> None:
     originals = rules(*drawn)

@@ -47,7 +47,7 @@ def test_the_deciding_rule_is_named_with_the_walk_and_its_price(rules: Path) -> 
     assert walk[0][1].startswith("2 rules do not name openat")
     assert walk[1][1].startswith("exit=-EPERM does not hold")
     assert walk[2][1].startswith("matches: always")
-    assert walk[3][1].startswith("on /etc/shadow: is outranked by the deciding rule")
+    assert walk[3][1].startswith(f"on /etc/shadow: comes too late: {rules}:4 has decided")
     assert any(line.startswith("Predicted: ") for line in lines)
 
 

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from hardcost.auditrules.lint.checks import CODES
@@ -237,7 +239,7 @@ def test_what_is_no_file_of_rules_is_bad_input_and_an_empty_file_is_not(
 
 def test_bad_usage_is_reported(tmp_path: Path) -> None:
     assert run().exit_code == 2
-    assert run(tmp_path / "nowhere").exit_code == 2
+    assert isinstance(run(tmp_path / "nowhere").exception, InputError)
     assert isinstance(run(tmp_path).exception, InputError)
 
 
@@ -283,3 +285,119 @@ def test_rules_for_another_architecture_are_not_checked_and_keep_nothing_from_lo
     data = json.loads(run(path, "--format", "json").stdout)
     assert data["architecture"] == {"checked": ["x86-64"], "others": "not checked"}
     assert (data["rules"], data["stops_at"], data["counts"]["error"]) == (1, None, 0)
+
+
+NO_KEY = "-w /etc/shadow -p wa\n"
+
+
+@pytest.mark.parametrize("format", ["text", "json", "sarif"])
+def test_fail_on_sets_the_level_that_fails_and_no_format_does(tmp_path: Path, format: str) -> None:  # noqa: A002
+    path = tmp_path / "x.rules"
+    for text, error, warning in ((GOOD, 0, 0), (NO_KEY, 0, 1), (FAULTY, 1, 1)):
+        path.write_text(text)
+        assert run(path, "--format", format).exit_code == error
+        assert run(path, "--format", format, "--fail-on", "error").exit_code == error
+        assert run(path, "--format", format, "--fail-on", "warning").exit_code == warning
+    assert run(path, "--fail-on", "note").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("above", "left"),
+    [
+        ("# hardcost: ignore=no-key\n", 0),
+        ("#hardcost:ignore=catch-all, no-key  the vendor's rule\n", 0),
+        ("# hardcost: ignore=no-key\n# another comment\n", 0),
+        ("# hardcost: ignore=no-key\n\n", 1),
+        ("# hardcost: ignore=catch-all\n", 1),
+        ("# hardcost: ignore=no-key\n-w /etc/passwd -p wa -k x\n", 1),
+    ],
+)
+def test_a_comment_on_the_line_above_leaves_a_finding_out(
+    tmp_path: Path, above: str, left: int
+) -> None:
+    folder = tmp_path / "rules.d"
+    folder.mkdir()
+    path = folder / "x.rules"
+    path.write_text(above + NO_KEY)
+    for place in (path, folder):
+        result = run(place, "--select", "no-key", "--fail-on", "warning")
+        assert result.exit_code == left
+        assert ("1 finding is left out by comments." in result.stdout) == (not left)
+    data = json.loads(run(path, "--select", "no-key", "--format", "json").stdout)
+    assert (len(data["findings"]), data["ignored"]) == (left, 1 - left)
+
+
+def test_findings_that_are_written_down_fail_no_more_and_new_ones_do(tmp_path: Path) -> None:
+    path = tmp_path / "x.rules"
+    before = f"# \u00e9\n  {NO_KEY}\n{NO_KEY}{FAULTY}# end"
+    path.write_bytes(before.encode() + b"\xff")
+    result = run(path, "--generate-ignore", "--fail-on", "warning")
+    assert result.exit_code == 0
+    assert "3 findings written down in 1 file" in result.stdout
+    after = path.read_bytes()
+    lines = [line for line in after.split(b"\n") if not line.startswith(b"# hardcost: ")]
+    assert b"\n".join(lines) == before.encode() + b"\xff"
+    assert b"# hardcost: ignore=no-key\n  -w /etc/shadow" in after
+    assert b"# hardcost: ignore=cannot-load\n-a always,exit -F arch=b33" in after
+    assert "0 findings written down" in run(path, "--generate-ignore").stdout
+    assert path.read_bytes() == after
+    path.write_bytes(b"-w /etc/gshadow -p wa\n" + after)
+    assert run(path, "--fail-on", "warning").exit_code == 1
+    assert run(path, "--generate-ignore", "--fix").exit_code == 2
+
+
+def test_sarif_goes_to_a_file_beside_the_usual_text(rules: Path, tmp_path: Path) -> None:
+    log = tmp_path / "lint.sarif"
+    result = run(rules, "--sarif-file", log)
+    assert result.exit_code == 1
+    assert result.stdout == run(rules).stdout
+    assert log.read_text() == run(rules, "--format", "sarif").stdout
+    assert isinstance(run(rules, "--sarif-file", tmp_path / "no" / "x").exception, InputError)
+
+
+@pytest.mark.parametrize("format", ["text", "json", "sarif"])
+def test_a_job_on_github_gets_annotations_and_takes_nothing_for_a_command(
+    rules: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    format: str,  # noqa: A002
+) -> None:
+    rules.write_text(
+        f"{FAULTY}{NO_KEY}::error::x\n-a always,exit -F arch=b64 -S open -k ##[debug]\n"
+    )
+    plain = run(rules, "--format", format)
+    assert "::error file=" not in plain.output
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    result = run(rules, "--format", format)
+    assert result.exit_code == plain.exit_code == 1
+    said = result.stdout if format == "text" else result.stderr
+    lines = said.splitlines()
+    if format == "text":
+        token = lines[0].removeprefix("::stop-commands::")
+        assert len(token) == 32
+        end = lines.index(f"::{token}::")
+        assert lines[1:end] == plain.stdout.splitlines()
+        lines = lines[end + 1 :]
+    else:
+        assert result.stdout == plain.stdout
+    assert lines[0] == (
+        f"::error file={rules},line=1,col=19,title=hardcost%3A cannot-load::there is no"
+        " architecture 'b33' on x86_64; remedy: did you mean b32?"
+    )
+    assert [line.partition(" ")[0] for line in lines[:3]] == ["::error", "::warning", "::error"]
+    assert all(line.startswith("::") for line in lines)
+
+
+def test_the_hook_for_pre_commit_lints_the_files_of_audit_rules(tmp_path: Path) -> None:
+    (hook,) = yaml.safe_load((DATA.parents[2] / ".pre-commit-hooks.yaml").read_text())
+    names = ["audit/rules.d/10.rules", "roles/auditd/files/x.rules", "audit.rules"]
+    others = ["udev/rules.d/10.rules", "audit/notes.md"]
+    chosen = [name for name in names + others if re.search(hook["files"], name)]
+    assert chosen == names
+    assert hook["entry"].split()[:3] == ["hardcost", "rules", "lint"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"-w /etc/{len(name)} -p wa -k x\n")
+    words = hook["entry"].split()[3:] + [str(tmp_path / name) for name in names]
+    assert run(*words).exit_code == 0
+    (tmp_path / names[0]).write_text(FAULTY)
+    assert run(*words).exit_code == 1

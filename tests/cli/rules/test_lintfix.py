@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from hardcost.auditrules import parse
 from hardcost.auditrules.loading import load_lines
+from hardcost.auditrules.prove import relation
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.wholefile import ChangedError
 from hardcost.cli.verbs import hardcost
@@ -33,7 +34,8 @@ CHMOD = "-a always,exit -F arch=b64 -S chmod -k perm"
 
 
 def fix(*words: str | Path) -> Result:
-    return CliRunner().invoke(hardcost, ["rules", "lint", "--fix", *map(str, words)])
+    """Make all repairs; the tests of what is safe say --fix themselves."""
+    return CliRunner().invoke(hardcost, ["rules", "lint", "--unsafe-fixes", *map(str, words)])
 
 
 def repairs(result: Result) -> Any:  # noqa: ANN401  (JSON)
@@ -67,12 +69,47 @@ def test_what_is_certain_is_repaired_and_all_else_stays_byte_by_byte(file: Path)
     assert [one.name for one in file.parent.iterdir()] == ["x.rules"]
 
 
+def test_fix_makes_the_safe_repairs_and_offers_the_others(file: Path) -> None:
+    write(file, SPELT, COSTLY, CHMOD, CHMOD)
+    result = CliRunner().invoke(hardcost, ["rules", "lint", "--fix", str(file)])
+    assert result.exit_code == 1  # the misspelt rule can't be loaded
+    assert file.read_text() == f"{SPELT}\n{CHEAP}\n{CHMOD}\n"
+    assert "2 repairs, written:" in result.output
+    assert "--unsafe-fixes also makes 1 repair:" in result.output
+    assert f"{file}:1: b33 became b32, fchmdo became fchmod [cannot-load]" in result.output
+    again = CliRunner().invoke(hardcost, ["rules", "lint", "--fix", "--format", "json", str(file)])
+    found = repairs(again)
+    assert (found["done"], [one["safe"] for one in found["offered"]]) == ([], [False])
+
+
+def test_what_is_not_proved_is_unsafe(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unknown = relation.Result(None, relation.Relation(), reason="out of time")
+    monkeypatch.setattr("hardcost.auditrules.repair.repairs.prove", lambda *_, **__: unknown)
+    write(file, CHMOD, CHMOD)
+    result = CliRunner().invoke(hardcost, ["rules", "lint", "--fix", str(file)])
+    assert "Nothing is written: out of time." in result.output
+    assert file.read_text() == f"{CHMOD}\n{CHMOD}\n"
+    result = fix(file)
+    assert f"{file}:2: removed: it repeats the rule of {file}:1 [duplicate-rule] (unsafe)" in (
+        result.output
+    )
+    assert "Not proved that what loads today records the same: out of time." in result.output
+    assert file.read_text() == f"{CHMOD}\n"
+
+
+def test_what_a_comment_leaves_out_is_not_repaired(file: Path) -> None:
+    write(file, "# hardcost: ignore=costly-order", COSTLY, "# hardcost: ignore=no-key", COSTLY)
+    found = repairs(fix("--format", "json", file))
+    assert found["done"] == []
+    assert "would then be about the next line" in found["left"][0]["why"]
+
+
 def test_a_second_time_there_is_nothing_to_do(file: Path) -> None:
     write(file, SPELT, COSTLY, CHMOD, CHMOD)
     fix(file)
     before = file.read_bytes()
     again = fix(file)
-    assert "There is nothing that is certain to repair." in again.output
+    assert "There is no safe repair to make." in again.output
     assert file.read_bytes() == before
 
 
@@ -149,8 +186,9 @@ def test_line_numbers_of_what_remains_are_those_of_the_new_file(file: Path) -> N
 
 
 def test_standard_input_and_a_lone_dry_run_are_refused(file: Path) -> None:
-    result = CliRunner().invoke(hardcost, ["rules", "lint", "--fix", "-"], input=SPELT)
-    assert isinstance(result.exception, InputError)
+    for option in ("--fix", "--unsafe-fixes", "--generate-ignore"):
+        result = CliRunner().invoke(hardcost, ["rules", "lint", option, "-"], input=SPELT)
+        assert isinstance(result.exception, InputError)
     write(file, CHMOD)
     alone = CliRunner().invoke(hardcost, ["rules", "lint", "--dry-run", str(file)])
     assert alone.exit_code == 2

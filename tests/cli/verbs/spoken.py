@@ -37,6 +37,8 @@ _ALIKE = (
     (re.compile(r"Debian GNU/Linux \d+ \(\w+\)"), "Debian GNU/Linux NN (NAME)"),
     (re.compile(r"/[^\"\n]*/hardcost-probe, built with [^\"\n]+"), "PROBE, built with TOOLS"),
     (re.compile(r"\d+\.\d GiB"), "0.0 GiB"),
+    (re.compile(r"\b\d[\d,]* KiB\b"), "0 KiB"),
+    (re.compile(r"\d{4}-\d\d-\d\d(?=  )"), "DATE"),
     (re.compile(r'"bytes": \d+'), '"bytes": 0'),
     (re.compile(r"hardcost \d+\.\d+\.\d+"), "hardcost VERSION"),
 )

@@ -8,7 +8,7 @@ import pytest
 from hardcost.errors import MachineError
 from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot, KernelRecipe
-from hardcost.machines.qemu import initramfs
+from hardcost.machines.qemu import initramfs, snapshot
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 
@@ -26,6 +26,12 @@ def test_a_probe_that_is_built_anew_is_for_the_next_run(
     probe.write_bytes(b"new")
     assert machine._initramfs(boot) == before
     assert VirtualMachine(cache, Hardware("icount"))._initramfs(boot) != before
+
+
+def test_a_snapshot_is_listed_without_the_words_of_a_placebo() -> None:
+    words = ("hardcost.placebo=xxxxxxxxxxxx", "quiet", "hardcost.placebo=xxxx")
+    shown = snapshot.title("6.1", Hardware("icount", "max"), Boot(words))
+    assert shown == "snapshot: 6.1, icount, cpu max, fixed layout, quiet, placebo"
 
 
 def test_a_machine_serves_one_event_loop_after_another(

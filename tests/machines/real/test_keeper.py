@@ -54,7 +54,7 @@ def test_a_finished_run_is_not_undone_again_though_another_has_finished_since(va
     in_namespaces(f"""{FINISHED}
 alive.write_text("{value}")
 assert restored("ann") == 0, world.said()
-assert "nothing was left" in world.said()
+assert "nothing to undo" in world.said()
 assert alive.read_text().strip() == "{value}"
 assert not world.book("ann").exists()
 """)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -8,6 +10,7 @@ from tests.report.charts.test_chart import drawing, words
 from tests.report.guests import cell, cis, failed, filecopy, selinux
 
 from hardcost.report.charts.bars import bar_charts, panels
+from hardcost.report.charts.drawing import shades
 from hardcost.report.tables.families import families
 from hardcost.report.text import TIMES
 
@@ -41,6 +44,28 @@ def test_no_bar_is_on_a_logarithmic_scale(finding: Finding) -> None:
     ]
     assert found
     assert not {mark for mark in found if mark[0] == "bar" and mark[1] != "linear"}
+
+
+def _lab(colour: str) -> tuple[float, ...]:
+    """Return a colour, on white if it is translucent, as CIELAB has it."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in range(1, len(colour), 2)]
+    alpha = parts[3] if len(parts) > 3 else 1.0
+    shown = [alpha * part + 1 - alpha for part in parts[:3]]
+    r, g, b = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in shown)
+    x, y, z = (
+        one ** (1 / 3)
+        for one in (
+            (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505,
+            0.2126 * r + 0.7152 * g + 0.0722 * b,
+            (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.0888,
+        )
+    )
+    return (116 * y - 16, 500 * (x - y), 200 * (y - z))
+
+
+def test_no_two_of_eight_configurations_have_similar_colours() -> None:
+    found = list(map(_lab, shades([str(nth) for nth in range(8)])))
+    assert min(math.dist(one, other) for one, other in itertools.combinations(found, 2)) > 30
 
 
 def test_bars_begin_at_0() -> None:

@@ -30,6 +30,28 @@ def test_a_bill_has_cells_and_its_parts_which_add_up() -> None:
     assert (found[3].fired, found[3].alone, found[3].place) == (3, 10.0, "x")
 
 
+def test_each_control_of_a_bill_has_a_row_that_of_an_unknown_cost_is_empty() -> None:
+    one = finding()
+    assert one.bill is not None
+    free, unshown = (
+        replace(one.bill.items[0], control=name, cost=0.5, low=0.0, high=1.0, alone=0.5)
+        for name in ("free", "unshown")
+    )
+    bill = replace(one.bill, small=(free, unshown), unshown=("unshown",))
+    small = [row for row in rows(replace(one, bill=bill)) if row.kind == "small"]
+    assert [row.control for row in small] == ["free", "unshown"]
+    assert [(row.value, row.difference, row.alone) for row in small] == [
+        (0.5, 0.5, 0.5),
+        (None, None, None),
+    ]
+
+
+def test_a_cost_is_a_difference() -> None:
+    found = [row for row in rows(finding()) if row.kind != "cell"]
+    assert found
+    assert all(row.difference == row.value for row in found)
+
+
 def test_two_runs_are_compared_row_by_row() -> None:
     found = list(compared_rows(finding(run="a"), finding(run="b", value=120.0)))
     changed = [one for one in found if one.kind == "changed" and one.difference]

@@ -5,9 +5,11 @@ import json
 from typing import Any
 from urllib.parse import unquote
 
+from fluidattacks_core.sarif import SarifLog
 from hypothesis import given
 from tests.report.exports.gates import ANY_TEXT, HOSTILE, NAMED, gate
 
+from hardcost.report.exports.annotations import github
 from hardcost.report.exports.gatesarif import gate_sarif
 from hardcost.report.text import visible
 
@@ -44,6 +46,29 @@ def test_what_no_line_explains_is_a_result_of_its_own() -> None:
     (one,) = results(gate_sarif(found, "1"))
     assert one["ruleId"] == "over-limit-unexplained"
     assert one["message"]["text"].startswith("open grew by +10.0% (predicted), limit 5.0%")
+
+
+def test_what_is_over_perhaps_by_chance_is_a_warning() -> None:
+    found = gate()
+    (growth,) = found.growths
+    found = dataclasses.replace(found, growths=(dataclasses.replace(growth, least=1000.0),))
+    codes = [(one["level"], one["ruleId"]) for one in results(gate_sarif(found, "1"))]
+    assert ("warning", "perhaps-over-limit") in codes
+    ends = [
+        gate_sarif(dataclasses.replace(found, strict=strict), "1")["runs"][0]["invocations"][0]
+        for strict in (False, True)
+    ]
+    assert [one["exitCode"] for one in ends] == [0, 1]
+    assert github(found).splitlines()[-1].startswith("::warning ")
+
+
+def test_the_log_is_what_the_schema_says() -> None:
+    for found in (gate(), gate(limit=0.5), dataclasses.replace(gate(), growths=(), lines=())):
+        text = json.dumps(gate_sarif(found, "1"))
+        SarifLog.model_validate_json(text, strict=True)
+        rules = json.loads(text)["runs"][0]["tool"]["driver"]["rules"]
+        assert len(rules) == 4
+        assert all(one["help"]["text"] for one in rules)
 
 
 @ANY_TEXT

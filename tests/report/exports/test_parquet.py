@@ -45,6 +45,4 @@ def test_without_pyarrow_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch
         monkeypatch.delitem(sys.modules, name)
     with pytest.raises(MachineError) as raised:
         parquet([])
-    assert raised.value.problems[0].hint == (
-        "pip install 'hardcost[parquet]', or take --format csv"
-    )
+    assert raised.value.problems[0].hint == ("pip install 'pyarrow>=17', or take --format csv")

@@ -89,6 +89,17 @@ def test_a_row_has_the_cost_with_its_interval_and_conditions() -> None:
     assert (row["severity"], row["conditions"]) == ("medium", "bill of stig on syscalls")
 
 
+def test_a_rewritten_rule_comes_with_the_lines_of_its_source() -> None:
+    lines = ("-a always,exit -S open -k a", "-a always,exit -S openat -k a")
+    one = OPEN.model_copy(update={"place": "a.rules:3, a.rules:5", "stands_for": lines})
+    (row,) = rows(waivers.csv_text(decision(one), NOW))
+    assert (row["place"], unguarded(row["source_lines"])) == (one.place, "; ".join(lines))
+    shown = waivers.markdown_text(decision(one), NOW).replace("\\", "")
+    assert f"a.rules:3, a.rules:5: {'; '.join(lines)}" in shown
+    (item,) = plan(waivers.oscal_text(decision(one), NOW))["poam-items"]
+    assert lines[1] in item["description"]
+
+
 def test_an_unknown_cost_is_empty_and_said_to_be_unknown() -> None:
     (row,) = rows(waivers.csv_text(decision(BARE), NOW))
     assert (row["cost"], row["low"], row["share_of_baseline"]) == ("", "", "")
@@ -128,7 +139,7 @@ def test_markdown_has_a_line_for_each_control_and_no_markup_of_theirs(
     assert len(lines) == 4 + len(given_up)
     for line in lines[4:]:
         unescaped = line.replace("\\\\", "").replace("\\|", "")
-        assert unescaped.count("|") == 7
+        assert unescaped.count("|") == 8
         assert "<" not in unescaped.split("|", 2)[2].replace("\\<", "")
 
 

@@ -115,6 +115,16 @@ def test_nothing_grave_for_people_who_see_or_hear_it_otherwise(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("width", [1400, 712, 690, 390])
+def test_a_graph_that_is_wider_than_the_window_says_so(opened: Opened, width: int) -> None:
+    page = opened(viewport={"width": width, "height": 844})
+    graph = page.locator(".flames").first
+    wider = graph.locator(".scroll").evaluate("it => it.scrollWidth > it.clientWidth")
+    assert wider == (width < 700)
+    assert graph.get_by_text("scroll it sideways").is_visible() or not wider
+    assert width < 1400 or not graph.get_by_text("scroll it sideways").is_visible()
+
+
 def test_a_subsystem_is_enlarged_in_its_own_graph(opened: Opened) -> None:
     page = opened(make=placed)
     graph = page.locator("#subsystems-1")

@@ -42,6 +42,33 @@ def test_each_control_has_its_costs_on_each_metric_and_where_it_comes_from() -> 
     assert [one["cost"] for one in found["metrics"]] == [587, 598]
 
 
+def test_calls_are_weighed_as_the_bill_is_and_a_program_is_never_added_to_its_parts() -> None:
+    found = data(planted())
+    assert found["mix"] == [True, True]
+    assert found["average"] == "the average system call"
+    null, opened = found["weights"]
+    assert 0 < null < opened
+    bill = planted({"user": COSTS["null"], "wall": COSTS["open"]}).bill
+    assert bill is not None
+    parts = replace(
+        bill,
+        totals=tuple(replace(one, unit="insn") for one in bill.totals),
+        items=tuple(replace(one, unit="insn") for one in bill.items),
+    )
+    program = data(replace(planted(), bill=parts))
+    assert program["mix"] == [False, False]
+    assert program["weights"] == [0, 1000]
+
+
+def test_a_free_control_is_on_no_metric_surely_dear() -> None:
+    bill = planted().bill
+    assert bill is not None
+    noisy = tuple(replace(one, low=-1.0) for one in bill.items)
+    controls = data(replace(planted(), bill=replace(bill, items=noisy)))["controls"]
+    assert all(one["free"] and one["sure"] == [] for one in controls)
+    assert all(one["sure"] for one in data(planted())["controls"])
+
+
 def test_a_cost_that_all_share_is_found_where_all_measurements_fit_it() -> None:
     assert [one["shared"] for one in data(planted())["metrics"]] == [377, None]
     costs = {"additive": lambda on: 2.0 * len(on), "none": lambda _: 0.0}

@@ -13,8 +13,9 @@ from axe_playwright_python.sync_playwright import Axe
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import expect
-from tests.report.page.planted import COSTS, SETTINGS, planted
+from tests.report.page.planted import COSTS, SETTINGS, planted, shared
 
+from hardcost.analysis.finding import Advice
 from hardcost.auditrules.rule import Rule
 from hardcost.controls.control import Auditd, AuditPlugin, AuditRule, Sysctl
 from hardcost.profiles import catalogue
@@ -97,7 +98,7 @@ def test_all_is_the_total_and_nothing_costs_nothing(shown: Shown) -> None:
     assert costs(page) == {"null": "+587", "open": "+598"}
     verdict = page.locator("#verdict")
     assert verdict.inner_text().startswith(
-        "6 of 6 controls add 1,185 instructions (+59.3%) to all 2 metrics, once each"
+        "6 of 6 controls add 598.0 instructions (+59.8%) to the average system call"
     )
     assert page.locator("#basis").inner_text().startswith("Measured")
     page.get_by_role("button", name="Untick all").click()
@@ -168,8 +169,14 @@ def test_the_mix_weighs_the_metrics(shown: Shown) -> None:
     page.get_by_role("spinbutton", name="Weight of null").fill("10")
     page.get_by_role("spinbutton", name="Weight of null").press("Tab")
     assert page.locator("#mix-answer").inner_text() == (
-        "All 6 controls add 6,468 instructions (+58.8%) to your mix."
+        "All 6 controls add 588.0 instructions (+58.8%) to the average call of your mix."
     )
+
+
+def test_the_only_metric_is_chosen(shown: Shown) -> None:
+    page = shown(planted({"null": shared}))
+    assert page.locator("#mix-choice option:checked").inner_text() == "null"
+    assert page.locator("#mix-answer").inner_text().endswith("to null.")
 
 
 def test_the_first_screen_says_what_to_do(shown: Shown) -> None:
@@ -182,6 +189,26 @@ def test_the_first_screen_says_what_to_do(shown: Shown) -> None:
     assert box["y"] + box["height"] < 900
     says.get_by_role("link").click()
     expect(page.locator("#verdict")).to_have_text(re.compile(r"^3 of 6 controls"))
+
+
+def test_a_saving_that_may_be_noise_has_no_number(shown: Shown) -> None:
+    finding = planted()
+    assert finding.bill is not None
+    totals = tuple(replace(one, least=5000.0) for one in finding.bill.totals)
+    says = shown(replace(finding, bill=replace(finding.bill, totals=totals))).locator("#to-do")
+    assert says.inner_text() == (
+        "Leaving out #1, #2 and #3: what that saves is smaller than the noise; download that choice"
+        " and measure it."
+    )
+
+
+def test_what_was_found_for_a_budget_is_not_contradicted(shown: Shown) -> None:
+    finding = planted()
+    assert finding.bill is not None
+    advice = Advice(0.05, (SETTINGS[0].name,), 5, finding.bill.totals, within=True)
+    page = shown(replace(finding, advice=advice))
+    expect(page.locator("#mix-answer")).to_be_visible()
+    expect(page.locator("#to-do")).to_be_hidden()
 
 
 def test_the_download_is_a_profile_of_just_the_choice(shown: Shown, tmp_path: Path) -> None:

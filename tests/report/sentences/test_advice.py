@@ -27,22 +27,30 @@ def test_what_goes_is_listed_and_what_remains_is_measured() -> None:
     assert others == ["  leave out  -w /a", "  leave out  -w /b"]
 
 
-def test_the_last_control_is_too_expensive_by_a_figure() -> None:
-    alone = (Total("null", "insn/op", 100.0, 170.0, 70.0), Total("open", "x", 10.0, 19.0, 9.0))
+def test_where_no_control_fits_the_least_budget_is_said() -> None:
+    alone = (Total("null", "insn/op", 100.0, 170.0, 70.0), Total("open", "x", 10.0, 17.0, 7.0))
     given = replace(
         advice(("-w /a",), 0), budget=None, budgets={"null": 0.2, "open": 0.8}, alone=alone
     )
-    (line,) = advice_lines(given)
-    assert "fits within 20.0% on null and 80.0% on open: the last" in line
-    assert "is too expensive alone: 70.0% more, on null; limit 20.0%." in line
+    assert advice_lines(given) == [
+        (
+            "No control can be kept within 20.0% on null and 80.0% on open: the least budget that"
+            " keeps one is 70.0% on null and 80.0% on open. `hardcost advise` says what that keeps."
+        )
+    ]
+
+
+def test_where_no_audit_rule_fits_what_fits_is_said() -> None:
+    alone = (Total("open", "insn/op", 1000.0, 1286.3, 286.3),)
+    first, second = advice_lines(replace(advice(("-w /a", "-w /b"), 1), alone=alone))
+    assert first.startswith(
+        "No audit rule can be kept within 5.0%: the least budget that keeps one is 28.7%."
+    )
+    assert second == (
+        "Within 5.0%, 1 of 3 controls can be kept: at most 4.2% more, on open, measured."
+    )
 
 
 def test_budgets_of_metrics_are_named_before_that_of_all_others() -> None:
     first, *_ = advice_lines(replace(advice(("-w /a",), 3), budgets={"open": 0.5}))
     assert "within 50.0% on open and 5.0% on all others, leave out 1 of 4" in first
-
-
-def test_where_nothing_can_be_kept_it_says_so() -> None:
-    (line,) = advice_lines(advice(("-w /a",), 0))
-    assert "No control that was tried" in line
-    assert "-w /a" in line

@@ -13,6 +13,7 @@ from hardcost.report.comparison import compared
 from hardcost.report.sentences.answer import answer, baseline_words
 from hardcost.report.sentences.run_answer import compare_sentences
 from hardcost.report.tables.bill_table import bill_table
+from hardcost.report.tables.first_screen import bill_screen
 from hardcost.report.tables.layout import render
 from hardcost.report.tables.run_table import run_table
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from hardcost.analysis.finding import Cell
 
 RULE = "-w /etc/{} -p wa -k identity"
+INSN = "(instrument insn: instructions executed, not time)"
 
 
 def item(control: str, metric: str, cost: float, spread: float = 0.0) -> Item:
@@ -73,13 +75,13 @@ def test_a_bill_begins_with_its_cost_its_dearest_control_and_what_is_free() -> N
     assert said.sentences == (
         (
             "mine makes open 2.30 times as expensive (+1,304 instructions per operation), "
-            "compared to a system with audit on and no rules (instrument insn)."
+            f"compared to a system with audit on and no rules {INSN}."
         ),
+        (f"The most expensive control makes 1,204 of the 1,304 instructions on open: {DEAR}."),
         (
-            "The most expensive control accounts for 1,204 of the 1,304 instructions per operation "
-            f"on open: {DEAR}."
+            "1 of 3 controls costs nothing distinguishable from 0 on anything measured beside the"
+            " others."
         ),
-        "1 of 3 controls costs nothing distinguishable from 0 on any metric beside the others.",
     )
     assert next((one.number, one.name, one.part) for one in said.dearest) == (1, DEAR, 1.0)
     assert [one.name for one in said.dearest] == [DEAR, CHEAP]
@@ -87,7 +89,11 @@ def test_a_bill_begins_with_its_cost_its_dearest_control_and_what_is_free() -> N
 
 
 def test_terminal_and_page_begin_with_the_same_sentences(bill: Finding, run: Finding) -> None:
-    for finding, shown in ((bill, bill_table(bill)), (run, run_table(run))):
+    for finding, shown in (
+        (bill, bill_table(bill)),
+        (bill, bill_screen(bill)),
+        (run, run_table(run)),
+    ):
         text = " ".join(render(shown, 120).split())
         assert text.startswith(
             " ".join(" ".join(answer(finding).sentences).split()).replace("…", "...")
@@ -126,7 +132,10 @@ def test_a_control_that_is_in_the_rest_on_every_metric_is_free_and_counted() -> 
     bill = replace(bill_of([item(DEAR, "open", 500.0)]), controls=(FREE, DEAR))
     said = answer(finding_of(bill))
     assert said.free == ((2, FREE),)
-    free = "1 of 2 controls costs nothing distinguishable from 0 on any metric beside the others."
+    free = (
+        "1 of 2 controls costs nothing distinguishable from 0 on anything measured beside the"
+        " others."
+    )
     assert said.sentences[-1] == free
     shown = render(bill_table(finding_of(bill)), 120)
     assert "2 controls" in shown
@@ -140,19 +149,69 @@ def test_a_total_that_placebos_reach_is_nothing() -> None:
     bill = bill_of([item(DEAR, "open", 5.0)])
     (total,) = bill.totals
     said = answer(finding_of(replace(bill, totals=(replace(total, least=6.0),))))
-    assert said.sentences[0] == (
-        "mine costs nothing distinguishable from 0 on open (instrument insn)."
-    )
+    assert said.sentences[0] == (f"mine costs nothing distinguishable from 0 on open {INSN}.")
 
 
-def test_of_many_metrics_the_most_and_the_median_are_named() -> None:
+def test_of_many_calls_the_average_and_the_worst_are_named() -> None:
     metrics = ("null", "open", "chmod")
     items = [
         item(DEAR, metric, cost) for metric, cost in zip(metrics, (100, 500, 9000), strict=True)
     ]
-    first, second, *_ = answer(finding_of(bill_of(items, metrics))).sentences
-    assert first.startswith("mine makes chmod 10.0 times as expensive (+9,000 instructions")
-    assert second == "chmod has the largest ratio of 3 metrics; the median ratio is 1.50."
+    first, second, third, *_ = answer(finding_of(bill_of(items, metrics))).sentences
+    assert first.startswith("mine makes the average system call 1.57 times as expensive (+")
+    assert second.startswith("The average weighs 3 measured calls as an assumed general-purpose")
+    assert third == "It makes chmod 10.0 times as expensive (+9,000 instructions per operation)."
+
+
+def test_the_users_call_and_mix_replace_the_assumed_average() -> None:
+    metrics = ("null", "open", "chmod")
+    costs = {DEAR: (100, 500, 9000), CHEAP: (0, 600, 0)}
+    items = [
+        item(who, metric, cost)
+        for who, own in costs.items()
+        for metric, cost in zip(metrics, own, strict=True)
+        if cost
+    ]
+    bill = bill_of(items, metrics)
+    called = answer(finding_of(replace(bill, weights={"open": 1.0})))
+    assert called.sentences[0].startswith("mine makes open 2.10 times as expensive (+1,100")
+    assert "average" not in " ".join(called.sentences)
+    assert [one.name for one in called.dearest] == [CHEAP, DEAR]
+    mixed = answer(finding_of(replace(bill, weights={"null": 1.0, "chmod": 1.0}, covered=0.5)))
+    assert mixed.sentences[0].startswith("mine makes the average system call 5.55 times")
+    assert mixed.sentences[1] == (
+        "The average weighs 2 measured calls as your histogram does; they are 50.0% of its calls."
+    )
+    assert mixed.dearest[0].name == DEAR
+
+
+def test_noise_makes_no_sentence() -> None:
+    items = [item(DEAR, "wall", 59.0)]
+    bill = bill_of(items, ("user", "system", "wall"), "insn")
+    noisy = replace(bill.totals[0], cost=78.0, with_profile=1078.0, least=250.0)
+    program = cell(("profile", "build files=4", "wall"), 1059.0, ("baseline", 1000.0), "insn")
+    found = finding_of(replace(bill, totals=(noisy, *bill.totals[1:])), [program])
+    said = answer(found)
+    assert said.sentences[0].startswith(
+        "mine makes the workload 'build files=4' execute 5.9% more instructions (+59 instructions)"
+    )
+    assert "user" not in " ".join(said.sentences)
+    every = tuple(replace(one, least=250.0) for one in bill.totals)
+    nothing = answer(finding_of(replace(bill, totals=every))).sentences[0]
+    assert nothing.startswith("mine costs nothing distinguishable from 0 on any of 3 metrics")
+
+
+def test_the_users_own_program_executes_more_instructions() -> None:
+    program = cell(("profile", "command run=x", "wall"), 1400.0, ("baseline", 1000.0), "insn")
+    bill = bill_of([item(DEAR, "wall", 400.0)], ("wall",), "insn")
+    first = answer(finding_of(bill, [program])).sentences[0]
+    assert first.startswith("mine makes your program execute 40.0% more instructions (+400")
+
+
+def test_no_control_is_dear_and_free() -> None:
+    said = answer(finding_of(bill_of([item(DEAR, "open", 500.0, 600), item(CHEAP, "open", 90.0)])))
+    assert [one.name for one in said.dearest] == [CHEAP]
+    assert [name for _, name in said.free] == [DEAR]
 
 
 def test_a_profile_of_one_control_has_no_dearest() -> None:
@@ -160,12 +219,12 @@ def test_a_profile_of_one_control_has_no_dearest() -> None:
     assert costly.sentences == (
         (
             "mine makes open 0.5% more expensive (+5 instructions per operation), "
-            "compared to a system with none of these controls (instrument insn)."
+            f"compared to a system with none of these controls {INSN}."
         ),
     )
     free = answer(finding_of(bill_of([item(DEAR, "open", 0.0)])))
     assert free.sentences == (
-        "mine costs nothing distinguishable from 0 on open (instrument insn).",
+        f"mine costs nothing distinguishable from 0 on open {INSN}.",
         "Its only control costs nothing distinguishable from 0.",
     )
 
@@ -174,7 +233,7 @@ def test_a_profile_without_any_cost_says_so() -> None:
     items = [item(name, metric, 0.0) for name in (DEAR, CHEAP) for metric in ("null", "open")]
     said = answer(finding_of(bill_of(items, ("null", "open"))))
     assert said.sentences == (
-        "mine costs nothing distinguishable from 0 on any of 2 metrics (instrument insn).",
+        f"mine costs nothing distinguishable from 0 on any of 2 metrics {INSN}.",
         "None of its 2 controls costs anything distinguishable from 0 beside the others.",
     )
     assert said.dearest == ()
@@ -183,7 +242,9 @@ def test_a_profile_without_any_cost_says_so() -> None:
 
 def test_a_bill_without_metrics_says_that_nothing_was_measured() -> None:
     empty = finding_of(Bill("mine", "", (), (), (), ()))
-    assert answer(empty).sentences == ("No cost of mine was measured (instrument insn).",)
+    assert answer(empty).sentences == (
+        "No cost of mine was measured (instrument insn: instructions executed, not time).",
+    )
 
 
 def timed(low: float, high: float) -> Finding:
@@ -210,7 +271,12 @@ def test_instructions_are_never_said_to_be_time(bill: Finding, run: Finding) -> 
 def test_several_workloads_are_named_with_their_metrics() -> None:
     items = [item(DEAR, "syscalls open", 9.0), item(DEAR, "filecopy wall", 4000.0)]
     bill = bill_of(items, ("syscalls open", "filecopy wall"))
-    assert answer(finding_of(bill)).sentences[0].startswith("mine makes 'filecopy wall' 5.00 times")
+    first, second, *_ = answer(finding_of(bill)).sentences
+    assert first.startswith("mine makes 'syscalls open' 0.9% more expensive")
+    assert (
+        second == "It makes filecopy execute 5.00 times as many instructions (+4,000 ins"
+        "tructions per operation)."
+    )
 
 
 def test_a_rate_falls() -> None:
@@ -236,8 +302,8 @@ def test_a_search_names_its_culprits_and_calls_nothing_free() -> None:
     assert said.sentences[1:] == (
         f"The search confirmed 1 culprit: '{DEAR}'.",
         (
-            "On open the first makes +900 instructions per operation; everything but the "
-            "culprits makes 0 together."
+            "On open the first makes +900 instructions; everything but the culprits makes 0"
+            " together."
         ),
     )
     assert said.free == ()
@@ -257,22 +323,23 @@ def test_a_run_begins_with_its_dearest_configuration(run: Finding) -> None:
     assert said.sentences == (
         (
             "'rules=160 catch-all', the most expensive of 36 configurations, is 2.68 times as "
-            "expensive as rules=0 (geometric mean of 28 metrics, instrument insn)."
+            "expensive as the baseline rules=0 (geometric mean of 28 metrics, instrument insn)."
         ),
         "It costs most on null: 10.3 times the baseline (+3,351 instructions per operation).",
         "1 of 36 configurations is not distinguishable from the baseline on any metric.",
         (
-            "Between rules=1 and rules=160, each increment of rules adds 19 instructions per "
+            "Between rules=1 and rules=160, each step of 1 in rules adds 19 instructions per "
             "operation to the median metric, on average."
         ),
     )
-    assert said.dearest[0].cost == "2.68 times rules=0"
+    assert said.dearest[0].cost == "2.68 times the baseline rules=0"
     assert said.free == ((0, "kernel=flat rules=0"),)
 
 
 def test_whole_programs_are_compared_by_their_whole() -> None:
     assert answer(filecopy()).sentences[0] == (
-        "stig-full, the most expensive of 4 configurations, is 30.0 times as expensive as none "
+        "stig-full, the most expensive of 4 configurations, is 30.0 times as expensive as the "
+        "baseline none "
         "(geometric mean of wall in 4 workloads, instrument insn)."
     )
 
@@ -295,12 +362,12 @@ def test_a_run_of_one_configuration_compares_nothing() -> None:
 
 def test_a_comparison_begins_with_how_many_cells_differ(run: Finding) -> None:
     same = compare_sentences(run, run, compared(run, run))
-    assert same == ["Nothing changed beyond its interval in 1,036 cells (instrument insn)."]
+    assert same == ["Nothing changed beyond its interval in 1,036 numbers (instrument insn)."]
     first, *others = run.cells
     more = replace(first, value=first.value * 2, low=first.low * 2, high=first.high * 2)
     later = replace(run, cells=(more, *others))
     assert compare_sentences(run, later, compared(run, later)) == [
-        "1 of 1,036 cells differs by more than their intervals (instrument insn).",
+        "1 of 1,036 numbers differs by more than its interval (instrument insn).",
         (
             "The largest change is null of syscalls under audit-off: 2.00 times the first run "
             "(+209 instructions per operation)."
@@ -315,5 +382,5 @@ def test_ratios_that_are_unknown_are_not_compared(run: Finding) -> None:
     a = replace(run, cells=(unknown,))
     assert math.isnan(compared(a, a).pairs[0].ratio)
     assert compare_sentences(a, a, compared(a, a)) == [
-        "Nothing changed beyond its interval in 1 cell (instrument insn)."
+        "Nothing changed beyond its interval in 1 number (instrument insn)."
     ]

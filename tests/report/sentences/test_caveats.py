@@ -10,6 +10,7 @@ import pytest
 
 from hardcost.report.jsonout import to_json
 from hardcost.report.page.page import to_html
+from hardcost.report.sentences.caveats import unresolved_notes
 from hardcost.report.tables.bill_table import bill_grids, bill_table
 from hardcost.report.tables.layout import render
 from hardcost.report.text import MARK
@@ -33,14 +34,15 @@ def cautioned(bill: Finding) -> Finding:
 
 
 def test_a_line_of_the_bill_bears_a_sign_and_the_sentence_stands_below(cautioned: Finding) -> None:
-    _, items = bill_grids(cautioned, top=20)
-    assert all(MARK in group.columns[0].cells[0] for group in items.groups)
-    assert not any(MARK in group.columns[0].cells[1] for group in items.groups)
-    assert items.texts[0].more.endswith(f"{MARK} see below")
+    _, items = bill_grids(cautioned, top=32)
+    (at,) = [n for n, text in enumerate(items.texts) if text.more.endswith(f"{MARK} see below")]
+    for group in items.groups:
+        marked = [MARK in cell for cell in group.columns[0].cells]
+        assert marked == [n == at for n in range(len(marked))]
     assert [note for note in items.notes if MARK in note] == [
-        f"{MARK} {items.texts[0].name}: {SENTENCE}"
+        f"{MARK} {items.texts[at].name}: {SENTENCE}"
     ]
-    assert "(+) see below" in render(bill_table(cautioned), 120)
+    assert "(+) see below" in render(bill_table(cautioned, top=32), 120)
 
 
 def test_the_page_and_json_have_it_at_the_line(cautioned: Finding) -> None:
@@ -51,6 +53,13 @@ def test_the_page_and_json_have_it_at_the_line(cautioned: Finding) -> None:
     assert items[0]["caveat"] == SENTENCE
 
 
+def test_a_total_of_0_lies_between_no_two_numbers(bill: Finding) -> None:
+    assert bill.bill is not None
+    none = replace(bill.bill.totals[0], cost=0.0, low=0.0, high=0.0)
+    (note,) = unresolved_notes([none])
+    assert note == f"{MARK} {none.metric}: the cost is 0, and is not itemised"
+
+
 def test_a_total_that_may_be_nothing_says_so(bill: Finding) -> None:
     assert bill.bill is not None
     first, *others = bill.bill.totals
@@ -59,7 +68,7 @@ def test_a_total_that_may_be_nothing_says_so(bill: Finding) -> None:
     totals, _ = bill_grids(made, top=20)
     cost = totals.groups[0].columns[2]
     assert cost.header == "cost"
-    assert [MARK in cell for cell in cost.cells] == [True, *(False for _ in others)]
+    assert [MARK in cell for cell in cost.cells] == [False, True, *(False for _ in others)]
     (note,) = totals.notes
     assert "null: the cost lies between -3 and " in note
     assert "not distinguishable from 0" in note

@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from hardcost.analysis.advised import Abandoned, Choice, Costs
-from hardcost.report.sentences.choicewords import choice_sentences, given_up_lines
+from hardcost.analysis.advised import Abandoned, Choice, Costs, Offer, Unkeepable
+from hardcost.report.sentences.choicewords import choice_sentences, given_up_lines, kept_lines
 
 
 def chosen(ids: tuple[str, ...] = (), proposals: int = 0, put_back: int = 0) -> Choice:
@@ -51,8 +51,8 @@ def test_how_many_choices_had_to_be_measured_is_said_where_there_were_any() -> N
 
 
 def test_how_many_were_measured_back_in_is_said() -> None:
-    assert choice_sentences(chosen(put_back=1))[2].startswith("1 of them was measured back in")
-    assert choice_sentences(chosen(put_back=2))[2].startswith("Each was measured back in")
+    assert choice_sentences(chosen(put_back=1))[2].startswith("1 of them was tried again")
+    assert choice_sentences(chosen(put_back=2))[2].startswith("Each was tried again")
 
 
 def test_what_all_rules_together_save_beside_their_costs_is_said_in_a_sentence() -> None:
@@ -73,3 +73,50 @@ def test_what_all_rules_together_save_beside_their_costs_is_said_in_a_sentence()
         f"What giving up the only rule of the exit list saves contains {price}."
     )
     assert choice_sentences(dataclasses.replace(some, fixed=()))[-1].startswith("That was measured")
+
+
+def impossible(kind: str = "audit rule") -> Choice:
+    """Return a choice where no rule fits, but another control does."""
+    offers = tuple(
+        Offer(None, {"open": share}, kept, (Costs("open", "insn/op", 500.0, cost),), measured=True)
+        for share, kept, cost in (
+            (0.287, ("one", "three"), 143.0),
+            (0.3, ("one", "two", "three"), 148.0),
+        )
+    )
+    return dataclasses.replace(
+        chosen(),
+        after=(Costs("open", "insn/op", 500.0, 0.0, 25.0),),
+        budget=None,
+        budgets={"open": 0.05},
+        unkeepable=Unkeepable(kind, ("one", "two"), offers),
+    )
+
+
+def test_where_no_rule_fits_the_least_budget_and_what_a_round_one_keeps_are_said() -> None:
+    assert choice_sentences(impossible()) == [
+        (
+            "No audit rule can be kept within 5.0% on open: the least budget that keeps one is"
+            " 28.7% on open."
+        ),
+        "Within 5.0% on open, 1 of 3 controls can be kept: 0.0% on open (measured).",
+        "Within 28.7% on open, 2 of 3 controls can be kept: +28.6% on open (measured).",
+        "Within 30.0% on open, 3 of 3 controls can be kept: +29.6% on open (measured).",
+    ]
+
+
+def test_what_cannot_be_kept_is_not_given_up_by_choice() -> None:
+    assert given_up_lines(impossible()) == []
+    assert kept_lines(impossible()) == ["  keep  one", "  keep  two", "  keep  three"]
+
+
+def test_what_has_to_be_kept_has_a_least_budget() -> None:
+    assert choice_sentences(impossible("required control"))[0] == (
+        "Not within 5.0% on open: the least budget that keeps what has to be kept is 28.7% on open."
+    )
+
+
+def test_what_saves_nothing_by_itself_is_said_to() -> None:
+    free = dataclasses.replace(chosen().given_up[0], cost=0.0, low=-1.0, high=1.0)
+    lines = given_up_lines(dataclasses.replace(chosen(), given_up=(free,)))
+    assert "[saves nothing by itself on open; medium]" in lines[0]

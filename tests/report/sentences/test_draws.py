@@ -40,7 +40,7 @@ def test_a_ratio_within_the_resolution_is_about_1(study: Finding) -> None:
     assert difference == ("base", "≈0†", "+17,000,000†")
     assert ratio == ("base", f"≈{TIMES}1†", f"{TIMES}1.13†")
     (note,) = grid.notes
-    assert note.startswith("† one trial, which moves by up to 1 %")
+    assert note.startswith("† one trial, which varies by up to 1 %")
     assert "not distinguishable from 1" in note
 
 
@@ -52,7 +52,7 @@ def test_a_pipe_gets_it_in_ascii(study: Finding) -> None:
 
 def test_the_page_says_it_at_the_cell(study: Finding) -> None:
     page = to_html(study)
-    assert f'aria-label="≈{TIMES}1†: † one trial, which moves by up to 1 %' in page
+    assert f'aria-label="≈{TIMES}1†: † one trial, which varies by up to 1 %' in page
     assert page.count('title="† one trial') >= 3
 
 

@@ -44,10 +44,12 @@ def finding(asked: str | None = None, **draws: tuple[float, ...]) -> Finding:
 
 def test_the_answer_is_about_what_is_asked() -> None:
     found = run_answer(finding("enforcing", permissive=PERMISSIVE, enforcing=ENFORCING))
-    assert found.sentences == (
-        "enforcing, which is asked, is 7.0% more expensive than none (instrument insn).",
-        "permissive is not distinguishable from it.",
+    first, second = found.sentences
+    assert first == (
+        "enforcing, which the study asks about, is 7.0% more expensive than the baseline none "
+        "(instrument insn)."
     )
+    assert second == "permissive is not distinguishable from it."
 
 
 def test_no_order_is_made_of_chance() -> None:
@@ -62,26 +64,36 @@ def test_no_order_is_made_of_chance() -> None:
 
 def test_what_is_dearer_than_what_is_asked_is_named() -> None:
     found = run_answer(finding("enforcing", enforcing=ENFORCING, scanner=DEARER))
-    assert found.sentences[0].startswith("enforcing, which is asked, is 7.0% more expensive")
+    asked = "enforcing, which the study asks about, is 7.0% more expensive"
+    assert found.sentences[0].startswith(asked)
     assert found.sentences[1] == (
-        "scanner costs more and most of all: it is 1.27 times as expensive as none."
+        "scanner costs more and most of all: it is 1.27 times as expensive as the baseline none."
     )
+
+
+def test_a_multiple_says_of_what_it_is() -> None:
+    (first,) = run_answer(finding(scanner=DEARER)).dearest
+    assert first.cost == "1.27 times the baseline none"
 
 
 def test_what_is_asked_may_be_the_dearest() -> None:
     found = run_answer(finding("scanner", enforcing=ENFORCING, scanner=DEARER))
     assert found.sentences[0].startswith(
-        "scanner, which is asked and the most expensive of 2 configurations, is 1.27 times"
+        "scanner, which the study asks about and which is the most expensive of 2 configurations, "
+        "is 1.27 times as expensive as the baseline none"
     )
 
 
 def test_one_odd_draw_neither_hides_nor_makes_a_cost() -> None:
     found = run_answer(finding("enforcing", permissive=PERMISSIVE, enforcing=ODD))
-    assert found.sentences[0].startswith("enforcing, which is asked, is 7.0% more expensive")
+    assert found.sentences[0].startswith(
+        "enforcing, which the study asks about, is 7.0% more expensive"
+    )
     assert found.sentences[1] == "permissive is not distinguishable from it."
     free = run_answer(finding("same", same=(100.0, 101.0, 180.0, 98.9, 99.6)))
     assert free.sentences[0] == (
-        "same, which is asked, is not distinguishable from none (instrument insn)."
+        "same, which the study asks about, is not distinguishable from the baseline none "
+        "(instrument insn)."
     )
 
 

@@ -2,13 +2,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
 
 from hardcost.analysis.finding import Least
 from hardcost.errors import InputError
-from hardcost.report.tables.bill_table import bill_grids, bill_table, matrix_grid
+from hardcost.report.ledger import bill_size
+from hardcost.report.tables.bill_table import (
+    bill_grids,
+    bill_table,
+    matrix_grid,
+)
+from hardcost.report.tables.first_screen import bill_screen
 from hardcost.report.tables.layout import render
 from hardcost.report.text import number
 
@@ -19,8 +26,8 @@ if TYPE_CHECKING:
     from hardcost.report.tables.layout import Column, Grid
 
 
-def value(cell: str) -> int:
-    return int(cell.replace(",", ""))
+def value(cell: str) -> Decimal:
+    return Decimal(cell.replace(",", ""))
 
 
 def columns(grid: Grid) -> dict[tuple[str, str], Column]:
@@ -34,7 +41,7 @@ def test_each_metric_is_what_its_parts_add_up_to(bill: Finding) -> None:
         for (_, header), column in columns(totals).items()
         if header not in {"by", "ratio"}
     }
-    assert len(by["cost"]) == 28
+    assert len(by["cost"]) == 1 + 28
     for without, with_profile, cost in zip(by["without"], by["with"], by["cost"], strict=True):
         assert with_profile - without == cost
     parts = zip(by["#1-#20"], by["+ 12 others"], by["+ interaction"], strict=True)
@@ -66,7 +73,7 @@ def test_the_text_itself_adds_up(bill: Finding, width: int) -> None:
 def test_a_control_has_its_place_its_firings_and_where_it_costs_more(bill: Finding) -> None:
     shown = render(bill_table(bill, top=3, metrics=("null",)), 80)
     assert re.search(r"^ ?1 +1,000 +\+19 ", shown, re.MULTILINE)
-    assert "[30-sample.rules:17]" in shown
+    assert "[30-sample.rules:" in shown
     assert re.search(r"more on \w+ \+21,304", shown)
     assert "29 others together" in shown
 
@@ -76,16 +83,38 @@ def test_few_metrics_have_all_their_columns(
 ) -> None:
     _, items = bill_grids(bill_of(("null", "chmod")), top=20)
     assert list(columns(items)) == [
-        (metric, header) for metric in ("null", "chmod") for header in ("cost", "share", "alone")
+        (metric, header)
+        for metric in ("average call", "null", "chmod")
+        for header in ("cost", "share", "alone")
     ]
 
 
-def test_of_many_metrics_the_usual_and_the_dearest_have_columns(bill: Finding) -> None:
+def test_of_many_metrics_the_average_and_the_dearest_have_columns(bill: Finding) -> None:
     _, items = bill_grids(bill, top=20)
-    assert [group.title for group in items.groups] == ["null", "creat", "rename", "mkdir"]
-    adds_up, note = items.notes
-    assert adds_up == "Each cost column adds up to its total."
-    assert note.startswith("null represents the 28 metrics best: 32 of 32 controls cost on null")
+    first, *others = [group.title for group in items.groups]
+    assert first == "average call"
+    assert len(others) == 3
+    assert items.notes == ("Each cost column adds up to its total.",)
+    assert "by its cost on the average system call" in items.title
+
+
+def test_the_users_call_has_the_first_column(bill: Finding) -> None:
+    assert bill.bill is not None
+    called = replace(bill, bill=replace(bill.bill, weights={"open": 1.0}))
+    _, items = bill_grids(called, top=20)
+    assert items.groups[0].title == "open"
+    assert "by its cost on open" in items.title
+    costs = [value(cell) for cell in items.groups[0].columns[0].cells[:20]]
+    assert costs == sorted(costs, reverse=True)
+
+
+def test_the_first_screen_has_ten_controls_and_a_line_on_the_rest(bill: Finding) -> None:
+    shown = render(bill_screen(bill), 120)
+    assert len(re.findall(r"^ *\+[\d,.]+ instructions  -", shown, re.MULTILINE)) == 10
+    assert re.search(r"^The 22 others cost \+[\d,.]+ instructions together\.$", shown, re.MULTILINE)
+    assert shown.rstrip().endswith("hardcost report bill-1 --all")
+    assert "average call" not in shown
+    assert len(shown.splitlines()) <= 40
 
 
 def test_words_are_explained(bill: Finding) -> None:
@@ -102,7 +131,7 @@ def test_a_rest_has_its_column_its_row_and_its_explanation(bill: Finding) -> Non
     less = tuple(replace(part, cost=part.cost - 7.0) for part in it.interaction)
     shown = render(bill_table(replace(bill, bill=replace(it, rest=rest, interaction=less))), 120)
     assert "+ rest" in shown
-    assert re.search(r"\+7 +0\.\d% +\+7 +\+7 +\+7  rest$", shown, re.MULTILINE)
+    assert re.search(r"\+7\.0 +0\.\d% +\+7 +\+7 +\+7  rest$", shown, re.MULTILINE)
     assert "does not add up" not in shown
 
 
@@ -157,7 +186,7 @@ def test_the_matrix_holds_every_cost(bill: Finding) -> None:
 
 def test_a_stacked_bill_says_each_rule_once(bill: Finding) -> None:
     names = tuple(total.metric for total in bill.bill.totals) if bill.bill else ()
-    shown = render(bill_table(bill, metrics=names), 80)
+    shown = render(bill_table(bill, top=32, metrics=names), 80)
     assert shown.count("30-sample.rules:17]") == 1
     assert shown.count("  total") > 1
 
@@ -179,6 +208,13 @@ def test_an_empty_profile_has_an_empty_bill(bill: Finding) -> None:
     assert "0 controls" in render(bill_table(replace(bill, bill=empty)), 80)
 
 
+def test_a_bill_by_search_counts_its_culprits(bill: Finding) -> None:
+    assert bill.bill is not None
+    culprits = len({item.control for item in bill.bill.items})
+    assert bill_size(bill.bill, searched=True) == f"{culprits} culprits"
+    assert bill_size(replace(bill.bill, items=()), searched=True) == "no culprit found"
+
+
 def test_no_name_acts_on_the_terminal(hostile: Finding) -> None:
     shown = render(bill_table(hostile), 100)
     assert "\x1b" not in shown
@@ -194,7 +230,7 @@ def test_what_was_predicted_and_what_lint_found_stand_beside_a_rule(bill: Findin
         for item in bill.bill.items
     )
     known = replace(bill, bill=replace(bill.bill, items=items))
-    _, grid = bill_grids(known, 20, (first.metric,))
+    _, grid = bill_grids(known, 32, (first.metric,))
     at = next(n for n, text in enumerate(grid.texts) if text.name == first.control)
     assert columns(grid)[first.metric, "predicted"].cells[at] == "+7"
     assert "lint: catch-all" in grid.texts[at].more
@@ -215,7 +251,7 @@ def test_a_bill_says_what_it_is_compared_with_and_shows_audit_off_beside(
     totals, _ = bill_grids(told, top=20)
     assert "without: audit on, no rules; audit off: audit=0" in totals.title
     column = columns(totals)["", "audit off"]
-    assert totals.labels[0].cells[0] == it.totals[0].metric == "null"
-    assert column.cells[0] == number(off.value)
-    assert set(column.cells[1:]) == {"-"}
+    assert totals.labels[0].cells[1] == it.totals[0].metric == "null"
+    assert column.cells[1] == number(off.value)
+    assert {column.cells[0], *column.cells[2:]} == {"-"}
     assert "audit off" not in render(bill_table(replace(told, cells=())), 160)

@@ -24,7 +24,7 @@ def test_what_changed_is_listed_and_what_did_not_is_counted(run: Finding) -> Non
     row = next(line for line in shown.splitlines() if line.startswith("rules=160 "))
     assert row.split()[:7] == ["rules=160", "open", "insn/op", "7,400", "7,407", "+7", "x1.001"]
     assert " null " not in shown
-    assert "37 cells changed, 999 the same to the last digit, 0 only in the first run" in shown
+    assert "37 numbers changed, 999 the same to the last digit, 0 only in the first run" in shown
     assert "WARNING" not in shown
 
 

@@ -171,7 +171,7 @@ def test_a_worker_that_comes_takes_trials_also_when_all_others_are_gone(
     there = measured(own_lab.address, tmp_path / "there.sqlite", heard, plan())
     here = measured(None, tmp_path / "here.sqlite", Heard(), plan())
     assert as_kept(there) == as_kept(here)
-    assert "worker second has come, and takes trials as well" in heard.notes
+    assert "worker second has joined and takes trials" in heard.notes
 
 
 def test_a_run_ends_when_no_worker_is_left_and_goes_on_where_there_is_one(
@@ -188,7 +188,7 @@ def test_a_run_ends_when_no_worker_is_left_and_goes_on_where_there_is_one(
     heard = Heard()
     there = measured(own_lab.address, tmp_path / "x.sqlite", heard, plan(), resume=True)
     assert as_kept(there) == as_kept(measured(None, tmp_path / "y.sqlite", Heard(), plan()))
-    assert any("going on with" in note for note in heard.notes)
+    assert any("continuing" in note for note in heard.notes)
     assert rows(tmp_path / "x.sqlite") == rows(tmp_path / "y.sqlite")
 
 
@@ -230,7 +230,7 @@ def test_an_interrupted_run_leaves_nothing_running_on_workers(lab: Lab, tmp_path
     while running(lab):
         assert time.monotonic() < deadline
         time.sleep(TICK_SECONDS)
-    assert "--resume goes on" in (tmp_path / "err").read_text()
+    assert "--resume continues" in (tmp_path / "err").read_text()
 
 
 def dead_with_a_trial(lab: Lab, name: str) -> None:
@@ -271,7 +271,7 @@ def test_no_worker_at_all_is_an_error_at_the_start(own_lab: Lab, tmp_path: Path)
         ),
         (
             "import hardcost.machines.fakeguest as guest; guest._BASES['null'] += 1",
-            "its check trial counts otherwise",
+            "its check trial counts something else",
         ),
         (
             PANICKING,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from hardcost.auditrules.cost.constants import Constants
+    from hardcost.auditrules.lint.diagnostic import Spot
     from hardcost.auditrules.root import Root
     from hardcost.auditrules.rule import Fault, Place, Reading, Rule
     from hardcost.auditrules.tables.lookup import Arch
@@ -67,6 +68,14 @@ class Context:
     def texts(self) -> dict[tuple[str, int], str]:
         """Each line's text, by file and line."""
         return {(one.place.file, one.place.line): one.text for one in self.readings}
+
+    def leaves_out(self, code: str, place: Place | Spot) -> bool:
+        """Say whether a comment leaves out a finding at a place."""
+        return code in self._ignores.get((place.file, place.line), ())
+
+    @cached_property
+    def _ignores(self) -> dict[tuple[str, int | None], frozenset[str]]:
+        return {(one.place.file, one.place.line): one.ignores for one in self.readings}
 
     @cached_property
     def failing_by_end(self) -> frozenset[Place]:

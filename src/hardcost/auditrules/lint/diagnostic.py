@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.rule import Fault, Rule
+    from hardcost.auditrules.rule import Fault, Place, Rule
 
 SECTIONS = ("What", "Why", "Example", "Remedy")
 
@@ -75,6 +75,22 @@ class Diagnostic:
     related: tuple[Spot, ...] = ()
 
 
+@dataclass(frozen=True)
+class Repair:
+    """One line's repair: the text that takes the place of the line's, None where it is removed.
+
+    `code` is the finding; `what` says what is done. `safe`: it is proved that all lines record
+    the same afterwards.
+    """
+
+    place: Place
+    code: str
+    before: str
+    after: str | None
+    what: str
+    safe: bool = False
+
+
 class Check(Protocol):
     """A finding's file, as a value: the module itself."""
 
@@ -122,6 +138,16 @@ def spot_of(rule: Rule | None, column: int | None = None) -> Spot:
 def spot_of_fault(fault: Fault) -> Spot:
     """Return where a fault is."""
     return Spot(fault.file, fault.line, fault.column)
+
+
+def of_fault(
+    code: str, level: Level, fault: Fault, texts: Mapping[tuple[str, int], str], remedy: str = ""
+) -> Diagnostic:
+    """Return what keeps a line from loading; `remedy` is for a fault that names none."""
+    text = texts.get((fault.file, fault.line or 0), "")
+    return Diagnostic(
+        code, level, fault.message, spot_of_fault(fault), text, fault.remedy or remedy
+    )
 
 
 def _unwrapped(name: str, text: str) -> str:

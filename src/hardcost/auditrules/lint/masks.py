@@ -6,13 +6,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import ALL_CALLS
+from hardcost.auditrules.lint.diagnostic import spot_of
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.write import UnwritableError, condition_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hardcost.auditrules.kernelrule import Condition
+    from hardcost.auditrules.kernelrule import Condition, KernelRule
+    from hardcost.auditrules.lint.diagnostic import Spot
     from hardcost.auditrules.tables.lookup import Arch
 
 _SHOWN = 8
@@ -63,6 +65,13 @@ def listed(names: list[str], most: int = _SHOWN) -> str:
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def deciding(rules: Iterable[KernelRule], most: int = 3) -> tuple[str, tuple[Spot, ...]]:
+    """Return in words that the first of earlier rules decides, and where they all stand."""
+    spots = tuple(spot_of(one.source) for one in rules)
+    together = listed([str(spot) for spot in spots], most)
+    return f"{together} {'decides' if len(spots) == 1 else 'decide'} first", spots
 
 
 def said(condition: Condition) -> str:

@@ -1,8 +1,13 @@
-"""Findings in SARIF 2.1.0 (OASIS), which editors and code hosts show beside the lines."""
+"""Findings in SARIF 2.1.0 (OASIS), which editors and code hosts show beside the lines.
+
+Every code is in it, also those without a finding, and a log without results is whole: a code host
+closes the alerts that it no longer has.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -12,17 +17,30 @@ from hardcost.auditrules.lint.checks import documentations
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hardcost.auditrules.lint.diagnostic import Diagnostic, Documentation, Spot
+    from hardcost.auditrules.lint.diagnostic import Diagnostic, Documentation, Repair, Spot
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 
 
-def log(findings: Iterable[Diagnostic], version: str) -> dict[str, Any]:
-    """Return a SARIF log; `version` is hardcost's own."""
+def log(
+    findings: Iterable[Diagnostic], version: str, repairs: Iterable[Repair] = ()
+) -> dict[str, Any]:
+    """Return a SARIF log; `version` is hardcost's own, `repairs` are the fixes of findings."""
     rules = documentations()
     index = {rule.code: at for at, rule in enumerate(rules)}
+    fixes = {(one.code, one.place.file, one.place.line): _fix(one) for one in repairs}
+    seen: Counter[str] = Counter()
+    results = []
+    for finding in findings:
+        named = _fingerprint(finding)
+        seen[named] += 1
+        result = _result(finding, index[finding.code], f"{named}:{seen[named]}")
+        fix = fixes.get((finding.code, finding.spot.file, finding.spot.line or 0))
+        if fix is not None:
+            result["fixes"] = [fix]
+        results.append(result)
     return {
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -36,7 +54,7 @@ def log(findings: Iterable[Diagnostic], version: str) -> dict[str, Any]:
                     }
                 },
                 "columnKind": "unicodeCodePoints",
-                "results": [_result(finding, index[finding.code]) for finding in findings],
+                "results": results,
             }
         ],
     }
@@ -46,7 +64,7 @@ def _rule(rule: Documentation) -> dict[str, Any]:
     said = rule.sections
     return {
         "id": rule.code,
-        "name": "".join(word.capitalize() for word in rule.code.split("-")),
+        **named(rule.code),
         "shortDescription": {"text": f"{rule.title}."},
         "fullDescription": {"text": f"{said['What']} {said['Why']}"},
         "help": {
@@ -57,7 +75,13 @@ def _rule(rule: Documentation) -> dict[str, Any]:
     }
 
 
-def _result(finding: Diagnostic, rule: int) -> dict[str, Any]:
+def named(code: str) -> dict[str, str]:
+    """Return a code's name, if it is another word: the standard wants no name that is the code."""
+    words = code.split("-")
+    return {"name": "".join(map(str.capitalize, words))} if len(words) > 1 else {}
+
+
+def _result(finding: Diagnostic, rule: int, fingerprint: str) -> dict[str, Any]:
     words = [f"{finding.message}."]
     if finding.remedy:
         words.append(f"Remedy: {finding.remedy}.")
@@ -69,7 +93,7 @@ def _result(finding: Diagnostic, rule: int) -> dict[str, Any]:
         "level": finding.level.value,
         "message": {"text": " ".join(words)},
         "locations": [location(finding.spot)],
-        "partialFingerprints": {"rule/v1": _fingerprint(finding)},
+        "partialFingerprints": {"rule/v2": fingerprint},
     }
     if finding.related:
         result["relatedLocations"] = [
@@ -81,6 +105,44 @@ def _result(finding: Diagnostic, rule: int) -> dict[str, Any]:
             "paid": finding.cost.paid,
         }
     return result
+
+
+def _fix(repair: Repair) -> dict[str, Any] | None:
+    """Return a repair as a fix; None where a line's bytes are not text, as JSON can't hold them."""
+    line, after = repair.place.line, repair.after
+    try:
+        f"{repair.before}{after}".encode()
+    except UnicodeEncodeError:
+        return None
+    if after is None:
+        replacement: dict[str, Any] = {
+            "deletedRegion": {
+                "startLine": line,
+                "startColumn": 1,
+                "endLine": line + 1,
+                "endColumn": 1,
+            }
+        }
+    else:
+        replacement = {
+            "deletedRegion": {
+                "startLine": line,
+                "startColumn": 1,
+                "endLine": line,
+                "endColumn": len(repair.before) + 1,
+            },
+            "insertedContent": {"text": after},
+        }
+    changed = {
+        "artifactLocation": {"uri": _uri(repair.place.file)},
+        "replacements": [replacement],
+    }
+    safety = "safe" if repair.safe else "unsafe"
+    return {
+        "description": {"text": f"{repair.what} ({safety})."},
+        "artifactChanges": [changed],
+        "properties": {"safety": safety},
+    }
 
 
 def location(spot: Spot) -> dict[str, Any]:
@@ -103,6 +165,6 @@ def _uri(file: str) -> str:
 
 
 def _fingerprint(finding: Diagnostic) -> str:
-    """Return what stays when lines move: the finding and the rule's words."""
-    text = f"{finding.code}\n{finding.text}".encode(errors="surrogateescape")
+    """Return what stays when lines move: the finding, its file and the rule's words."""
+    text = f"{finding.code}\n{finding.spot.file}\n{finding.text}".encode(errors="surrogateescape")
     return hashlib.sha256(text).hexdigest()[:32]

@@ -22,11 +22,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Line:
-    """A rule, the indices of the input rules that it represents, and the changes made."""
+    """A rule, the indices of the input rules that it represents, and the changes made.
+
+    `saves` is what they save the mean call that it does not decide about (instructions).
+    """
 
     rule: KernelRule
     origins: tuple[int, ...]
     done: tuple[str, ...] = ()
+    saves: float = 0.0
 
     def changed(self, rule: KernelRule, what: str) -> Line:
         """Return the line with another rule, and what made it so."""

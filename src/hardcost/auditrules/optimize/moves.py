@@ -1,6 +1,8 @@
 """The changes that make rules cheaper; each keeps what is recorded and under which key.
 
-Every change is tried on the few rules concerned, and made if no call pays more for it.
+Every change is tried on the few rules concerned, and made if no call pays more for it. Unless all
+of them are asked for, it also has to save enough: half of what a rule costs a call that it does not
+name, and what two such rules cost where the line is hard to read then (numbers of calls, ranges).
 """
 
 from __future__ import annotations
@@ -42,6 +44,13 @@ NARROWED = "narrowed to the calls that can match"
 NEEDLESS = "implied conditions dropped"
 REORDERED = "conditions reordered"
 
+_READABLE = frozenset({MERGED, NEEDLESS, REORDERED})
+"""Changes after which a line still says what those before it said, in their words."""
+
+_WORTH, _WORTH_NUMBERS = 0.5, 2.0
+"""What a change has to save the mean call, in rules that do not name it, if the line stays readable
+and if it does not."""
+
 _MOST_GAPS = 16
 """The most values that a range may exclude; each is a condition."""
 
@@ -60,7 +69,8 @@ _MOST_PERMUTED = 6
 class Moves:
     """The rules, and the prices and allowances that decide about changes.
 
-    `tell` is called now and then with the current step.
+    `tell` is called now and then with the current step. Without `thorough`, only changes that are
+    worth it are made.
     """
 
     def __init__(
@@ -69,8 +79,10 @@ class Moves:
         prices: Prices,
         original: Iterable[KernelRule],
         tell: Callable[[str], None] = lambda _doing: None,
+        *,
+        thorough: bool = True,
     ) -> None:
-        self.lines, self.prices, self.tell = lines, prices, tell
+        self.lines, self.prices, self.tell, self.thorough = lines, prices, tell, thorough
         self.allowance = Allowance(prices, original)
         self._known: dict[tuple[int, int], _Pair] = {}
 
@@ -78,6 +90,14 @@ class Moves:
     def b32(self) -> bool:
         """Whether there are 32-bit calls."""
         return self.lines.b32
+
+    def _worth_it(self, before: Sequence[KernelRule], after: KernelRule, what: str) -> bool:
+        """Say whether a change saves enough for how readable it leaves the line."""
+        if self.thorough:
+            return True
+        readable = what in _READABLE or (what == NARROWED and before[0].mask != ALL_CALLS)
+        least = (_WORTH if readable else _WORTH_NUMBERS) * self.prices.constants.walk["unnamed"]
+        return self.prices.mean(before) - self.prices.mean([after]) >= least - TOLERANCE
 
     def _changeable(self) -> list[tuple[int, Line]]:
         """Return the lines that may be changed; a rule that needs the form -w covers all calls."""
@@ -107,15 +127,19 @@ class Moves:
             rule = line.rule
             reached = reach if rule.mask == ALL_CALLS else reach_of_any
             wanted = reached(rule, b32=self.b32).numbers
-            if wanted not in {rule.mask, 0}:  # no line names no call
-                self.lines.replace(number, replace(rule, mask=wanted), NARROWED)
+            if wanted in {rule.mask, 0}:  # no line names no call
+                continue
+            narrowed = replace(rule, mask=wanted)
+            if self._worth_it((rule,), narrowed, NARROWED):
+                self.lines.replace(number, narrowed, NARROWED)
 
     def trim(self) -> None:
         """Drop conditions that the others imply."""
         for number, line in self._changeable():
             kept = without_needless(line.rule, b32=self.b32)
-            if kept != line.rule.conditions:
-                self.lines.replace(number, replace(line.rule, conditions=kept), NEEDLESS)
+            changed = replace(line.rule, conditions=kept)
+            if kept != line.rule.conditions and self._worth_it((line.rule,), changed, NEEDLESS):
+                self.lines.replace(number, changed, NEEDLESS)
 
     def drop_shadowed(self) -> None:
         """Drop each rule that another always pre-empts."""
@@ -160,7 +184,9 @@ class Moves:
                 tried = replace(joined, conditions=order)
                 lines = self.lines.copy()
                 lines.join(first, second, tried, what)
-                if self.allowance.allows((a, b), tried, lines, first):
+                if self._worth_it((a, b), tried, what) and self.allowance.allows(
+                    (a, b), tried, lines, first
+                ):
                     self.lines = lines
                     self.allowance.changed((a, b), tried)
                     return True
@@ -201,8 +227,10 @@ class Moves:
             self.tell("reordering conditions")
             rule = line.rule
             order = None if rule.in_a_bucket else self._best_order(rule)
-            if order is not None:
-                changed = replace(rule, conditions=order)
+            if order is None:
+                continue
+            changed = replace(rule, conditions=order)
+            if self._worth_it((rule,), changed, REORDERED):
                 self.lines.replace(number, changed, REORDERED)
                 self.allowance.changed((rule,), changed)
 

@@ -38,13 +38,14 @@ class Options:
     `b32`: programs can use the 32-bit ABI. `never_first`: a `never` rule may be put at the front,
     with the loss that `never.GIVES_UP` describes. `keep_lines`: each rule keeps its text, for
     programs that look for lines. `likely_directory` says how to price a watched path of unknown
-    kind.
+    kind. `thorough`: changes are made for any saving, and however hard a line is to read then.
     """
 
     b32: bool = True
     never_first: bool = False
     keep_lines: bool = False
     likely_directory: Callable[[str], bool] = no_directory
+    thorough: bool = False
 
     @property
     def relation(self) -> Relation:
@@ -61,7 +62,8 @@ class Optimised:
     rules without a replacement. `others` are the rules of other lists, which stay. `before` and
     `after` are the costs of the rules to each typical call (instructions). `proof` says whether the
     two sets agree; if they are not proved equal, nothing was changed, and `kept_because` says why.
-    `dearer_failing` is the most that a failing call pays more (instructions).
+    `dearer_failing` is the most that a failing call pays more (instructions), `dropped_saves` what
+    the dropped rules cost the mean call.
     """
 
     original: tuple[KernelRule, ...]
@@ -74,6 +76,7 @@ class Optimised:
     options: Options
     kept_because: str = ""
     dearer_failing: float = 0.0
+    dropped_saves: float = 0.0
 
     @property
     def rules(self) -> tuple[KernelRule, ...]:
@@ -116,6 +119,18 @@ def optimise(
     return work.result()
 
 
+def more_if_thorough(
+    made: Optimised,
+    constants: Constants,
+    histogram: Histogram,
+    tell: Callable[[str], None] = lambda _doing: None,
+) -> float:
+    """Return how much more all changes would save the mean call (instructions), not yet proved."""
+    options = replace(made.options, thorough=True)
+    prices = Prices(constants, histogram, options.b32, options.likely_directory)
+    return _Work(made.original, prices, options, tell).more_than(made.lines)
+
+
 @dataclass
 class _Work:
     """One optimisation."""
@@ -147,6 +162,11 @@ class _Work:
         proof = prove(self.original, self._whole(lines), self.options.relation)
         return replace(self._optimised(before, lines, self._repeated, proof), kept_because=reason)
 
+    def more_than(self, lines: Sequence[Line]) -> float:
+        """Return how much less the cheapest set that is found costs the mean call than lines do."""
+        (best, _), *_ = self._tries()
+        return (self._price(lines) - self._price(best)) / (self.prices.weight or 1.0)
+
     def _optimised(
         self,
         before: Mapping[tuple[Arch, int], float],
@@ -163,6 +183,7 @@ class _Work:
             self.prices.of_set(self._whole(lines)),
             proof,
             self.options,
+            dropped_saves=self.prices.mean([self.original[at] for at in dropped]),
         )
 
     @property
@@ -230,7 +251,7 @@ class _Work:
         """Return sets to be tried, the best first."""
         ranked = [replace(self.original[number], prepend=False) for number in self._ranked]
         lines = Lines.of(ranked, b32=self.options.b32)
-        moves = Moves(lines, self.prices, self.original, self.tell)
+        moves = Moves(lines, self.prices, self.original, self.tell, thorough=self.options.thorough)
         dropped: list[int] = []
         if not self.options.keep_lines:
             dropped = [*moves.drop_dead(keep_one=not self._counted_elsewhere)]
@@ -281,10 +302,13 @@ class _Work:
 
     def _numbered(self, lines: Sequence[Line]) -> tuple[Line, ...]:
         """Return lines whose origins are indices into the input."""
-        return tuple(
-            replace(line, origins=tuple(sorted(self._ranked[at] for at in line.origins)))
-            for line in lines
-        )
+        found = []
+        for line in lines:
+            origins = tuple(sorted(self._ranked[at] for at in line.origins))
+            before = self.prices.mean([self.original[at] for at in origins])
+            saves = before - self.prices.mean([line.rule]) if line.done else 0.0
+            found.append(replace(line, origins=origins, saves=saves))
+        return tuple(found)
 
 
 def _errors(rules: Iterable[KernelRule], operator: Operator) -> set[int]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules import parse
 from hardcost.auditrules.fitting import expanded
 from hardcost.auditrules.kernelrule import ALL_CALLS, FilterList, Test
-from hardcost.auditrules.optimize import never
+from hardcost.auditrules.optimize import never, reasons
 from hardcost.auditrules.optimize.byclass import NUMBERS, class_numbers
 from hardcost.auditrules.optimize.reach import bits, reach
 from hardcost.auditrules.prove.assumptions import under_releases
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from hardcost.auditrules.translate import Target
 
 _WIDTH = 100  # columns of a comment of ours
+_SAVINGS = (
+    "What a change saves is predicted, for the mean call of the workload where no rule records it."
+)
 _WHY_NUMBERS = (
     "Rules without arch list calls by number. A number means one call on b64 and another on b32,"
     " and such a rule covers both. These are the calls that it can match:"
@@ -166,6 +169,8 @@ class _Writer:
     def _about(self) -> Iterator[str]:
         files = dict.fromkeys(reading.place.file for reading in self.readings)
         yield from _comment(f"Made by `hardcost rules optimize` from {', '.join(files)}.")
+        if any(line.done for line in self.made.lines):
+            yield from _comment(_SAVINGS)
         claim = "It records the same" if self.made.proof.equal else "It is unchanged"
         if self.made.proof.equal:
             under = f" for Linux {', '.join(self.releases)}" if self.releases else ""
@@ -176,6 +181,10 @@ class _Writer:
                 yield from _comment(f"- {text}", "  ")
         if any(never.NEVER_FIRST in line.done for line in self.made.lines):
             yield from _comment(f"Not the same: {never.GIVES_UP}")
+        yield from self._about_numbers()
+        yield ""
+
+    def _about_numbers(self) -> Iterator[str]:
         if self._classes:
             yield "#"
             yield from _comment(_WHY_CLASSES)
@@ -187,7 +196,6 @@ class _Writer:
             yield from _comment(_WHY_NUMBERS)
         for number, meaning in enumerate(self._lists, 1):
             yield from _comment(f"[{number}] {meaning}", "    ")
-        yield ""
 
     def _body(self) -> Iterator[str]:
         others = iter(sorted({*self.made.others, *self.made.dropped}))
@@ -207,8 +215,8 @@ class _Writer:
         rule = self.made.original[number]
         yield from self._before.pop(number, ())
         if number in self.made.dropped:
-            why = "left out, since it can't decide any call"
-            yield from _comment(f"{_place(rule)}, {why}: {_quoted(_source(rule))}")
+            quoted = _quoted(_source(rule))
+            yield from _comment(f"{_place(rule)}, left out, since {reasons.DROPPED}: {quoted}")
             return
         yield from _comment(f"from {_place(rule)}")
         self.written.append(rule)
@@ -230,10 +238,12 @@ class _Writer:
         rules = [self.made.original[number] for number in line.origins]
         done = "; ".join(line.done)
         if rules:
-            origin = f"from {_places(rules)}"
-            yield from _comment(f"{origin}: {done}" if done else origin)
+            origin = f"from {places(rules)}"
+            yield from _comment(f"{origin}: {done} ({saves_words(line.saves)})" if done else origin)
         else:
             yield from _comment(done)
+        if said := reasons.why(line):
+            yield from _comment(said)
         self.written.append(line.rule)
         same = len(rules) == 1 and rules[0] == line.rule and rules[0].source is not None
         if same:
@@ -287,7 +297,12 @@ def _place(rule: KernelRule) -> str:
     return str(rule.source.place) if rule.source and rule.source.place else "the input"
 
 
-def _places(rules: Iterable[KernelRule]) -> str:
+def saves_words(saved: float) -> str:
+    """Return what a change saves, in words."""
+    return f"saves the mean call {saved:,.1f} instructions"
+
+
+def places(rules: Iterable[KernelRule]) -> str:
     """Return places as `a.rules:3, 5 and b.rules:7`."""
     files: dict[str, list[str]] = {}
     for rule in rules:

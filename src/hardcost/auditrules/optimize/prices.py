@@ -217,6 +217,13 @@ class Prices:
             costs.append(known[like])
         return costs
 
+    def mean(self, rules: Sequence[KernelRule]) -> float:
+        """Return what rules cost the workload's mean call, where none of them decides."""
+        weighty = [case for case in self.typical if case.weight]
+        costs = self.of_cases(rules, weighty)
+        total = sum(cost * case.weight for cost, case in zip(costs, weighty, strict=True))
+        return total / self.weight if self.weight else 0.0
+
     def of_set(self, rules: Sequence[KernelRule]) -> Mapping[tuple[Arch, int], float]:
         """Return what a whole set costs each typical call: walk and record (instructions)."""
         alike = self.alike(rules)

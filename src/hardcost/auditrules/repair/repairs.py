@@ -1,8 +1,9 @@
-"""Repairs of audit rules that are certain: what is written, and the proof that it changes nothing.
+"""Repairs of audit rules: what is written, and the proof that what loads today records the same.
 
-A line that can't be loaded is repaired where only one thing can have been meant. What loads today
-is proved to record the same afterwards. Where the files tell auditctl to continue after a faulty
-line (-i, -c), the set loads without that line, and repairing it would record more: it stays.
+A repair is safe if it is proved that all lines record the same afterwards. A line that can't be
+loaded is repaired where only one thing can have been meant; it then records what it did not before,
+so that is unsafe. Where the files tell auditctl to continue after a faulty line (-i, -c), the set
+loads without that line: it stays.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules import parse
+from hardcost.auditrules import ignoring, parse
+from hardcost.auditrules.lint.diagnostic import Repair
 from hardcost.auditrules.lint.findings import cannot_load, costly_order, duplicate_rule
 from hardcost.auditrules.loading import Fate, load_lines
 from hardcost.auditrules.prove.prove import DEFAULT_SECONDS, prove
@@ -35,20 +37,6 @@ CODES = (DUPLICATE, SPELLING, ORDER)
 
 
 @dataclass(frozen=True)
-class Repair:
-    """One line's repair: the text that takes the place of the line's, None where it is removed.
-
-    `code` is lint's finding; `what` says what is done.
-    """
-
-    place: Place
-    code: str
-    before: str
-    after: str | None
-    what: str
-
-
-@dataclass(frozen=True)
 class Left:
     """A line that is at fault and stays, with why."""
 
@@ -59,12 +47,16 @@ class Left:
 
 @dataclass(frozen=True)
 class Repaired:
-    """The repairs of a set, what is left, and the proof; `result` is None where nothing is done."""
+    """The repairs of a set, what is left, and the proof; `result` is None where nothing is done.
+
+    `offered` are repairs that were not asked for, since they are not safe.
+    """
 
     repairs: tuple[Repair, ...]
     left: tuple[Left, ...]
     result: Result | None = None
     parts: Parts = ()
+    offered: tuple[Repair, ...] = ()
 
 
 def repaired(
@@ -72,22 +64,31 @@ def repaired(
     context: Context,
     codes: Collection[str] = CODES,
     seconds: float = DEFAULT_SECONDS,
+    *,
+    unsafe: bool = False,
 ) -> Repaired:
-    """Return the certain repairs of a set's lines, proved not to change what loads today.
+    """Return the repairs of a set's lines: the safe ones, with `unsafe` the others, too.
 
-    `context` is lint's of the same lines. Repairs that can't be proved are left.
+    `context` is lint's of the same lines. No repair is made that the prover shows to change what
+    loads today.
     """
     found = _Finding(parts, context, frozenset(codes))
     found.look()
-    repairs = _harmless(parts, found.repairs, context, found.left)
-    if not repairs:
-        return Repaired((), tuple(found.left), None, parts)
-    result = _proof(parts, repairs, context, seconds)
-    if result.equal is not True:
-        why = "what is recorded is not proved to stay the same"
-        left = [Left(one.place, one.code, why) for one in repairs]
-        return Repaired((), (*found.left, *left), result, parts)
-    return Repaired(tuple(repairs), tuple(found.left), result, applied(parts, repairs))
+    possible = _harmless(parts, found.repairs, context, found.left)
+    wanted = [one for one in possible if unsafe or one.code != SPELLING]
+    offered = [one for one in possible if one not in wanted]
+    if not wanted:
+        return Repaired((), tuple(found.left), None, parts, tuple(offered))
+    result = _proof(parts, wanted, context, seconds)
+    if result.equal is False:
+        why = "the prover finds that what is recorded would change"
+        left = [Left(one.place, one.code, why) for one in wanted]
+        return Repaired((), (*found.left, *left), result, parts, tuple(offered))
+    if result.equal is None and not unsafe:
+        offered, wanted = sorted([*offered, *wanted], key=found.repairs.index), []
+    known = result.equal is True
+    done = tuple(replace(one, safe=known and one.code != SPELLING) for one in wanted)
+    return Repaired(done, tuple(found.left), result, applied(parts, done), tuple(offered))
 
 
 def applied(parts: Parts, repairs: Sequence[Repair]) -> Parts:
@@ -102,7 +103,7 @@ def _applied(part: Sequence[Reading], by_place: dict[Place, Repair]) -> Iterator
         if repair is None:
             yield reading
         elif repair.after is not None:
-            yield parse.read_line(repair.after, reading.place)
+            yield ignoring.with_codes(parse.read_line(repair.after, reading.place), reading.ignores)
 
 
 class _Finding:
@@ -125,18 +126,24 @@ class _Finding:
             reading = line.reading
             if reading.cut_at is not None or reading.kind is not Kind.RULE:
                 continue
-            if line.fate is Fate.TWICE and DUPLICATE in self.codes:
+            if line.fate is Fate.TWICE and self._wanted(DUPLICATE, reading):
                 self._repeated(line, certain=reading.place in twice)
-            elif line.fate is Fate.REFUSED and SPELLING in self.codes:
+            elif line.fate is Fate.REFUSED and self._wanted(SPELLING, reading):
                 self._refused(line)
-            elif line.fate is Fate.LOADED:
+            elif line.fate is Fate.LOADED and self._wanted(ORDER, reading):
                 self._loaded(line)
+
+    def _wanted(self, code: str, reading: Reading) -> bool:
+        return code in self.codes and code not in reading.ignores
 
     def _repeated(self, line: Line, *, certain: bool) -> None:
         place = line.reading.place
         earlier = line.earlier.source if line.earlier else None
         at = f" of {earlier.place}" if earlier and earlier.place else ""
-        if certain:
+        if line.reading.ignores:
+            why = "the comment above it would then be about the next line: remove both"
+            self.left.append(Left(place, DUPLICATE, why))
+        elif certain:
             what = f"removed: it repeats the rule{at}"
             self.repairs.append(Repair(place, DUPLICATE, line.reading.raw, None, what))
         else:

@@ -14,17 +14,18 @@ _TLS_CA, _TLS_CERT, _TLS_KEY, _INSECURE = tls_options()
 
 _ADDRESS = click.option(
     "--address",
+    metavar="ADDRESS",
     default=f"tls://{platform.node()}:8786",
-    show_default="this host's name, port 8786",
-    help="Where the scheduler listens on this host, as the others reach it. A name listens on all"
-    " of this host's addresses, a number on that one. Without TLS (tcp://) only on 127.0.0.1, where"
-    " every user of this machine can run programs as you.",
+    help="The address of the scheduler on this host, as the other hosts reach it (default: this"
+    " host's name, port 8786). With a name it listens on all addresses of this host, with an IP"
+    " address on that one. tcp:// is without TLS, and allowed only on 127.0.0.1, where every user"
+    " of this machine can then run programs as you.",
 )
 
 
 @click.group(cls=LazyGroup)
 def cluster() -> None:
-    """Start a scheduler, and workers on several hosts at once.
+    """Spread runs over several hosts: start a scheduler, and workers.
 
     \b
     Example:  hardcost cluster ssh lab2 lab3 lab4
@@ -36,20 +37,30 @@ def cluster() -> None:
 @_ADDRESS
 @click.option(
     "--command",
+    metavar="COMMAND",
     default="hardcost",
     show_default=True,
-    help="What starts hardcost on the hosts, such as venv/bin/hardcost.",
+    help="The command that starts hardcost on the hosts, such as venv/bin/hardcost.",
 )
 @click.option(
     "--ssh",
+    metavar="COMMAND",
     default="ssh",
     show_default=True,
-    help="What reaches the hosts, with options of its own: 'ssh -i key -l user'.",
+    help="The command that connects to the hosts, with its options: 'ssh -i key -l user'.",
 )
 @click.option(
-    "--guests", type=click.IntRange(0, 256), help="As of `hardcost worker`, on each host."
+    "--guests",
+    metavar="N",
+    type=click.IntRange(0, 256),
+    help="How many guests run at a time on each host (default: one for each core).",
 )
-@click.option("--builds", type=click.IntRange(0, 64), help="As of `hardcost worker`, on each host.")
+@click.option(
+    "--builds",
+    metavar="N",
+    type=click.IntRange(0, 64),
+    help="How many kernels are built at a time on each host (default: as of `hardcost worker`).",
+)
 @_TLS_CA
 @_TLS_CERT
 @_TLS_KEY
@@ -58,12 +69,12 @@ def cluster() -> None:
 def ssh() -> None:
     """Run a Dask scheduler here and a worker on each HOST, until Ctrl-C ends them all.
 
-    Each HOST is reached with ssh, without a password, as its configuration says, and needs
-    hardcost. When this ends, or a connection, its workers end as well.
+    ssh has to reach each HOST without a password, and hardcost has to be installed there. A worker
+    ends with its connection, and all end with this command.
 
-    Without --tls-ca, --tls-cert and --tls-key a certificate is made for as long as this runs. The
-    hosts get it over ssh, and other commands of yours on this host find it. Certificates that you
-    name lie at the same paths on all hosts.
+    Without --tls-ca, --tls-cert and --tls-key, a certificate is made that is valid while this runs.
+    The hosts get it over ssh, and your other commands on this host find it. If you name
+    certificates, they have to be at the same paths on all hosts.
 
     \b
     Example:  hardcost cluster ssh lab2 lab3 lab4
@@ -81,8 +92,8 @@ def ssh() -> None:
 def scheduler() -> None:
     """Run a Dask scheduler here until Ctrl-C, for workers that you start yourself.
 
-    Without --tls-ca, --tls-cert and --tls-key it makes a certificate for as long as it runs, which
-    your workers and runs on this host find. Other hosts need one that you name.
+    Without --tls-ca, --tls-cert and --tls-key, it makes a certificate that is valid while it runs.
+    Your workers and runs on this host find it; for other hosts, name certificates of your own.
 
     \b
     Example:  hardcost cluster scheduler --address tls://127.0.0.1:8786

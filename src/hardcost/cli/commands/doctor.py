@@ -7,9 +7,10 @@ import click
 from hardcost.cli.commands import completion
 from hardcost.cli.commands.shared import format_option
 from hardcost.cli.lazy import carried_out_by
+from hardcost.cli.verb import Verb
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.option(
     "--machine",
     metavar="NAME",
@@ -21,13 +22,13 @@ from hardcost.cli.lazy import carried_out_by
 @format_option()
 @carried_out_by("hardcost.cli.doctor:doctor")
 def doctor() -> None:
-    """Say whether this machine can measure, with which instruments, and what is missing.
+    """Check whether this machine can measure, and which packages are missing.
 
-    Boots a guest with each instrument. Exit status 1 if exact counts (insn) are not available.
+    Boots a guest with each instrument: insn, which counts instructions, and time, which reads the
+    clock. Exit status 1 if instructions can't be counted.
 
-    --machine host looks at this machine itself: what makes its times noisy, and by a measurement of
-    a minute, which difference is the smallest that it can tell from chance. So does
-    ssh:USER@HOST for another.
+    With --machine host or ssh:USER@HOST, checks times on that machine itself: says what makes them
+    noisy, and measures for a minute to find the smallest difference that can be told from chance.
 
     \b
     Examples:  hardcost doctor

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import raw, store_option
+from hardcost.cli.commands.shared import RuleTaker, raw, store_option
 from hardcost.cli.lazy import LazyGroup, carried_out_by
 
 if TYPE_CHECKING:
@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 
 @click.group(cls=LazyGroup)
 def export() -> None:
-    """Write results and profiles for other programs.
+    """Write results, profiles and decisions as files for other programs.
+
+    PROFILE is what `hardcost bill` takes.
 
     \b
-    Example:  hardcost export runs -o runs.csv
+    Examples:  hardcost export runs -o runs.csv
+               hardcost export ansible rhel9-stig -o roles/rhel9_stig
     """
 
 
@@ -43,10 +46,10 @@ def export() -> None:
 @store_option()
 @carried_out_by("hardcost.cli.exporting:runs")
 def runs() -> None:
-    """Write everything in the store as one table: every run, bill and trial.
+    """Write all results of the store as one table.
 
-    Each row is a number with all that says what it is. docs/data.md lists the columns. Parquet
-    needs pyarrow: pip install 'hardcost[parquet]'.
+    Each row is one number, with columns that say what was measured and how; docs/data.md explains
+    them. Parquet needs pyarrow: pip install 'pyarrow>=17'.
 
     \b
     Examples:  hardcost export runs -o runs.csv
@@ -76,7 +79,7 @@ def _folder(what: str) -> _Option:
     )
 
 
-@export.command()
+@export.command(cls=RuleTaker)
 @_PROFILE
 @_folder("The folder to write, as /etc/audit/rules.d is one; it has to be empty or new.")
 @_FORCE
@@ -84,14 +87,14 @@ def _folder(what: str) -> _Option:
 def augenrules() -> None:
     """Write a profile's audit rules as a folder that augenrules reads.
 
-    What the form can't express is listed, here and in the file.
+    What such a file can't express is listed on the terminal and in the file.
 
     \b
     Example:  hardcost export augenrules stig-reduced -o rules.d
     """
 
 
-@export.command()
+@export.command(cls=RuleTaker)
 @_PROFILE
 @_OUT
 @_FORCE
@@ -99,14 +102,14 @@ def augenrules() -> None:
 def sysctl() -> None:
     """Write a profile's sysctls as a file for /etc/sysctl.d.
 
-    What the form can't express is listed, here and in the file.
+    What such a file can't express is listed on the terminal and in the file.
 
     \b
     Example:  hardcost export sysctl kspp -o 90-kspp.conf
     """
 
 
-@export.command()
+@export.command(cls=RuleTaker)
 @_PROFILE
 @_OUT
 @click.option(
@@ -120,7 +123,8 @@ def sysctl() -> None:
 def cmdline() -> None:
     """Write a profile's boot parameters for GRUB, for bootc, or as a line of words.
 
-    What the form can't express is listed, here and in the file (in a line of words, only here).
+    What such a file can't express is listed on the terminal, and in the file where it may have
+    comments.
 
     \b
     Examples:  hardcost export cmdline kspp -o 50-kspp.cfg
@@ -128,7 +132,7 @@ def cmdline() -> None:
     """
 
 
-@export.command()
+@export.command(cls=RuleTaker)
 @_PROFILE
 @_OUT
 @_FORCE
@@ -136,7 +140,7 @@ def cmdline() -> None:
 def kconfig() -> None:
     """Write a profile's kernel options as a fragment of a kernel configuration.
 
-    What the form can't express is listed, here and in the file.
+    What such a file can't express is listed on the terminal and in the file.
 
     \b
     Example:  hardcost export kconfig kspp -o kspp.config
@@ -161,9 +165,9 @@ def waivers() -> None:
     """Write a waiver for each control that a decision gives up.
 
     DECISION is a file that `hardcost advise -o` writes. Each waiver has the control, its ids and
-    severity in the benchmark, its measured cost with interval and conditions, and the reason that
-    you filled in there, or have to fill in here. The format oscal is OSCAL's plan of action and
-    milestones in JSON.
+    severity in the benchmark, its measured cost with interval and conditions, and your reason from
+    DECISION, or a blank for it. The format oscal is an OSCAL plan of action and milestones (POA&M)
+    in JSON.
 
     \b
     Examples:  hardcost export waivers decision.toml -o waivers.csv
@@ -187,8 +191,8 @@ def tailoring() -> None:
     """Write an XCCDF tailoring file that unselects what a decision gives up.
 
     DATASTREAM is a SCAP datastream, DECISION a file that `hardcost advise -o` writes. oscap, SCAP
-    Workbench and OpenSCAP's Anaconda add-on read such files. Every id is looked up in the
-    datastream; a control that it has no rule for is listed.
+    Workbench and OpenSCAP's Anaconda add-on read such files. Controls for which the datastream has
+    no rule are listed.
 
     \b
     Example:  hardcost export tailoring ssg-rhel9-ds.xml decision.toml --scap-profile stig -o t.xml
@@ -197,7 +201,7 @@ def tailoring() -> None:
     """
 
 
-@export.command()
+@export.command(cls=RuleTaker)
 @_PROFILE
 @_folder("The folder to write, whose name is the role's; it has to be empty or new.")
 @_FORCE
@@ -206,23 +210,23 @@ def ansible() -> None:
     """Write a profile as an Ansible role.
 
     The role sets audit rules, sysctls, boot parameters, mount options and services. What it can't
-    set is listed, here and in its README.
+    set is listed on the terminal and in the role's README.
 
     \b
     Example:  hardcost export ansible rhel9-stig -o roles/rhel9_stig
     """
 
 
-@export.command()
+@export.command(cls=RuleTaker)
 @_PROFILE
 @_folder("The folder to write; it has to be empty or new.")
 @_FORCE
 @carried_out_by("hardcost.cli.exportprofile:bpftrace")
 def bpftrace() -> None:
-    """Write bpftrace scripts that count what a decision about audit rules rests on.
+    """Write bpftrace scripts that count system calls and audit events on your machine.
 
-    On the machine itself they count calls by number, audited events by key, and the time in audit.
-    `hardcost rules cost --histogram` reads what calls.bt prints.
+    Run them there: they count each system call, the audit events of each key, and the time spent in
+    audit. `hardcost rules cost --histogram` reads what calls.bt prints.
 
     \b
     Example:  hardcost export bpftrace rhel9-stig -o counting

@@ -14,7 +14,7 @@ _output = click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
     default=_STREAM,
-    help="The file to write the profile to, replacing what is there (default: stdout).",
+    help="Write the profile to this file, and overwrite it (default: standard output).",
 )
 
 
@@ -37,8 +37,8 @@ def import_() -> None:
 def khc() -> None:
     """Make a profile of the checks that kernel-hardening-checker reports as failing.
 
-    FILE is its report in JSON, or '-' for stdin. Checks that a profile can't switch on are listed
-    in the profile's notes.
+    FILE is its report in JSON, or '-' for standard input. Checks that no setting of a profile can
+    pass are listed in the profile's notes.
 
     \b
     Example:  kernel-hardening-checker -m json -c /boot/config-$(uname -r) |
@@ -65,10 +65,10 @@ def khc() -> None:
 def scap() -> None:
     """Make a profile of what a SCAP datastream's profile requires.
 
-    That is audit rules, sysctls, boot parameters, mount options, daemons and SELinux's state, as
-    the datastream's repair scripts would set them on an x86_64 machine without any; no script is
-    run. The notes account for every rule of the SCAP profile. An output named *.rules is a file of
-    its audit rules for auditctl.
+    The profile has the audit rules, sysctls, boot parameters, mount options, daemons and SELinux
+    state that the datastream's repair scripts would set on an x86_64 machine. The scripts are read,
+    not run. The profile's notes say what became of each rule of the SCAP profile. If the output's
+    name ends in .rules, only the audit rules are written, as a file for auditctl.
 
     \b
     Examples:  hardcost import scap /usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml
@@ -86,7 +86,7 @@ def scap() -> None:
 def audit() -> None:
     """Make a profile of audit rules from files, and from folders as augenrules reads them.
 
-    An output named *.rules is one file for auditctl, with the lines in the order of loading.
+    If the output's name ends in .rules, it is a file for auditctl, in the order of loading.
 
     \b
     Example:  hardcost import audit /etc/audit/rules.d -o rules.toml
@@ -100,16 +100,16 @@ def audit() -> None:
 @click.option(
     "--leave-out-faulty",
     is_flag=True,
-    help="Leave out lines of sysctl files that can't be read, with a note, instead of refusing.",
+    help="Skip lines of sysctl files that can't be read, with a note, instead of failing.",
 )
 @_output
 @carried_out_by("hardcost.cli.importing:sysctl")
 def sysctl() -> None:
     """Make a profile of sysctls from files, and from folders such as /etc/sysctl.d.
 
-    They are read as systemd-sysctl reads them, in the order given. The last value of a key counts.
-    A pattern such as net.ipv4.conf.*.rp_filter sets the keys that it names in a guest. What has no
-    effect there, such as a key that only states something, is left out with a note.
+    They are read as systemd-sysctl reads them, in the order given; the last value of a key counts.
+    A pattern such as net.ipv4.conf.*.rp_filter sets the keys that match it in a guest. Keys without
+    any effect there, such as read-only ones, are left out with a note.
 
     \b
     Example:  hardcost import sysctl /etc/sysctl.d -o sysctls.toml && hardcost bill sysctls.toml

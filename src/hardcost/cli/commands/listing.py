@@ -8,13 +8,15 @@ import click
 
 from hardcost.cli.commands.shared import format_option, store_option
 from hardcost.cli.lazy import carried_out_by
+from hardcost.cli.verb import Verb
 
 _KERNEL_OPTIONS = "kernel-options"
 
 
-@click.command(name="list")
+@click.command(name="list", cls=Verb)
 @click.argument(
     "what",
+    metavar="WHAT",
     type=click.Choice(
         [
             *("controls", "profiles", "workloads", "instruments", "studies", "machines", "runs"),
@@ -22,30 +24,44 @@ _KERNEL_OPTIONS = "kernel-options"
         ]
     ),
 )
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("patterns", nargs=-1, metavar="[PATTERN|FILE]...")
 @click.option(
     "--config",
     "configs",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="With kernel-options: a kernel configuration to compare. More FILES may follow.",
+    help="With kernel-options: a kernel configuration to compare, as FILE is.",
 )
-@click.option("--differing", is_flag=True, help="With kernel-options: only options that differ.")
+@click.option(
+    "--differing", is_flag=True, help="With kernel-options: show only options that differ."
+)
 @store_option()
 @format_option()
 @carried_out_by("hardcost.cli.listing:list_")
 def list_() -> None:
     """List controls, profiles, workloads, instruments, studies, machines or runs.
 
-    Runs come newest first, each with its start, state, workloads, the number of trials that it
-    measured itself, and its largest figure. A list fetches nothing: controls that come with a
-    Debian package are unknown until their profile is billed.
+    \b
+    WHAT is one of
+      controls        settings that the ready-made profiles have, with their ids in benchmarks
+      profiles        ready-made sets of controls: STIG, CIS, KSPP and others
+      workloads       what can be run to measure a cost
+      instruments     what measures: instructions counted exactly, or the clock
+      studies         ready-made comparisons
+      machines        where to measure
+      runs            what was measured, the newest first
+      kernel-options  hardening options in the kernel configurations FILE..., side by side, beside
+                      those that three vendors publish
 
-    `kernel-options` compares kernel configurations instead, also gzipped ones: their audit,
-    integrity, security module and hardening options, beside those published of three vendors.
+    PATTERN shows only what contains it, in any column, in upper or lower case; * and ? stand for
+    any characters. Of several, each has to be contained. Exit status 1 if nothing matches.
+
+    Nothing is fetched: controls from a Debian package that was never needed are not known yet.
 
     \b
     Examples:  hardcost list profiles
+               hardcost list controls /etc/shadow
+               hardcost list controls kspp 'init_on_*'
                hardcost list runs --format json
-               hardcost list kernel-options --config /boot/config-* /proc/config.gz --differing
+               hardcost list kernel-options /boot/config-* /proc/config.gz --differing
     """

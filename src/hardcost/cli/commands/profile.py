@@ -5,28 +5,28 @@ from __future__ import annotations
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import output_file, profiling_settings, scap_profile
+from hardcost.cli.commands.shared import RuleTaker, output_file, profiling_settings, scap_profile
 from hardcost.cli.lazy import carried_out_by
 
 
-@click.command()
+@click.command(cls=RuleTaker)
 @click.argument("name", metavar="[PROFILE]", required=False, shell_complete=completion.profiles)
 @click.option(
     "--metric",
     multiple=True,
     metavar="NAME",
-    help="Show this metric alone, such as open; may be repeated (default: all).",
+    help="Show only this metric, such as open; may be repeated (default: all).",
 )
 @click.option(
     "--by-control",
     is_flag=True,
-    help="Say for each control, too, in which functions its cost arises; two trials each.",
+    help="Also say for each control in which functions its cost arises; takes two trials for each.",
 )
 @click.option(
     "--lines",
     metavar="FUNCTION",
-    help="Print this function's source, too, with counts beside each line. The kernel has to be one"
-    " that hardcost builds or has built; it is built once more, with debug data.",
+    help="Also print the source of this kernel function, with the instructions of each line. Works"
+    " for kernels that hardcost builds; the kernel is built once more, with debug data.",
 )
 @output_file
 @scap_profile
@@ -35,19 +35,17 @@ from hardcost.cli.lazy import carried_out_by
 def profile() -> None:
     """Say in which functions the cost of PROFILE arises.
 
-    PROFILE is what `hardcost bill` takes. Each metric is measured twice, without the profile and
-    with it, and each instruction counts for the function that executes it, under its callers. The
-    differences between functions add up to the metric's cost in the bill, to the instruction.
+    PROFILE is what `hardcost bill` takes. The workload runs without PROFILE and with it, and each
+    instruction is counted for the function that executes it, and for that function's callers. The
+    differences add up exactly to the cost in the bill. Workloads in a Debian guest are also shown
+    by process. The HTML report has a differential flame graph for each metric.
 
-    --format takes the forms of other tools, too: folded stacks of what PROFILE executes (folded),
-    or in two columns without and with it (folded-diff), for flame graphs; speedscope; pprof; and
-    callgrind, for callgrind_annotate and KCachegrind.
+    Counting by function does not change the counts: the same trials also run without it, and any
+    difference is an error.
 
-    In a Debian guest each process counts, by its name: who pays for a copy, a mail or a request.
-    The HTML report has a differential flame graph for each metric.
-
-    Watching changes nothing: the same trials are run without it too, and the profile fails if a
-    single sample differs.
+    --format also writes files for other tools: folded (stacks with PROFILE) and folded-diff
+    (without and with it, in two columns) for flame graphs; speedscope; pprof; and callgrind for
+    callgrind_annotate and KCachegrind.
 
     \b
     Examples:  hardcost profile audit-samples --workload 'syscalls calls=null+open'

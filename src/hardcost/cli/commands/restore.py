@@ -7,9 +7,10 @@ import click
 from hardcost.cli.commands import completion
 from hardcost.cli.commands.shared import format_option
 from hardcost.cli.lazy import carried_out_by
+from hardcost.cli.verb import Verb
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("machine", default="host", shell_complete=completion.machines)
 @click.option("--yes", is_flag=True, help="Restore it also while users are logged in there.")
 @click.option(
@@ -21,17 +22,17 @@ from hardcost.cli.lazy import carried_out_by
 @format_option()
 @carried_out_by("hardcost.cli.restore:restore")
 def restore() -> None:
-    """Undo whatever an interrupted run left changed on MACHINE (default: host).
+    """Undo what an interrupted run left changed on a real machine.
 
-    Every change of a machine is in a journal before it is made, there and here. A machine also
-    restores itself: as soon as its connection to hardcost ends, a minute after it went silent, and
-    when it boots. So there is rarely anything left. A machine that still runs a boot of an
-    interrupted run is rebooted, and waited for.
+    MACHINE is host (this machine, the default) or ssh:USER@HOST. There is rarely anything to undo:
+    a machine restores itself when its connection to hardcost ends, after a minute without a word
+    from hardcost, and when it boots. If it still runs a kernel that an interrupted run has booted,
+    it is rebooted into its own.
 
-    Only what still has the value that hardcost wrote is undone. What somebody else has changed
-    since is left and named, with its values. What was undone once is never undone again.
+    Only settings that still have the value that hardcost wrote are undone. Settings that somebody
+    else has changed since are left as they are, and printed.
 
-    Exit status 1 if something was left to somebody else, 3 if something can't be undone.
+    Exit status 1 if such settings were left, 3 if something can't be undone.
 
     \b
     Example:  hardcost restore ssh:root@web1

@@ -7,30 +7,38 @@ import click
 from hardcost.cli.commands import completion
 from hardcost.cli.commands.shared import measuring, precision, time_limit
 from hardcost.cli.lazy import carried_out_by
+from hardcost.cli.verb import Verb
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("study", shell_complete=completion.studies)
-@click.option("--scale", metavar="NAME", help="Another size that the study defines, such as full.")
+@click.option(
+    "--scale", metavar="NAME", help="Run the study in another size that it defines, such as full."
+)
 @click.option(
     "--profile",
     "profiling",
     is_flag=True,
-    help="Say in which functions the cost of each configuration arises (see `hardcost profile`).",
+    help="Also count in which functions of kernel and programs each configuration spends its"
+    " instructions, as `hardcost profile` does.",
 )
 @precision
 @time_limit
 @measuring
 @carried_out_by("hardcost.cli.run:run")
 def run() -> None:
-    """Run STUDY, a ready-made study or a TOML file.
+    """Measure and compare the configurations of STUDY.
 
-    Prints a table with a row for each configuration and a column for each metric, saves every
-    trial, and writes an HTML report. Trials that the store has are not measured again. A failed
-    trial is reported with its reason; the run continues and exits with status 3.
+    STUDY is a name from `hardcost list studies`, or a TOML file of your own that says which
+    configurations (sets of settings) to compare, and on which workloads.
 
-    On a machine that is there already (host, ssh:USER@HOST) audit rules and sysctls are applied for
-    each trial and put back after it; `hardcost restore` does so after an interruption.
+    Prints a table with a row for each configuration and a column for each metric (what is
+    measured, such as the call `open`), saves each measurement, and writes an HTML report. What was
+    measured earlier is reused. If a trial fails, its reason is reported, the run continues, and
+    the exit status is 3.
+
+    On a real machine (host, ssh:USER@HOST) audit rules and sysctls are applied for each trial and
+    restored after it. After an interruption, `hardcost restore` restores them.
 
     \b
     Examples:  hardcost run audit-rules

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.instruments.names import INSTRUMENTS, RECORDERS
+from hardcost.cli.verb import CLUSTER, Shared, Verb
+from hardcost.instruments.names import INSTRUMENTS
 from hardcost.run.limits import USUAL_LIMITS
 from hardcost.store.storeplace import default_path
 
@@ -17,7 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     _Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+    _Maker = Callable[..., _Option]
 
+
+_SETTINGS = "Settings to add to PROFILE"
+_MEASURED = "What is measured, and where"
+_GUESTS = "What guests are made of"
+_TRIALS = "How trials run"
+_RESULTS = "Results and progress"
 
 STARTS = ("snapshot", "fresh")
 """How trials may start; no kernel parameter has these names."""
@@ -39,6 +50,37 @@ TRACE_FORMATS = (*FORMATS, "perfetto")
 """The formats of a trace."""
 
 
+_RULE = re.compile(r"\s*-[A-Za-z]\s+\S")
+_RULE_OPTIONS = ("-a", "-A", "-w", "-S", "-F", "-k", "-p")
+
+
+def is_rule(text: str) -> bool:
+    """Say whether an argument is a line of audit rules: `-w /etc/passwd -p wa`."""
+    return _RULE.match(text) is not None
+
+
+class RuleTaker(Verb):
+    """A command whose arguments may be audit rules in quotes, wherever they stand.
+
+    To click, what begins with a dash is an option, and a rule does; one with a space before it is
+    not. No option of ours has a space in it.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the words of the command line.
+
+        Raises:
+            UsageError: They are not as they should be.
+        """
+        try:
+            return super().parse_args(ctx, [f" {one}" if is_rule(one) else one for one in args])
+        except click.NoSuchOption as error:
+            if error.option_name not in _RULE_OPTIONS:
+                raise
+            message = f"{error.message} A rule is one argument: put all of it in quotes."
+            raise click.UsageError(message, ctx) from error
+
+
 def measuring(
     command: Callable[..., Any], formats: Sequence[str] = RESULT_FORMATS
 ) -> Callable[..., Any]:
@@ -46,7 +88,10 @@ def measuring(
     boot = click.option(
         "--boot",
         type=click.Choice(list(STARTS)),
-        help="Restore each trial from a snapshot, or cold-boot it (default: the study's).",
+        cls=Shared,
+        section=_TRIALS,
+        help="Start each trial from a snapshot of a booted guest, or boot the guest for it"
+        " (default: the study's, else snapshot).",
     )
     return _measuring(command, boot, formats)
 
@@ -74,21 +119,40 @@ output_file = click.option(
 
 raw = click.option(
     "--raw",
+    cls=Shared,
+    section=_RESULTS,
     is_flag=True,
-    help="Leave out the apostrophe that CSV puts before texts that a spreadsheet would take for a"
-    " formula.",
+    help="Write CSV for programs: without the apostrophe that keeps a spreadsheet from taking a"
+    " text for a formula.",
 )
 """Whether a program reads the CSV, and no spreadsheet."""
+
+sarif_file_option = click.option(
+    "--sarif-file",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write the result as SARIF to this file, whatever --format is.",
+)
+"""A file for a code host, beside what is printed."""
+
+
+def fail_on_option(text: str) -> Callable[..., Any]:
+    """Return the option that says from which level on the exit status is 1."""
+    levels = click.Choice(["error", "warning"])
+    return click.option("--fail-on", type=levels, default="error", show_default=True, help=text)
+
 
 precision = click.option(
     "--precision",
     metavar="SHARE",
-    help="Under time, add trials until each ratio's interval is +/- this share, such as 1%.",
+    help="With --instrument time: add trials until the confidence interval of each ratio is"
+    " +/- this share or narrower, such as 1%.",
 )
 """How precise times have to be."""
 
 time_limit = click.option(
     "--time-limit",
+    metavar="SECONDS",
     type=click.FloatRange(1, 604800),
     help="Seconds after which --precision adds no more trials (default: 600).",
 )
@@ -97,7 +161,7 @@ time_limit = click.option(
 scap_profile = click.option(
     "--scap-profile",
     metavar="ID",
-    help="Take what this profile requires; PROFILE is then a SCAP datastream.",
+    help="PROFILE is a SCAP datastream: take this profile in it, such as stig.",
 )
 """Which profile of a datastream is profiled or traced."""
 
@@ -113,72 +177,109 @@ def tracing_settings(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _settings(command: Callable[..., Any], formats: Sequence[str]) -> Callable[..., Any]:
-    for option in (
-        click.option("--lsm", type=click.Choice(LSM_MODES), help="The security module."),
-        click.option("--sysctl", multiple=True, metavar="K=V", help="A sysctl; may be repeated."),
-    ):
-        command = option(command)
-    return _measuring(
-        command,
-        click.option(
+    option = partial(click.option, cls=Shared, section=_SETTINGS)
+    added = (
+        option("--sysctl", multiple=True, metavar="KEY=VALUE", help="A sysctl; may be repeated."),
+        option(
             "--boot",
             multiple=True,
             metavar="WORD",
-            help="A word of the kernel's command line; may be repeated. 'fresh' and 'snapshot' say"
-            " how trials start, as in `hardcost run`.",
+            help="A word of the kernel's command line, such as mitigations=off; may be repeated."
+            " Two words say how trials start instead: 'snapshot' restores each from a snapshot,"
+            " 'fresh' boots the guest for each.",
         ),
-        formats,
+        option("--lsm", type=click.Choice(LSM_MODES), help="The security module."),
     )
+    return _with((*added, *_measured()), command, formats)
 
 
 def _measuring(
     command: Callable[..., Any], boot: _Option, formats: Sequence[str]
 ) -> Callable[..., Any]:
-    for option in reversed((*_what(), *_guests(), *_carried_out(boot), *_kept(formats))):
+    return _with((*_measured(), boot), command, formats)
+
+
+def _with(
+    first: Sequence[_Option], command: Callable[..., Any], formats: Sequence[str]
+) -> Callable[..., Any]:
+    """Add options to a verb, `first` before those that all verbs share that measure."""
+    for option in reversed((*first, *_trials(), *_guests(), *_results(formats), *_cluster())):
         command = option(command)
     return command
 
 
-def _what() -> tuple[_Option, ...]:
+def _measured() -> tuple[_Option, ...]:
     """Return the options that say what is measured, and where."""
+    option = partial(click.option, cls=Shared, section=_MEASURED)
     return (
-        click.option(
-            "--machine",
-            metavar="NAME",
-            multiple=True,
-            default=("vm",),
-            show_default="vm",
-            callback=_joined,
-            shell_complete=completion.machines,
-            help="Where trials run: one of `hardcost list machines`. `hardcost run` measures on"
-            " several, each in a column of its own, where the option is repeated.",
-        ),
-        click.option(
-            "--instrument",
-            type=click.Choice(list(INSTRUMENTS)),
-            help="What to measure: insn counts instructions exactly; time reads the clock.",
-        ),
-        click.option(
+        option(
             "--workload",
             metavar="'NAME [KEY=VALUE …],…'",
             multiple=True,
             callback=_joined,
             shell_complete=completion.workloads,
-            help="What to run, such as syscalls or 'syscalls calls=null+open'. Separate"
-            " workloads with commas, or repeat the option.",
+            help="What to run: a name from `hardcost list workloads`, with parameters such as"
+            " 'syscalls calls=open+chmod'. Separate several with commas, or repeat the option"
+            " (default: the study's; where a profile is measured, syscalls).",
         ),
-        click.option(
+        option(
+            "--machine",
+            metavar="NAME",
+            multiple=True,
+            default=("vm",),
+            callback=_joined,
+            shell_complete=completion.machines,
+            help="Where to run it: in guests under QEMU (vm, the default), on this machine (host),"
+            " or on another (ssh:USER@HOST). To measure on several with `hardcost run`, repeat the"
+            " option; each gets a column.",
+        ),
+        option(
+            "--instrument",
+            type=click.Choice(list(INSTRUMENTS)),
+            help="What to measure: insn counts the instructions that a guest executes, exactly;"
+            " time reads the clock (default: the study's, else insn in guests and time on real"
+            " machines).",
+        ),
+        option(
             "--seeds",
+            metavar="N",
             type=click.IntRange(1, 1000),
-            help="Measure N random layouts of programs' memory (default: one fixed layout).",
+            help="Measure under N random memory layouts of the programs (default: one fixed"
+            " layout).",
         ),
-        click.option(
+        option(
             "--repetitions",
+            metavar="N",
             type=click.IntRange(1, 1000),
-            help="Trials of each configuration: for insn each under another perturbation, which"
-            " means nothing (default: 5 of what moves and 1 of the rest; for time 5 of all).",
+            help="Measure each configuration N times. Instructions are counted each time with"
+            " slightly different timing and memory layout (default: 5 times; once where the count"
+            " never changes).",
         ),
     )
+
+
+def _age(text: str) -> timedelta:
+    """Return how long an age such as 30d, 12h or 2w is.
+
+    Raises:
+        BadParameter: It is none.
+    """
+    found = re.fullmatch(r"([0-9]{1,5})([hdw])", text)
+    if found is None:
+        raise click.BadParameter(f"{text!r} is no age such as 12h, 30d or 2w")
+    units = {"h": "hours", "d": "days", "w": "weeks"}
+    return timedelta(**{units[found[2]]: int(found[1])})
+
+
+def older_than(what: str) -> _Option:
+    """Return the option `--older-than` of a removal."""
+    return click.option("--older-than", metavar="AGE", type=_age, help=what)
+
+
+removal_plan = click.option(
+    "--dry-run", is_flag=True, help="Say what would be removed; remove nothing."
+)
+"""Whether a removal is only shown."""
 
 
 def _joined(_context: click.Context, _option: click.Parameter, each: tuple[str, ...]) -> str | None:
@@ -188,166 +289,193 @@ def _joined(_context: click.Context, _option: click.Parameter, each: tuple[str, 
 
 def _guests() -> tuple[_Option, ...]:
     """Return the options that say what guests are made of."""
+    option = partial(click.option, cls=Shared, section=_GUESTS)
     return (
-        click.option(
+        option(
             "--kernel",
             type=click.Path(path_type=Path),
             shell_complete=completion.kernels,
             help="A bzImage, a vmlinux, a kernel's .deb or .rpm, a folder that holds one,"
-            " debian:VERSION such as debian:6.12, or 'host' (default: Debian's kernel).",
+            " debian:VERSION such as debian:6.12, or 'host', the kernel that runs here (default:"
+            " Debian's kernel).",
         ),
-        click.option(
+        option(
             "--source",
             type=click.Path(path_type=Path),
             help="The Linux source from which kernels with options are built: a folder, or"
             " debian:VERSION such as debian:7.3 (default: Debian 12's package"
             " linux-source-6.1).",
         ),
-        click.option(
+        option(
             "--image",
             type=click.Path(path_type=Path),
-            help="Your own root for guests with services: a raw or qcow2 disk with Linux on"
-            " ext4. Its newest kernel is booted unless --kernel names one.",
+            help="Your own disk for guests that run services: raw or qcow2, with Linux on ext4."
+            " Its newest kernel is booted unless --kernel names one.",
         ),
-        click.option(
+        option(
             "--rootfs",
             type=click.Path(path_type=Path),
-            help="Your own root as a folder that holds a whole system.",
+            help="Your own system for such guests, as a folder that holds all of its files.",
         ),
-        click.option("--cpu", default="max", show_default=True, help="QEMU's processor model."),
+        option(
+            "--cpu",
+            metavar="MODEL",
+            default="max",
+            show_default=True,
+            help="QEMU's processor model.",
+        ),
+        option(
+            "--init",
+            type=click.Choice(["probe", "systemd"]),
+            help="What starts a Debian guest's services: probe, hardcost's own program in the"
+            " guest, starts those that a trial needs; systemd starts all (default: the study's,"
+            " else probe).",
+        ),
+        unconfined_option(option),
     )
 
 
-def _carried_out(boot: _Option) -> tuple[_Option, ...]:
-    """Return the options that say how trials are carried out."""
+def _trials() -> tuple[_Option, ...]:
+    """Return the options that say how trials run."""
+    option = partial(click.option, cls=Shared, section=_TRIALS)
     cores = len(os.sched_getaffinity(0))
     return (
-        click.option(
+        option(
+            "--dry-run",
+            is_flag=True,
+            help="Print the plan and the expected time; measure nothing.",
+        ),
+        option("--resume", is_flag=True, help="Continue the run that was interrupted or failed."),
+        option(
+            "--fresh",
+            is_flag=True,
+            help="Measure everything again; reuse nothing of earlier runs.",
+        ),
+        option(
+            "--jobs",
+            metavar="N",
+            type=click.IntRange(1, 256),
+            default=cores,
+            help="How many guests run at a time (default: one for each core).",
+        ),
+        option(
             "--scheduler",
             type=click.Choice(["processes", "serial"]),
             default="processes",
             show_default=True,
-            help="Run guests side by side, or one after another.",
+            help="Run guests side by side (processes), or one after another (serial).",
         ),
-        click.option(
-            "--jobs",
-            type=click.IntRange(1, 256),
-            default=cores,
-            show_default="one for each core",
-            help="How many guests run at a time.",
-        ),
-        click.option(
-            "--workers",
-            metavar="ADDRESS",
-            help="Run the trials, and build the kernels, on the workers of this Dask scheduler"
-            " (tls://host:8786), which `hardcost worker` starts.",
-        ),
-        *tls_options(),
-        click.option(
+        option(
             "--timeout",
+            metavar="SECONDS",
             type=click.FloatRange(1, 86400),
             help="Seconds after which a trial fails (default: the study's,"
             f" else {USUAL_LIMITS['small']:.0f}, in a Debian guest"
             f" {USUAL_LIMITS['debian']:.0f}).",
         ),
-        boot,
-        click.option(
-            "--init",
-            type=click.Choice(["probe", "systemd"]),
-            help="What starts a Debian guest's services: the probe starts those that a trial"
-            " needs, systemd starts all (default: the study's).",
-        ),
-        click.option(
+        option(
             "--record",
             metavar="NAME,…",
             shell_complete=completion.recorders,
-            help=f"Recorders to run beside the instrument: {', '.join(RECORDERS)}.",
+            help="Record more during each trial: the processor's use by process (cpu), audit"
+            " events and losses (audit), SELinux's cache (avc).",
         ),
-        unconfined_option(),
-        click.option(
+        option(
             "--yes",
             is_flag=True,
-            help="Change a machine that is there already (host, ssh) also while users are logged in"
-            " there; the machine host is changed only so, by root.",
+            help="Change a real machine while users are logged in there, too. The machine host is"
+            " changed only with this option, and only by root.",
         ),
     )
 
 
-def _kept(formats: Sequence[str]) -> tuple[_Option, ...]:
+def _results(formats: Sequence[str]) -> tuple[_Option, ...]:
     """Return the options that say what is kept, and what is shown."""
+    option = partial(click.option, cls=Shared, section=_RESULTS)
     return (
-        click.option("--fresh", is_flag=True, help="Measure again what the store already has."),
-        click.option(
-            "--resume", is_flag=True, help="Continue the run that was interrupted or failed."
+        format_option(formats, option),
+        *([raw] if "csv" in formats else []),
+        option(
+            "--report",
+            type=click.Path(path_type=Path, dir_okay=False),
+            help="Where to write the HTML report (default: reports/RUN.html beside the store).",
         ),
-        click.option(
-            "--dry-run",
-            is_flag=True,
-            help="Print the plan and the expected time; measure nothing.",
-        ),
-        click.option(
+        store_option(option),
+        option(
             "--progress",
             type=click.Choice(["auto", "plain", "json", "none"]),
             default="auto",
             show_default=True,
-            help="How progress is shown on stderr: on a terminal as bars, else as lines; json"
-            " prints each event as a JSON object on a line; none prints errors alone.",
+            help="How progress is shown on stderr: auto draws bars on a terminal and prints lines"
+            " elsewhere; plain prints lines; json prints a JSON object for each event; none prints"
+            " errors only.",
         ),
-        click.option(
-            "--report",
-            type=click.Path(path_type=Path, dir_okay=False),
-            help="The HTML report's file (default: beside the store).",
-        ),
-        store_option(),
-        format_option(formats),
-        *([raw] if "csv" in formats else []),
     )
 
 
-def tls_options() -> tuple[_Option, ...]:
-    """Return the options about TLS between the hosts of a lab."""
+whole_bill = click.option(
+    "--all", is_flag=True, help="Print a bill whole: every metric and every control."
+)
+
+
+def _cluster() -> tuple[_Option, ...]:
+    """Return the options that say on which other hosts guests run."""
+    option = partial(click.option, cls=Shared, section=CLUSTER)
+    return (
+        option(
+            "--workers",
+            metavar="ADDRESS",
+            help="Run guests and build kernels on the workers of this Dask scheduler"
+            " (tls://host:8786), which `hardcost cluster` or `hardcost worker` starts.",
+        ),
+        *tls_options(option),
+    )
+
+
+def tls_options(option: _Maker = click.option) -> tuple[_Option, ...]:
+    """Return the options about TLS between the hosts of a cluster."""
     said = {
-        "ca": "The certificate authority of a lab with TLS (default: as Dask's configuration"
-        " says, as are the next two; else what `hardcost cluster` made on this host).",
+        "ca": "The certificate authority that signed the hosts' certificates (default for all"
+        " three: Dask's configuration, else what `hardcost cluster` made on this host).",
         "cert": "This host's certificate.",
-        "key": "The key of this host's certificate.",
+        "key": "The private key of this host's certificate.",
     }
     path = click.Path(path_type=Path, exists=True, dir_okay=False)
-    files = (click.option(f"--tls-{name}", type=path, help=what) for name, what in said.items())
-    insecure = click.option(
+    files = (option(f"--tls-{name}", type=path, help=what) for name, what in said.items())
+    insecure = option(
         "--insecure",
         is_flag=True,
-        help="Allow tcp:// not only on 127.0.0.1. Without TLS whoever reaches it (there: every user"
-        " of this machine) can run programs as you.",
+        help="Allow connections without TLS (tcp://) to other addresses than 127.0.0.1. Whoever"
+        " reaches the port can then run programs as you.",
     )
     return (*files, insecure)
 
 
-def store_option() -> _Option:
+def store_option(option: _Maker = click.option) -> _Option:
     """Return the option `--store`."""
-    return click.option(
+    return option(
         "--store",
         type=click.Path(path_type=Path, dir_okay=False),
         default=default_path,
         show_default=False,
-        help="The SQLite file with runs and trials (default: $HARDCOST_STORE, else"
+        help="The SQLite file that keeps all runs (default: $HARDCOST_STORE, else"
         " ~/.local/share/hardcost/hardcost.sqlite).",
     )
 
 
-def unconfined_option() -> _Option:
+def unconfined_option(option: _Maker = click.option) -> _Option:
     """Return the option `--allow-unconfined-build`."""
-    return click.option(
+    return option(
         "--allow-unconfined-build",
         is_flag=True,
-        help="Let your patches and sources run code on this machine where kernels can't be built in"
-        " a sandbox.",
+        help="Build kernels although this machine can't sandbox the build: your patches and"
+        " sources then run code here, as you.",
     )
 
 
-def format_option(formats: Sequence[str] = FORMATS) -> _Option:
+def format_option(formats: Sequence[str] = FORMATS, option: _Maker = click.option) -> _Option:
     """Return the option `--format`; the first of the formats is the usual one."""
-    return click.option(
+    return option(
         "--format",
         type=click.Choice(list(formats)),
         default=formats[0],

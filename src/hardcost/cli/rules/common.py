@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from hardcost.auditrules.root import Root
 from hardcost.auditrules.rule import Fault, RulesError
 from hardcost.auditrules.tables.lookup import OLDEST
 from hardcost.auditrules.translate import Target
+from hardcost.cli import arguments
 from hardcost.cli.console import note
 from hardcost.cli.monitors import work_progress
 from hardcost.controls import watchedpaths
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 _PASSWD_FIELDS = 3
 _AUDIT_OFF = "`-e 0`"
 _MOST_LISTED = 20
-_INPUT = "standard input"
 
 ARCHITECTURE = "for x86-64; other architectures not checked"
 """Which architecture every answer about rules is for."""
@@ -225,9 +224,9 @@ class Rules:
 
 
 def read(
-    paths: Sequence[Path], machine: Machine = NOWHERE, *, leave_out_faulty: bool = False
+    texts: Sequence[str], machine: Machine = NOWHERE, *, leave_out_faulty: bool = False
 ) -> Rules:
-    """Return the rules in files and folders, and note the lines that are left out.
+    """Return the rules that arguments name, and note the lines that are left out.
 
     A faulty line is left out if a line above it tells auditctl to continue (-i, -c), or if
     `leave_out_faulty`. A repeated rule is always left out, since that changes no record.
@@ -237,7 +236,7 @@ def read(
     """
     with work_progress() as tell:
         tell("reading the rules")
-        each = read_parts(paths)
+        each = arguments.parts(texts)
         parts = tuple(readings for readings, _ in each)
         unreadable = [fault for _, faults in each for fault in faults]
         tell("loading the rules")
@@ -252,29 +251,6 @@ def read(
     _note_settings(rules.readings)
     _note_left_out(rules)
     return rules
-
-
-def read_parts(paths: Sequence[Path]) -> list[tuple[tuple[Reading, ...], list[Fault]]]:
-    """Return the lines of each file or folder, and what keeps whole files from being read."""
-    parts: list[tuple[tuple[Reading, ...], list[Fault]]] = []
-    if sum(str(path) == "-" for path in paths) > 1:
-        raise InputError("standard input can be read only once", hint="name a file for the other")
-    for path in paths:
-        if str(path) == "-":
-            parts.append((parse.read_bytes(_standard_input(), _INPUT), []))
-        else:
-            parts.extend(parse.read_each([path]))
-    return parts
-
-
-def _standard_input() -> bytes:
-    data = sys.stdin.buffer.read(parse.LARGEST_FILE + 1)
-    too_much = parse.excess(len(data), data.count(b"\n"))
-    if too_much:
-        raise InputError(
-            f"{_INPUT} is {too_much}, too much for audit rules", hint="is that what was meant?"
-        )
-    return data
 
 
 def _problems(lines: Sequence[Line], machine: Machine) -> list[Problem]:

@@ -39,7 +39,7 @@ _LIMIT_SECONDS = 600.0  # of host time, for one measurement
 
 @common.for_machine
 def cost(  # noqa: PLR0913  (click's options)
-    paths: tuple[Path, ...],
+    texts: tuple[str, ...],
     *,
     histogram_file: Path | None,
     measure: bool,
@@ -55,15 +55,14 @@ def cost(  # noqa: PLR0913  (click's options)
 ) -> None:
     """Predict what audit rules cost each system call."""
     on = _timed_on(fit_on, prices_of, fit=fit, guest=measure or kernel is not None or cpu != _CPU)
-    if not paths and not (on and fit):
-        raise InputError(
-            "name a file or folder of audit rules", hint="`hardcost rules cost --help` has examples"
-        )
+    if not texts and not (on and fit):
+        message = "name a file or folder of audit rules, or a rule in quotes"
+        raise InputError(message, hint="`hardcost rules cost --help` has examples")
     prices = _prices(on, fit=fit, yes=yes)
-    if prices is not None and not paths:
+    if prices is not None and not texts:
         _show_fitted(prices, format)
         return
-    rules = common.read(paths, machine, leave_out_faulty=leave_out_faulty)
+    rules = common.read(texts, machine, leave_out_faulty=leave_out_faulty)
     mix = common.histogram(histogram_file)
     if prices is not None:
         constants, guest = prices.constants, None

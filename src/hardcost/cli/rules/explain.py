@@ -25,7 +25,6 @@ from hardcost.report.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from hardcost.auditrules.eventrecords import EventRecord
     from hardcost.auditrules.explain.explain import Explanation, Walked
@@ -37,7 +36,7 @@ _TOGETHER = frozenset({Verdict.NOT_NAMED, Verdict.OUTRANKED})
 
 @common.for_machine
 def explain(  # noqa: PLR0913  (click's options)
-    paths: tuple[Path, ...],
+    texts: tuple[str, ...],
     *,
     event: str,
     show_all: bool,
@@ -46,7 +45,7 @@ def explain(  # noqa: PLR0913  (click's options)
     format: str,  # noqa: A002
 ) -> None:
     """Show which rule decides about a call, and what each rule costs it."""
-    rules = common.read(paths, machine, leave_out_faulty=leave_out_faulty)
+    rules = common.read(texts, machine, leave_out_faulty=leave_out_faulty)
     try:
         with work_progress() as tell:
             tell("following the call")
@@ -147,7 +146,8 @@ def _walk(found: Explanation, *, show_all: bool) -> Iterator[str]:
     call = lookup.call_name(found.described.event.arch, found.described.event.call)
     for steps in _rows(found.walked, show_all=show_all):
         cost = _sum(steps)
-        rows.append((_span(steps), _verdict(steps, call), "" if cost is None else f"{cost:,.0f}"))
+        verdict = _verdict(steps, call, found.decided_by)
+        rows.append((_span(steps), verdict, "" if cost is None else f"{cost:,.0f}"))
     places = max(len(row[0]) for row in rows)
     verdicts = max(len(row[1]) for row in rows)
     costs = max(len(row[2]) for row in rows)
@@ -177,7 +177,7 @@ def _span(steps: Sequence[Walked]) -> str:
     return f"{first}-{source.place.line}" if source and source.place else first
 
 
-def _verdict(steps: Sequence[Walked], call: str) -> str:
+def _verdict(steps: Sequence[Walked], call: str, decided_by: KernelRule | None) -> str:
     step = steps[0]
     where = "" if step.visited is None else f"on {step.visited}: "
     match step.verdict:
@@ -185,8 +185,9 @@ def _verdict(steps: Sequence[Walked], call: str) -> str:
             many = f"{len(steps)} rules do not name" if len(steps) > 1 else "does not name"
             return f"{where}{many} {call}"
         case Verdict.OUTRANKED:
-            many = f"{len(steps)} rules are outranked" if len(steps) > 1 else "is outranked"
-            return f"{where}{many} by the deciding rule"
+            many = f"{len(steps)} rules come" if len(steps) > 1 else "comes"
+            first = "another rule" if decided_by is None else _place(decided_by)
+            return f"{where}{many} too late: {first} has decided"
         case Verdict.FAILED if step.failed is not None:
             return f"{where}{_condition(step.failed)} does not hold"
         case _:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -25,15 +25,18 @@ from hardcost.auditrules.lint.diagnostic import Level
 from hardcost.auditrules.loading import Fate
 from hardcost.auditrules.root import Root
 from hardcost.auditrules.rule import RulesError
+from hardcost.cli import arguments, githubjob
 from hardcost.cli.monitors import work_progress
 from hardcost.cli.rules import common, lintfix
 from hardcost.errors import InputError
+from hardcost.files import check_put, put
 from hardcost.profiles.written import problems_of
+from hardcost.report.exports.annotations import github_findings
 from hardcost.report.text import listed, visible
 from hardcost.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from hardcost.auditrules.lint.context import Context
@@ -44,6 +47,9 @@ _IN_FULL = 3
 """Findings of one kind in one file that are shown in full, unless --all is given."""
 
 _PRICED = ("getppid", "read", "openat")
+_FAILS = {"error": {Level.ERROR}, "warning": {Level.ERROR, Level.WARNING}}
+"""The levels that make the answer "no", by --fail-on."""
+
 _COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.NOTE: "cyan"}
 
 
@@ -73,83 +79,152 @@ def listed_codes(_asked: bool) -> str:  # noqa: FBT001  (an option's value)
     return "\n".join(f"{one.code:18} {one.level:8} {one.title}" for one in documentations())
 
 
+@dataclass(frozen=True)
+class _Linted:
+    """What was found, how many findings comments left out, and how many were written down now."""
+
+    context: Context
+    found: tuple[Diagnostic, ...]
+    ignored: int
+    files: lintfix.Files
+    fixed: lintfix.Fixed | None = None
+    written_down: tuple[int, int] | None = None
+
+
 def lint(  # noqa: PLR0913  (click's options)
-    paths: tuple[Path, ...],
+    texts: tuple[str, ...],
     *,
     no_b32: bool,
     root: Path | None,
     select: str | None,
     ignore: str | None,
+    generate_ignore: bool,
     show_all: bool,
     fix: bool,
+    unsafe_fixes: bool,
     dry_run: bool,
+    fail_on: str,
+    sarif_file: Path | None,
     format: str,  # noqa: A002
 ) -> None:
     """Find faults and wasted work in audit rules, and repair what is certain."""
     selected, ignored = _codes("--select", select), _codes("--ignore", ignore)
+    fix = fix or unsafe_fixes
+    _check(fix=fix, dry_run=dry_run, generate_ignore=generate_ignore, sarif_file=sarif_file)
+    codes = tuple(code for code in selected or CODES if code not in ignored)
+    rules = _Files(texts, b32=not no_b32, root=root)
+    if fix:
+        result = rules.fixed(codes, write=not dry_run, unsafe=unsafe_fixes)
+    elif generate_ignore:
+        result = rules.written_down(codes)
+    else:
+        result = rules.linted(codes)
+    log = _sarif(result, codes) if sarif_file is not None or format == "sarif" else ""
+    if sarif_file is not None:  # also where nobody reads what is printed
+        put(sarif_file, f"{log}\n".encode(), "the result", "--sarif-file names the file")
+    if format == "sarif":
+        print(log)
+    elif format == "json":
+        print(json.dumps(_text_alone(_data(result)), indent=2))
+    else:
+        click.echo(githubjob.harmless("\n".join(_text(result, show_all=show_all))))
+    if githubjob.here() and result.found:
+        click.echo(github_findings(result.found), err=format != "text")
+    if _FAILS[fail_on] & {one.level for one in result.found}:
+        raise click.exceptions.Exit(_NO)
+
+
+def _check(*, fix: bool, dry_run: bool, generate_ignore: bool, sarif_file: Path | None) -> None:
+    """Check that options fit together, and that the file can be written.
+
+    Raises:
+        HardcostError: The file can't be written.
+    """
     if dry_run and not fix:
         raise click.UsageError("--dry-run shows what --fix would write: give both.")
+    if generate_ignore and fix:
+        raise click.UsageError("--fix and --generate-ignore both write the files: give one.")
+    if sarif_file is not None:
+        check_put(sarif_file, "--sarif-file")
+
+
+def _sarif(result: _Linted, codes: Sequence[str]) -> str:
+    """Return the findings as a SARIF log, with the repairs that could be made."""
     with work_progress() as tell:
-        tell("reading the rules")
-        files = _read(paths)
-        tell("loading the rules")
-        context = _context(paths, files, b32=not no_b32, root=root)
-    codes = tuple(code for code in selected or CODES if code not in ignored)
-    fixed = lintfix.fix(paths, context, files, codes, write=not dry_run) if fix else None
-    if fixed is not None:
-        if fixed.written:
-            again = _read(paths)
-        else:
-            again = [(part, faults) for part, (_, faults) in zip(fixed.parts, files, strict=True)]
-        context = _context(paths, again, b32=not no_b32, root=root)
-    with work_progress() as tell:
-        found = findings_in(context, codes, tell=tell)
-    if format == "sarif":
-        print(json.dumps(_text_alone(sarif.log(found, version("hardcost"))), indent=2))
-    elif format == "json":
-        repairs = {} if fixed is None else {"repairs": fixed.data()}
-        print(json.dumps(_text_alone({**_data(context, found), **repairs}), indent=2))
-    else:
-        for line in fixed.text() if fixed is not None else ():
-            click.echo(line)
-        for line in _text(context, found, show_all=show_all):
-            click.echo(line)
-    if any(one.level is Level.ERROR for one in found):
-        raise click.exceptions.Exit(_NO)
+        tell("looking for repairs")
+        offered = lintfix.offered(result.context, result.files, codes)
+    log = sarif.log(result.found, version("hardcost"), offered)
+    return json.dumps(_text_alone(log), indent=2)
 
 
 # Reading ----------------------------------------------------------------------------------------
 
 
-def _read(paths: Sequence[Path]) -> lintfix.Files:
+def _read(texts: Sequence[str]) -> lintfix.Files:
     """Return the lines of each file and folder, with the faults of whole files.
 
     Raises:
         InputError: Nothing in a file or folder could be read.
     """
-    files = common.read_parts(paths)
+    files = arguments.parts(texts)
     unreadable = [fault for readings, faults in files if not readings for fault in faults]
     if unreadable:
         raise InputError.of(problems_of(RulesError(tuple(unreadable))))
     return files
 
 
-def _context(
-    paths: Sequence[Path], files: lintfix.Files, *, b32: bool, root: Path | None
-) -> Context:
-    """Return the context of all lines."""
-    parts = [readings for readings, _ in files]
-    faults = [fault for _, of_files in files for fault in of_files]
-    folder = None if root is None else Root(root)
-    options = Options(
-        b32=b32,
-        root=folder,
-        whole=any(path.is_dir() for path in paths),
-        constants=Constants.of_debian(),
-    )
-    rules = [one.rule for part in parts for one in part if one.rule is not None]
-    target = common.NOWHERE.likely_target(rules) if folder is None else target_of(folder)
-    return gather(parts, faults, options, target)
+@dataclass(frozen=True)
+class _Files:
+    """What was named, and what is known of their machine."""
+
+    texts: Sequence[str]
+    b32: bool
+    root: Path | None
+
+    def linted(self, codes: Collection[str], files: lintfix.Files | None = None) -> _Linted:
+        """Return what there is to say of the lines, which are read unless they are given."""
+        with work_progress() as tell:
+            tell("reading the rules")
+            files = files or _read(self.texts)
+            tell("loading the rules")
+            context = self._context(files)
+            every = findings_in(context, codes, tell=tell)
+        found = tuple(one for one in every if not context.leaves_out(one.code, one.spot))
+        return _Linted(context, found, len(every) - len(found), files)
+
+    def fixed(self, codes: Collection[str], *, write: bool, unsafe: bool) -> _Linted:
+        """Make the repairs, and return what there is to say of what remains."""
+        with work_progress() as tell:
+            tell("reading the rules")
+            files = _read(self.texts)
+            lintfix.check_files(self.texts, "--fix")
+            tell("loading the rules")
+            context = self._context(files)
+        fixed = lintfix.fix(context, files, codes, write=write, unsafe=unsafe)
+        if not fixed.written:
+            files = [(part, faults) for part, (_, faults) in zip(fixed.parts, files, strict=True)]
+        return replace(self.linted(codes, None if fixed.written else files), fixed=fixed)
+
+    def written_down(self, codes: Collection[str]) -> _Linted:
+        """Write comments that leave out what is found, and return what remains."""
+        before = self.linted(codes)
+        lintfix.check_files(self.texts, "--generate-ignore")
+        done = lintfix.write_down(before.found)
+        return replace(self.linted(codes), written_down=done)
+
+    def _context(self, files: lintfix.Files) -> Context:
+        parts = [readings for readings, _ in files]
+        faults = [fault for _, of_files in files for fault in of_files]
+        folder = None if self.root is None else Root(self.root)
+        options = Options(
+            b32=self.b32,
+            root=folder,
+            whole=any(path.is_dir() for path in arguments.files_of(self.texts)),
+            constants=Constants.of_debian(),
+        )
+        rules = [one.rule for part in parts for one in part if one.rule is not None]
+        target = common.NOWHERE.likely_target(rules) if folder is None else target_of(folder)
+        return gather(parts, faults, options, target)
 
 
 # Text -------------------------------------------------------------------------------------------
@@ -167,9 +242,11 @@ def _said(one: Documentation) -> Iterator[str]:
     yield from (f"    {line}" for line in said["Example"].splitlines())
 
 
-def _text(context: Context, found: Sequence[Diagnostic], *, show_all: bool) -> Iterator[str]:
-    """Yield the findings file by file, and a summary."""
-    for file, of_file in groupby(found, key=lambda one: one.spot.file):
+def _text(result: _Linted, *, show_all: bool) -> Iterator[str]:
+    """Yield what was repaired, the findings file by file, and a summary."""
+    if result.fixed is not None:
+        yield from result.fixed.text()
+    for file, of_file in groupby(result.found, key=lambda one: one.spot.file):
         yield click.style(visible(file) or "the rules", bold=True)
         seen: dict[str, list[Diagnostic]] = {}
         for finding in of_file:
@@ -180,7 +257,13 @@ def _text(context: Context, found: Sequence[Diagnostic], *, show_all: bool) -> I
         if not show_all:
             yield from _left_out(seen)
         yield ""
-    yield from _summary(context, found)
+    if result.written_down is not None:
+        findings, files = result.written_down
+        yield (
+            f"{count(findings, 'finding')} written down in {count(files, 'file')}, as comments that"
+            " leave them out from now on."
+        )
+    yield from _summary(result)
 
 
 def _in_full(finding: Diagnostic) -> Iterator[str]:
@@ -219,11 +302,15 @@ def _ranges(lines: Sequence[int]) -> str:
     return ", ".join(shown[:_MOST_RANGES]) + (", …" if len(shown) > _MOST_RANGES else "")
 
 
-def _summary(context: Context, found: Sequence[Diagnostic]) -> Iterator[str]:
-    levels = Counter(one.level for one in found)
+def _summary(result: _Linted) -> Iterator[str]:
+    context = result.context
+    levels = Counter(one.level for one in result.found)
     lines = count(len(context.readings), "line")
     said = listed(count(levels[level], level.value) for level in Level)
     yield f"{said} in {lines}; {_loaded(context)} ({common.ARCHITECTURE})."
+    if result.ignored:
+        verb = "is" if result.ignored == 1 else "are"
+        yield f"{count(result.ignored, 'finding')} {verb} left out by comments."
     costs = _costs(context)
     if costs.by_call:
         priced = listed(f"{cost:,.0f} to each {name}" for name, cost in costs.by_call.items())
@@ -302,7 +389,8 @@ def _text_alone(data: Any) -> Any:  # noqa: ANN401  (JSON)
     return [_text_alone(one) for one in data] if isinstance(data, list) else data
 
 
-def _data(context: Context, found: Sequence[Diagnostic]) -> dict[str, Any]:
+def _data(result: _Linted) -> dict[str, Any]:
+    context, found = result.context, result.found
     costs = _costs(context)
     levels = Counter(one.level for one in found)
     stops = context.loaded.stops_at.reading.place if context.loaded.stops_at else None
@@ -310,6 +398,7 @@ def _data(context: Context, found: Sequence[Diagnostic]) -> dict[str, Any]:
         **common.ARCHITECTURE_DATA,
         "findings": [_finding(one) for one in found],
         "counts": {level.value: levels[level] for level in Level},
+        "ignored": result.ignored,
         "lines": len(context.readings),
         "rules": len(context.rules),
         "deleted": len(context.loaded.of(Fate.DELETED)),
@@ -321,6 +410,7 @@ def _data(context: Context, found: Sequence[Diagnostic]) -> dict[str, Any]:
             "calls": {**costs.by_call, **dict.fromkeys(costs.unknown)},
             "not_predicted": dict(costs.unknown),
         },
+        **({} if result.fixed is None else {"repairs": result.fixed.data()}),
     }
 
 

@@ -12,8 +12,8 @@ from rich.table import Table
 
 from hardcost import files
 from hardcost.auditrules.cost.constants import Constants
-from hardcost.auditrules.optimize import never, output
-from hardcost.auditrules.optimize.optimise import Options, optimise
+from hardcost.auditrules.optimize import never, output, reasons
+from hardcost.auditrules.optimize.optimise import Options, more_if_thorough, optimise
 from hardcost.auditrules.optimize.releases import proofs
 from hardcost.auditrules.optimize.savings import Clock, Savings
 from hardcost.auditrules.preflight import missing_paths
@@ -21,6 +21,7 @@ from hardcost.auditrules.prove.assumptions import under_releases
 from hardcost.auditrules.prove.eventwords import difference_words
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.tables.lookup import RELEASES
+from hardcost.cli import arguments
 from hardcost.cli.console import note, show
 from hardcost.cli.monitors import work_progress
 from hardcost.cli.rules import common
@@ -40,11 +41,12 @@ if TYPE_CHECKING:
 _NO = 1
 _INTERRUPTED = 130
 _MOST_FAR = 6
+_WORTH_SAYING = 0.5  # instructions
 
 
 @common.for_machine
 def optimize(  # noqa: PLR0913  (click's options)
-    paths: tuple[Path, ...],
+    texts: tuple[str, ...],
     *,
     out: Path,
     force: bool,
@@ -54,13 +56,14 @@ def optimize(  # noqa: PLR0913  (click's options)
     keep_lines: bool,
     least_seconds: float,
     no_least: bool,
+    thorough: bool,
     machine: common.Machine,
     leave_out_faulty: bool,
     format: str,  # noqa: A002
 ) -> None:
     """Make audit rules cheaper, and prove that they record the same."""
-    _check_out(out, paths, force=force)
-    rules = common.read(paths, machine, leave_out_faulty=leave_out_faulty)
+    _check_out(out, arguments.files_of(texts), force=force)
+    rules = common.read(texts, machine, leave_out_faulty=leave_out_faulty)
     mix = common.histogram(histogram_file)
     constants = Constants.of_debian()
     chosen = Options(
@@ -68,11 +71,13 @@ def optimize(  # noqa: PLR0913  (click's options)
         never_first=allow_never_first,
         keep_lines=keep_lines,
         likely_directory=rules.likely,
+        thorough=thorough,
     )
     with work_progress() as tell:
         made = optimise(rules.loaded, constants, mix, chosen, tell)
         tell("proving the result for other releases of Linux")
         proved = _proved_releases(made, rules)
+        more = 0.0 if thorough else more_if_thorough(made, constants, mix, tell)
     left_out = rules.left_out_said()
     _write(out, output.text(made, rules.readings, machine.target, proved, left_out))
     report = _worked_out(made, mix, out, seconds=0.0 if no_least else least_seconds)
@@ -80,11 +85,13 @@ def optimize(  # noqa: PLR0913  (click's options)
     if format == "json":
         data = {**common.ARCHITECTURE_DATA, **_as_json(report, out), **_as_read(rules)}
         data["proved_for_linux"] = list(proved)
+        data["thorough_saves_more"] = more
         click.echo(json.dumps(data, indent=2), err=to_stderr)
     else:
-        _show(report, rules, out, proved, assumed=histogram_file is None)
+        _show(report, rules, out, proved, more)
+        _notes(assumed=histogram_file is None)
     _preflight(made, machine)
-    if not made.saves:
+    if made.kept_because:
         raise click.exceptions.Exit(_NO)
 
 
@@ -187,8 +194,7 @@ def _show(
     rules: common.Rules,
     out: Path,
     proved: Sequence[Release],
-    *,
-    assumed: bool,
+    more: float,
 ) -> None:
     made = report.made
     before, after = report.walked
@@ -200,9 +206,9 @@ def _show(
             f"{count(len(made.original), 'rule')} became {len(made.rules)}; every call walks"
             f" {after} of them instead of {before}."
         ),
-        *_whether_dearer(report),
-        *(f"- {what}: {count}" for what, count in report.done.most_common()),
-        *([f"- dropped: {len(made.dropped)}"] if made.dropped else []),
+        *_whether_dearer(report, out),
+        *_changes(made),
+        *_left_for_thorough(more),
         "",
         *_proof(report, proved, rules.left_out_said()),
         "",
@@ -213,26 +219,34 @@ def _show(
     ]
     for line in lines:
         click.echo(visible(line), err=to_stderr)
+
+
+def _notes(*, assumed: bool) -> None:
     note("predicted from constants of Debian's kernel; instructions are not time")
     note(common.ARCHITECTURE)
     if assumed:
-        note("the mix of calls is assumed; --histogram takes your own")
+        note(
+            "the mean call is that of an assumed workload (column `of 1000 calls`); --histogram"
+            " takes your own"
+        )
 
 
 def _table(report: Savings) -> Table:
     table = Table(
-        title="predicted insn per call, without the fixed cost of having rules; records included",
+        title="predicted instructions per call, without the price of having any rule",
         title_justify="left",
     )
     table.add_column("call")
-    for name in ("of 1000 calls", "before", "after", "least", "after/least"):
+    least = ("least", "after/least") if report.clock.limit else ()
+    for name in ("of 1000 calls", "before", "after", *least):
         table.add_column(name, justify="right")
     total = sum(report.histogram.values()) or 1.0
     for call in report.shown:
         share = 1000 * report.histogram.get(call, 0.0) / total
-        table.add_row(_name(call), f"{share:.1f}", *_cells(report.by_call[call]))
+        cells = _cells(report.by_call[call])[: 2 + len(least)]
+        table.add_row(_name(call), f"{share:.1f}", *cells)
     table.add_section()
-    table.add_row("mean of the mix", "1000", *_cells(report.mean))
+    table.add_row("mean call", "1000", *_cells(report.mean)[: 2 + len(least)])
     return table
 
 
@@ -248,14 +262,16 @@ def _name(call: tuple[Arch, int]) -> str:
     return name if arch == "b64" else f"{name} ({arch})"
 
 
-def _whether_dearer(report: Savings) -> list[str]:
+def _whether_dearer(report: Savings, out: Path) -> list[str]:
     made = report.made
     count = len(made.before)
     abis = "both ABIs" if made.options.b32 else "b64"
     if made.kept_because:
         return [f"Nothing was changed: {made.kept_because}."]
     if not made.saves:
-        return ["No cheaper set was found."]
+        where = "what is written" if str(out) == "-" else str(out)
+        kept = " that keeps each line" if made.options.keep_lines else ""
+        return [f"No cheaper set{kept} was found: {where} has the same rules."]
     if not made.dearer:
         said = [f"No call costs more than before: {count} typical calls of {abis} were compared."]
     else:
@@ -274,6 +290,34 @@ def _whether_dearer(report: Savings) -> list[str]:
             f" {made.dearer_failing:,.0f} more."
         )
     return said
+
+
+def _changes(made: Optimised) -> list[str]:
+    """Return the changes, the one first that saves most."""
+    changed = sorted((line for line in made.lines if line.done), key=lambda line: -line.saves)
+    if not changed and not made.dropped:
+        return []
+    said = ["", "Changes, and the instructions that each saves the mean call (predicted):"]
+    for line in changed:
+        of = output.places([made.original[at] for at in line.origins])
+        said.append(
+            f"- {line.saves:,.1f}  {f'{of}: ' if line.origins else ''}{'; '.join(line.done)}"
+        )
+    if made.dropped:
+        of = output.places([made.original[at] for at in made.dropped])
+        said.append(f"- {made.dropped_saves:,.1f}  {of}: dropped, since {reasons.DROPPED}")
+    return said
+
+
+def _left_for_thorough(more: float) -> list[str]:
+    if more < _WORTH_SAYING:
+        return []
+    return [
+        (
+            f"--thorough saves the mean call about {more:,.0f} more (predicted), with lines that"
+            " are harder to recognise."
+        )
+    ]
 
 
 def _proof(report: Savings, proved: Sequence[Release], left_out: Sequence[str]) -> list[str]:
@@ -392,6 +436,8 @@ def _as_json(report: Savings, out: Path) -> dict[str, Any]:
                     if rule.source
                 ],
                 "done": list(line.done),
+                "saves": line.saves,
+                "why": reasons.why(line) or None,
             }
             for line in made.lines
         ],

@@ -14,6 +14,7 @@ from hardcost.auditrules.prove.logic import OUT_OF_TIME
 from hardcost.auditrules.prove.prove import prove as proof_of
 from hardcost.auditrules.prove.relation import ProverError, Relation, Result
 from hardcost.auditrules.semantics import Decision
+from hardcost.cli import arguments
 from hardcost.cli.monitors import work_progress
 from hardcost.cli.rules import common
 from hardcost.errors import InputError, Problem
@@ -22,7 +23,6 @@ from hardcost.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.prove.relation import Difference
@@ -59,8 +59,8 @@ class _Pair:
 
 @common.for_machine
 def prove(  # noqa: PLR0913  (a verb's options)
-    a: Path,
-    b: Path,
+    a: str,
+    b: str,
     *,
     ignore_keys: bool,
     no_b32: bool,
@@ -75,8 +75,7 @@ def prove(  # noqa: PLR0913  (a verb's options)
     """Prove that the audit rules A and B treat every event alike, or show one that they do not."""
     relation = Relation(ignore_keys, no_b32, at_least, ignore_raised)
     machine = replace(machine, release=release)
-    if str(a) == str(b) == "-":
-        raise InputError("standard input can be read only once", hint="name a file for the other")
+    arguments.check_once((a, b))
     pair = _read(a, b, machine, leave_out_faulty=leave_out_faulty)
     try:
         with work_progress() as tell:
@@ -97,7 +96,7 @@ def prove(  # noqa: PLR0913  (a verb's options)
 # Reading ----------------------------------------------------------------------------------------
 
 
-def _read(a: Path, b: Path, machine: common.Machine, *, leave_out_faulty: bool) -> _Pair:
+def _read(a: str, b: str, machine: common.Machine, *, leave_out_faulty: bool) -> _Pair:
     """Return both sets.
 
     Raises:
@@ -105,9 +104,9 @@ def _read(a: Path, b: Path, machine: common.Machine, *, leave_out_faulty: bool) 
     """
     found: list[common.Rules] = []
     problems: list[Problem] = []
-    for path in (a, b):
+    for text in (a, b):
         try:
-            found.append(common.read([path], machine, leave_out_faulty=leave_out_faulty))
+            found.append(common.read([text], machine, leave_out_faulty=leave_out_faulty))
         except InputError as error:
             problems.extend(error.problems)
     if problems:

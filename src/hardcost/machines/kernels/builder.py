@@ -176,7 +176,7 @@ class Kernels:
         """
         problems = tuple(
             Problem(
-                f"{unmet.option}={unmet.wanted} does not come out: {unmet.why}",
+                f"{unmet.option}={unmet.wanted} is not what Kconfig sets: {unmet.why}",
                 hint=tools.hint_for(unmet.why) or "set its dependencies too, or leave it out",
             )
             for unmet in self.unmet(recipe)

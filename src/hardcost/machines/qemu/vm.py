@@ -209,7 +209,7 @@ class VirtualMachine:
             self.kernels.check(boot.kernel)
             return remarks
         return remarks + tuple(
-            f"{unmet.option}={unmet.wanted} does not come out: {unmet.why}"
+            f"{unmet.option}={unmet.wanted} is not what Kconfig sets: {unmet.why}"
             for unmet in self.kernels.unmet(boot.kernel)
         )
 
@@ -241,7 +241,7 @@ class VirtualMachine:
         machine = self._with(inquiry.swift(self.hardware))
         parts = {**machine.identity(asked), "init": boot.init, "recipe": inquiry.RECIPE}
         place = self.cache.root / "boots" / digest(parts)
-        title = f"what a kernel says of: {' '.join(boot.parameters)}"
+        title = f"what a kernel says of: {' '.join(snapshot.told(boot.parameters))}"
         if await asyncio.to_thread(self.cache.find, "boots", place.name) is None:
             async with self.cache.building_beside("boots", place.name, title) as folder:
                 if folder is not None:

@@ -48,8 +48,8 @@ _FACTS_SECONDS = 60.0
 _MONOTONIC = 1e9  # ticks of that clock in a second
 _RULES = "audit rules"  # the name under which the keeper knows them
 _REPLACED = (
-    "the machine has audit rules of its own: configurations without audit rules have these, and"
-    " those with some have theirs in the place of these"
+    "the machine has audit rules of its own: they stay loaded under configurations without audit"
+    " rules, and are replaced under those with audit rules"
 )
 _REBOOTS = (
     "{name} is rebooted before and after each trial with boot parameters or another kernel, so that"

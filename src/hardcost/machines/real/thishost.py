@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from hardcost.machines.wanted import Wanted
 
 REMARK = (
-    "these are times of a machine that does other things, too; each interval holds what that did"
-    " while it was measured"
+    "this machine does other things at the same time; each interval includes what they did to the"
+    " times"
 )
 
 
@@ -72,8 +72,8 @@ def check(wanted: Wanted) -> None:
     given = [name for name, value in options.items() if value is not None]
     if given:
         raise InputError(
-            f"{', '.join(given)}: a machine that is there already is measured as it is, and such"
-            " options say what guests are made of",
+            f"{', '.join(given)}: a real machine is measured as it is, and such"
+            " options describe guests",
             hint="leave that out, or take --machine vm",
         )
 

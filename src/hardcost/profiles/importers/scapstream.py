@@ -46,7 +46,7 @@ _FACTS = {
     f"{CPE}fact-ref": ("name", re.compile(rf"(not_)?({_ARCHES})_arch$")),
     f"{CPE}check-fact-ref": ("id-ref", re.compile(rf"_arch_(not_)?({_ARCHES}):def:\d+$")),
 }
-_NAMED = re.compile(r"CCE-\d+-\d|SRG-OS-\d+-GPOS-\d+|RHEL-\d\d-\d+")
+_NAMED = re.compile(r"CCE-\d+-\d|SRG-OS-\d+-GPOS-\d+|(?:RHEL|UBTU)-\d\d-\d+")
 _OWN_ARCH = "x86_64"
 _LONGEST_SCRIPT = 1 << 22  # characters, values filled in
 _MOST_EXTENDED = 16  # profiles in a chain of extensions

@@ -124,12 +124,17 @@ def is_file_of_sysctls(path: Path) -> bool:
     """
     with path.open("rb") as file:
         text = file.read(LARGEST_FILE).decode(errors="replace")
+    return is_text_of_sysctls(text, path.suffix)
+
+
+def is_text_of_sysctls(text: str, suffix: str = "") -> bool:
+    """Say whether a file with this content and suffix holds sysctls."""
     for line in map(str.strip, text.splitlines()):
         if line and not line.startswith(_COMMENT):
-            if path.suffix == ".conf":
+            if suffix == ".conf":
                 return re.match(r"-[a-zA-Z](\s|$)|--", line) is None  # else an option of auditctl
-            return path.suffix != ".rules" and _ASSIGNMENT.match(line) is not None
-    return path.suffix == ".conf"
+            return suffix != ".rules" and _ASSIGNMENT.match(line) is not None
+    return suffix == ".conf"
 
 
 def read(paths: Sequence[Path], *, leave_out_faulty: bool = False) -> Settings:
@@ -143,19 +148,43 @@ def read(paths: Sequence[Path], *, leave_out_faulty: bool = False) -> Settings:
     """
     problems: list[Problem] = []
     faults: list[Problem] = []
-    said: list[str] = []
     written = [
         line
         for path in paths
         for file in _files(path, problems)
         for line in _lines(file, problems, faults)
     ]
+    named = ", ".join(str(path) for path in paths)
+    return _settings(written, named, problems, faults, leave_out_faulty=leave_out_faulty)
+
+
+def read_text(text: str, name: str) -> Settings:
+    """Return the settings of a text without a file.
+
+    Raises:
+        InputError: As `read` does.
+    """
+    problems: list[Problem] = []
+    faults: list[Problem] = []
+    written = list(_of_text(text, name, problems, faults))
+    return _settings(written, name, problems, faults)
+
+
+def _settings(
+    written: Sequence[_Line],
+    named: str,
+    problems: list[Problem],
+    faults: Sequence[Problem],
+    *,
+    leave_out_faulty: bool = False,
+) -> Settings:
+    """Return the settings of lines, with notes on those without effect."""
+    said: list[str] = []
     if not leave_out_faulty:
         problems += faults
     said += (f"{one.place}: left out: {one.message}" for one in faults)
     lines = list(_settable(_expanded(written, said), said))
     if not lines and not problems:
-        named = ", ".join(str(path) for path in paths)
         problems.append(
             Problem("no sysctl is set in it", Place(named), "a line is KEY = VALUE, without a #")
         )
@@ -235,10 +264,17 @@ def _lines(path: Path, problems: list[Problem], faults: list[Problem]) -> Iterab
     except (OSError, ValueError) as error:
         problems.append(_unreadable(path, error))
         return
+    yield from _of_text(text, str(path), problems, faults)
+
+
+def _of_text(
+    text: str, name: str, problems: list[Problem], faults: list[Problem]
+) -> Iterable[_Line]:
+    """Yield the assignments of a text; a template joins `problems`, a faulty line `faults`."""
     for number, line in enumerate(map(str.strip, text.split("\n")), 1):
         if not line or line.startswith(_COMMENT):
             continue
-        place = Place(str(path), number)
+        place = Place(name, number)
         template = template_of(line)
         if template is not None:
             article = "an" if template == "ERB" else "a"

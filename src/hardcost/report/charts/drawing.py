@@ -24,8 +24,13 @@ Row = dict[str, str | float]
 
 Drawing = alt.Chart | alt.LayerChart
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#c56f9f", "#b27d00", "#3d95cc")
-"""After Okabe and Ito, dark enough to stand out from white and from black (3 to 1)."""
+COLOURS = (
+    "#0072b2", "#d55e00", "#009e73", "#c56f9f", "#b27d00", "#7b5fe0", "#6e8b00", "#c8102e",
+)  # fmt: skip
+"""After Okabe and Ito, dark enough to stand out from white and from black (3 to 1).
+
+No two share a hue, since further rounds are lighter shades of the same.
+"""
 
 PALE = "#8a8f94"
 """The colour of anything without its own."""
@@ -68,7 +73,7 @@ def cycled(values: Sequence[_T], amount: int) -> list[_T]:
 
 
 def shades(names: Sequence[str]) -> list[str]:
-    """Return a colour for each name; further rounds are lighter, so that 24 differ."""
+    """Return a colour for each name; further rounds are lighter, so that 32 differ."""
     every = [colour + alpha for alpha in ("", "a8", "70", "48") for colour in COLOURS]
     return cycled(every, len(names))
 

@@ -1,4 +1,4 @@
-"""A gate as annotations: GitHub's workflow commands, and GitLab's report of code quality.
+"""Annotations: GitHub's workflow commands, and of a gate GitLab's report of code quality.
 
 A workflow command is a line of a job's output that begins with `::`. What is escaped in it is what
 GitHub's runner restores, and nothing else: the percent sign, ends of lines, and, in a property,
@@ -11,11 +11,15 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules.lint.diagnostic import Level
 from hardcost.report.sentences.gatewords import of_line, sentences, title
 from hardcost.report.text import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from hardcost.analysis.growth import Gate, Line
+    from hardcost.auditrules.lint.diagnostic import Diagnostic
 
 _TITLE = "hardcost gate"
 
@@ -26,9 +30,22 @@ def github(gate: Gate) -> str:
         _command(_level(gate, line), _of_line(gate, line), _where(line))
         for line in gate.counted_of_head
     ]
-    level = "error" if gate.over else "notice"
+    level = "error" if gate.failed else "warning" if gate.unclear else "notice"
     whole = f"{title(gate)}: {' '.join(sentences(gate))}"
     return "\n".join([*lines, _command(level, whole, {"title": _TITLE})])
+
+
+def github_findings(findings: Iterable[Diagnostic]) -> str:
+    """Return workflow commands for what lint found: an annotation for each finding."""
+    return "\n".join(map(_finding, findings))
+
+
+def _finding(one: Diagnostic) -> str:
+    known = (("file", visible(one.spot.file)), ("line", one.spot.line), ("col", one.spot.column))
+    where = {name: str(value) for name, value in known if value}
+    words = [one.message, *([f"remedy: {one.remedy}"] if one.remedy else [])]
+    level = {Level.ERROR: "error", Level.WARNING: "warning", Level.NOTE: "notice"}[one.level]
+    return _command(level, visible("; ".join(words)), {**where, "title": f"hardcost: {one.code}"})
 
 
 def gitlab(gate: Gate) -> str:

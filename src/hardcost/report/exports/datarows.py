@@ -21,6 +21,7 @@ Kind = Literal[
     "cell",
     "total",
     "item",
+    "small",
     "fixed",
     "rest",
     "interaction",
@@ -101,7 +102,7 @@ MEANINGS = {
     "trials": "the number of trials",
     "baseline": "what it is compared with: a configuration, or the earlier run",
     "baseline_value": "the value there",
-    "difference": "value less baseline_value",
+    "difference": "value less baseline_value; of a cost, the cost itself",
     "ratio": "value over baseline_value, paired by seed",
     "ratio_low": "the lower end of the ratio's interval",
     "ratio_high": "the upper end of the ratio's interval",
@@ -195,6 +196,8 @@ def _of_bill(head: Row, bill: Bill) -> Iterator[Row]:
         yield _of_total(head, total)
     for item in bill.items:
         yield _of_item(head, item)
+    for item in bill.small:
+        yield _of_small(head, item, known=item.control not in bill.unshown)
     for kind, sums in (
         ("fixed", bill.fixed),
         ("rest", bill.rest),
@@ -207,6 +210,7 @@ def _of_bill(head: Row, bill: Bill) -> Iterator[Row]:
                 metric=one.metric,
                 unit=units.get(one.metric),
                 value=_number(one.cost),
+                difference=_number(one.cost),
             )
 
 
@@ -220,6 +224,7 @@ def _of_total(head: Row, total: Total) -> Row:
         low=_number(total.low),
         high=_number(total.high),
         baseline_value=_number(total.baseline),
+        difference=_number(total.cost),
         least=_number(total.least),
     )
 
@@ -235,11 +240,20 @@ def _of_item(head: Row, item: Item) -> Row:
         value=_number(item.cost),
         low=_number(item.low),
         high=_number(item.high),
+        difference=_number(item.cost),
         share=_number(item.share),
         alone=_number(item.alone),
         fired=item.fired,
         predicted=_number(item.predicted),
     )
+
+
+def _of_small(head: Row, item: Item, *, known: bool) -> Row:
+    """Return the row of a control whose cost is part of the rest; empty where it is not known."""
+    row = replace(_of_item(head, item), kind="small", share=None)
+    if known:
+        return row
+    return replace(row, value=None, low=None, high=None, difference=None, alone=None)
 
 
 def _number(value: float | None) -> float | None:

@@ -19,7 +19,7 @@ def gate_json(gate: Gate) -> str:
         "head": gate.head,
         "how": gate.how,
         "predicted": gate.how == "predicted",
-        "passed": not gate.over,
+        "passed": not gate.failed,
         "answer": list(sentences(gate)),
         "conditions": list(gate.conditions),
         "metrics": [_growth(one) for one in gate.growths],
@@ -77,6 +77,7 @@ def _line(line: Line) -> dict[str, object]:
         "line": line.line,
         "control": line.control,
         "change": line.change.value,
+        "accepted": line.accepted,
     }
 
 

@@ -26,7 +26,7 @@ _MOST_LINES = 50
 
 def gate_markdown(gate: Gate) -> str:
     """Return the answer, the metrics that changed, the lines of the change, and the conditions."""
-    state = "failed" if gate.over else "passed"
+    state = "failed" if gate.failed else "passed"
     parts = [
         f"### hardcost gate: {state} ({gate.how})",
         escaped(title(gate)),

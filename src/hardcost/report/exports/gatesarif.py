@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
+from hardcost.auditrules.ignoring import OVER_LIMIT, comment
 from hardcost.auditrules.lint import sarif
 from hardcost.auditrules.lint.diagnostic import Spot
 from hardcost.report.sentences.gatewords import (
@@ -20,12 +21,36 @@ from hardcost.report.text import visible
 if TYPE_CHECKING:
     from hardcost.analysis.growth import Gate, Growth, Line
 
-OVER, COSTS, UNEXPLAINED = "over-limit", "costs", "over-limit-unexplained"
+OVER, COSTS, UNEXPLAINED = OVER_LIMIT, "costs", "over-limit-unexplained"
+UNCLEAR = "perhaps-over-limit"
+
+NO_LINE = "no single line of the change explains it"
+
+_ACCEPT = (
+    "Make the line cheaper, raise the limit, or accept the cost by a comment on the line above:"
+    f" {comment([OVER_LIMIT])}"
+)
 
 _RULES = (
-    (OVER, "error", "A line of the change makes a metric grow beyond its limit"),
-    (COSTS, "note", "A line of the change costs instructions or time, within the limits"),
-    (UNEXPLAINED, "error", "A metric grew beyond its limit, and no single line explains it"),
+    (OVER, "error", "A line of the change makes a metric grow beyond its limit", _ACCEPT),
+    (
+        COSTS,
+        "note",
+        "A line of the change costs instructions or time, within the limits",
+        "Nothing has to be done.",
+    ),
+    (
+        UNEXPLAINED,
+        "error",
+        "A metric grew beyond its limit, and no single line explains it",
+        "See whether rules were removed or moved; `hardcost bill` measures each rule of a state.",
+    ),
+    (
+        UNCLEAR,
+        "warning",
+        "A metric is beyond its limit, but perhaps by chance",
+        "Measure again with more trials, or raise the limit.",
+    ),
 )
 
 
@@ -35,7 +60,13 @@ def gate_sarif(gate: Gate, version: str) -> dict[str, Any]:
     A removed line has no place in the later state, so it makes no result.
     """
     results = [_of_line(gate, line) for line in gate.counted_of_head]
-    results += [_unexplained(gate, growth) for growth in gate.unexplained]
+    results += [
+        _of_metric(gate, growth, UNEXPLAINED, f"{NO_LINE}{_paid(growth)}")
+        for growth in gate.unexplained
+    ]
+    results += [
+        _of_metric(gate, growth, UNCLEAR, "but perhaps by chance") for growth in gate.unclear
+    ]
     return {
         "$schema": sarif.SCHEMA,
         "version": "2.1.0",
@@ -52,7 +83,7 @@ def gate_sarif(gate: Gate, version: str) -> dict[str, Any]:
                 "invocations": [
                     {
                         "executionSuccessful": True,
-                        "exitCode": 1 if gate.over else 0,
+                        "exitCode": 1 if gate.failed else 0,
                         "toolExecutionNotifications": [
                             {"level": "note", "message": {"text": text}}
                             for text in (*_any_rule(gate), *conditions(gate))
@@ -70,12 +101,13 @@ def _any_rule(gate: Gate) -> list[str]:
     return [] if gate.any_rule is None else [f"{any_rule_words(gate.any_rule)}."]
 
 
-def _rule(code: str, level: str, text: str) -> dict[str, Any]:
+def _rule(code: str, level: str, text: str, help_text: str) -> dict[str, Any]:
     return {
         "id": code,
-        "name": "".join(word.capitalize() for word in code.split("-")),
+        **sarif.named(code),
         "shortDescription": {"text": f"{text}."},
         "fullDescription": {"text": f"{text}. Costs are instructions or ns for one operation."},
+        "help": {"text": help_text},
         "defaultConfiguration": {"level": level},
     }
 
@@ -93,18 +125,21 @@ def _of_line(gate: Gate, line: Line) -> dict[str, Any]:
     }
 
 
-def _unexplained(gate: Gate, growth: Growth) -> dict[str, Any]:
-    paid = f" ({any_rule(growth)})" if growth.fixed else ""
+def _of_metric(gate: Gate, growth: Growth, code: str, why: str) -> dict[str, Any]:
     text = (
         f"{visible(growth.name)} grew by {signed_percent(growth.share)} ({gate.how}), limit"
-        f" {limit(growth)}; no single line of the change explains it{paid}"
+        f" {limit(growth)}; {why}"
     )
     files = dict.fromkeys(line.file for line in gate.lines if line.file)
     return {
-        **_result(UNEXPLAINED, text, growth.name),
+        **_result(code, text, growth.name),
         "locations": [sarif.location(Spot(file)) for file in list(files)[:1]],
         "properties": {"how": gate.how, "difference": growth.difference},
     }
+
+
+def _paid(growth: Growth) -> str:
+    return f" ({any_rule(growth)})" if growth.fixed else ""
 
 
 def _result(code: str, text: str, what: str) -> dict[str, Any]:

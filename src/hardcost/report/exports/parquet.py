@@ -24,7 +24,7 @@ def check() -> None:
     if find_spec("pyarrow") is None:
         raise MachineError(
             "Parquet needs pyarrow, which is not installed",
-            hint="pip install 'hardcost[parquet]', or take --format csv",
+            hint="pip install 'pyarrow>=17', or take --format csv",
         )
 
 

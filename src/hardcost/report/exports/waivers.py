@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     "control",
+    "place",
+    "source_lines",
     "ids",
     "severity",
     "metric",
@@ -55,10 +57,11 @@ def csv_text(decision: Decision, _: datetime, *, raw: bool = False) -> str:
 
 def markdown_text(decision: Decision, _: datetime) -> str:
     """Return a table with a row for each control that is given up."""
-    header = ("control", "ids", "severity", "measured cost", "conditions", "reason")
+    header = ("control", "source", "ids", "severity", "measured cost", "conditions", "reason")
     rows = [
         (
             code(one.control),
+            escaped(source(one)),
             escaped(" ".join(one.ids)),
             escaped(one.severity),
             escaped(evidence(one)),
@@ -117,6 +120,12 @@ def evidence(one: GivenUp) -> str:
     return f"{one.metric}: {signed(one.cost, digits)} {one.unit}{interval}{of}."
 
 
+def source(one: GivenUp) -> str:
+    """Return where a control was written, and as what if it was rewritten."""
+    written = "; ".join(one.stands_for)
+    return f"{one.place}: {written}" if one.place and written else one.place or written
+
+
 def _cells(one: GivenUp) -> dict[str, str | float | None]:
     """Return the cells of a row by their columns; unknown numbers are None."""
     measured: dict[str, float | None] = {
@@ -128,6 +137,8 @@ def _cells(one: GivenUp) -> dict[str, str | float | None]:
     }
     cells = {
         "control": one.control,
+        "place": one.place,
+        "source_lines": "; ".join(one.stands_for),
         "ids": " ".join(one.ids),
         "severity": one.severity,
         "metric": one.metric,
@@ -180,12 +191,13 @@ class _Waiver:
     def item(self) -> dict[str, Any]:
         """Return the item of the plan."""
         named = f"In benchmarks: {', '.join(self.one.ids)}." if self.one.ids else ""
+        written = f"Written at {source(self.one)}." if source(self.one) else ""
         props = [_property("severity", self.one.severity)] if self.one.severity else []
         cost = [_property("cost", repr(self.one.cost))] if self.one.metric else []
         return {
             "uuid": _uuid(self.name, "item"),
             "title": self.shown,
-            "description": " ".join(filter(None, (evidence(self.one), named))),
+            "description": " ".join(filter(None, (evidence(self.one), named, written))),
             **({"props": [*props, *cost]} if props or cost else {}),
             "related-observations": [{"observation-uuid": _uuid(self.name, "observation")}],
             "related-risks": [{"risk-uuid": _uuid(self.name, "risk")}],

@@ -16,6 +16,7 @@
  * @property {number[]} needs indices of the controls that it requires
  * @property {number[]} cost by metric: what leaving it out of the profile saves
  * @property {number[]} alone by metric: what it costs by itself
+ * @property {number[]} sure the metrics on which its cost is distinguishable from 0
  *
  * @typedef {object} Metric
  * @property {string} name
@@ -28,9 +29,12 @@
  *
  * @typedef {object} Bill
  * @property {string} id tells this bill from others, in addresses
+ * @property {boolean} advised whether the answer above says what to leave out for a budget
  * @property {Control[]} controls
  * @property {Metric[]} metrics
- * @property {boolean[]} mix by metric: whether it can be added up with others
+ * @property {boolean[]} mix by metric: whether it is a call, which a mix of calls can hold
+ * @property {number[]} weights by metric: how often it counts in what the bill is ordered by
+ * @property {string} average what these weights make, in words
  * @property {{off: number[], cost: number[]}[]} measured further choices that were measured
  * @property {[string, number[]][]} pieces the profile's file: texts, and the controls each is for
  *
@@ -197,7 +201,7 @@ export const weighted = (values, weights) =>
  * Return the choice and the weights as the fragment of an address; `decoded` reads it.
  * @param {Bill} bill
  * @param {boolean[]} on
- * @param {number[] | null} weights null for each metric once
+ * @param {number[] | null} weights null for the bill's own
  */
 export function encoded(bill, on, weights) {
   const off = on.flatMap((is, index) => (is ? [] : [index + 1]));

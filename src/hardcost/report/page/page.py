@@ -19,7 +19,7 @@ from hardcost.report.charts.chart import UNDRAWN, Charts, charts
 from hardcost.report.charts.frontier_chart import frontier_charts
 from hardcost.report.charts.observed_chart import share_charts, timeline_charts
 from hardcost.report.charts.svg import renamed
-from hardcost.report.ledger import FEW
+from hardcost.report.ledger import FEW, bill_size
 from hardcost.report.page import whatif
 from hardcost.report.page.flames import FLAMES_GUIDE, flame_script, graphs
 from hardcost.report.page.lanes import LANES_GUIDE, drawings
@@ -29,10 +29,10 @@ from hardcost.report.sentences.choicewords import choice_notes, choice_sentences
 from hardcost.report.sentences.failures import reasons, unmeasured_lines
 from hardcost.report.sentences.search_steps import search_lines
 from hardcost.report.tables.accounting_table import accounting_line, kinds_grid, rules_grids
-from hardcost.report.tables.bill_table import bill_grids, bill_size, matrix_grid, reading_guide
+from hardcost.report.tables.bill_table import bill_grids, matrix_grid, reading_guide
 from hardcost.report.tables.bill_table import shown_accounts as accounts_of
 from hardcost.report.tables.both_table import BOTH_TERMS, both_grids
-from hardcost.report.tables.choice_table import frontier_grid, given_up_grid
+from hardcost.report.tables.choice_table import frontier_grid, given_up_grids
 from hardcost.report.tables.counters_table import counter_grids
 from hardcost.report.tables.families import summary_grids
 from hardcost.report.tables.layout import split, without_optional
@@ -199,7 +199,7 @@ def _subtitle(finding: Finding) -> str:
         return several_heading(finding)
     what = f"run of {visible(finding.study)}"
     if bill is not None:
-        what = f"bill for {visible(bill.profile)}: {bill_size(bill)}"
+        what = f"bill for {visible(bill.profile)}: {bill_size(bill, searched=bool(finding.search))}"
     return f"{what}; {where(finding)}"
 
 
@@ -286,13 +286,13 @@ def _chosen(finding: Finding, *, drawn: bool) -> Iterable[Section]:
     if choice is None:
         return
     _, *said = choice_sentences(choice)
-    grids = (given_up_grid(choice),) if choice.given_up else ()
-    if grids:
+    grids = given_up_grids(choice)
+    if said or grids:
         yield Section("choice", "What to give up", tuple(said), grids=grids)
     if choice.frontier:
         yield Section(
             "frontier",
-            "The frontier of cost and value",
+            "What larger and smaller budgets keep",
             tuple(choice_notes(choice)),
             charts=tuple(frontier_charts(finding)) if drawn else (),
             grids=(frontier_grid(choice),),

@@ -8,6 +8,8 @@ import { decoded, encoded, mixed, profileFile, switched, totals, weighted } from
 const DEAREST = 3;
 const WORTH = 1 / 20; // the least share of a cost that is worth a decision of its own
 const CHANCE = " (~0)";
+const YOURS = "the average call of your mix";
+const MEASURE = "smaller than the noise; measure it";
 const BASIS = {
   none: "This is what everything is compared with.",
   measured: "Measured: a trial of the bill had just these controls.",
@@ -23,10 +25,10 @@ const element = (id) => document.getElementById(id);
 /** @type {import("./choice.js").Bill & Record<string, any>} */
 const bill = JSON.parse(element("bill-data").textContent);
 const whole = bill.controls.map(() => true);
-const once = bill.mix.map(Number);
+const usual = bill.weights;
 const collator = new Intl.Collator("en", { numeric: true });
 
-/** What the user chose; `weights` is null for each metric once. */
+/** What the user chose; `weights` is null for those that the bill is ordered by. */
 const state = { on: whole, weights: null, sort: "cost", down: true };
 
 /** The elements that change, made once: a row for each control and each metric. */
@@ -65,16 +67,16 @@ const listed = (parts) =>
 
 /** Return the chosen mix: its weights, its name, its unit, its baseline. */
 function mix() {
-  const given = state.weights ?? once;
+  const given = state.weights ?? usual;
   const chosen = bill.metrics.filter((_, m) => given[m]);
   const single = chosen.length === 1;
-  const weights = single ? given.map((weight) => Number(weight > 0)) : given;
-  const every = `all ${chosen.length} metrics, once each`;
+  const sum = given.reduce((all, weight) => all + weight, 0);
+  const weights = given.map((weight) => weight / sum);
   return {
     weights,
-    name: single ? chosen[0].name : state.weights ? "your mix" : every,
+    name: single ? chosen[0].name : state.weights ? YOURS : bill.average,
     unit: single ? chosen[0].unit : chosen[0].sum,
-    digits: Math.max(0, ...chosen.map((metric) => metric.digits)),
+    digits: single ? chosen[0].digits : Math.max(1, ...chosen.map((metric) => metric.digits)),
     baseline: weighted(bill.metrics.map((metric) => metric.baseline), weights),
     cost: weighted(bill.metrics.map((metric) => metric.cost), weights),
   };
@@ -94,7 +96,10 @@ function showAnswer() {
   const of = mix();
   const all = controls(bill.controls.length);
   element("mix-answer").textContent = `All ${all} ${added({ low: of.cost, high: of.cost }, of, true)}.`;
-  const costs = bill.controls.map((control) => weighted(control.cost, of.weights));
+  const costs = bill.controls.map((control) => {
+    const sure = new Set(control.sure);
+    return weighted(control.cost, of.weights.map((weight, m) => (sure.has(m) ? weight : 0)));
+  });
   const order = bill.controls.map((_, index) => index).toSorted((a, b) => costs[b] - costs[a]);
   const dearest = order.slice(0, DEAREST).filter((index) => costs[index] > 0);
   showDearest(dearest, costs, of);
@@ -104,7 +109,7 @@ function showAnswer() {
 function showDearest(dearest, costs, of) {
   const section = element("dearest");
   if (!section) return;
-  section.querySelector("h2").textContent = `The controls that make most of it: ${of.name}`;
+  section.querySelector("h2").textContent = `The most expensive controls, by their cost on ${of.name}`;
   section.querySelector("ol").replaceChildren(
     ...dearest.map((index) => {
       const share = percent(costs[index] / of.cost).replace("+", "");
@@ -122,6 +127,8 @@ function showDearest(dearest, costs, of) {
 }
 
 function showAdvice(dearest, of) {
+  element("to-do").hidden = bill.advised;
+  if (bill.advised) return; // the answer has said what to keep: for the budget, as measured
   const free = bill.controls.filter((control) => control.free).length;
   const kept = free ? `Keep the ${free} free ${free === 1 ? "control" : "controls"}. ` : "";
   if (dearest.length === 0) {
@@ -131,16 +138,17 @@ function showAdvice(dearest, of) {
   const on = dearest.reduce((left, index) => switched(bill, left, index, false), whole);
   const rest = mixed(totals(bill, on), of.weights);
   const saved = range(of.cost - rest.high, of.cost - rest.low, (value) => number(value, of.digits));
+  const what = tellsNothing(rest, of.cost)
+    ? ` saves an amount that is ${MEASURE}.`
+    : ` saves ${saved} of ${number(of.cost, of.digits)} ${of.unit} (${rest.basis === "measured" ? "measured" : "predicted"}).`;
   const names = listed(dearest.map((index) => `#${index + 1}`));
   const link = made("a", "", `Leaving out ${names}`);
   link.href = `#${encoded(bill, on, state.weights)}`;
-  const how = rest.basis === "measured" ? "measured" : "predicted";
-  element("to-do").replaceChildren(
-    kept,
-    link,
-    ` saves ${saved} of ${number(of.cost, of.digits)} ${of.unit} (${how}).`,
-  );
+  element("to-do").replaceChildren(kept, link, what);
 }
+
+/** Say whether a prediction is wider than the cost that it is about. */
+const tellsNothing = ({ low, high }, cost) => high - low > Math.abs(cost);
 
 // The choice
 
@@ -150,8 +158,10 @@ function showChoice() {
   const band = mixed(bands, of.weights);
   const kept = state.on.filter(Boolean).length;
   const saved = range(of.cost - band.high, of.cost - band.low, (value) => percent(value / of.cost));
-  const rest = of.cost && kept < bill.controls.length ? `; that saves ${saved.replaceAll("+", "")} of the cost` : "";
-  const what = added(band, of, kept !== 1);
+  const noise = tellsNothing(band, of.cost);
+  const rest = of.cost && kept < bill.controls.length && !noise ? `; that saves ${saved.replaceAll("+", "")} of the cost` : "";
+  const verb = kept === 1 ? "adds" : "add";
+  const what = noise ? `${verb} to ${of.name} an amount that is ${MEASURE}` : added(band, of, kept !== 1);
   element("verdict").textContent = `${kept} of ${controls(bill.controls.length)} ${what}${rest}.`;
   element("basis").textContent = basis(kept ? band.basis : "none");
   rows.metrics.forEach((row, m) => showMetric(row, bill.metrics[m], bands[m]));
@@ -172,10 +182,11 @@ function basis(kind) {
 
 function showMetric(row, metric, { low, high, basis: how }) {
   const near = Math.max(Math.abs(low), Math.abs(high)) <= metric.chance;
-  const cost = range(low, high, (value) => signed(value, metric.digits));
-  row.cost.textContent = cost + (near && metric.chance ? CHANCE : "");
+  const noise = tellsNothing({ low, high }, metric.cost);
+  const cost = noise ? MEASURE : range(low, high, (value) => signed(value, metric.digits));
+  row.cost.textContent = cost + (near && metric.chance && !noise ? CHANCE : "");
   row.cost.title = how === "measured" ? how : "predicted";
-  row.ratio.textContent = range(low, high, (value) => percent(value / metric.baseline));
+  row.ratio.textContent = noise ? "" : range(low, high, (value) => percent(value / metric.baseline));
   const [first, last] = [low, high].map((value) => Math.min(1, Math.max(0, value / metric.cost || 0)));
   row.sure.style.width = `${100 * Math.min(first, last)}%`;
   row.open.style.width = `${100 * Math.abs(last - first)}%`;
@@ -284,12 +295,12 @@ function filterRows() {
 }
 
 function showMix() {
-  const weights = state.weights ?? once;
+  const weights = state.weights ?? usual;
   const single = weights.reduce((many, weight) => many + Number(weight > 0), 0) === 1;
   const only = single ? weights.findIndex((weight) => weight > 0) : -1;
   const own = state.weights !== null && only < 0;
   element("mix-own").hidden = !own;
-  element("mix-choice").value = own ? "own" : state.weights ? String(only) : "";
+  element("mix-choice").value = own ? "own" : only < 0 ? "" : String(only);
   rows.metrics.forEach((row, m) => {
     if (row.weight && Number(row.weight.value) !== weights[m]) row.weight.value = String(weights[m]);
   });
@@ -370,11 +381,10 @@ function make() {
   rows.controls = bill.controls.map((control, index) => controlRow(control, index, severities));
   rows.metrics = bill.metrics.map(metricRow);
   element("metrics").replaceChildren(...rows.metrics.map((row) => row.line));
-  const every = `all ${once.filter(Boolean).length} metrics, once each`;
   const own = new Option("your mix", "own");
   own.id = "mix-own";
   element("mix-choice").replaceChildren(
-    ...(once.filter(Boolean).length > 1 ? [new Option(every, "")] : []),
+    ...(usual.filter(Boolean).length > 1 ? [new Option(bill.average, "")] : []),
     ...bill.metrics.map((metric, m) => new Option(metric.name, String(m))),
     own,
   );
@@ -382,7 +392,7 @@ function make() {
 
 function wire() {
   element("mix-choice").addEventListener("change", ({ target }) => {
-    if (target.value !== "own") weigh(target.value === "" ? null : once.map((_, m) => Number(m === Number(target.value))));
+    if (target.value !== "own") weigh(target.value === "" ? null : usual.map((_, m) => Number(m === Number(target.value))));
   });
   element("metrics").addEventListener("change", () => {
     weigh(rows.metrics.map(({ weight }) => (weight ? limited(weight.valueAsNumber) : 0)));

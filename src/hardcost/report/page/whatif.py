@@ -21,10 +21,9 @@ from markupsafe import Markup
 from hardcost.analysis.least import interaction_bound
 from hardcost.report.ledger import called, ledger
 from hardcost.report.page.script import script_of
-from hardcost.report.sentences.amounts import unit_words
-from hardcost.report.sentences.answer import by_metric, free_entries
+from hardcost.report.sentences.amounts import metric_words, unit_words
+from hardcost.report.sentences.answer import by_metric, free_entries, is_free
 from hardcost.report.text import visible
-from hardcost.units import is_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -84,12 +83,22 @@ def _data(
     return {
         "id": _identity(finding, book),
         "profile": visible(bill.profile),
+        "advised": finding.choice is not None or finding.advice is not None,
         "file": f"{_file_name(bill.profile)}.toml",
         "metrics": [_metric(of, finding, book, items) for of in totals],
-        "mix": [of.metric in _mixable(totals) for of in totals],
+        "mix": [str(of.unit).endswith("/op") for of in totals],
+        "weights": [round(1000 * book.weighed.weights.get(of.metric, 0.0), 3) for of in totals],
+        "average": metric_words(book.weighed.leading),
         "controls": [
             _control(entry, bill, numbers, [items[entry.control, of.metric] for of in totals])
-            | {"free": entry.control in free}
+            | {
+                "free": entry.control in free,
+                "sure": [
+                    m
+                    for m, of in enumerate(totals)
+                    if of.metric in entry.items and not is_free(entry.items[of.metric])
+                ],
+            }
             for entry in book.entries
         ],
         "measured": _measured(finding, totals, numbers),
@@ -160,15 +169,6 @@ def _shared(of: Total, items: Sequence[Item], chance: float, bill: Bill) -> floa
     alike = all(abs(one - shared) <= math.sqrt(2) * chance for one in more)
     adds_up = abs(left) <= interaction_bound(chance, len(items))
     return _number(shared) if alike and adds_up else None
-
-
-def _mixable(totals: Sequence[Total]) -> set[str]:
-    """Return the metrics whose costs can be added up: those of the most common unit, or one."""
-    units = [str(of.unit) for of in totals if not is_rate(str(of.unit))]
-    if not units:
-        return {of.metric for of in totals[:1]}
-    usual = max(dict.fromkeys(units), key=units.count)
-    return {of.metric for of in totals if str(of.unit) == usual}
 
 
 def _control(

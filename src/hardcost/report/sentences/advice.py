@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from hardcost.analysis.budget import Budget, enough, raised
 from hardcost.report.text import listed, percent
 from hardcost.units import count
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from hardcost.analysis.finding import Advice, Total
 
 
@@ -19,8 +22,8 @@ def advice_lines(advice: Advice) -> list[str]:
         if advice.budgets:
             return [f"Within the budget with the whole profile: {budget}."]
         return [f"Within the budget: no metric grows by more than {budget} with the whole profile."]
-    if not advice.kept:
-        return [f"No control that was tried fits within {budget}{_last(advice)}."]
+    if advice.alone or not advice.kept:
+        return list(_none_fits(advice, budget))
     whole = count(len(advice.leave_out) + advice.kept, "control")
     proposal = f"leave out {len(advice.leave_out)} of {whole}"
     measured = f"Measured with what remains: at most {_grown(_worst(advice.totals))}."
@@ -31,23 +34,30 @@ def advice_lines(advice: Advice) -> list[str]:
     ]
 
 
-def _budget(advice: Advice) -> str:
+def _budget(advice: Advice | Budget) -> str:
     """Return by how much metrics may grow, in words."""
-    parts = [f"{percent(limit)} on {metric}" for metric, limit in advice.budgets.items()]
-    if advice.budget is not None:
-        parts.append(percent(advice.budget) + (" on all others" if parts else ""))
+    others, own = (
+        (advice.others, advice.metrics)
+        if isinstance(advice, Budget)
+        else (advice.budget, advice.budgets)
+    )
+    parts = [f"{percent(limit)} on {metric}" for metric, limit in own.items()]
+    if others is not None:
+        parts.append(percent(others) + (" on all others" if parts else ""))
     return listed(parts)
 
 
-def _last(advice: Advice) -> str:
-    """Return what the last control that was given up costs by itself, if that is too much."""
-    name = advice.leave_out[-1]
-    over = [one for one in advice.alone if _share(one) > _allowed(advice, one)]
-    if not over:
-        return f"; the last to go was '{name}'"
-    worst = max(over, key=lambda one: _share(one) - _allowed(advice, one))
-    allowed = percent(_allowed(advice, worst))
-    return f": the last to go, '{name}', is too expensive alone: {_grown(worst)}; limit {allowed}"
+def _none_fits(advice: Advice, budget: str) -> Iterator[str]:
+    """Yield that no control can be kept, or no audit rule, and the least budget that keeps one."""
+    over = {it.metric: _share(it) for it in advice.alone if _share(it) > _allowed(advice, it)}
+    least = raised(Budget(advice.budget, advice.budgets), over, enough)
+    kind = "audit rule" if advice.kept else "control"
+    end = f": the least budget that keeps one is {_budget(least)}" if over else ""
+    yield f"No {kind} can be kept within {budget}{end}. `hardcost advise` says what that keeps."
+    if advice.kept:
+        whole = count(len(advice.leave_out) + advice.kept, "control")
+        measured = f"at most {_grown(_worst(advice.totals))}, measured"
+        yield f"Within {budget}, {advice.kept} of {whole} can be kept: {measured}."
 
 
 def _allowed(advice: Advice, total: Total) -> float:

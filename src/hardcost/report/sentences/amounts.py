@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Protocol
 
+from hardcost.analysis.weighing import AVERAGE, WHOLE
 from hardcost.report.text import MISSING, decimals, listed, percent, ratio, signed, visible
 from hardcost.units import is_rate
 
@@ -20,6 +21,17 @@ _WORDS = {
 }
 
 _TIMES = {"ns", "ns/op"}
+
+_METRICS = {
+    "null": "the cheapest system call (getppid)",
+    WHOLE: "the whole run",
+    "user": "the part in user space",
+    "system": "the part in the kernel",
+}
+"""Metrics whose names say little by themselves."""
+
+_TWICE = 2
+"""From this factor on a program's growth is a multiple."""
 
 _NEAR = (0.9, 1.1)
 """Between these factors a percentage is clearer than a multiple."""
@@ -99,26 +111,52 @@ def grown_to(factor: float, base: str, unit: str) -> str:
     return f"{verb} {words} {'as' if ' times ' in words else 'than'} {base}"
 
 
-def change(of: Measured, cell: Interval | None) -> str:
+def metric_words(metric: str) -> str:
+    """Return what a metric is, for a sentence: `the average system call`, or its name."""
+    if metric == AVERAGE:
+        return "the average system call"
+    workload, _, last = metric.rpartition(" ")
+    words = _METRICS.get(last)
+    if words is None:
+        return quoted(metric)
+    return f"{words} of {quoted(workload)}" if workload else words
+
+
+def change(of: Measured, cell: Interval | None, program: str = "the program") -> str:
     """Return how a metric changes: `makes open 2.1 times as expensive (+3,812 …)`.
 
-    The ratio's interval replaces the difference if it is more than a point.
+    The ratio's interval replaces the difference if it is more than a point. `program` is what the
+    metric `wall` is of.
     """
-    name, unit = quoted(of.metric), str(of.unit)
+    unit = str(of.unit)
     difference = of.with_profile - of.baseline
     digits = decimals((of.baseline, of.with_profile))
-    added = f"{signed(difference, digits)} {unit_words(unit)}"
+    per = "instructions" if of.metric == AVERAGE and unit == "insn/op" else unit_words(unit)
+    added = f"{signed(difference, digits)} {per}"
     factor = amount(of.baseline, of.with_profile, unit)
+    workload, _, last = of.metric.rpartition(" ")
+    name = metric_words(of.metric)
+    if last == WHOLE:
+        name = quoted(workload) if workload else program
     if not math.isfinite(factor):
         return f"adds {added} to {name}"
     if is_rate(unit):
         verb = "lowers" if difference < 0 else "raises"
         words = f"{verb} {name} to {percent(of.with_profile / of.baseline)} of the baseline's"
+    elif last == WHOLE and unit not in _TIMES:
+        words = f"makes {name} execute {_executed(factor)}"
     else:
         verb = "take " if unit in _TIMES else ""
         words = f"makes {name} {verb}{grown(factor, unit)}"
     span = _span(cell)
     return f"{words} ({span})" if span else f"{words} ({added})"
+
+
+def _executed(factor: float) -> str:
+    """Return how many more instructions a program executes: `40.0% more instructions`."""
+    if factor >= _TWICE:
+        return f"{ratio(factor)[1:]} times as many instructions"
+    return f"{percent(abs(factor - 1))} {'more' if factor >= 1 else 'fewer'} instructions"
 
 
 def _span(cell: Interval | None) -> str:

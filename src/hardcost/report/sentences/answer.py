@@ -6,20 +6,28 @@ A pure function of the finding; terminal and HTML show the same words. Nothing h
 from __future__ import annotations
 
 import math
-import statistics
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from hardcost.analysis.weighing import WHOLE, with_average
 from hardcost.report.ledger import ledger
 from hardcost.report.sentences.advice import advice_lines
-from hardcost.report.sentences.amounts import amount, change, joined, quoted, unit_words
+from hardcost.report.sentences.amounts import (
+    amount,
+    change,
+    joined,
+    metric_words,
+    quoted,
+    unit_words,
+)
 from hardcost.report.sentences.bothwords import both_sentences
 from hardcost.report.sentences.choicewords import choice_sentences
 from hardcost.report.sentences.profile_answer import profile_answer
 from hardcost.report.sentences.run_answer import run_answer
 from hardcost.report.sentences.statement import Answer, Ranked
 from hardcost.report.sentences.trace_answer import trace_answer
-from hardcost.report.text import decimals, number, percent, ratio, shorten, signed, visible
-from hardcost.units import count
+from hardcost.report.text import number, percent, shorten, signed, visible
+from hardcost.units import count, is_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,8 +40,14 @@ AUDIT_OFF = "audit-off"
 
 _PROFILE = "profile"
 
+_NULL = "null"
+"""The cheapest call: its ratio is the largest of most bills, and says least of a workload."""
+
 _DEAREST = 5
-"""The number of the most expensive controls that are named."""
+"""Most controls that are named in one sentence."""
+
+TOP = 10
+"""Most controls of a bill's first screen."""
 
 _NAME = 110
 """Most characters of a name in a sentence; tables show it whole."""
@@ -52,29 +66,48 @@ def answer(finding: Finding) -> Answer:
         return run_answer(finding)
     book = ledger(finding.bill)
     chosen = [] if finding.choice is None else choice_sentences(finding.choice)[:1]
-    sentences = [*chosen, *_advised(finding), *_whole(finding, finding.bill)]
+    sentences = [*chosen, *_advised(finding), *_whole(finding, finding.bill, book)]
     sentences += both_sentences(finding)
     sentences += _any_rule(book)
-    sentences += _defaults(finding.bill)
+    sentences += _defaults(book)
     if finding.search is not None:
         sentences += _searched(finding.bill, book)
     else:
         sentences += _controls(book)
-    dear = [entry for entry in book.entries if _dearest_on(book, entry) is not None]
     # A search measures the culprits only, and says nothing about other single controls.
     free = () if finding.search is not None else free_entries(book)
+    by = "" if book.leading is None else metric_words(book.leading.metric)
     return Answer(
         tuple(sentences),
-        "The most expensive controls",
-        tuple(_ranked(book, dear)),
-        f"Free: not distinguishable from 0 on any metric ({len(free)} of {len(book.entries)})",
+        f"The most expensive controls (settings that can be off), by their cost on {by}",
+        tuple(_ranked(book)),
+        "Free: not distinguishable from 0 on anything measured"
+        f" ({len(free)} of {len(book.entries)})",
         tuple((entry.number, visible(entry.control)) for entry in free),
+        _others(book),
+    )
+
+
+def _others(book: Ledger) -> str:
+    """Return what the controls cost together that are not among the dearest."""
+    of, named = book.leading, {entry.control for entry in dear_entries(book)[:TOP]}
+    others = [entry for entry in book.entries if entry.control not in named]
+    if of is None or not others:
+        return ""
+    cost = f"{signed(of.of(others), of.digits)} {_per(of)}"
+    if of.of(others) == 0:
+        cost = "nothing distinguishable from 0"
+    one = len(others) == 1
+    return (
+        f"The other control costs {cost}."
+        if one
+        else f"The {len(others)} others cost {cost} together."
     )
 
 
 def is_free(item: Item) -> bool:
     """Say whether a control costs nothing on a metric that is distinguishable from 0."""
-    return item.low <= 0
+    return item.high >= 0 if is_rate(item.unit) else item.low <= 0
 
 
 def is_nothing(total: Total, cell: Cell | None) -> bool:
@@ -121,73 +154,121 @@ def _advised(finding: Finding) -> Iterator[str]:
         yield advice_lines(finding.advice)[0]
 
 
-def _whole(finding: Finding, bill: Bill) -> Iterator[str]:
-    """Yield the cost of the whole profile: on its most expensive metric, and on the median one."""
+def _whole(finding: Finding, bill: Bill, book: Ledger) -> Iterator[str]:
+    """Yield the cost of the whole profile: on what leads the bill, and where it is largest."""
     profile = quoted(bill.profile)
     instrument = f"instrument {visible(finding.instrument)}"
+    if finding.instrument == "insn":
+        instrument += ": instructions executed, not time"
     totals = [it for it in bill.totals if math.isfinite(it.baseline + it.with_profile)]
     if not totals:
         yield f"No cost of {profile} was measured ({instrument})."
         return
     cells = by_metric(finding, _PROFILE)
-    if all(is_nothing(it, cells.get(it.metric)) for it in totals):
-        where = quoted(totals[0].metric) if len(totals) == 1 else f"any of {len(totals)} metrics"
+    clear = [it for it in totals if not is_nothing(it, cells.get(it.metric))]
+    if not clear:
+        several = f"any of {len(totals)} metrics"
+        where = metric_words(totals[0].metric) if len(totals) == 1 else several
         yield f"{profile} costs nothing distinguishable from 0 on {where} ({instrument})."
         return
-    worst = max(totals, key=_factor)
-    changed = change(worst, cells.get(worst.metric))
-    compared = f"compared to a system with {baseline_words(finding)}"
-    yield f"{profile} {changed}, {compared} ({instrument})."
-    if len(totals) > 1:
-        largest = f"{quoted(worst.metric)} has the largest ratio of {len(totals)} metrics"
-        yield f"{largest}; the median ratio is {_median(totals)}."
+    program, every = _program(finding), with_average(bill, book.weighed).totals
+    leading = next(it for it in every if it.metric == book.weighed.leading)
+    if leading in clear or (leading not in totals and leading.distinguishable):
+        changed = change(leading, cells.get(leading.metric), program)
+        compared = f"compared to a system with {baseline_words(finding)}"
+        yield f"{profile} {changed}, {compared} ({instrument})."
+    else:
+        where = metric_words(leading.metric)
+        yield f"{profile} costs nothing distinguishable from 0 on {where} ({instrument})."
+    yield from _average_of(book)
+    if not bill.weights or leading not in clear:
+        for one in _also(leading, clear):
+            yield f"It {change(one, cells.get(one.metric), program)}."
+
+
+def _also(leading: Total, clear: Sequence[Total]) -> Iterator[Total]:
+    """Yield what is worth a sentence beside what leads: other whole programs, the worst call."""
+    others = [it for it in clear if it.metric not in {leading.metric, _NULL}]
+    yield from (it for it in others if _is_whole(it))
+    if not _is_whole(leading):
+        worst = max((it for it in others if not _is_whole(it)), key=_factor, default=leading)
+        if _factor(worst) > _factor(leading):
+            yield worst
+
+
+def _is_whole(total: Total) -> bool:
+    return total.metric.rpartition(" ")[2] == WHOLE
+
+
+def _program(finding: Finding) -> str:
+    """Return what the metric `wall` is of: `your program`, or the workload."""
+    workloads = {one.workload for one in finding.cells}
+    named = workloads.pop() if len(workloads) == 1 else ""
+    if not named:
+        return "the program"
+    return "your program" if named.startswith("command") else f"the workload {quoted(named)}"
+
+
+def _average_of(book: Ledger) -> Iterator[str]:
+    """Yield what the average call is the mean of."""
+    weighed = book.weighed
+    if weighed.covered is None or len(weighed.weights) == 1:
+        return
+    calls = f"{len(weighed.weights)} measured calls"
+    if weighed.assumed:
+        yield (
+            f"The average weighs {calls} as an assumed general-purpose system makes them, as"
+            " `hardcost rules cost` does; --histogram FILE takes your system's counts, --call open"
+            " a single call."
+        )
+    else:
+        yield (
+            f"The average weighs {calls} as your histogram does; they are"
+            f" {percent(weighed.covered)} of its calls."
+        )
 
 
 def _any_rule(book: Ledger) -> Iterator[str]:
-    """Yield what having any audit rule costs, on the metric where it is the largest part."""
-    paid = [one for one in book.accounts if one.fixed and one.baseline > 0]
-    if not paid:
+    """Yield what having any audit rule costs, on what leads the bill."""
+    paid = book.leading
+    if paid is None or not paid.fixed or paid.baseline <= 0:
         return
-    most = max(paid, key=lambda one: one.fixed / one.baseline)
-    cost = f"{signed(most.fixed, most.digits)} {unit_words(most.unit)}"
-    share = percent(float(most.fixed / most.baseline))
+    cost = f"{number(paid.fixed, paid.digits)} {_per(paid)} on {metric_words(paid.metric)}"
     end = "; leaving out single rules does not avoid it" if len(book.entries) > 1 else ""
-    yield f"Having any audit rule: {cost}, {share} of {quoted(most.metric)}{end}."
+    yield f"Having any audit rule, whichever it is, costs {cost}{end}."
 
 
-def _defaults(bill: Bill) -> Iterator[str]:
-    """Yield the total with and without what is the default anyway, where that is most of it."""
-    by_metric: dict[str, list[Item]] = {}
-    for item in bill.items:
-        if item.default is not None and item.cost:
-            by_metric.setdefault(item.metric, []).append(item)
-    totals = [one for one in bill.totals if one.metric in by_metric and one.baseline > 0]
-    if not totals:
+def _per(account: Account) -> str:
+    return "instructions" if account.unit == "insn/op" else unit_words(account.unit)
+
+
+def _defaults(book: Ledger) -> Iterator[str]:
+    """Yield the total with and without what is the default anyway."""
+    of = book.leading
+    if of is None or of.baseline <= 0:
         return
-
-    def cost(total: Total) -> float:
-        return math.fsum(item.cost for item in by_metric[total.metric])
-
-    most = max(totals, key=lambda one: abs(cost(one)) / one.baseline)
-    items = by_metric[most.metric]
-    digits = decimals([most.cost, cost(most)])
-    named = joined([shorten(visible(item.control), _NAME) for item in items[:_DEAREST]])
-    more = f" and {len(items) - _DEAREST} more" if len(items) > _DEAREST else ""
+    default = [
+        entry.control
+        for entry in book.entries
+        if of.metric in entry.items
+        and entry.items[of.metric].default is not None
+        and of.items[entry.control]
+    ]
+    if not default:
+        return
+    cost = sum((of.items[control] for control in default), Decimal(0))
+    named = joined([shorten(visible(one), _NAME) for one in default[:_DEAREST]])
+    more = f" and {len(default) - _DEAREST} more" if len(default) > _DEAREST else ""
     yield (
-        f"{quoted(most.metric)} costs {signed(most.cost, digits)} {unit_words(most.unit)},"
-        f" {signed(most.cost - cost(most), digits)} without what is the default anyway:"
-        f" {named}{more}."
+        f"Without what is the default anyway ({named}{more}), the cost on"
+        f" {metric_words(of.metric)} is {signed(of.cost - cost, of.digits)} {_per(of)}."
     )
 
 
 def _factor(total: Total) -> float:
     """Return a metric's cost with the profile as a multiple of the baseline's cost."""
-    return amount(total.baseline, total.with_profile, total.unit)
-
-
-def _median(totals: Sequence[Total]) -> str:
-    factors = [factor for factor in map(_factor, totals) if math.isfinite(factor)]
-    return ratio(statistics.median(factors))[1:] if factors else "unknown"
+    factor = amount(total.baseline, total.with_profile, total.unit)
+    return factor if math.isfinite(factor) else 0.0
 
 
 def by_metric(finding: Finding, configuration: str) -> dict[str, Cell]:
@@ -220,63 +301,61 @@ def _free(every: int, free: int, unshown: int) -> Iterator[str]:
     elif free:
         verb = "costs" if free == 1 else "cost"
         yield (
-            f"{free} of {every} controls {verb} nothing distinguishable from 0 on any metric"
+            f"{free} of {every} controls {verb} nothing distinguishable from 0 on anything measured"
             " beside the others."
         )
     elif not unshown:
-        yield f"Each of the {every} controls costs something on at least one metric."
+        yield f"None of the {every} controls is free."
 
 
 def _dearest(book: Ledger) -> Iterator[str]:
-    first = book.entries[0]
-    account = _dearest_on(book, first)
-    if account is None:
+    """Yield the most expensive control on what leads the bill, or that none stands out."""
+    of, dear = book.leading, dear_entries(book)
+    if of is None or len(free_entries(book)) == len(book.entries):
         return
-    cost = account.items[first.control]
-    words = f"{unit_words(account.unit)} on {quoted(account.metric)}"
-    if account.cost >= cost:
-        words = (
-            f"{number(cost, account.digits)} of the {number(account.cost, account.digits)} {words}"
+    where = metric_words(of.metric)
+    if not dear:
+        yield f"No single control's cost on {where} is distinguishable from 0."
+        return
+    cost = of.items[dear[0].control]
+    amount_of = f"{number(cost, of.digits)} {_per(of)} on {where}"
+    if of.cost >= cost and not of.by_chance:
+        amount_of = (
+            f"{number(cost, of.digits)} of the {number(of.cost, of.digits)} {_per(of)} on {where}"
         )
-    else:
-        words = f"{number(cost, account.digits)} {words}"
-    equals = sum(account.items.get(entry.control) == cost for entry in book.entries)
-    name = shorten(visible(first.control), _NAME)
+    equals = sum(of.items[entry.control] == cost for entry in dear)
+    name = shorten(visible(dear[0].control), _NAME)
     if equals > 1:
-        yield f"{equals} controls are the most expensive, with {words} each; the first is {name}."
+        yield f"{equals} controls cost most, {amount_of} each; the first is {name}."
     else:
-        yield f"The most expensive control accounts for {words}: {name}."
+        yield f"The most expensive control makes {amount_of}: {name}."
 
 
-def _dearest_on(book: Ledger, entry: Entry) -> Account | None:
-    """Return the metric on which a control costs most; None if it costs nothing on any."""
-    costly = [
-        account
-        for account in book.accounts
-        if account.metric in entry.items
-        and not is_free(entry.items[account.metric])
-        and account.items[entry.control] > 0
+def dear_entries(book: Ledger) -> list[Entry]:
+    """Return the controls that make what leads the bill distinguishably dearer, in order."""
+    of = book.leading
+    if of is None:
+        return []
+    return [
+        entry
+        for entry in book.entries
+        if of.metric in entry.items
+        and not is_free(entry.items[of.metric])
+        and (of.items[entry.control] < 0 if is_rate(of.unit) else of.items[entry.control] > 0)
     ]
-    if book.by_share:
-        return max(costly, key=lambda it: entry.items[it.metric].share, default=None)
-    return max(costly, key=lambda it: it.items[entry.control], default=None)
 
 
-def _ranked(book: Ledger, entries: Sequence[Entry]) -> Iterator[Ranked]:
-    """Yield the first of `entries` as shown beside the answer."""
-    sizes = []
-    for entry in entries[:_DEAREST]:
-        account = _dearest_on(book, entry)
-        if account is not None:
-            item = entry.items[account.metric]
-            sizes.append((entry, account, item.share if book.by_share else item.cost))
-    largest = max((size for *_, size in sizes), default=0.0)
-    for entry, account, size in sizes:
-        cost = signed(account.items[entry.control], account.digits)
+def _ranked(book: Ledger) -> Iterator[Ranked]:
+    """Yield the most expensive controls as shown beside the answer."""
+    of, dear = book.leading, dear_entries(book)[:TOP]
+    if of is None:
+        return
+    for entry in dear:
+        cost = of.items[entry.control]
         yield Ranked(
             visible(entry.control),
-            f"{cost} {unit_words(account.unit)} on {visible(account.metric)}",
-            size / largest if largest > 0 else 0.0,
+            f"{signed(cost, of.digits)} {_per(of)}",
+            float(cost / of.items[dear[0].control]),
             entry.number,
             visible(entry.place),
         )
@@ -291,11 +370,10 @@ def _searched(bill: Bill, book: Ledger) -> Iterator[str]:
     what = joined([shorten(visible(name), _NAME) for name in culprits[:_DEAREST]])
     more = f" and {len(culprits) - _DEAREST} more" if len(culprits) > _DEAREST else ""
     yield f"The search confirmed {count(len(culprits), 'culprit')}: {what}{more}."
-    account = _dearest_on(book, book.entries[0])
-    if account is not None and bill.rest:
-        cost = account.items[culprits[0]]
+    of = book.leading
+    if of is not None and bill.rest and book.entries[0] in dear_entries(book):
         yield (
-            f"On {quoted(account.metric)} the first makes {signed(cost, account.digits)} "
-            f"{unit_words(account.unit)}; everything but the culprits makes "
-            f"{signed(account.rest, account.digits)} together."
+            f"On {metric_words(of.metric)} the first makes"
+            f" {signed(of.items[culprits[0]], of.digits)} {_per(of)}; everything but the culprits"
+            f" makes {signed(of.rest, of.digits)} together."
         )

@@ -60,8 +60,10 @@ def unresolved_notes(totals: Iterable[Total]) -> list[str]:
         if total.may_be_nothing:
             ends = (total.low or 0.0, total.high or 0.0)
             low, high = (signed(end, decimals(ends)) for end in ends)
-            notes.append(
-                f"{MARK} {visible(total.metric)}: the cost lies between {low} and {high}, so it is "
-                "not distinguishable from 0, and is not itemised"
+            cost = (
+                f"the cost is {low}"
+                if low == high
+                else f"the cost lies between {low} and {high}, so it is not distinguishable from 0"
             )
+            notes.append(f"{MARK} {visible(total.metric)}: {cost}, and is not itemised")
     return notes

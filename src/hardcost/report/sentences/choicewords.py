@@ -12,7 +12,9 @@ from hardcost.units import count
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hardcost.analysis.advised import Abandoned, Choice, Costs
+    from hardcost.analysis.advised import Abandoned, Choice, Costs, Offer, Unkeepable
+
+_REQUIRED = "required control"
 
 _METRICS = 3
 """Most metrics that a sentence names."""
@@ -30,39 +32,65 @@ def _chosen(choice: Choice) -> list[str]:
     """Return what to give up, and what that does."""
     if not choice.has_budget:
         whole = f"No budget was named: the whole profile costs {_grown(choice.before)};"
-        return [f"{whole} the frontier shows what less would cost."]
-    budget = _budget(choice)
-    if not choice.found and choice.kept:
-        kept = count(choice.kept, "control")
-        return [
-            f"Not within {budget}: the {kept} that have to be kept cost {_grown(choice.after)}."
-        ]
-    if not choice.found:
+        return [f"{whole} the table shows what keeping less of it costs."]
+    budget = budget_words(choice)
+    if choice.unkeepable is not None:
+        return list(_none_fits(choice, choice.unkeepable, budget))
+    if not choice.found:  # saved before `unkeepable` was
         name = visible(choice.profile)
         return [f"Nothing of {name} fits within {budget}: whatever was measured costs more."]
     if not choice.given_up:
         return [_nothing_given_up(choice, budget)]
-    number = len(choice.given_up)
-    these = "this one" if number == 1 else f"these {number}"
     return [
         (
-            f"Give up {these} of {count(choice.controls, 'control')}: {_from_to(choice)};"
-            f" {percent(choice.value)} of the value is kept."
+            f"Give up {len(choice.given_up)} of {count(choice.controls, 'control')}:"
+            f" {_from_to(choice)}; {percent(choice.value)} of the value is kept."
         ),
         *_measured(choice, budget),
     ]
 
 
+def _none_fits(choice: Choice, none_of: Unkeepable, budget: str) -> Iterator[str]:
+    """Yield that nothing of a kind can be kept, the least budget, and what a round one keeps."""
+    required = none_of.kind == _REQUIRED
+    what = "what has to be kept" if required else "one"
+    least = f": the least budget that keeps {what} is" if none_of.offers else ""
+    begins = "Not" if required else f"No {none_of.kind} can be kept"
+    yield (
+        " ".join([f"{begins} within {budget}{least}", *map(budget_words, none_of.offers[:1])]) + "."
+    )
+    if not required and choice.kept:
+        yield _keeps(choice, budget, choice.kept, choice.after, "measured")
+    for offer in none_of.offers:
+        how = "measured" if offer.measured else "predicted, not measured"
+        yield _keeps(choice, budget_words(offer), len(offer.kept), offer.costs, how)
+
+
+def _keeps(choice: Choice, budget: str, kept: int, costs: Sequence[Costs], how: str) -> str:
+    """Return what can be kept within a budget."""
+    part = f"{kept} of {count(choice.controls, 'control')}"
+    return f"Within {budget}, {part} can be kept: {_grown(costs)} ({how})."
+
+
 def given_up_lines(choice: Choice) -> list[str]:
-    """Return a line for each control that is given up."""
-    return [f"  give up  {visible(one.control)}  [{_facts(one)}]" for one in choice.given_up]
+    """Return a line for each control that is given up by choice."""
+    return [f"  give up  {visible(one.control)}  [{_facts(one)}]" for one in choice.abandoned]
+
+
+def kept_lines(choice: Choice) -> list[str]:
+    """Return a line for each control that the larger budget keeps which is proposed."""
+    offers = () if choice.unkeepable is None else choice.unkeepable.offers[-1:]
+    return [f"  keep  {visible(name)}" for offer in offers for name in offer.kept]
 
 
 def choice_notes(choice: Choice) -> Iterator[str]:
     """Yield what a reader has to know of the values and of the frontier."""
-    yield f"Value: {choice.worth}."
+    yield f"What keeping a control is worth: {choice.worth}."
     if any(not level.measured for level in choice.frontier):
-        yield "predicted: from the costs of single controls and of choices; not measured"
+        yield (
+            "cost is predicted: computed from the measured costs of single controls and of other"
+            " choices, not measured"
+        )
     yield from choice.rewritten
 
 
@@ -92,13 +120,13 @@ def _measured(choice: Choice, budget: str) -> Iterator[str]:
     yield f"That was measured, within {budget}.{took}"
     number = len(choice.given_up)
     if choice.put_back == number:
-        yield "Each was measured back in beside what is kept: none fits."
+        yield "Each was tried again beside what is kept: none fits."
     elif choice.put_back:
         put_back = f"{choice.put_back} of them {'was' if choice.put_back == 1 else 'were'}"
-        yield f"{put_back} measured back in beside what is kept: none fits."
+        yield f"{put_back} tried again beside what is kept: none fits."
     if choice.rewritten:
         dearest = _grown(choice.equivalent)
-        yield f"Before giving anything up, rules that record the same and cost less: {dearest}."
+        yield f"With all of the rules, rewritten to record the same for less: {dearest}."
 
 
 def _any_rule(choice: Choice) -> Iterator[str]:
@@ -111,7 +139,9 @@ def _any_rule(choice: Choice) -> Iterator[str]:
         f" {unit_words(most.unit)}, {percent(most.share)} of {visible(most.metric)})"
     )
     rules = len(choice.rules)
-    if rules == 1:
+    if choice.unkeepable is not None and choice.avoids_fixed:
+        yield f"Whichever rule is kept first pays {price}."
+    elif rules == 1:
         yield f"What giving up the only rule of the exit list saves contains {price}."
     elif choice.has_budget and choice.found and choice.avoids_fixed:
         yield f"As all {rules} rules of the exit list are given up, {price} is saved as well."
@@ -124,7 +154,8 @@ def _any_rule(choice: Choice) -> Iterator[str]:
 
 def _facts(one: Abandoned) -> str:
     digits = decimals([one.cost])
-    facts = [f"{signed(one.cost, digits)} {unit_words(one.unit)} on {visible(one.metric)}"]
+    cost = f"{signed(one.cost, digits)} {unit_words(one.unit)} on {visible(one.metric)}"
+    facts = [cost if one.low > 0 else f"saves nothing by itself on {visible(one.metric)}"]
     facts += [visible(one.severity)] if one.severity else []
     facts += [_named(one.ids)] if one.ids else []
     facts += [visible(one.place)] if one.place else []
@@ -161,8 +192,9 @@ def _grown(costs: Sequence[Costs]) -> str:
     return listed([f"{signed_share(one.share)} on {visible(one.metric)}" for one in dearest])
 
 
-def _budget(choice: Choice) -> str:
-    parts = [f"{percent(limit)} on {visible(name)}" for name, limit in choice.budgets.items()]
-    if choice.budget is not None and math.isfinite(choice.budget):
-        parts.append(percent(choice.budget) + (" on all others" if parts else " on every metric"))
+def budget_words(of: Choice | Offer) -> str:
+    """Return by how much metrics may grow."""
+    parts = [f"{percent(limit)} on {visible(name)}" for name, limit in of.budgets.items()]
+    if of.budget is not None and math.isfinite(of.budget):
+        parts.append(percent(of.budget) + (" on all others" if parts else " on every metric"))
     return listed(parts)

@@ -70,8 +70,8 @@ def chance_notes(cells: Iterable[Cell]) -> list[str]:
     most = max(bounds, key=lambda metric: bounds[metric])
     amount = number(bounds[most], 0 if bounds[most] == round(bounds[most]) else 1)
     said = (
-        f"{ABOUT_ZERO}: changes that mean nothing move a metric as much; the most is {amount}, of"
-        f" {visible(most)}"
+        f"{ABOUT_ZERO}: placebos, which change nothing, move a metric as much; at most by {amount},"
+        f" on {visible(most)}"
     )
     return [said]
 
@@ -87,8 +87,8 @@ def draw_notes(cells: Iterable[Cell]) -> list[str]:
     """Return why cells are marked, once for each resolution."""
     resolutions = sorted({cell.resolution for cell in cells if cell.resolution})
     return [
-        f"{MARK} one trial, which moves by up to {100 * resolution:g} % with where the clock's "
-        "ticks fall: a ratio closer to 1 than that is not distinguishable from 1"
+        f"{MARK} one trial, which varies by up to {100 * resolution:g} % with when the clock "
+        "ticks: a ratio closer to 1 than that is not distinguishable from 1"
         for resolution in resolutions
     ]
 

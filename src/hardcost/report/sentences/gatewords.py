@@ -31,6 +31,8 @@ def sentences(gate: Gate) -> tuple[str, ...]:
     if gate.unclear:
         names = ", ".join(visible(one.name) for one in gate.unclear)
         found.append(f"Beyond the limit, but perhaps by chance: {names}.")
+    if over and gate.accepted:
+        found.append(f"What {_accepted(gate)} adds is accepted by a comment, and not part of this.")
     if gate.any_rule is not None:
         found.append(f"{any_rule_words(gate.any_rule)}.")
     found += _unpriced(gate)
@@ -47,6 +49,8 @@ def verdict(growth: Growth) -> str:
         return "perhaps over"
     if growth.limit is None:
         return "no limit"
+    if growth.share > growth.limit:
+        return "accepted"
     return "within"
 
 
@@ -171,11 +175,17 @@ def _causes(growth: Growth, parts: Iterable[Part]) -> str:
     return f"{', '.join(said)} {unit_words(growth.unit)}"
 
 
+def _accepted(gate: Gate) -> str:
+    return listed([visible(one.place) for one in gate.accepted])
+
+
 def _within(gate: Gate) -> str:
     if not gate.changed:
         return f"Nothing grew ({gate.how}): {count(len(gate.growths), 'metric')} the same."
     known = [one for one in gate.changed if not math.isnan(one.share)]
     text = f"No metric is over its limit ({gate.how})."
+    if gate.accepted:
+        text = f"{text[:-1]}, apart from what {_accepted(gate)} adds, which a comment accepts."
     if not known:
         return text
     most = max(known, key=lambda one: one.share)

@@ -58,7 +58,7 @@ def run_answer(finding: Finding) -> Answer:
     ranked = tuple(
         Ranked(
             visible(name),
-            f"{ratio(overall[name])[1:]} times {_baseline_of(finding, name)}"
+            f"{ratio(overall[name])[1:]} times {_called(_baseline_of(finding, name))}"
             f"{_tie(finding, dear, at)}",
             (overall[name] - 1) / largest,
         )
@@ -80,17 +80,19 @@ def compare_sentences(a: Finding, b: Finding, comparison: Comparison) -> list[st
         one, other = map(visible, comparison.kernels)
         words.append(f"The kernels differ, {one}, then {other}: what changed is their work.")
     if not comparison.pairs:
-        return [*words, f"Runs {visible(a.run)} and {visible(b.run)} have no cell in common."]
+        return [*words, f"Runs {visible(a.run)} and {visible(b.run)} measured nothing in common."]
     apart = [pair for pair in pairs if not pair.ratio_low <= 1 <= pair.ratio_high]
     by = visible(a.instrument)
-    of = count(len(comparison.pairs), "cell")
+    of = count(len(comparison.pairs), "number")
     if not apart:
         return [*words, f"Nothing changed beyond its interval in {of} (instrument {by})."]
     most = max(apart, key=_factor)
-    verb = "differs" if len(apart) == 1 else "differ"
+    differ = "differs by more than its interval"
+    if len(apart) != 1:
+        differ = "differ by more than their intervals"
     return [
         *words,
-        f"{len(apart):,} of {of} {verb} by more than their intervals (instrument {by}).",
+        f"{len(apart):,} of {of} {differ} (instrument {by}).",
         _most(most),
     ]
 
@@ -159,10 +161,12 @@ def _dearest(finding: Finding, overall: Mapping[str, float], dear: Sequence[str]
     base, telling = _baseline_of(finding, name), _telling(cells)
     mean = f" ({_mean_of(telling)}, {by})" if len(telling) > 1 else f" ({by})"
     if asked is not None and not _apart(finding, asked, base):
-        yield f"{quoted(name)}, which is asked, is not distinguishable from {base}{mean}."
+        about = f"{quoted(name)}, which the study asks about,"
+        yield f"{about} is not distinguishable from {_called(base)}{mean}."
     else:
         of = _rank(finding, overall, dear, name)
-        yield f"{quoted(name)}{of} {grown_to(overall[name], base, cells[0].unit)}{mean}."
+        grown = grown_to(overall[name], _called(base), cells[0].unit)
+        yield f"{quoted(name)}{of} {grown}{mean}."
         known = [cell for cell in cells if math.isfinite(cost_ratio(cell)) and _is_apart(cell)]
         if known and len(cells) > 1:
             yield _worst(max(known, key=cost_ratio), finding)
@@ -171,11 +175,11 @@ def _dearest(finding: Finding, overall: Mapping[str, float], dear: Sequence[str]
 
 def _rank(finding: Finding, overall: Mapping[str, float], dear: Sequence[str], name: str) -> str:
     """Return what a configuration is among all of them."""
-    asked = ", which is asked," if name == finding.asked else ""
+    asked = ", which the study asks about," if name == finding.asked else ""
     if len(overall) == 1 or name not in dear[:1] or _ties(finding, dear, name):
         return asked
     most = f" the most expensive of {len(overall)} configurations,"
-    return f"{asked[:-1]} and{most}" if asked else f",{most}"
+    return f"{asked[:-1]} and which is{most}" if asked else f",{most}"
 
 
 def _beside(
@@ -188,7 +192,7 @@ def _beside(
         yield f"{joined(list(map(visible, ties)))} {verb} not distinguishable from it."
     first = dear[0] if dear else name
     if first != name and first not in ties:
-        base, unit = _baseline_of(finding, first), finding.cells[0].unit
+        base, unit = _called(_baseline_of(finding, first)), finding.cells[0].unit
         others = _ties(finding, dear, first)
         most = " and as much as others" if others else " and most of all"
         yield f"{quoted(first)} costs more{most}: it {grown_to(overall[first], base, unit)}."
@@ -243,6 +247,11 @@ def _baseline_of(finding: Finding, name: str) -> str:
     return joined([visible(baseline) for baseline in found])
 
 
+def _called(baseline: str) -> str:
+    """Return a baseline for use in a sentence, where a name such as `none` alone would mislead."""
+    return "the baseline" if baseline == "baseline" else f"the baseline {baseline}"
+
+
 def _unchanged(overall: Mapping[str, float], same: Sequence[str]) -> Iterator[str]:
     if same and len(overall) > 1:
         of = f"{len(same)} of {len(overall)} configurations"
@@ -282,7 +291,7 @@ def _slope(finding: Finding) -> Iterator[str]:
     slope = slopes[0] if few else statistics.median(slopes)
     on = quoted(metrics[0]) if few else "the median metric"
     yield (
-        f"Between {quoted(first)} and {quoted(last)}, each increment of {visible(axis.name)} adds "
+        f"Between {quoted(first)} and {quoted(last)}, each step of 1 in {visible(axis.name)} adds "
         f"{number(slope, 0 if slope == round(slope) else 1)} {unit_words(units.pop())} to {on}, "
         "on average."
     )

@@ -23,7 +23,8 @@ class Ranked:
 class Answer:
     """The sentences that a report begins with, and the names that belong on its first screen.
 
-    `free` holds (number, name) of everything whose cost is not distinguishable from 0.
+    `others` says what is not among the dearest. `free` holds (number, name) of everything whose
+    cost is not distinguishable from 0.
     """
 
     sentences: tuple[str, ...]
@@ -31,3 +32,4 @@ class Answer:
     dearest: tuple[Ranked, ...] = ()
     free_title: str = ""
     free: tuple[tuple[int, str], ...] = ()
+    others: str = ""

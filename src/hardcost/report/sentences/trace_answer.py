@@ -28,7 +28,7 @@ _LIVES = {
     " daemon",
     "hardcost-probe": "hardcost's probe, which waits for the program's end",
     "hardcost-caller": "the program that makes the call",
-    "hardcost-idle": "runs where nobody else wants to: the processor would be idle",
+    "hardcost-idle": "runs when no other process wants to: the processor would be idle",
     "kauditd": "the kernel's thread that sends audit records to the daemon",
     "auditd": "the audit daemon, which writes audit.log",
     "audisp-syslog": "auditd's plug-in, which sends each record to the system's logger",
@@ -104,13 +104,13 @@ def _sentences(one: Traced) -> Iterator[str]:
     if one.arrived is None or one.returned is None:
         yield (
             f"One {call} takes {number(one.length)} instructions from its entry to its return;"
-            " nobody takes a record of it."
+            " no process receives an audit record of it."
         )
         return
-    records, whose = count(took, "record"), "its" if took == 1 else "their"
+    them = "it" if took == 1 else "them"
     yield (
-        f"The {records} of one {call} {'has' if took == 1 else 'have'} come to {whose} end"
-        f" {number(one.arrived)} instructions after its entry; the call itself returns after"
-        f" {number(one.returned)}."
+        f"One {call} writes {count(took, 'audit record')}; the last process that handles {them} is"
+        f" done {number(one.arrived)} instructions after the call's entry. The call itself returns"
+        f" after {number(one.returned)}."
     )
     yield f"{listed(most)}."

@@ -6,10 +6,11 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from hardcost.analysis.weighing import AVERAGE
 from hardcost.errors import InputError
-from hardcost.report.ledger import FEW, Account, Entry, Ledger, ledger, others
-from hardcost.report.sentences.advice import advice_lines
-from hardcost.report.sentences.answer import AUDIT_OFF, answer, baseline_words, by_metric
+from hardcost.report.ledger import FEW, Account, Entry, Ledger, bill_size, ledger, others
+from hardcost.report.sentences.amounts import metric_words
+from hardcost.report.sentences.answer import AUDIT_OFF, baseline_words, by_metric
 from hardcost.report.sentences.caveats import (
     FIXED,
     INTERACTS,
@@ -24,7 +25,7 @@ from hardcost.report.sentences.failures import unmeasured_lines
 from hardcost.report.sentences.search_steps import search_lines
 from hardcost.report.tables.accounting_table import accounting_line
 from hardcost.report.tables.both_table import BOTH_TERMS, both_grids
-from hardcost.report.tables.first_screen import first_screen
+from hardcost.report.tables.first_screen import answered
 from hardcost.report.tables.layout import (
     Column,
     Document,
@@ -62,21 +63,19 @@ _CHOSEN, _NAMED = 4, 3
 
 
 def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> ConsoleRenderable:
-    """Return a bill for a terminal: totals for each metric, then `top` controls one by one.
+    """Return a whole bill for a terminal: totals for each metric, then `top` controls one by one.
 
     `metrics` names the metrics with a column in the itemised table. Without it, a bill with few
-    metrics shows all; a bill with many shows the most representative and the most expensive one.
+    metrics shows all; a bill with many shows what leads it and the most expensive ones.
 
     Raises:
         InputError: the bill lacks one of the metrics.
     """
     grids = bill_grids(finding, top, metrics)
     bill = bill_of(finding)
-    left_out = tuple(advice_lines(finding.advice)[1:]) if finding.advice else ()
     return Document(
         (
-            *first_screen(answer(finding)),
-            *([Lines(left_out)] if left_out else []),
+            *answered(finding),
             Lines((bill_heading(finding), *measured_on(finding))),
             *(GridText(grid) for grid in grids),
             *(GridText(one) for one in both_grids(finding, top, shown_accounts(finding, metrics))),
@@ -100,13 +99,8 @@ def bill_heading(finding: Finding) -> str:
     bill = bill_of(finding)
     title = f" ({visible(bill.title)})" if bill.title and bill.title != bill.profile else ""
     against = f"; compared with: {visible(bill.compared_with)}" if bill.compared_with else ""
-    size = bill_size(bill)
+    size = bill_size(bill, searched=finding.search is not None)
     return f"Bill for {visible(bill.profile)}{title}: {size}{against}; {where(finding)}"
-
-
-def bill_size(bill: Bill) -> str:
-    """Return the number of controls on a bill, in words."""
-    return count(len({item.control for item in bill.items} | set(bill.controls)), "control")
 
 
 def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:
@@ -172,7 +166,8 @@ def bill_grids(finding: Finding, top: int, metrics: Sequence[str] = ()) -> list[
 def matrix_grid(finding: Finding) -> Grid:
     """Return every control's cost on every metric, and the remainder up to the totals."""
     book = ledger(bill_of(finding))
-    grid = _items_grid(finding, book, book.entries, (), book.accounts)
+    measured = [account for account in book.accounts if account.metric != AVERAGE]
+    grid = _items_grid(finding, book, book.entries, (), measured)
     columns = tuple(
         Group("", (replace(column, header=group.title),))
         for group in without_optional(grid).groups
@@ -299,19 +294,11 @@ def _chosen(book: Ledger, metrics: Sequence[str]) -> list[Account]:
                 hint = f"it has: {', '.join(map(visible, known))}"
                 raise InputError(f"the bill has no metric {metric!r}", hint=hint)
         return [account for account in book.accounts if account.metric in metrics]
-    if len(book.accounts) <= FEW:
-        return list(book.accounts)
-    usual = book.usual
-    size = {
-        account.metric: _relative(account) if book.by_share else account.cost
-        for account in book.accounts
-    }
-    by_cost = sorted(book.accounts, key=lambda account: -size[account.metric])
-    chosen = [usual.metric, *(a.metric for a in by_cost if a is not usual)][:_CHOSEN]
-    return sorted(
-        (account for account in book.accounts if account.metric in chosen),
-        key=lambda account: chosen.index(account.metric),
-    )
+    leading = book.leading
+    if len(book.accounts) <= FEW or leading is None:
+        return sorted(book.accounts, key=lambda account: account is not leading)
+    clear = [a for a in book.accounts if a is not leading and not a.by_chance]
+    return [leading, *sorted(clear, key=_relative, reverse=True)][:_CHOSEN]
 
 
 def _relative(account: Account) -> Decimal:
@@ -345,15 +332,15 @@ def _items_grid(
         for entry in shown
     ]
     texts += [RowText(others(len(hidden)) if name == _OTHERS else name, sum=True) for name in tail]
-    order = "largest share of a total" if book.by_share else "largest cost on any metric"
+    by = "" if book.leading is None else f", by its cost on {metric_words(book.leading.metric)}"
     return Grid(
-        f"What each control costs, by its {order}: {_unit(finding, book)}",
+        f"What each control costs{by}: {_unit(finding, book)}",
         tuple(labels),
         groups,
         tuple(texts),
         "control",
         frozenset({len(shown), len(shown) + len(tail) - 1}),
-        (*_sum_note(chosen), *_usual_note(book, chosen), *caveat_notes(_items(shown))),
+        (*_sum_note(chosen), *caveat_notes(_items(shown))),
         tuple(f"control-{entry.number}" for entry in shown) + tuple("" for _ in tail),
     )
 
@@ -483,18 +470,3 @@ def _items(entries: Sequence[Entry]) -> list[Item]:
 def _sum_note(chosen: Sequence[Account]) -> list[str]:
     """Return that the columns add up, if they do."""
     return [] if any(a.fault for a in chosen) else ["Each cost column adds up to its total."]
-
-
-def _usual_note(book: Ledger, chosen: Sequence[Account]) -> list[str]:
-    """Return why the first metric was chosen, if not all metrics have a column."""
-    if len(chosen) == len(book.accounts):
-        return []
-    first = chosen[0]
-    agreeing, controls = book.agreeing(first), len(book.entries)
-    name = visible(first.metric)
-    return [
-        (
-            f"{name} represents the {len(book.accounts)} metrics best: {agreeing} of "
-            f"{count(controls, 'control')} cost on {name} what they cost on their median metric."
-        )
-    ]

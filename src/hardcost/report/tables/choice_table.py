@@ -6,10 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from hardcost.report.sentences.choicewords import (
+    budget_words,
     choice_notes,
     choice_sentences,
     cost_words,
     given_up_lines,
+    kept_lines,
 )
 from hardcost.report.tables.layout import Column, Document, Grid, GridText, Group, Lines
 from hardcost.report.tables.run_table import measured_on, note_lines, where
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 _METRICS = 4
 """Most metrics with columns."""
 
-_LEFT_OUT = "Levels that allow the same choice as the one before are left out."
+_LEFT_OUT = "Budgets that allow the same choice as the one before are left out."
 
 
 def choice_table(finding: Finding) -> ConsoleRenderable:
@@ -35,8 +37,8 @@ def choice_table(finding: Finding) -> ConsoleRenderable:
     if choice is None:
         return Document(())
     parts: list[ConsoleRenderable] = [Lines(tuple(choice_sentences(choice)))]
-    if choice.given_up:
-        parts.append(Lines(tuple(given_up_lines(choice))))
+    if lines := (*kept_lines(choice), *given_up_lines(choice)):
+        parts.append(Lines(lines))
     parts.append(Lines((_heading(choice, finding), *measured_on(finding))))
     if choice.frontier:
         parts.append(GridText(frontier_grid(choice)))
@@ -52,7 +54,7 @@ def frontier_grid(choice: Choice) -> Grid:
         "cost is", tuple("measured" if one.measured else "predicted" for one in levels), left=True
     )
     return Grid(
-        "The frontier: for each level of the budget what can be kept, and its cost",
+        "For each budget: what can be kept, and its cost",
         (Column("budget", tuple(level_words(choice, one) for one in levels), left=True),),
         (
             Group(
@@ -70,9 +72,19 @@ def frontier_grid(choice: Choice) -> Grid:
     )
 
 
-def given_up_grid(choice: Choice) -> Grid:
+def given_up_grids(choice: Choice) -> tuple[Grid, ...]:
+    """Return the controls that a larger budget keeps, and those that are given up."""
+    grids = []
+    for offer in () if choice.unkeepable is None else choice.unkeepable.offers[-1:]:
+        names = tuple(map(visible, offer.kept))
+        title = f"What can be kept within {budget_words(offer)}"
+        grids.append(Grid(title, (Column("control", names, left=True),), ()))
+    return (*grids, *([_given_up(choice)] if choice.abandoned else []))
+
+
+def _given_up(choice: Choice) -> Grid:
     """Return the controls that are given up, with what each costs."""
-    rows = choice.given_up
+    rows = choice.abandoned
     digits = decimals([one.cost for one in rows])
     severities = (
         Column("severity", tuple(visible(one.severity) or "-" for one in rows), left=True),

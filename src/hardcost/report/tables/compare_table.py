@@ -43,7 +43,7 @@ def summary(comparison: Comparison) -> str:
     changed = len(comparison.pairs) - equal
     chance = sum(pair.may_be_equal for pair in comparison.pairs)
     return (
-        f"{count(changed, 'cell')} changed{_by_chance(chance)}, "
+        f"{count(changed, 'number')} changed{_by_chance(chance)}, "
         f"{equal:,} the same to the last digit, "
         f"{len(comparison.only_a):,} only in the first run, "
         f"{len(comparison.only_b):,} only in the second."
@@ -51,7 +51,7 @@ def summary(comparison: Comparison) -> str:
 
 
 def _by_chance(cells: int) -> str:
-    return f" ({cells:,} by no more than what means nothing does: {ABOUT_ZERO})" if cells else ""
+    return f" ({cells:,} by no more than a placebo moves it: {ABOUT_ZERO})" if cells else ""
 
 
 def compare_grids(

@@ -25,8 +25,8 @@ _EVENTS = {
 """The events that are shown, with their headings."""
 
 _HOW = (
-    "counted by the processor in a process of its own, after the timed one; medians of trials;"
-    " with interrupts and what surrounds the windows, so not exact as the instrument insn is"
+    "counted by the processor in a separate process, after the timed one; medians of trials;"
+    " interrupts and what surrounds the windows are included, so it is not exact as insn is"
 )
 _PROGRAMS = (
     "the kernel's own work is not counted: the machine lets only root count it"
@@ -61,8 +61,8 @@ def _notes(rows: Sequence[Counted]) -> Iterator[str]:
         yield _PROGRAMS
     if left_out := max(one.left_out for one in rows):
         yield (
-            f"of up to {count(left_out, 'trial')} of a configuration a call is left out: others"
-            " used the counters meanwhile"
+            f"up to {count(left_out, 'trial')} of a configuration lack a call: another program used"
+            " the counters at that time"
         )
 
 

@@ -82,7 +82,7 @@ def _metrics(gate: Gate, shown: Sequence[Growth]) -> Grid:
     )
     groups = [Group("", tuple(values))]
     if any(one.before is not None for one in shown):
-        groups.append(Group(f"what all of it costs ({gate.how})", bills))
+        groups.append(Group(f"what each whole profile costs ({gate.how})", bills))
     return Grid(f"What changed, {gate.how}", labels, tuple(groups))
 
 

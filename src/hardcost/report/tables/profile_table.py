@@ -39,11 +39,11 @@ _TOP = 20
 _TRACED = 3
 _WHERE = 5
 PROFILE_TERMS = (
-    ("own", "by how many instructions the function itself executes more"),
-    ("total", "the same with all that it calls; a recursion counts once"),
+    ("own", "how many more instructions the function itself executes"),
+    ("total", "the same, including all that it calls; a recursive call counts once"),
     ("[unknown]", "code without a symbol, such as that of stripped programs"),
     ("[file not known]", "functions of the kernel whose source file hardcost does not know"),
-    ("[vdso]", "code of the kernel's that runs in the program"),
+    ("[vdso]", "the kernel's code that runs in the program"),
 )
 
 

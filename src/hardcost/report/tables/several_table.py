@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from hardcost.report.ledger import ledger
+from hardcost.report.ledger import bill_size, ledger
 from hardcost.report.sentences.advice import advice_lines
 from hardcost.report.sentences.answer import answer
-from hardcost.report.tables.bill_table import bill_grids, bill_of, bill_size, reading_guide, times
+from hardcost.report.tables.bill_table import bill_grids, bill_of, reading_guide, times
 from hardcost.report.tables.layout import Column, Document, Grid, GridText, Group, Lines, Terms
 from hardcost.report.tables.run_table import measured_on, note_lines, where
 from hardcost.report.text import ABSENT, listed, number, signed, visible
@@ -50,6 +50,19 @@ def several_table(finding: Finding, top: int = 20) -> ConsoleRenderable:
     guide = {word: meaning for one in bills for word, meaning in reading_guide(bill_of(one))}
     parts.append(Terms(tuple(guide.items())))
     return Document(tuple(parts))
+
+
+def several_screen(finding: Finding) -> ConsoleRenderable:
+    """Return the first screen of several bills: the answers, then the totals side by side."""
+    more = f"Each control of each bill: hardcost report {visible(finding.run)} --all"
+    return Document(
+        (
+            Lines(answer(finding).sentences),
+            Lines(tuple(common_lines(finding))),
+            GridText(totals_grid(finding)),
+            Lines((more,)),
+        )
+    )
 
 
 def several_heading(finding: Finding) -> str:

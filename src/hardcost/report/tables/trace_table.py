@@ -27,8 +27,8 @@ _BASELINE = "baseline"
 _LONGEST_ROUND = 6  # pieces of a round that repeats
 TRACE_TERMS = (
     ("insn", "instructions that the process executes, in the kernel too"),
-    ("ready", "instructions of others for which it waits: it could run, and they do"),
-    ("asleep", "instructions of others while it waits to be woken, or has nothing to do"),
+    ("ready", "instructions of other processes while it could run and waits for the processor"),
+    ("asleep", "instructions of other processes while it waits to be woken, or has nothing to do"),
     ("begins", "instructions since the trace began"),
 )
 
@@ -148,13 +148,13 @@ def _modelled(
 def _model_grid(one: Traced, base: Traced | None) -> Grid:
     columns = [
         _modelled("until it is done", one, base, lambda it: it.length),
-        _modelled("until its records are, too", one, base, lambda it: it.drained),
+        _modelled("until its records are done, too", one, base, lambda it: it.drained),
     ]
     first = one.modelled[0]
     whose = [
         f"{_name(name)} {percent(part / max(first.limit, 1))}" for name, part in first.path[:_PATH]
     ]
-    chain = f"One after the other, on any number, come {number(first.limit)} insn:"
+    chain = f"On any number of processors, {number(first.limit)} insn:"
     return Grid(
         title=f"{title_of(one)}: on several processors (modelled, not measured)",
         labels=(Column("processors", tuple(str(it.processors) for it in one.modelled)),),

@@ -68,7 +68,7 @@ def certified(lab: Lab) -> Iterator[Lab]:
     except ImportError as error:
         raise MachineError(
             "a certificate for TLS is made by cryptography, which is not installed",
-            hint="pip install 'hardcost[dask]'",
+            hint="pip install 'cryptography>=44'",
         ) from error
     text = f"{made.tls_scheduler_key}{made.tls_scheduler_cert}"
     place = _place(lab)

@@ -245,7 +245,7 @@ class Runners:
             await self._set_guests(fit)
             if again:
                 names = ", ".join(self._names[address] for address in fit)
-                self._note(f"worker {names} has come, and takes trials as well")
+                self._note(f"worker {names} has joined and takes trials")
             if not self._guests:
                 self._admitted_again.set()
             self._guests |= fit
@@ -287,7 +287,9 @@ def _differing(expected: Execution, came: object) -> str:
         return "its check trial was not carried out"
     for ours, other in zip(expected.answers, theirs.answers, strict=False):
         if ours != other:
-            return f"its check trial counts otherwise: {_short(other)}, and here {_short(ours)}"
+            return (
+                f"its check trial counts something else: {_short(other)}, and here {_short(ours)}"
+            )
     if len(expected.answers) != len(theirs.answers):
         return "its check trial gives other answers"
     return ""

@@ -19,13 +19,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of_fault
+from hardcost.auditrules.lint.diagnostic import Level, of_fault
 from hardcost.auditrules.lint.findings.key_too_long import has_long_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from hardcost.auditrules.lint.context import Context
+    from hardcost.auditrules.lint.diagnostic import Diagnostic
 
 CODE = "cannot-load"
 LEVEL = Level.ERROR
@@ -39,11 +40,4 @@ def find(context: Context) -> Iterable[Diagnostic]:
     for fault in context.faults:
         if (fault.file, fault.line) in places:
             continue
-        yield Diagnostic(
-            CODE,
-            LEVEL,
-            fault.message,
-            spot_of_fault(fault),
-            context.texts.get((fault.file, fault.line or 0), ""),
-            fault.remedy or "see auditctl(8)",
-        )
+        yield of_fault(CODE, LEVEL, fault, context.texts, "see auditctl(8)")

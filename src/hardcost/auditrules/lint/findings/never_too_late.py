@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 CODE = "never-too-late"
 LEVEL = Level.WARNING
 
-_NAMED = 3
 _MOST_COMPARED = 1_000_000
 """Pairs of rules, from the last `never`: more than there are in any set that somebody wrote."""
 
@@ -58,14 +57,11 @@ def find(context: Context) -> Iterable[Diagnostic]:
 
 
 def _finding(context: Context, rule: KernelRule, earlier: list[KernelRule]) -> Diagnostic:
-    spots = tuple(spot_of(one.source) for one in earlier)
-    together = masks.listed([str(spot) for spot in spots], _NAMED)
-    decides = "decides" if len(spots) == 1 else "decide"
+    first, spots = masks.deciding(earlier)
     return Diagnostic(
         CODE,
         LEVEL,
-        f"it keeps nothing from being recorded: {together} {decides} first, and no later rule"
-        " records what it names",
+        f"it keeps nothing from being recorded: {first}, and no later rule records what it names",
         spot_of(rule.source, column_of(rule.source, "-a")),
         rule.source.text if rule.source else "",
         "put it before them, or write -A",

@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of_fault
+from hardcost.auditrules.lint.diagnostic import Level, of_fault
 from hardcost.auditrules.loading import Fate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from hardcost.auditrules.lint.context import Context
+    from hardcost.auditrules.lint.diagnostic import Diagnostic
 
 CODE = "other-arch"
 LEVEL = Level.NOTE
@@ -33,11 +34,4 @@ def find(context: Context) -> Iterable[Diagnostic]:
     for line in context.loaded.of(Fate.ELSEWHERE):
         fault = line.fault
         if fault is not None:
-            yield Diagnostic(
-                CODE,
-                LEVEL,
-                fault.message,
-                spot_of_fault(fault),
-                context.texts.get((fault.file, fault.line or 0), ""),
-                fault.remedy or "",
-            )
+            yield of_fault(CODE, LEVEL, fault, context.texts)

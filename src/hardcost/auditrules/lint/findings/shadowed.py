@@ -49,8 +49,6 @@ _FIRST_DECIDES = (
 _LINKS = ("/var/run", "/var/lock", "/usr/tmp", "/bin", "/sbin", "/lib", "/lib64")
 """Names of directories that most systems have as links to directories elsewhere."""
 
-_NAMED = 3
-
 
 def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule that never decides because of others."""
@@ -119,13 +117,11 @@ def _inside(path: str, folder: str) -> bool:
 
 
 def _finding(context: Context, rule: KernelRule, earlier: list[KernelRule]) -> Diagnostic:
-    spots = tuple(spot_of(one.source) for one in earlier)
-    together = masks.listed([str(spot) for spot in spots], _NAMED)
-    decides = "decides" if len(spots) == 1 else "decide"
+    first, spots = masks.deciding(earlier)
     return Diagnostic(
         CODE,
         LEVEL,
-        f"it never fires: {together} {decides} first wherever it would match",
+        f"it never fires: {first} wherever it would match",
         spot_of(rule.source),
         rule.source.text if rule.source else "",
         "put it before the wider rule, or delete it",

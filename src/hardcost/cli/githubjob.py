@@ -1,0 +1,26 @@
+"""A job on GitHub: what is printed there can't act, and annotations stand beside the lines.
+
+The runner takes each line that begins with `::`, or contains `##[`, for a command. Names from rules
+are data: a text with such a line is printed where no line is a command.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+
+_COMMAND = re.compile(r"^\s*::|##\[", re.MULTILINE)
+
+
+def here() -> bool:
+    """Say whether this is a job of GitHub Actions."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def harmless(text: str) -> str:
+    """Return a text of which the runner takes no line for a command."""
+    if not here() or _COMMAND.search(text) is None:
+        return text
+    token = secrets.token_hex(16)
+    return f"::stop-commands::{token}\n{text}\n::{token}::"

@@ -1,0 +1,98 @@
+"""How a verb's help is laid out: its own options first, those that verbs share in sections."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+CLUSTER = "Cluster and TLS options"
+"""The section that only `--help-all` shows."""
+
+_WIDEST = 30  # columns of an option's names; click starts a new line behind longer ones
+_RANGE = re.compile(r"(?P<least>[\d.]+)<=x<=(?P<most>[\d.]+)|x>=(?P<floor>[\d.]+)")
+
+
+class Shared(click.Option):
+    """An option that several verbs have, in a section of their help."""
+
+    def __init__(self, *args: Any, section: str, **words: Any) -> None:  # noqa: ANN401  (click's)
+        """Hold the section."""
+        super().__init__(*args, **words)
+        self.section = section
+
+
+class Verb(click.Command):
+    """A command whose help has sections, and whose summary is never cut."""
+
+    def __init__(self, *args: Any, **words: Any) -> None:  # noqa: ANN401  (click's)
+        """Add `--help-all` where an option is in the section that `--help` leaves out."""
+        super().__init__(*args, **words)
+        if any(_section(one) == CLUSTER for one in self.params):
+            self.params.append(_help_all())
+
+    def get_short_help_str(self, limit: int = 0) -> str:  # noqa: ARG002  (click's)
+        """Return the whole first sentence of the help, however long."""
+        return summary(self)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options by section, all aligned alike."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for one in (each for each in self.get_params(ctx) if isinstance(each, click.Option)):
+            record = one.get_help_record(ctx)
+            section = _section(one)
+            if record is not None and (section != CLUSTER or ctx.meta.get(CLUSTER)):
+                name, text = record
+                sections.setdefault(section, []).append((name, _RANGE.sub(_as_words, text)))
+        if len(sections) > 1:  # what says where the rest is comes last
+            own = sections.get("Options", [])
+            sections["Help"] = [row for row in own if "--help" in row[0]]
+            sections["Options"] = [row for row in own if "--help" not in row[0]]
+        aligned = _aligned(row for rows in sections.values() for row in rows)
+        for title, rows in sections.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl([(aligned[name], text) for name, text in rows])
+
+
+def summary(command: click.Command) -> str:
+    """Return the first sentence of a command's help, whole."""
+    return click.Command.get_short_help_str(command, limit=1_000_000)
+
+
+def _as_words(found: re.Match[str]) -> str:
+    """Return a range of numbers as people write it."""
+    least, most = found["least"] or found["floor"], found["most"]
+    return f"{least} to {most}" if most else f"at least {least}"
+
+
+def _section(option: click.Parameter) -> str:
+    return option.section if isinstance(option, Shared) else "Options"
+
+
+def _aligned(rows: Iterable[Sequence[str]]) -> dict[str, str]:
+    """Return the names of options, filled up so that each section has the same columns."""
+    names = [row[0] for row in rows]
+    widest = max((len(name) for name in names if len(name) <= _WIDEST), default=0)
+    return {name: name.ljust(widest) for name in names}
+
+
+def _help_all() -> click.Option:
+    def show(context: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001  (click's)
+        if value and not context.resilient_parsing:
+            context.meta[CLUSTER] = True
+            click.echo(context.get_help(), color=context.color)
+            context.exit()
+
+    return click.Option(
+        ["--help-all"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        help="Show also the options for clusters of hosts: --workers, --insecure and TLS.",
+    )

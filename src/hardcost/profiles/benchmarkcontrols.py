@@ -1,0 +1,178 @@
+"""What benchmarks call their controls, such as `RHEL-09-654010`, and what these require.
+
+`benchmarks/` has a file for each product, which `scripts/benchmark-controls` makes. Its first line
+says where it is from; each other line is a control: its numbers in the STIG (`names`, with its CCE
+number) and in CIS's benchmark (`cis`), the XCCDF rules that it consists of, and the keys of a
+profile's file (`controls`) that carry them out, if hardcost has some.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from hardcost.errors import InputError
+from hardcost.profiles.importers.scapaccount import class_of
+
+_FOLDER = "benchmarks"
+_PRODUCTS = ("rhel9", "ubuntu2204", "ubuntu2404")
+_PREFIX = re.compile(r"(rhel-?9|ubuntu-?2[24]\.?04):(.+)", re.IGNORECASE)
+_STIG = re.compile(r"(RHEL|UBTU)-\d\d-\d+|CCE-\d+-\d", re.IGNORECASE)
+_VULNERABILITY = re.compile(r"S?(V-\d+)(?:r\d+_rule)?", re.IGNORECASE)
+_REQUIREMENT = re.compile(r"SRG-[A-Z]+-\d+(-[A-Z]+-\d+)?", re.IGNORECASE)
+_XCCDF = re.compile(r"xccdf_[^_]+_rule_([\w.-]+)")
+_CIS = re.compile(r"(?:cis[ -])?(\d+(?:\.\d+){1,6})", re.IGNORECASE)
+_UNKNOWN = "hardcost does not know what such a rule costs"
+
+
+@dataclass(frozen=True)
+class Required:
+    """What a benchmark's control requires: the keys of a profile's file, with its other names."""
+
+    name: str
+    title: str
+    source: str
+    tables: dict[str, Any]
+    ids: tuple[str, ...]
+    severity: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Product:
+    """The controls of one product's benchmarks, each a line of JSON."""
+
+    name: str
+    title: str
+    release: str
+    stig: str
+    cis: str
+    lines: tuple[str, ...]
+
+    def having(self, word: str) -> list[dict[str, Any]]:
+        """Return the lines in which a word stands as a whole."""
+        quoted = json.dumps(word)
+        return [json.loads(line) for line in self.lines if quoted in line]
+
+    @property
+    def source(self) -> str:
+        """Say whose numbers these are."""
+        return f"{self.title}: STIG {self.stig}, CIS {self.cis} ({self.release})"
+
+
+def is_name(text: str) -> bool:
+    """Say whether a text is what a benchmark calls a control: it looks like it, or is known."""
+    bare = _without_product(text)[1]
+    forms = (_STIG, _VULNERABILITY, _REQUIREMENT, _XCCDF, _CIS)
+    return any(form.fullmatch(bare) for form in forms) or bool(_found(text))
+
+
+def required(text: str) -> Required:
+    """Return what the control of a name requires: a STIG's, CCE or CIS number, or an XCCDF rule.
+
+    `PRODUCT:` before it says which product's it is, such as `ubuntu2404:5.1.1`.
+
+    Raises:
+        InputError: No benchmark has such a control, several have, or nothing is known to carry it
+            out.
+    """
+    found = _found(text)
+    bare = _without_product(text)[1]
+    if not found:
+        raise _unknown(text, bare)
+    if len(found) > 1 and _CIS.fullmatch(bare):
+        number = _key(bare)
+        said = "; ".join(f"{one.name}:{number} is {_rules(row)}" for one, row in found)
+        raise InputError(
+            f"'{text}' is a number of {len(found)} CIS benchmarks",
+            hint=f"say whose it is: {said}",
+        )
+    product, row = found[0]
+    if "controls" not in row:
+        raise InputError(
+            f"hardcost has no control for {text} of {product.title}: {_why(row)}",
+            hint="`hardcost list controls` lists those it has",
+        )
+    others = [f"{one.name}:{_key(bare)} is {one.title}'s" for one, _ in found[1:]]
+    return Required(
+        name=text,
+        title=f"{text}: {_rules(row)}",
+        source=product.source,
+        tables=row["controls"],
+        ids=tuple(dict.fromkeys((*row["rules"], *row.get("names", ())))),
+        severity=row.get("severity", ""),
+        notes=(f"{text} as {product.title} has it; {', '.join(others)}",) if others else (),
+    )
+
+
+def controls(product: str) -> list[str]:
+    """Return the numbers of a product's controls that something carries out, one of each."""
+    rows = [row for row in _product(product).having("controls") if "controls" in row]
+    return [[*row.get("names", ()), *row.get("cis", ()), *row["rules"]][0] for row in rows]
+
+
+@cache
+def _product(name: str) -> _Product:
+    folder = resources.files("hardcost.profiles").joinpath(_FOLDER)
+    first, *lines = folder.joinpath(f"{name}.jsonl").read_text("utf-8").splitlines()
+    return _Product(name=name, lines=tuple(lines), **json.loads(first))
+
+
+def _found(text: str) -> list[tuple[_Product, dict[str, Any]]]:
+    """Return the control of that name in each product that has one."""
+    wanted, bare = _without_product(text)
+    key = _key(bare)
+    field = "cis" if _CIS.fullmatch(bare) else "names"
+    rule = _XCCDF.fullmatch(bare)
+    return [
+        (product, row)
+        for product in map(_product, [wanted] if wanted else _PRODUCTS)
+        for row in product.having(rule[1] if rule else key)
+        if (key in row.get(field, ()) and not rule) or row["rules"] == [rule[1] if rule else bare]
+    ]
+
+
+def _without_product(text: str) -> tuple[str | None, str]:
+    """Return the product that a name begins with, if any, and the rest of it."""
+    found = _PREFIX.fullmatch(text)
+    if found is None:
+        return None, text
+    return found[1].lower().replace("-", "").replace(".", ""), found[2]
+
+
+def _key(bare: str) -> str:
+    """Return a name as the data have it."""
+    if _STIG.fullmatch(bare):
+        return bare.upper()
+    number = _VULNERABILITY.fullmatch(bare) or _CIS.fullmatch(bare)
+    return number[1].upper() if number else bare
+
+
+def _rules(row: dict[str, Any]) -> str:
+    rules = row["rules"]
+    return rules[0] if len(rules) == 1 else f"{rules[0]} and {len(rules) - 1} more"
+
+
+def _why(row: dict[str, Any]) -> str:
+    """Say why nothing carries out a control."""
+    own = row.get("why", {})
+    said: dict[str, list[str]] = {}
+    for rule in row["rules"]:
+        known = class_of(rule)
+        why = own.get(rule, _UNKNOWN) if known is None else known.reason
+        said.setdefault(why, []).append(rule)
+    return "; ".join(f"{why} ({', '.join(rules)})" for why, rules in said.items())
+
+
+def _unknown(text: str, bare: str) -> InputError:
+    if _REQUIREMENT.fullmatch(bare):
+        return InputError(
+            f"{text} is a requirement that many controls meet, and not a control",
+            hint="name the control, such as RHEL-09-654010",
+        )
+    known = "; ".join(_product(name).source for name in _PRODUCTS)
+    return InputError(f"no benchmark here has a control '{text}'", hint=f"known are {known}")
