@@ -158,6 +158,15 @@ def test_a_boot_can_be_asked_to_be_fresh_and_one_of_systemd_always_is(boot: Boot
     assert "hardcost.snapshot" not in argv.kernel_line(ICOUNT, boot)
 
 
+@pytest.mark.parametrize("word", ["nolapic", "nolapic_timer", "disableapic", "lockdown=integrity"])
+def test_a_boot_whose_timer_cannot_be_silenced_is_never_stopped(word: str) -> None:
+    line = argv.kernel_line(ICOUNT, Boot((word,))).split()
+    assert argv.boots_afresh(Boot((word,)))
+    assert word in line
+    assert "iomem=relaxed" in line
+    assert "hardcost.snapshot" not in line
+
+
 def test_systemd_is_asked_for_by_a_word_for_the_probe() -> None:
     whole = Boot(guest="debian", init="systemd")
     assert "hardcost.init=systemd" in argv.kernel_line(ICOUNT, whole, DISKS).split()

@@ -56,8 +56,12 @@ _FRESH_WORDS = (
     # to the probe hands it the job as a file. Size and place of the ports, offsets of its three.
     "qemu_fw_cfg.ioport=12@0x510:0:1:4",
 )
-_LOCKED_WORDS = ("iomem=relaxed",)  # as where it stops, so that costs are of the same machine
-_LOCKDOWN = re.compile(r"lockdown=(integrity|confidentiality)")
+_COLD_WORDS = ("iomem=relaxed",)  # as where it stops, so that costs are of the same machine
+# Lockdown refuses the probe what the stop takes. Without the processor's own timer the kernel's tick
+# comes from one that can't be silenced, and whether a stop is clean is luck.
+_NO_SNAPSHOT = re.compile(
+    r"lockdown=(integrity|confidentiality)|nolapic|nolapic_timer|disableapic"
+)
 _SPIN_WORD = "hardcost.spin"  # has the probe keep the processor from being idle, once it works
 _SYSTEMD_WORDS = ("hardcost.init=systemd", "systemd.hostname=hardcost")
 _STOP_WORDS = ("-device", "pvpanic", "-action", "panic=pause")  # how it stops for the snapshot
@@ -129,22 +133,24 @@ def boots_afresh(boot: Boot) -> bool:
     """Say whether each trial boots, instead of going on from a snapshot.
 
     A kernel that hardcost builds boots in about a second, and one that is hardened may forbid what
-    a snapshot takes: /dev/mem, to silence the timers, or even the ports, to stop. So does lockdown.
+    a snapshot takes: /dev/mem, to silence the timers, or even the ports, to stop. So do some boot
+    parameters.
     """
-    return _boots_quickly(boot) or locks_down(boot)
+    return _boots_quickly(boot) or prevents_snapshots(boot)
 
 
 def _boots_quickly(boot: Boot) -> bool:
     return boot.kernel is not None or boot.fresh or boot.init == "systemd"
 
 
-def locks_down(boot: Boot) -> bool:
-    """Say whether a boot's parameters have the kernel refuse the ports to the probe.
+def prevents_snapshots(boot: Boot) -> bool:
+    """Say whether a boot's parameters keep snapshots from being clean.
 
-    The job then comes in the initramfs: Debian's kernel has the firmware configuration's driver as
-    a module. A kernel that is built has it built in.
+    Lockdown also has the kernel refuse the ports to the probe. So the job comes in the initramfs:
+    Debian's kernel has the firmware configuration's driver as a module. A kernel that is built has
+    it built in.
     """
-    return boot.kernel is None and any(map(_LOCKDOWN.fullmatch, boot.parameters))
+    return boot.kernel is None and any(map(_NO_SNAPSHOT.fullmatch, boot.parameters))
 
 
 def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ()) -> str:
@@ -164,7 +170,7 @@ def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ())
     if _boots_quickly(boot):
         way = _FRESH_WORDS
     else:
-        way = _LOCKED_WORDS if locks_down(boot) else _SNAPSHOT_WORDS
+        way = _COLD_WORDS if prevents_snapshots(boot) else _SNAPSHOT_WORDS
     disk_words = _disk_kernel_words(disks)
     spin = [_SPIN_WORD] if hardware.acceleration == "icount" else []  # so that no time is skipped
     init = _SYSTEMD_WORDS if boot.init == "systemd" else ()

@@ -15,7 +15,7 @@ from hardcost.machines.confined import Files, guard, sandbox_words, user_of
 from hardcost.machines.folders import REMEDY, is_full
 from hardcost.machines.machine import Execution
 from hardcost.machines.qemu import cpio, profiler
-from hardcost.machines.qemu.argv import QEMU, Recipe, Streams, boots_afresh, locks_down
+from hardcost.machines.qemu.argv import QEMU, Recipe, Streams, boots_afresh, prevents_snapshots
 from hardcost.machines.qemu.guestprocess import GuestProcess, guest_process
 from hardcost.machines.qemu.guesttime import Standstill, StoodStillError, limited
 
@@ -165,7 +165,7 @@ def _initramfs(recipe: Recipe, scratch: Path, files: Files) -> Path:
 
     The kernel unpacks one archive after another.
     """
-    if not locks_down(recipe.boot):
+    if not prevents_snapshots(recipe.boot):
         return files.read(recipe.initramfs)
     both = scratch / "initrd"
     shutil.copyfile(recipe.initramfs, both)

@@ -129,5 +129,5 @@ def located(error: MachineError, boot: Boot) -> MachineError:
     """Return the error of a boot with the parameters that may be to blame."""
     if not boot.parameters:
         return error
-    message = f"{error}; its boot parameters: {' '.join(boot.parameters)}"
+    message = f"{error}; its boot parameters: {' '.join(told(boot.parameters))}"
     return MachineError(message, hint=error.problems[0].hint, console=error.console)
