@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import sqlite3
 from typing import TYPE_CHECKING
 
@@ -112,7 +113,7 @@ def test_two_runs_are_one_table(say: Say) -> None:
     say(f"bill my.rules {ON} --fresh")
     rows = table(stdout(say("compare bill last --format csv")) or "kind\n")
     assert rows == []  # both runs' names begin so: that is an error, and no table
-    names = [line.split()[0] for line in stdout(say("list runs")).splitlines()[1:]]
+    names = [run["run"] for run in json.loads(stdout(say("list runs --format json")))]
     rows = table(stdout(say(f"compare {names[1]} {names[0]} --format csv")))
     assert {row["kind"] for row in rows} == {"changed"}
     assert {row["baseline"] for row in rows} == {names[1]}

@@ -46,5 +46,5 @@ def test_a_damaged_archive_is_an_error(tmp_path: Path) -> None:
 
 
 def test_files_go_with_kernel_options_alone(tmp_path: Path) -> None:
-    done = CliRunner().invoke(list_, ["profiles", str(tmp_path)])
+    done = CliRunner().invoke(list_, ["profiles", "--config", str(tmp_path)])
     assert done.exit_code == 2

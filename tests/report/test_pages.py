@@ -73,8 +73,8 @@ def test_the_first_thing_below_the_heading_is_the_answer(
 ) -> None:
     (heading,) = page.xpath("//h1")
     after = heading.xpath("following::*[self::p or self::table or self::dl or self::svg]")
-    said = answer(finding).sentences
-    assert [one.text_content() for one in after[: len(said)]] == list(said)
+    said = [one.replace("`", "") for one in answer(finding).sentences]
+    assert [one.text_content() for one in after[: len(said)]] == said
     words = " ".join(page.xpath("//body")[0].text_content().split())
     first = re.search(r"\d", words[words.index(said[0]) :])
     assert first is not None
@@ -86,7 +86,7 @@ def test_the_first_screen_holds_what_is_dearest_and_what_is_free(
 ) -> None:
     said = answer(finding)
     shown = [" ".join(one.text_content().split()) for one in page.xpath("//*[@id='dearest']//li")]
-    assert len(shown) == len(said.dearest) <= 5
+    assert len(shown) == len(said.dearest) <= 10
     for one, text in zip(said.dearest, shown, strict=True):
         assert one.cost in text
         assert one.name in text

@@ -80,7 +80,7 @@ def test_what_was_not_counted_all_the_while_is_left_out_and_said() -> None:
     assert (rules.trials, rules.left_out, dict(rules.counts)) == (0, 1, {})
     (grid,) = counter_grids(finding(*trials, *lost))
     assert cells(grid)["cycles"] == ("200", "-")
-    assert grid.notes[1].startswith("of up to 1 trial of a configuration a call is left out")
+    assert grid.notes[1].startswith("up to 1 trial of a configuration lack a call")
 
 
 def test_without_counters_there_is_no_table() -> None:

@@ -25,7 +25,7 @@ Row = dict[str, str | float]
 Drawing = alt.Chart | alt.LayerChart
 
 COLOURS = (
-    "#0072b2", "#d55e00", "#009e73", "#c56f9f", "#b27d00", "#7b5fe0", "#6e8b00", "#c8102e",
+    "#0072b2", "#d55e00", "#009e73", "#c56f9f", "#b27d00", "#7b5fe0", "#6e8b00", "#d81b3a",
 )  # fmt: skip
 """After Okabe and Ito, dark enough to stand out from white and from black (3 to 1).
 

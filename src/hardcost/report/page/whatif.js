@@ -38,6 +38,7 @@ const rows = { controls: [], metrics: [] };
 
 /** @type {(value: number, digits: number) => string} */
 function number(value, digits) {
+  if (value === 0) return "0";
   const format = { minimumFractionDigits: digits, maximumFractionDigits: digits };
   const text = value.toLocaleString("en", format);
   return /[1-9]/.test(text) ? text : text.replace("-", "");
