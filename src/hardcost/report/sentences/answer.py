@@ -6,6 +6,7 @@ A pure function of the finding; terminal and HTML show the same words. Nothing h
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -174,7 +175,7 @@ def _whole(finding: Finding, bill: Bill, book: Ledger) -> Iterator[str]:
     program, every = _program(finding), with_average(bill, book.weighed).totals
     leading = next(it for it in every if it.metric == book.weighed.leading)
     if leading in clear or (leading not in totals and leading.distinguishable):
-        changed = change(leading, cells.get(leading.metric), program)
+        changed = change(_as_listed(leading, book), cells.get(leading.metric), program)
         compared = f"compared to a system with {baseline_words(finding)}"
         yield f"{profile} {changed}, {compared} ({instrument})."
     else:
@@ -184,6 +185,14 @@ def _whole(finding: Finding, bill: Bill, book: Ledger) -> Iterator[str]:
     if not bill.weights or leading not in clear:
         for one in _also(leading, clear):
             yield f"It {change(one, cells.get(one.metric), program)}."
+
+
+def _as_listed(leading: Total, book: Ledger) -> Total:
+    """Return a total in the list's rounded figures, so that no two sentences differ by a digit."""
+    of = book.leading
+    if of is None or of.metric != leading.metric:
+        return leading
+    return replace(leading, baseline=float(of.baseline), with_profile=float(of.with_profile))
 
 
 def _also(leading: Total, clear: Sequence[Total]) -> Iterator[Total]:
