@@ -146,3 +146,12 @@ def test_a_budget_of_a_bill_that_keeps_no_rule_names_the_least_that_does(
     assert "leave out " not in text
     choice = said(f"bill {words} --budget 'null<=7%' {ON}", capsys)
     assert "leave out 2 of 4 controls" in choice
+
+
+def test_the_bill_beneath_is_weighed_by_the_user_s_histogram(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "counts.json").write_text('{"getppid": 1, "chmod": 3}')
+    said(f"advise my.rules {ON} --histogram counts.json --budget 'mix<=100%'", capsys)
+    (page,) = (tmp_path / "reports").glob("advise-*.html")
+    assert "weighs 2 measured calls as your histogram does" in page.read_text()

@@ -22,6 +22,7 @@ from hardcost.cli.monitors import work_progress
 from hardcost.cli.namedprofiles import named_profiles
 from hardcost.cli.rules import common
 from hardcost.cli.rules.common import NOWHERE
+from hardcost.cli.weights import Wanted as Weighed
 from hardcost.controls.control import AuditRule, KernelOption
 from hardcost.design import leave_one_out, several
 from hardcost.design.plan import Workload
@@ -147,7 +148,8 @@ def _advised(  # noqa: PLR0913, PLR0917  (what is advised on, and how it is meas
                 study=plan.study,
             )
         records = run.measure_more(plan)
-        found = billsingle.finding(cheaper.profile, plan, run, records, chosen)
+        by = Weighed(counts=wanted.counts)
+        found = billsingle.finding(cheaper.profile, plan, run, records, chosen, by)
         choices = Choices(cheaper.profile, plan, run, records)
         advice = _Advice(choices, wanted, cheaper, found.bill)
         choice, kept = advice.choice(rounds=_rounds(profile))
