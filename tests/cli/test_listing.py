@@ -238,3 +238,13 @@ def test_controls_are_read_once_for_each_set_of_packages(tmp_path: Path) -> None
     (packages / "another").mkdir()
     assert said("list", "controls", HARDCOST_CACHE=str(tmp_path)) == first
     assert len(list((tmp_path / "listings").iterdir())) == 2
+
+
+def test_a_benchmark_s_number_that_no_profile_shows_names_what_takes_it() -> None:
+    ended = CliRunner().invoke(hardcost, ["list", "controls", "RHEL-09-654010"])
+    assert ended.exit_code == 1
+    assert "`hardcost bill RHEL-09-654010` measures it" in ended.stderr
+    assert (
+        "running programs do not pay"
+        in CliRunner().invoke(list_, ["controls", "RHEL-09-411050"]).stderr
+    )

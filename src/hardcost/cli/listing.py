@@ -15,6 +15,7 @@ import click
 
 from hardcost.cli.console import fitted, note
 from hardcost.cli.lazy import imported
+from hardcost.errors import InputError
 from hardcost.report.text import visible
 
 Row = dict[str, Any]
@@ -53,11 +54,26 @@ def list_(  # noqa: PLR0913  (click's options)
         note("nothing yet")
     if patterns and not rows:
         note(f"no {what} match {' and '.join(map(repr, patterns))}")
+        if what == "controls":
+            _note_benchmark(patterns)
     unknown = [row["profile"] for row in every if row.get("mechanism") == "unknown"]
     if patterns and unknown:
         note(f"not known here until they are billed once: the controls of {', '.join(unknown)}")
     if patterns and not rows:
         raise click.exceptions.Exit(1)
+
+
+def _note_benchmark(patterns: tuple[str, ...]) -> None:
+    """Say which patterns are what a benchmark calls a control, and what takes them."""
+    is_name = imported("hardcost.profiles.benchmarkcontrols:is_name")
+    required = imported("hardcost.profiles.benchmarkcontrols:required")
+    for one in filter(is_name, patterns):
+        try:
+            found = required(one)
+        except InputError as error:
+            note(str(error))
+        else:
+            note(f"{found.title}; {found.source}; `hardcost bill {one}` measures it")
 
 
 def _contains(row: Row, pattern: str) -> bool:

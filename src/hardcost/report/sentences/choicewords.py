@@ -74,7 +74,12 @@ def _keeps(choice: Choice, budget: str, kept: int, costs: Sequence[Costs], how: 
 
 def given_up_lines(choice: Choice) -> list[str]:
     """Return a line for each control that is given up by choice."""
-    return [f"  give up  {visible(one.control)}  [{_facts(one)}]" for one in choice.abandoned]
+    return [f"  give up  {visible(_as_written(one))}  [{_facts(one)}]" for one in choice.abandoned]
+
+
+def _as_written(one: Abandoned) -> str:
+    """Return a control as its author wrote it; what replaces several is shown as it is."""
+    return one.stands_for[0] if len(one.stands_for) == 1 else one.control
 
 
 def kept_lines(choice: Choice) -> list[str]:
