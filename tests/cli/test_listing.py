@@ -246,5 +246,5 @@ def test_a_benchmark_s_number_that_no_profile_shows_names_what_takes_it() -> Non
     assert "`hardcost bill RHEL-09-654010` measures it" in ended.stderr
     assert (
         "running programs do not pay"
-        in CliRunner().invoke(list_, ["controls", "RHEL-09-411050"]).stderr
+        in CliRunner().invoke(hardcost, ["list", "controls", "RHEL-09-411050"]).stderr
     )
