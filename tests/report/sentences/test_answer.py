@@ -326,7 +326,10 @@ def test_a_run_begins_with_its_dearest_configuration(run: Finding) -> None:
             "expensive as the baseline rules=0 (geometric mean of 28 metrics, instrument insn)."
         ),
         "It costs most on null: 10.3 times the baseline (+3,351 instructions per operation).",
-        "1 of 36 configurations is not distinguishable from the baseline on any metric.",
+        (
+            "1 of 36 configurations is not distinguishable from the baseline on any metric: "
+            "'kernel=flat rules=0'."
+        ),
         (
             "Between rules=1 and rules=160, each step of 1 in rules adds 19 instructions per "
             "operation to the median metric, on average."

@@ -183,11 +183,16 @@ def _within(gate: Gate) -> str:
     if not gate.changed:
         return f"Nothing grew ({gate.how}): {count(len(gate.growths), 'metric')} the same."
     known = [one for one in gate.changed if not math.isnan(one.share)]
-    text = f"No metric is over its limit ({gate.how})."
+    unlimited = all(one.limit is None for one in gate.growths)
+    text = "No limit was set." if unlimited else f"No metric is over its limit ({gate.how})."
     if gate.accepted:
         text = f"{text[:-1]}, apart from what {_accepted(gate)} adds, which a comment accepts."
     if not known:
         return text
     most = max(known, key=lambda one: one.share)
-    bound = "no limit" if most.limit is None else f"limit {limit(most)}"
-    return f"{text} The largest growth is that of {visible(most.name)}: {grown(most)} ({bound})."
+    bound = f"limit {limit(most)}"
+    if most.limit is None:
+        bound = gate.how if unlimited else "no limit"
+    causes = [part for part in most.parts if part.cost > 0][:_MOST_LINES]
+    by = f"; {_causes(most, causes)}" if causes else ""
+    return f"{text} {visible(most.name)} grows most: {grown(most)} ({bound}){by}."

@@ -256,12 +256,13 @@ def _unchanged(overall: Mapping[str, float], same: Sequence[str]) -> Iterator[st
     if same and len(overall) > 1:
         of = f"{len(same)} of {len(overall)} configurations"
         verb = "is" if len(same) == 1 else "are"
-        yield f"{of} {verb} not distinguishable from the baseline on any metric."
+        named = f": {joined([visible(name) for name in same])}" if len(same) <= _SHOWN else ""
+        yield f"{of} {verb} not distinguishable from the baseline on any metric{named}."
 
 
 def _unexercised(finding: Finding) -> Iterator[str]:
     if finding.unexercised:
-        names = joined([quoted(name) for name in finding.unexercised[:_SHOWN]])
+        names = joined([visible(name) for name in finding.unexercised[:_SHOWN]])
         more = len(finding.unexercised) - _SHOWN
         others = f" and {more} more" if more > 0 else ""
         yield f"Nothing exercised what {names}{others} changes: that cost is not known."
