@@ -121,7 +121,7 @@ def whole_plan(  # noqa: PLR0913  (each is a choice of its own)
     )
     return Plan(
         study=f"gate-{study_of(head).removeprefix('bill-')[:LONGEST]}",
-        title=f"{base.name}, then {head.name}",
+        title=f"before: {base.name}; after: {head.name}",
         instrument=measured.name,
         baseline=BASELINE,
         trials=grid,

@@ -77,10 +77,10 @@ def test_a_bill_begins_with_its_cost_its_dearest_control_and_what_is_free() -> N
             "mine makes open 2.30 times as expensive (+1,304 instructions per operation), "
             f"compared to a system with audit on and no rules {INSN}."
         ),
-        (f"The most expensive control makes 1,204 of the 1,304 instructions on open: {DEAR}."),
+        (f"The most expensive rule makes 1,204 of the 1,304 instructions on open: {DEAR}."),
         (
-            "1 of 3 controls costs nothing distinguishable from 0 on anything measured beside the"
-            " others."
+            "1 of 3 rules is free here: while the others are on, it costs nothing"
+            " distinguishable from 0."
         ),
     )
     assert next((one.number, one.name, one.part) for one in said.dearest) == (1, DEAR, 1.0)
@@ -122,7 +122,7 @@ def test_what_instructions_do_not_show_is_not_called_free() -> None:
     free, dear = item("page tables", "open", 0.0), item(DEAR, "open", 5.0)
     said = answer(finding_of(bill_of([dear, replace(free, caveat="no caches are modelled")])))
     assert said.free == ()
-    assert "The numbers do not show what 1 control may cost; the table says why." in said.sentences
+    assert "The numbers do not show what 1 rule may cost; the table says why." in said.sentences
     assert not any("distinguishable" in sentence for sentence in said.sentences)
     shown = render(bill_table(finding_of(bill_of([dear, replace(free, caveat="no caches")]))), 200)
     assert "no caches" in shown
@@ -133,8 +133,8 @@ def test_a_control_that_is_in_the_rest_on_every_metric_is_free_and_counted() -> 
     said = answer(finding_of(bill))
     assert said.free == ((2, FREE),)
     free = (
-        "1 of 2 controls costs nothing distinguishable from 0 on anything measured beside the"
-        " others."
+        "1 of 2 rules is free here: while the others are on, it costs nothing"
+        " distinguishable from 0."
     )
     assert said.sentences[-1] == free
     shown = render(bill_table(finding_of(bill)), 120)
@@ -142,7 +142,7 @@ def test_a_control_that_is_in_the_rest_on_every_metric_is_free_and_counted() -> 
     assert re.search(rf"\(~0\) .*{FREE}", shown)
     unshown = answer(finding_of(replace(bill, unshown=(FREE,))))
     assert unshown.free == ()
-    assert unshown.sentences[-1].startswith("The numbers do not show what 1 control may cost")
+    assert unshown.sentences[-1].startswith("The numbers do not show what 1 rule may cost")
 
 
 def test_a_total_that_placebos_reach_is_nothing() -> None:
@@ -159,8 +159,11 @@ def test_of_many_calls_the_average_and_the_worst_are_named() -> None:
     ]
     first, second, third, *_ = answer(finding_of(bill_of(items, metrics))).sentences
     assert first.startswith("mine makes the average system call 1.57 times as expensive (+")
-    assert second.startswith("The average weighs 3 measured calls as an assumed general-purpose")
-    assert third == "It makes chmod 10.0 times as expensive (+9,000 instructions per operation)."
+    assert second.startswith("The average is over 3 measured calls, weighted by how often")
+    assert third == (
+        "It makes chmod 10.0 times as expensive (+9,000 instructions per operation); 9,000 of that"
+        f" by {DEAR}."
+    )
 
 
 def test_the_users_call_and_mix_replace_the_assumed_average() -> None:
@@ -180,7 +183,8 @@ def test_the_users_call_and_mix_replace_the_assumed_average() -> None:
     mixed = answer(finding_of(replace(bill, weights={"null": 1.0, "chmod": 1.0}, covered=0.5)))
     assert mixed.sentences[0].startswith("mine makes the average system call 5.55 times")
     assert mixed.sentences[1] == (
-        "The average weighs 2 measured calls as your histogram does; they are 50.0% of its calls."
+        "The average is over 2 measured calls, weighted by your histogram; they are 50.0% of its"
+        " calls."
     )
     assert mixed.dearest[0].name == DEAR
 
@@ -225,7 +229,7 @@ def test_a_profile_of_one_control_has_no_dearest() -> None:
     free = answer(finding_of(bill_of([item(DEAR, "open", 0.0)])))
     assert free.sentences == (
         f"mine costs nothing distinguishable from 0 on open {INSN}.",
-        "Its only control costs nothing distinguishable from 0.",
+        "Its only rule costs nothing distinguishable from 0.",
     )
 
 
@@ -234,7 +238,7 @@ def test_a_profile_without_any_cost_says_so() -> None:
     said = answer(finding_of(bill_of(items, ("null", "open"))))
     assert said.sentences == (
         f"mine costs nothing distinguishable from 0 on any of 2 metrics {INSN}.",
-        "None of its 2 controls costs anything distinguishable from 0 beside the others.",
+        "None of its 2 rules costs anything distinguishable from 0 while the others are on.",
     )
     assert said.dearest == ()
     assert len(said.free) == 2
@@ -275,7 +279,7 @@ def test_several_workloads_are_named_with_their_metrics() -> None:
     assert first.startswith("mine makes 'syscalls open' 0.9% more expensive")
     assert (
         second == "It makes filecopy execute 5.00 times as many instructions (+4,000 ins"
-        "tructions per operation)."
+        "tructions per operation); 4,000 of that by -w /etc/shadow -p wa -k identity."
     )
 
 
@@ -323,7 +327,8 @@ def test_a_run_begins_with_its_dearest_configuration(run: Finding) -> None:
     assert said.sentences == (
         (
             "'rules=160 catch-all', the most expensive of 36 configurations, is 2.68 times as "
-            "expensive as the baseline rules=0 (geometric mean of 28 metrics, instrument insn)."
+            "expensive as the baseline rules=0 (geometric mean of 28 metrics, instrument insn: "
+            "instructions executed, not time)."
         ),
         "It costs most on null: 10.3 times the baseline (+3,351 instructions per operation).",
         (
@@ -331,8 +336,9 @@ def test_a_run_begins_with_its_dearest_configuration(run: Finding) -> None:
             "'kernel=flat rules=0'."
         ),
         (
-            "Between rules=1 and rules=160, each step of 1 in rules adds 19 instructions per "
-            "operation to the median metric, on average."
+            "From rules=1 to rules=160, each 1 more of rules adds 19 instructions per "
+            "operation to the median metric, on average; 0 where 'kernel=flat rules=N' and 0 where "
+            "'kernel=flat rules=N catch-all'."
         ),
     )
     assert said.dearest[0].cost == "2.68 times the baseline rules=0"
@@ -343,7 +349,7 @@ def test_whole_programs_are_compared_by_their_whole() -> None:
     assert answer(filecopy()).sentences[0] == (
         "stig-full, the most expensive of 4 configurations, is 30.0 times as expensive as the "
         "baseline none "
-        "(geometric mean of wall in 4 workloads, instrument insn)."
+        "(geometric mean of wall in 4 workloads, instrument insn: instructions executed, not time)."
     )
 
 

@@ -45,14 +45,23 @@ def test_of_many_ids_the_first_two_are_named_and_the_rest_counted() -> None:
     assert lines[0].endswith("medium; id0, id1 and 18 more ids]")
 
 
-def test_how_many_choices_had_to_be_measured_is_said_where_there_were_any() -> None:
-    assert "1 more choice had to be measured to find it" in choice_sentences(chosen(proposals=1))[1]
-    assert "After the bill" not in choice_sentences(chosen())[1]
+def test_what_was_measured_back_in_is_said() -> None:
+    one, both = (choice_sentences(chosen(put_back=number))[1] for number in (1, 2))
+    assert one.endswith("; adding any of 1 of them back exceeds it.")
+    assert both.endswith("; adding any of them back exceeds it.")
+    assert "back" not in choice_sentences(chosen())[1]
 
 
-def test_how_many_were_measured_back_in_is_said() -> None:
-    assert choice_sentences(chosen(put_back=1))[2].startswith("1 of them was tried again")
-    assert choice_sentences(chosen(put_back=2))[2].startswith("Each was tried again")
+def test_worth_is_said_where_controls_are_not_worth_the_same() -> None:
+    same = dataclasses.replace(chosen(), value=1 / 3)
+    assert "worth" not in choice_sentences(same)[0]
+    other = dataclasses.replace(chosen(), value=0.5)
+    assert choice_sentences(other)[0].endswith("; 50.0% of what the controls are worth is kept.")
+
+
+def test_what_is_kept_is_listed_where_it_is_little() -> None:
+    assert kept_lines(chosen(), ("one", "two", "three")) == ["  keep     three"]
+    assert kept_lines(chosen(), ("one", *map(str, range(30)))) == []
 
 
 def test_what_all_rules_together_save_beside_their_costs_is_said_in_a_sentence() -> None:
@@ -61,16 +70,16 @@ def test_what_all_rules_together_save_beside_their_costs_is_said_in_a_sentence()
     paid = dataclasses.replace(chosen(), fixed=fixed)
     some = dataclasses.replace(paid, rules=("one", "two", "three"))
     assert choice_sentences(some)[-1] == (
-        f"Giving up all 3 rules of the exit list would save {price} as well; no choice that keeps"
-        " one of them saves it."
+        "The price of having any audit rule at all is +400 instructions per operation, 80.0% of"
+        " open; only giving up all 3 rules on calls would save that."
     )
     every = dataclasses.replace(paid, rules=("one", "two"))
     assert choice_sentences(every)[-1] == (
-        f"As all 2 rules of the exit list are given up, {price} is saved as well."
+        f"As all 2 rules on calls are given up, {price} is saved as well."
     )
     only = dataclasses.replace(paid, rules=("one",))
     assert choice_sentences(only)[-1] == (
-        f"What giving up the only rule of the exit list saves contains {price}."
+        f"What giving up the only rule on calls saves contains {price}."
     )
     assert choice_sentences(dataclasses.replace(some, fixed=()))[-1].startswith("That was measured")
 
@@ -107,7 +116,7 @@ def test_where_no_rule_fits_the_least_budget_and_what_a_round_one_keeps_are_said
 
 def test_what_cannot_be_kept_is_not_given_up_by_choice() -> None:
     assert given_up_lines(impossible()) == []
-    assert kept_lines(impossible()) == ["  keep  one", "  keep  two", "  keep  three"]
+    assert kept_lines(impossible(), ()) == ["  keep  one", "  keep  two", "  keep  three"]
 
 
 def test_what_has_to_be_kept_has_a_least_budget() -> None:

@@ -20,8 +20,9 @@ SAID = (
 
 
 def test_the_price_of_having_any_rule_is_a_cause_beside_the_lines() -> None:
-    over, price = sentences(gate(fixed=50.0))
+    over, passing, price = sentences(gate(fixed=50.0))
     assert ": having any rule +50, rules.d/x.rules:7 (added) +10 instructions" in over
+    assert passing.startswith("To pass, change or leave out rules.d/x.rules:7, or accept its cost")
     assert price == SAID
 
 

@@ -47,7 +47,7 @@ def test_the_answer_is_about_what_is_asked() -> None:
     first, second = found.sentences
     assert first == (
         "enforcing, which the study asks about, is 7.0% more expensive than the baseline none "
-        "(instrument insn)."
+        "(instrument insn: instructions executed, not time)."
     )
     assert second == "permissive is not distinguishable from it."
 
@@ -93,7 +93,7 @@ def test_one_odd_draw_neither_hides_nor_makes_a_cost() -> None:
     free = run_answer(finding("same", same=(100.0, 101.0, 180.0, 98.9, 99.6)))
     assert free.sentences[0] == (
         "same, which the study asks about, is not distinguishable from the baseline none "
-        "(instrument insn)."
+        "(instrument insn: instructions executed, not time)."
     )
 
 
@@ -104,5 +104,8 @@ def test_a_single_trial_that_is_a_draw_is_no_cost_below_its_resolution() -> None
     ]
     found = run_answer(Finding("r-1", "s", "S", "insn", tuple(single)))
     assert found.sentences == (
-        "No configuration costs distinguishably more than its baseline (instrument insn).",
+        (
+            "No configuration costs distinguishably more than its baseline (instrument insn:"
+            " instructions executed, not time)."
+        ),
     )

@@ -36,8 +36,11 @@ def test_the_most_expensive_controls_are_named_with_their_costs() -> None:
     ]
 
 
-def test_three_free_controls_are_named_and_the_others_counted() -> None:
-    assert lines(answer(1, 4))[-1] == f"Free: {'; '.join(RULES[:3])}; and 1 more"
+def test_ten_free_controls_are_named_and_the_others_counted() -> None:
+    assert lines(answer(1, 4))[-1] == f"Free: {'; '.join(RULES[:4])}"
+    many = tuple((number, f"-w /etc/{number}") for number in range(12))
+    said = Answer(("It costs.",), "Most", (Ranked("x", "+1", 1.0),), "Free", many)
+    assert lines(said)[-1].endswith("-w /etc/9; and 2 more")
     assert lines(answer(1, 1))[-1] == f"Free: {RULES[0]}"
 
 

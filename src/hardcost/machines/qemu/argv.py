@@ -57,11 +57,9 @@ _FRESH_WORDS = (
     "qemu_fw_cfg.ioport=12@0x510:0:1:4",
 )
 _COLD_WORDS = ("iomem=relaxed",)  # as where it stops, so that costs are of the same machine
-# Lockdown refuses the probe what the stop takes. Without the processor's own timer the kernel's tick
-# comes from one that can't be silenced, and whether a stop is clean is luck.
-_NO_SNAPSHOT = re.compile(
-    r"lockdown=(integrity|confidentiality)|nolapic|nolapic_timer|disableapic"
-)
+# Lockdown refuses the probe what the stop takes. Without the processor's own timer the kernel's
+# tick comes from one that can't be silenced, and whether a stop is clean is luck.
+_NO_SNAPSHOT = re.compile(r"lockdown=(integrity|confidentiality)|nolapic|nolapic_timer|disableapic")
 _SPIN_WORD = "hardcost.spin"  # has the probe keep the processor from being idle, once it works
 _SYSTEMD_WORDS = ("hardcost.init=systemd", "systemd.hostname=hardcost")
 _STOP_WORDS = ("-device", "pvpanic", "-action", "panic=pause")  # how it stops for the snapshot

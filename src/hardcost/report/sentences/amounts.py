@@ -78,6 +78,12 @@ def unit_words(unit: str) -> str:
     return _WORDS.get(str(unit), visible(str(unit)))
 
 
+def instrument_words(name: str) -> str:
+    """Return an instrument's name in a sentence; of instructions also what they are not."""
+    what = ": instructions executed, not time" if name == "insn" else ""
+    return f"instrument {visible(name)}{what}"
+
+
 def quoted(name: str) -> str:
     """Return a name for use in a sentence: in quotes if it contains a space."""
     shown = visible(name)
@@ -149,6 +155,8 @@ def change(of: Measured, cell: Interval | None, program: str = "the program") ->
         verb = "take " if unit in _TIMES else ""
         words = f"makes {name} {verb}{grown(factor, unit)}"
     span = _span(cell)
+    if last == WHOLE and unit not in _TIMES and factor < _TWICE:
+        span = _span_of_shares(cell)
     return f"{words} ({span})" if span else f"{words} ({added})"
 
 
@@ -157,6 +165,13 @@ def _executed(factor: float) -> str:
     if factor >= _TWICE:
         return f"{ratio(factor)[1:]} times as many instructions"
     return f"{percent(abs(factor - 1))} {'more' if factor >= 1 else 'fewer'} instructions"
+
+
+def _span_of_shares(cell: Interval | None) -> str:
+    """Return the interval of what is added, as shares; nothing if it is a point when rounded."""
+    if not _span(cell) or cell is None:
+        return ""
+    return f"95% interval {percent(cell.ratio_low - 1)} to {percent(cell.ratio_high - 1)}"
 
 
 def _span(cell: Interval | None) -> str:

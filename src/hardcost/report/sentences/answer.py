@@ -16,6 +16,7 @@ from hardcost.report.sentences.advice import advice_lines
 from hardcost.report.sentences.amounts import (
     amount,
     change,
+    instrument_words,
     joined,
     metric_words,
     quoted,
@@ -44,6 +45,13 @@ _PROFILE = "profile"
 _NULL = "null"
 """The cheapest call: its ratio is the largest of most bills, and says least of a workload."""
 
+_PLURAL = {"rule": "rules", "control": "controls"}
+
+_TITLES = _PLURAL | {"control": "controls (settings that can be off)"}
+
+_TELLING = Decimal("0.02")
+"""The least share of a cost that belongs to no single control and is worth a sentence."""
+
 _DEAREST = 5
 """Most controls that are named in one sentence."""
 
@@ -71,39 +79,50 @@ def answer(finding: Finding) -> Answer:
     sentences += both_sentences(finding)
     sentences += _any_rule(book)
     sentences += _defaults(book)
+    kind = kind_of(finding.bill)
     if finding.search is not None:
         sentences += _searched(finding.bill, book)
     else:
-        sentences += _controls(book)
+        sentences += _controls(book, kind)
     # A search measures the culprits only, and says nothing about other single controls.
     free = () if finding.search is not None else free_entries(book)
     by = "" if book.leading is None else metric_words(book.leading.metric)
     return Answer(
         tuple(sentences),
-        f"The most expensive controls (settings that can be off), by their cost on {by}",
+        f"The most expensive {_TITLES[kind]}, by their cost on {by}",
         tuple(_ranked(book)),
-        "Free: not distinguishable from 0 on anything measured"
+        "Free here: not distinguishable from 0 on anything measured"
         f" ({len(free)} of {len(book.entries)})",
         tuple((entry.number, visible(entry.control)) for entry in free),
-        _others(book),
+        _others(book, kind, searched=finding.search is not None),
     )
 
 
-def _others(book: Ledger) -> str:
-    """Return what the controls cost together that are not among the dearest."""
+def kind_of(bill: Bill) -> str:
+    """Return what a bill's controls are called: rules, if all are audit rules."""
+    names = bill.controls or tuple(item.control for item in bill.items)
+    # Names of audit rules alone begin so: they are the rules.
+    return "rule" if names and all(name.startswith("-") for name in names) else "control"
+
+
+def _others(book: Ledger, kind: str, *, searched: bool) -> str:
+    """Return what the controls cost that are not listed, and what none of them costs by itself."""
     of, named = book.leading, {entry.control for entry in dear_entries(book)[:TOP]}
     others = [entry for entry in book.entries if entry.control not in named]
-    if of is None or not others:
+    if of is None or searched:
         return ""
-    cost = f"{signed(of.of(others), of.digits)} {_per(of)}"
-    if of.of(others) == 0:
-        cost = "nothing distinguishable from 0"
-    one = len(others) == 1
-    return (
-        f"The other control costs {cost}."
-        if one
-        else f"The {len(others)} others cost {cost} together."
-    )
+    said, cost = [], of.of(others)
+    if cost:
+        whose = f"The other {kind} costs" if len(others) == 1 else f"The {len(others)} others cost"
+        together = "" if len(others) == 1 else " together"
+        said.append(f"{whose} {signed(cost, of.digits)} {_per(of)}{together}.")
+    beyond = of.cost - of.fixed - of.of(book.entries)
+    if abs(beyond) > abs(of.cost) * _TELLING:
+        what = "what they cost together but not one by one" if beyond > 0 else "what they share"
+        said.append(
+            f"{signed(beyond, of.digits)} {_per(of)} belong to no single {kind}: {what}, and noise."
+        )
+    return " ".join(said)
 
 
 def is_free(item: Item) -> bool:
@@ -158,9 +177,7 @@ def _advised(finding: Finding) -> Iterator[str]:
 def _whole(finding: Finding, bill: Bill, book: Ledger) -> Iterator[str]:
     """Yield the cost of the whole profile: on what leads the bill, and where it is largest."""
     profile = quoted(bill.profile)
-    instrument = f"instrument {visible(finding.instrument)}"
-    if finding.instrument == "insn":
-        instrument += ": instructions executed, not time"
+    instrument = instrument_words(finding.instrument)
     totals = [it for it in bill.totals if math.isfinite(it.baseline + it.with_profile)]
     if not totals:
         yield f"No cost of {profile} was measured ({instrument})."
@@ -184,7 +201,7 @@ def _whole(finding: Finding, bill: Bill, book: Ledger) -> Iterator[str]:
     yield from _average_of(book)
     if not bill.weights or leading not in clear:
         for one in _also(leading, clear):
-            yield f"It {change(one, cells.get(one.metric), program)}."
+            yield f"It {change(one, cells.get(one.metric), program)}{_mostly(one, book)}."
 
 
 def _as_listed(leading: Total, book: Ledger) -> Total:
@@ -226,13 +243,13 @@ def _average_of(book: Ledger) -> Iterator[str]:
     calls = f"{len(weighed.weights)} measured calls"
     if weighed.assumed:
         yield (
-            f"The average weighs {calls} as an assumed general-purpose system makes them, as"
-            " `hardcost rules cost` does; --histogram FILE takes your system's counts, --call open"
-            " a single call."
+            f"The average is over {calls}, weighted by how often a general-purpose system is"
+            " assumed to make them; --histogram FILE weighs them as your system does, --call open"
+            " bills that call alone."
         )
     else:
         yield (
-            f"The average weighs {calls} as your histogram does; they are"
+            f"The average is over {calls}, weighted by your histogram; they are"
             f" {percent(weighed.covered)} of its calls."
         )
 
@@ -242,9 +259,14 @@ def _any_rule(book: Ledger) -> Iterator[str]:
     paid = book.leading
     if paid is None or not paid.fixed or paid.baseline <= 0:
         return
-    cost = f"{number(paid.fixed, paid.digits)} {_per(paid)} on {metric_words(paid.metric)}"
-    end = "; leaving out single rules does not avoid it" if len(book.entries) > 1 else ""
-    yield f"Having any audit rule, whichever it is, costs {cost}{end}."
+    cost = f"{number(paid.fixed, paid.digits)} of the {number(paid.cost, paid.digits)}"
+    if paid.fixed > paid.cost:
+        cost = number(paid.fixed, paid.digits)
+    end = "; only leaving out all rules saves that" if len(book.entries) > 1 else ""
+    yield (
+        f"Having any audit rule at all costs {cost} {_per(paid)} on"
+        f" {metric_words(paid.metric)}{end}."
+    )
 
 
 def _per(account: Account) -> str:
@@ -287,44 +309,59 @@ def by_metric(finding: Finding, configuration: str) -> dict[str, Cell]:
     return {f"{c.workload} {c.metric}" if several else c.metric: c for c in cells}
 
 
-def _controls(book: Ledger) -> Iterator[str]:
+def _mostly(total: Total, book: Ledger) -> str:
+    """Return which control makes more than half of a metric's cost, if one does."""
+    account = next((one for one in book.accounts if one.metric == total.metric), None)
+    if account is None or not account.items or is_rate(account.unit):
+        return ""
+    entry = max(book.entries, key=lambda one: account.items.get(one.control, Decimal(0)))
+    cost = account.items.get(entry.control, Decimal(0))
+    if cost <= 0 or cost * 2 <= account.cost or is_free(entry.items[total.metric]):
+        return ""
+    name = shorten(visible(entry.control), _NAME)
+    return f"; {number(min(cost, account.cost), account.digits)} of that by {name}"
+
+
+def _controls(book: Ledger, kind: str) -> Iterator[str]:
     """Yield the most expensive control, how many are free, and how many are unknown."""
     entries, free = book.entries, free_entries(book)
     unshown = [entry for entry in entries if entry.unshown]
     if len(entries) == 1 and free:
-        yield "Its only control costs nothing distinguishable from 0."
+        yield f"Its only {kind} costs nothing distinguishable from 0."
     if len(entries) > 1:
-        yield from _dearest(book)
-        yield from _free(len(entries), len(free), len(unshown))
+        yield from _dearest(book, kind)
+        yield from _free(len(entries), len(free), len(unshown), kind)
     if unshown:
-        controls = "its only control" if len(entries) == 1 else count(len(unshown), "control")
+        controls = f"its only {kind}" if len(entries) == 1 else count(len(unshown), kind)
         yield f"The numbers do not show what {controls} may cost; the table says why."
 
 
-def _free(every: int, free: int, unshown: int) -> Iterator[str]:
+def _free(every: int, free: int, unshown: int, kind: str) -> Iterator[str]:
     """Yield how many controls are free."""
     if free == every:
         yield (
-            f"None of its {every} controls costs anything distinguishable from 0 beside the others."
+            f"None of its {every} {_PLURAL[kind]} costs anything distinguishable from 0 while the"
+            " others are on."
         )
     elif free:
-        verb = "costs" if free == 1 else "cost"
+        verb = "is" if free == 1 else "are"
+        cost = "it costs" if free == 1 else "they cost"
         yield (
-            f"{free} of {every} controls {verb} nothing distinguishable from 0 on anything measured"
-            " beside the others."
+            f"{free} of {every} {_PLURAL[kind]} {verb} free here: while the others are on, {cost}"
+            " nothing distinguishable from 0."
         )
     elif not unshown:
-        yield f"None of the {every} controls is free."
+        yield f"None of the {every} {_PLURAL[kind]} is free."
 
 
-def _dearest(book: Ledger) -> Iterator[str]:
+def _dearest(book: Ledger, kind: str) -> Iterator[str]:
     """Yield the most expensive control on what leads the bill, or that none stands out."""
     of, dear = book.leading, dear_entries(book)
     if of is None or len(free_entries(book)) == len(book.entries):
         return
     where = metric_words(of.metric)
     if not dear:
-        yield f"No single control's cost on {where} is distinguishable from 0."
+        yield f"No single {kind}'s cost on {where} is distinguishable from 0."
         return
     cost = of.items[dear[0].control]
     amount_of = f"{number(cost, of.digits)} {_per(of)} on {where}"
@@ -335,9 +372,9 @@ def _dearest(book: Ledger) -> Iterator[str]:
     equals = sum(of.items[entry.control] == cost for entry in dear)
     name = shorten(visible(dear[0].control), _NAME)
     if equals > 1:
-        yield f"{equals} controls cost most, {amount_of} each; the first is {name}."
+        yield f"{equals} {_PLURAL[kind]} cost most, {amount_of} each; the first is {name}."
     else:
-        yield f"The most expensive control makes {amount_of}: {name}."
+        yield f"The most expensive {kind} makes {amount_of}: {name}."
 
 
 def dear_entries(book: Ledger) -> list[Entry]:

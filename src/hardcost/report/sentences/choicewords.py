@@ -19,6 +19,9 @@ _REQUIRED = "required control"
 _METRICS = 3
 """Most metrics that a sentence names."""
 
+_KEPT = 20
+"""Most controls that are kept and listed beside those that are given up."""
+
 _IDS = 2
 """Most ids of a control in a line; SCAP profiles have a dozen, the requirements last."""
 
@@ -44,7 +47,7 @@ def _chosen(choice: Choice) -> list[str]:
     return [
         (
             f"Give up {len(choice.given_up)} of {count(choice.controls, 'control')}:"
-            f" {_from_to(choice)}; {percent(choice.value)} of the value is kept."
+            f" {_from_to(choice)}{_worth(choice)}."
         ),
         *_measured(choice, budget),
     ]
@@ -82,10 +85,19 @@ def _as_written(one: Abandoned) -> str:
     return one.stands_for[0] if len(one.stands_for) == 1 else one.control
 
 
-def kept_lines(choice: Choice) -> list[str]:
-    """Return a line for each control that the larger budget keeps which is proposed."""
+def kept_lines(choice: Choice, controls: Sequence[str]) -> list[str]:
+    """Return a line for each of `controls` that is kept, as far as they are few.
+
+    If none can be, these are the controls that the larger budget keeps which is proposed.
+    """
     offers = () if choice.unkeepable is None else choice.unkeepable.offers[-1:]
-    return [f"  keep  {visible(name)}" for offer in offers for name in offer.kept]
+    if offers:
+        return [f"  keep  {visible(name)}" for offer in offers for name in offer.kept]
+    off = {one.control for one in choice.given_up}
+    kept = [name for name in controls if name not in off]
+    if not off or len(kept) > _KEPT:
+        return []
+    return [f"  keep     {visible(name)}" for name in kept]
 
 
 def choice_notes(choice: Choice) -> Iterator[str]:
@@ -120,18 +132,24 @@ def _nothing_given_up(choice: Choice, budget: str) -> str:
 
 def _measured(choice: Choice, budget: str) -> Iterator[str]:
     """Yield what was measured of the proposal, and what was tried to keep more."""
-    more = f"{count(choice.proposals, 'more choice')} had to be measured to find it"
-    took = f" After the bill, {more}." if choice.proposals else ""
-    yield f"That was measured, within {budget}.{took}"
     number = len(choice.given_up)
-    if choice.put_back == number:
-        yield "Each was tried again beside what is kept: none fits."
-    elif choice.put_back:
-        put_back = f"{choice.put_back} of them {'was' if choice.put_back == 1 else 'were'}"
-        yield f"{put_back} tried again beside what is kept: none fits."
+    tried = "any of them" if choice.put_back == number else f"any of {choice.put_back} of them"
+    added = f"; adding {tried} back exceeds it" if choice.put_back else ""
+    yield f"That was measured to be within {budget}{added}."
     if choice.rewritten:
         dearest = _grown(choice.equivalent)
-        yield f"With all of the rules, rewritten to record the same for less: {dearest}."
+        yield (
+            f"Keeping everything, with the rules rewritten to record the same for less, costs"
+            f" {dearest}."
+        )
+
+
+def _worth(choice: Choice) -> str:
+    """Return how much of the profile's worth is kept, where controls are not worth the same."""
+    kept = choice.controls - len(choice.given_up)
+    if math.isclose(choice.value * choice.controls, kept):
+        return ""
+    return f"; {percent(choice.value)} of what the controls are worth is kept"
 
 
 def _any_rule(choice: Choice) -> Iterator[str]:
@@ -139,21 +157,21 @@ def _any_rule(choice: Choice) -> Iterator[str]:
     if not choice.fixed:
         return
     most = max(choice.fixed, key=lambda one: one.share)
-    price = (
-        f"the price of having any audit rule ({signed(most.cost, decimals([most.cost]))}"
-        f" {unit_words(most.unit)}, {percent(most.share)} of {visible(most.metric)})"
+    amount = (
+        f"{signed(most.cost, decimals([most.cost]))} {unit_words(most.unit)}, {percent(most.share)}"
     )
+    price = f"the price of having any audit rule ({amount} of {visible(most.metric)})"
     rules = len(choice.rules)
     if choice.unkeepable is not None and choice.avoids_fixed:
         yield f"Whichever rule is kept first pays {price}."
     elif rules == 1:
-        yield f"What giving up the only rule of the exit list saves contains {price}."
+        yield f"What giving up the only rule on calls saves contains {price}."
     elif choice.has_budget and choice.found and choice.avoids_fixed:
-        yield f"As all {rules} rules of the exit list are given up, {price} is saved as well."
+        yield f"As all {rules} rules on calls are given up, {price} is saved as well."
     else:
         yield (
-            f"Giving up all {rules} rules of the exit list would save {price} as well;"
-            " no choice that keeps one of them saves it."
+            f"The price of having any audit rule at all is {amount} of {visible(most.metric)};"
+            f" only giving up all {rules} rules on calls would save that."
         )
 
 

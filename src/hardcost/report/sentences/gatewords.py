@@ -28,6 +28,8 @@ def sentences(gate: Gate) -> tuple[str, ...]:
         found.append(f"{count(len(over) - _MOST_METRICS, 'more metric')} over the limit.")
     if not over:
         found.append(_within(gate))
+    else:
+        found += _beside(gate)
     if gate.unclear:
         names = ", ".join(visible(one.name) for one in gate.unclear)
         found.append(f"Beyond the limit, but perhaps by chance: {names}.")
@@ -151,6 +153,24 @@ def _over(gate: Gate, growth: Growth) -> str:
         end = f": {first[0]} {unit_words(growth.unit)}" if first else ""
         return f"{text}{end}; no single line explains it."
     return f"{text}: {', '.join([*first, _causes(growth, causes)])}."
+
+
+def _beside(gate: Gate) -> Iterator[str]:
+    """Yield what the other metrics do, and how the change can pass."""
+    others = [one for one in gate.changed if not one.over and math.isfinite(one.share)]
+    same = len(gate.growths) - len(gate.changed)
+    if others:
+        most = max(others, key=lambda one: one.share)
+        rest = f"; {same} did not change" if same else ""
+        of = count(len(others), "other metric")
+        yield f"Of {of} none grew by more than {percent(most.share)}{rest}."
+    lines = [part.line.place for one in gate.over for part in one.parts if part.cost > 0]
+    where = next((visible(place) for place in lines if place), "")
+    if where:
+        yield (
+            f"To pass, change or leave out {where}, or accept its cost: put the comment"
+            " `# hardcost: ignore=over-limit` above it."
+        )
 
 
 def _unpriced(gate: Gate) -> Iterator[str]:

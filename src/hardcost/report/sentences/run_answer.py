@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from hardcost.analysis.means import cost_ratio, distinguishable, mean_penalties
 from hardcost.report.axes import numeric_axis
 from hardcost.report.ledger import FEW
-from hardcost.report.sentences.amounts import grown_to, joined, quoted, unit_words
+from hardcost.report.sentences.amounts import grown_to, instrument_words, joined, quoted, unit_words
 from hardcost.report.sentences.draws import is_unclear
 from hardcost.report.sentences.statement import Answer, Ranked
 from hardcost.report.sentences.successive_answer import successive_sentences
-from hardcost.report.text import decimals, number, ratio, signed, visible
+from hardcost.report.text import decimals, listed, number, ratio, signed, visible
 from hardcost.units import count
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _failed(finding: Finding, overall: Mapping[str, float]) -> Iterator[str]:
 
 def _dearest(finding: Finding, overall: Mapping[str, float], dear: Sequence[str]) -> Iterator[str]:
     """Yield what the configuration costs that is asked, else the most expensive one."""
-    by = f"instrument {visible(finding.instrument)}"
+    by = instrument_words(finding.instrument)
     asked = finding.asked if finding.asked in overall else None
     if not dear and asked is None:
         if overall:
@@ -269,30 +269,43 @@ def _unexercised(finding: Finding) -> Iterator[str]:
 
 
 def _slope(finding: Finding) -> Iterator[str]:
-    """Yield the mean cost of one step on a numeric axis, along its first line."""
+    """Yield the mean cost of one step on a numeric axis, along its first line, and the others'."""
     axis = numeric_axis(finding.levels)
     if axis is None:
         return
-    points = next(iter(axis.lines.values()))
+    (_, points), *others = axis.lines.items()
     above = [point for point in points if point[1] > 0]
-    if len(above) < _SLOPE:
+    found = _step(finding, points)
+    if found is None:
         return
+    units = {cell.unit for cell in finding.cells}
+    metrics = [cell.metric for cell in finding.cells if cell.configuration == above[0][0]]
+    on = quoted(metrics[0]) if len(metrics) <= FEW else "the median metric"
+    elsewhere = [
+        f"{step} where {quoted(line)}"
+        for line, of in others
+        if (step := _step(finding, of)) not in {None, found}
+    ]
+    but = f"; {listed(elsewhere)}" if elsewhere else ""
+    yield (
+        f"From {quoted(above[0][0])} to {quoted(above[-1][0])}, each 1 more of {visible(axis.name)}"
+        f" adds {found} {unit_words(units.pop())} to {on}, on average{but}."
+    )
+
+
+def _step(finding: Finding, points: Sequence[tuple[str, float]]) -> str | None:
+    """Return what one step adds along a line: on its metric, or the median of several."""
+    above = [point for point in points if point[1] > 0]
+    if len(above) < _SLOPE or len({cell.unit for cell in finding.cells}) != 1:
+        return None
     (first, low), (last, high) = above[0], above[-1]
     at = {(c.configuration, c.workload, c.metric): c for c in finding.cells}
-    units = {cell.unit for cell in finding.cells}
     slopes = [
         (at[last, workload, metric].value - cell.value) / (high - low)
         for (name, workload, metric), cell in at.items()
         if name == first and (last, workload, metric) in at
     ]
-    metrics = [metric for name, _, metric in at if name == first]
-    if len(units) != 1 or not slopes:
-        return
-    few = len(slopes) <= FEW
-    slope = slopes[0] if few else statistics.median(slopes)
-    on = quoted(metrics[0]) if few else "the median metric"
-    yield (
-        f"Between {quoted(first)} and {quoted(last)}, each step of 1 in {visible(axis.name)} adds "
-        f"{number(slope, 0 if slope == round(slope) else 1)} {unit_words(units.pop())} to {on}, "
-        "on average."
-    )
+    if not slopes:
+        return None
+    slope = slopes[0] if len(slopes) <= FEW else statistics.median(slopes)
+    return number(slope, 0 if slope == round(slope) else 1)

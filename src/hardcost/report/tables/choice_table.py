@@ -37,13 +37,18 @@ def choice_table(finding: Finding) -> ConsoleRenderable:
     if choice is None:
         return Document(())
     parts: list[ConsoleRenderable] = [Lines(tuple(choice_sentences(choice)))]
-    if lines := (*kept_lines(choice), *given_up_lines(choice)):
+    if lines := (*kept_lines(choice, _controls(finding)), *given_up_lines(choice)):
         parts.append(Lines(lines))
     parts.append(Lines((_heading(choice, finding), *measured_on(finding))))
     if choice.frontier:
         parts.append(GridText(frontier_grid(choice)))
     parts.append(Lines((*choice_notes(choice), *note_lines(finding))))
     return Document(tuple(parts))
+
+
+def _controls(finding: Finding) -> tuple[str, ...]:
+    """Return the controls that were billed, as their authors wrote them, in order."""
+    return () if finding.bill is None else finding.bill.controls
 
 
 def frontier_grid(choice: Choice) -> Grid:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 76  # characters of a name; the table has it whole
 _FREE = 40  # characters of a free control's name
-_NAMED = 3  # most names of free controls
+_NAMED = 10  # most names of free controls
 
 
 def first_screen(said: Answer) -> Iterator[Lines]:
@@ -48,8 +48,8 @@ def bill_screen(finding: Finding) -> ConsoleRenderable:
     bill = finding.bill
     if bill is None:
         raise ValueError(f"run {finding.run!r} holds no bill")
-    notes = f", {count(len(finding.notes), 'note')}" if finding.notes else ""
-    more = f"Every metric and control{notes}: hardcost report {visible(finding.run)} --all"
+    notes = f", with {count(len(finding.notes), 'note')} on them" if finding.notes else ""
+    more = f"All numbers{notes}: hardcost report {visible(finding.run)} --all"
     return Document(
         (
             *answered(finding),
@@ -64,9 +64,18 @@ def _remedies(bill: Bill) -> Iterator[str]:
     """Yield the verbs that say how to pay less, where there is something to pay."""
     if not any(total.distinguishable for total in bill.totals):
         return
-    yield "To pay less: `hardcost advise PROFILE --budget 10%` says what to give up."
     if bill.rules:
-        yield "`hardcost rules optimize FILE -o NEW` writes cheaper rules that record the same."
+        yield (
+            "To pay less and lose nothing: `hardcost rules optimize PROFILE -o NEW` writes cheaper"
+            " rules that record the same."
+        )
+    yield (
+        "To pay less still: `hardcost advise PROFILE --budget 10%` says what to give up so that"
+        " nothing grows by more than 10%."
+        if bill.rules
+        else "To pay less: `hardcost advise PROFILE --budget 10%` says what to give up so that"
+        " nothing grows by more than 10%."
+    )
 
 
 def answered(finding: Finding) -> Iterator[Lines]:
