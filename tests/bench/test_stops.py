@@ -12,7 +12,7 @@ BENCH = Path(__file__).parents[2] / "bench" / "stops.py"
 def test_verbs_that_are_stopped_at_any_moment_end_in_good_order() -> None:
     words = (
         "--rounds",
-        "10",
+        "6",
         "--seed",
         "26",
         "--verb",
@@ -26,4 +26,4 @@ def test_verbs_that_are_stopped_at_any_moment_end_in_good_order() -> None:
         [sys.executable, BENCH, *words], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "10 rounds, 0 after which something was wrong" in done.stdout
+    assert "6 rounds, 0 after which something was wrong" in done.stdout

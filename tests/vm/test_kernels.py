@@ -172,7 +172,7 @@ def test_a_search_prices_what_is_to_blame_and_tells_how(lean: Outcome, hardcost:
 def test_a_profile_in_which_nothing_can_be_searched_is_refused(hardcost: Command) -> None:
     hardcost.write("same.toml", 'title = "t"\nkconfig = ["PRINTK=y"]\n')
     refused = hardcost("bill", "same.toml", "--method", "search", status=2)
-    assert "so on the base already" in refused.err
+    assert "set so in the base configuration already" in refused.err
     assert "PRINTK=y" in refused.err
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.prove.relation import Relation
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(pairs_of_sets(), RELATIONS, st.integers(0, 2**32))
 def test_no_drawn_event_contradicts_a_proof(
     pair: tuple[list[str], list[str]], relation: Relation, seed: int

@@ -69,4 +69,4 @@ def test_any_text_comes_out_as_data(control: str, file: str, name: str) -> None:
     assert words(line[1]) == visible(f"{file}:7")
     assert words(line[2]) == visible(control)
     paragraphs = [words(one) for one in tokens(text) if one.type == "inline"]
-    assert f"{visible(name)}, then HEAD (predicted)".strip() in paragraphs
+    assert f"before: {visible(name)}; after: HEAD (predicted)".strip() in paragraphs

@@ -32,7 +32,7 @@ def test_a_metric_within_its_limit_passes() -> None:
 @given(control=HOSTILE, metric=HOSTILE, name=HOSTILE)
 def test_any_text_comes_out_as_data(control: str, metric: str, name: str) -> None:
     suite = read(junit(gate(control, metric=metric, name=name)))[0]
-    assert suite.get("name") == f"hardcost gate: {visible(name)}, then HEAD (predicted)"
+    assert suite.get("name") == f"hardcost gate: before: {visible(name)}; after: HEAD (predicted)"
     (case,) = suite.findall("testcase")
     assert case.get("name") == visible(metric)
     (failure,) = case

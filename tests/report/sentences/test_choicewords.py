@@ -47,8 +47,8 @@ def test_of_many_ids_the_first_two_are_named_and_the_rest_counted() -> None:
 
 def test_what_was_measured_back_in_is_said() -> None:
     one, both = (choice_sentences(chosen(put_back=number))[1] for number in (1, 2))
-    assert one.endswith("; adding any of 1 of them back exceeds it.")
-    assert both.endswith("; adding any of them back exceeds it.")
+    assert one.endswith("; adding any of 1 of them back would exceed that.")
+    assert both.endswith("; adding any of them back would exceed that.")
     assert "back" not in choice_sentences(chosen())[1]
 
 

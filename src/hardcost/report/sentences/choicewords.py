@@ -134,7 +134,8 @@ def _measured(choice: Choice, budget: str) -> Iterator[str]:
     """Yield what was measured of the proposal, and what was tried to keep more."""
     number = len(choice.given_up)
     tried = "any of them" if choice.put_back == number else f"any of {choice.put_back} of them"
-    added = f"; adding {tried} back exceeds it" if choice.put_back else ""
+    tried = "it" if number == 1 else tried
+    added = f"; adding {tried} back would exceed that" if choice.put_back else ""
     yield f"That was measured to be within {budget}{added}."
     if choice.rewritten:
         dearest = _grown(choice.equivalent)

@@ -116,7 +116,7 @@ def of_line(gate: Gate, line: Line) -> str:
 
 def title(gate: Gate) -> str:
     """Return what is compared, in a line."""
-    return f"{visible(gate.base)}, then {visible(gate.head)} ({gate.how})"
+    return f"before: {visible(gate.base)}; after: {visible(gate.head)} ({gate.how})"
 
 
 def conditions(gate: Gate) -> Iterator[str]:
@@ -162,8 +162,10 @@ def _beside(gate: Gate) -> Iterator[str]:
     if others:
         most = max(others, key=lambda one: one.share)
         rest = f"; {same} did not change" if same else ""
-        of = count(len(others), "other metric")
-        yield f"Of {of} none grew by more than {percent(most.share)}{rest}."
+        if len(others) == 1:
+            yield f"Beside that, {visible(most.name)} grew by {percent(most.share)}{rest}."
+        else:
+            yield f"Of {len(others)} others none grew by more than {percent(most.share)}{rest}."
     lines = [part.line.place for one in gate.over for part in one.parts if part.cost > 0]
     where = next((visible(place) for place in lines if place), "")
     if where:
