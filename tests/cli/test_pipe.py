@@ -74,13 +74,11 @@ def test_a_named_stdout_is_a_pipe_as_any_other(rules: Path) -> None:
 
 
 def test_a_reader_that_leaves_after_a_line_ends_it_quietly(rules: Path) -> None:
-    rules.write_text("".join(f"-w /srv/{at} -p wa\n" for at in range(900)))  # more than a pipe holds
+    rules.write_text("".join(f"-w /srv/{at} -p wa\n" for at in range(900)))
     argv = [*COMMAND, "rules", "lint", str(rules), "--all"]
-    # Python that does not buffer leaves out what a pipe did not take, and says nothing.
+    # A pipe holds less. What it did not take, Python leaves out silently where it does not buffer.
     own = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    with subprocess.Popen(
-        argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=own
-    ) as started:
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=own) as started:
         assert started.stdout is not None
         assert started.stderr is not None
         assert started.stdout.readline().decode().strip() == str(rules)

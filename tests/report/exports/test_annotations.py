@@ -59,7 +59,7 @@ def test_any_text_comes_out_of_a_workflow_command_as_data(
     assert first.name == whole.name == "error"
     assert first.properties == {"file": visible(file), "line": "7", "title": "hardcost gate"}
     assert first.message.endswith(f"The line: {visible(control)}")
-    assert whole.message.startswith(f"{visible(name)}, then HEAD")
+    assert whole.message.startswith(f"before: {visible(name)}; after: HEAD")
 
 
 @ANY_TEXT

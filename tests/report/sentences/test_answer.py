@@ -122,7 +122,7 @@ def test_what_instructions_do_not_show_is_not_called_free() -> None:
     free, dear = item("page tables", "open", 0.0), item(DEAR, "open", 5.0)
     said = answer(finding_of(bill_of([dear, replace(free, caveat="no caches are modelled")])))
     assert said.free == ()
-    assert "The numbers do not show what 1 rule may cost; the table says why." in said.sentences
+    assert "The numbers do not show what 1 control may cost; the table says why." in said.sentences
     assert not any("distinguishable" in sentence for sentence in said.sentences)
     shown = render(bill_table(finding_of(bill_of([dear, replace(free, caveat="no caches")]))), 200)
     assert "no caches" in shown
