@@ -154,4 +154,4 @@ def test_the_bill_beneath_is_weighed_by_the_user_s_histogram(
     (tmp_path / "counts.json").write_text('{"getppid": 1, "chmod": 3}')
     said(f"advise my.rules {ON} --histogram counts.json --budget 'mix<=100%'", capsys)
     (page,) = (tmp_path / "reports").glob("advise-*.html")
-    assert "weighs 2 measured calls as your histogram does" in page.read_text()
+    assert "over 2 measured calls, weighted by your histogram" in page.read_text()

@@ -77,7 +77,7 @@ def test_a_bill_begins_with_its_cost_its_dearest_control_and_what_is_free() -> N
             "mine makes open 2.30 times as expensive (+1,304 instructions per operation), "
             f"compared to a system with audit on and no rules {INSN}."
         ),
-        (f"The most expensive rule makes 1,204 of the 1,304 instructions on open: {DEAR}."),
+        (f"The most expensive rule costs 1,204 of the 1,304 instructions on open: {DEAR}."),
         (
             "1 of 3 rules is free here: while the others are on, it costs nothing"
             " distinguishable from 0."
@@ -161,8 +161,8 @@ def test_of_many_calls_the_average_and_the_worst_are_named() -> None:
     assert first.startswith("mine makes the average system call 1.57 times as expensive (+")
     assert second.startswith("The average is over 3 measured calls, weighted by how often")
     assert third == (
-        "It makes chmod 10.0 times as expensive (+9,000 instructions per operation); 9,000 of that"
-        f" by {DEAR}."
+        "mine makes chmod 10.0 times as expensive (+9,000 instructions per operation); 9,000 of"
+        f" that by {DEAR}."
     )
 
 
@@ -278,7 +278,7 @@ def test_several_workloads_are_named_with_their_metrics() -> None:
     first, second, *_ = answer(finding_of(bill)).sentences
     assert first.startswith("mine makes 'syscalls open' 0.9% more expensive")
     assert (
-        second == "It makes filecopy execute 5.00 times as many instructions (+4,000 ins"
+        second == "mine makes filecopy execute 5.00 times as many instructions (+4,000 ins"
         "tructions per operation); 4,000 of that by -w /etc/shadow -p wa -k identity."
     )
 
@@ -336,9 +336,9 @@ def test_a_run_begins_with_its_dearest_configuration(run: Finding) -> None:
             "'kernel=flat rules=0'."
         ),
         (
-            "From rules=1 to rules=160, each 1 more of rules adds 19 instructions per "
-            "operation to the median metric, on average; 0 where 'kernel=flat rules=N' and 0 where "
-            "'kernel=flat rules=N catch-all'."
+            "From rules=1 to rules=160, one more of rules adds 19 instructions per "
+            "operation to the median metric, on average; along 'kernel=flat rules=N' "
+            "and 'kernel=flat rules=N catch-all' it adds 0."
         ),
     )
     assert said.dearest[0].cost == "2.68 times the baseline rules=0"

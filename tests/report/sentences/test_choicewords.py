@@ -71,16 +71,14 @@ def test_what_all_rules_together_save_beside_their_costs_is_said_in_a_sentence()
     some = dataclasses.replace(paid, rules=("one", "two", "three"))
     assert choice_sentences(some)[-1] == (
         "The price of having any audit rule at all is +400 instructions per operation, 80.0% of"
-        " open; only giving up all 3 rules on calls would save that."
+        " open; only giving up all 3 rules would save that."
     )
     every = dataclasses.replace(paid, rules=("one", "two"))
     assert choice_sentences(every)[-1] == (
-        f"As all 2 rules on calls are given up, {price} is saved as well."
+        f"As all 2 rules are given up, {price} is saved as well."
     )
     only = dataclasses.replace(paid, rules=("one",))
-    assert choice_sentences(only)[-1] == (
-        f"What giving up the only rule on calls saves contains {price}."
-    )
+    assert choice_sentences(only)[-1] == (f"What giving up the only rule saves contains {price}.")
     assert choice_sentences(dataclasses.replace(some, fixed=()))[-1].startswith("That was measured")
 
 

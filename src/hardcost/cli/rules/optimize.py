@@ -202,10 +202,7 @@ def _show(
     show(_table(report), err=to_stderr)
     lines = [
         "",
-        (
-            f"{count(len(made.original), 'rule')} became {len(made.rules)}; every call walks"
-            f" {after} of them instead of {before}."
-        ),
+        _became(len(made.original), len(made.rules), before, after),
         *_whether_dearer(report, out),
         *_changes(made),
         *_left_for_thorough(more),
@@ -219,6 +216,13 @@ def _show(
     ]
     for line in lines:
         click.echo(visible(line), err=to_stderr)
+
+
+def _became(many: int, now: int, before: int, after: int) -> str:
+    """Return how many rules there are, and against how many of them a call is checked."""
+    rules = f"{count(many, 'rule')} became {now}" if many != now else f"There are still {now} rules"
+    walked = f" instead of {before}" if before != after else ", as before"
+    return f"{rules}; each system call is checked against {after} of them{walked}."
 
 
 def _notes(*, assumed: bool) -> None:

@@ -49,7 +49,7 @@ _PLURAL = {"rule": "rules", "control": "controls"}
 
 _TITLES = _PLURAL | {"control": "controls (settings that can be off)"}
 
-_TELLING = Decimal("0.02")
+_TELLING = Decimal("0.001")
 """The least share of a cost that belongs to no single control and is worth a sentence."""
 
 _DEAREST = 5
@@ -201,7 +201,7 @@ def _whole(finding: Finding, bill: Bill, book: Ledger) -> Iterator[str]:
     yield from _average_of(book)
     if not bill.weights or leading not in clear:
         for one in _also(leading, clear):
-            yield f"It {change(one, cells.get(one.metric), program)}{_mostly(one, book)}."
+            yield f"{profile} {change(one, cells.get(one.metric), program)}{_mostly(one, book)}."
 
 
 def _as_listed(leading: Total, book: Ledger) -> Total:
@@ -374,7 +374,7 @@ def _dearest(book: Ledger, kind: str) -> Iterator[str]:
     if equals > 1:
         yield f"{equals} {_PLURAL[kind]} cost most, {amount_of} each; the first is {name}."
     else:
-        yield f"The most expensive {kind} makes {amount_of}: {name}."
+        yield f"The most expensive {kind} costs {amount_of}: {name}."
 
 
 def dear_entries(book: Ledger) -> list[Entry]:

@@ -166,13 +166,13 @@ def _any_rule(choice: Choice) -> Iterator[str]:
     if choice.unkeepable is not None and choice.avoids_fixed:
         yield f"Whichever rule is kept first pays {price}."
     elif rules == 1:
-        yield f"What giving up the only rule on calls saves contains {price}."
+        yield f"What giving up the only rule saves contains {price}."
     elif choice.has_budget and choice.found and choice.avoids_fixed:
-        yield f"As all {rules} rules on calls are given up, {price} is saved as well."
+        yield f"As all {rules} rules are given up, {price} is saved as well."
     else:
         yield (
             f"The price of having any audit rule at all is {amount} of {visible(most.metric)};"
-            f" only giving up all {rules} rules on calls would save that."
+            f" only giving up all {rules} rules would save that."
         )
 
 

@@ -158,14 +158,16 @@ def _over(gate: Gate, growth: Growth) -> str:
 def _beside(gate: Gate) -> Iterator[str]:
     """Yield what the other metrics do, and how the change can pass."""
     others = [one for one in gate.changed if not one.over and math.isfinite(one.share)]
-    same = len(gate.growths) - len(gate.changed)
+    same = [visible(one.name) for one in gate.growths if one not in gate.changed]
     if others:
         most = max(others, key=lambda one: one.share)
-        rest = f"; {same} did not change" if same else ""
+        rest = f"; {len(same)} more did not change" if same else ""
+        if 0 < len(same) <= _MOST_METRICS:
+            rest = f"; {listed(same)} did not change"
         if len(others) == 1:
             yield f"Beside that, {visible(most.name)} grew by {percent(most.share)}{rest}."
         else:
-            yield f"Of {len(others)} others none grew by more than {percent(most.share)}{rest}."
+            yield f"{len(others)} others grew by at most {percent(most.share)}{rest}."
     lines = [part.line.place for one in gate.over for part in one.parts if part.cost > 0]
     where = next((visible(place) for place in lines if place), "")
     if where:

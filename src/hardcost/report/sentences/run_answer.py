@@ -18,7 +18,7 @@ from hardcost.report.sentences.amounts import grown_to, instrument_words, joined
 from hardcost.report.sentences.draws import is_unclear
 from hardcost.report.sentences.statement import Answer, Ranked
 from hardcost.report.sentences.successive_answer import successive_sentences
-from hardcost.report.text import decimals, listed, number, ratio, signed, visible
+from hardcost.report.text import decimals, number, ratio, signed, visible
 from hardcost.units import count
 
 if TYPE_CHECKING:
@@ -281,14 +281,13 @@ def _slope(finding: Finding) -> Iterator[str]:
     units = {cell.unit for cell in finding.cells}
     metrics = [cell.metric for cell in finding.cells if cell.configuration == above[0][0]]
     on = quoted(metrics[0]) if len(metrics) <= FEW else "the median metric"
-    elsewhere = [
-        f"{step} where {quoted(line)}"
-        for line, of in others
-        if (step := _step(finding, of)) not in {None, found}
-    ]
-    but = f"; {listed(elsewhere)}" if elsewhere else ""
+    elsewhere: dict[str, list[str]] = {}
+    for line, of in others:
+        if (step := _step(finding, of)) not in {None, found}:
+            elsewhere.setdefault(str(step), []).append(visible(line))
+    but = "".join(f"; along {joined(lines)} it adds {step}" for step, lines in elsewhere.items())
     yield (
-        f"From {quoted(above[0][0])} to {quoted(above[-1][0])}, each 1 more of {visible(axis.name)}"
+        f"From {quoted(above[0][0])} to {quoted(above[-1][0])}, one more of {visible(axis.name)}"
         f" adds {found} {unit_words(units.pop())} to {on}, on average{but}."
     )
 
