@@ -422,8 +422,8 @@ class Finding:
     give up for a budget, of the profile that `bill` is of. `successive` names the axis whose levels
     are shown one after the other, such as versions of a kernel. `counted` is the same bill of times
     in instructions, counted in the emulator. `asked` is the configuration whose cost the study is
-    about, if it names one. `unexercised` names configurations of which no metric reaches anything
-    in which they differ from their baselines.
+    about, if it names one, and `about` says in prose what it compares. `unexercised` names
+    configurations of which no metric reaches anything in which they differ from their baselines.
     """
 
     run: str
@@ -453,6 +453,7 @@ class Finding:
     successive: str | None = None
     counted: Finding | None = None
     asked: str | None = None
+    about: str = ""
     unexercised: tuple[str, ...] = ()
 
     @property

@@ -130,6 +130,7 @@ def _finding(plan: Plan, run: str, records: Sequence[Record], scale: str | None)
         published=plan.published,
         successive=plan.successive,
         asked=plan.asked,
+        about=plan.about,
         scale=scale,
         profiles=tuple(_profiles(plan, records)),
         observed=tuple(

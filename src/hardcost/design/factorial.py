@@ -85,6 +85,7 @@ def plan(study: Study, overrides: Overrides | None = None, *, placebos: bool = F
         timeout=study.timeout,
         successive=study.successive,
         asked=study.asked,
+        about=" ".join(study.description.split()),
     )
     return planned.set_up(wanted.setup(study.setup))
 

@@ -32,7 +32,8 @@ class Plan:
     """All trials of a run in the order in which they are shown, and what they are compared to.
 
     `successive` names an axis: at each of its levels, the baseline's own state is the baseline.
-    `asked` is the configuration whose cost the study is about, None if it names none.
+    `asked` is the configuration whose cost the study is about, None if it names none. `about` says
+    in prose what is compared.
     """
 
     study: str
@@ -45,6 +46,7 @@ class Plan:
     timeout: int | None = None
     successive: str | None = None
     asked: str | None = None
+    about: str = ""
 
     @property
     def setup(self) -> Setup:

@@ -58,7 +58,8 @@ _HEAT_STEPS = (1.05, 1.25, 2.0, 4.0, 10.0)
 def run_table(finding: Finding) -> ConsoleRenderable:
     """Return all tables of a run for a terminal: what was measured, published figures, notes."""
     parts: list[ConsoleRenderable] = [Lines(run_answer(finding).sentences)]
-    parts.append(Lines((heading(finding), *measured_on(finding))))
+    about = [visible(finding.about)] if finding.about else []
+    parts.append(Lines((heading(finding), *about, *measured_on(finding))))
     parts += [GridText(grid) for grid in summary_grids(finding)]
     parts += [MatrixText(matrix) for matrix in run_matrices(finding)]
     parts += [GridText(grid) for grid in successive_grids(finding)]
