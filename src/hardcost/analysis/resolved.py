@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def resolved(bill: Bill, records: Sequence[Record]) -> Bill:
     """Return a bill without parts that are not distinguishable from 0; it still adds up.
 
-    A total has an interval unless it is a single trial of an exact instrument. One whose interval
+    A total has an interval unless it is a single trial of an exact instrument, whose samples leave
+    no doubt that it costs something. One whose interval
     includes both sides of 0 is not itemised: all of it is rest. For the others, the interaction,
     which is a remainder, goes into the rest if the intervals of total and items together could
     produce it.
@@ -62,7 +63,10 @@ def _with_intervals(totals: Sequence[Total], records: Sequence[Record]) -> tuple
         trials = known[total.metric]
         by = shift(trials[PROFILE], trials[BASELINE])
         single = exact and len(trials[PROFILE].medians) == 1
-        found.append(total if single else replace(total, low=by.low, high=by.high))
+        # A program may vary from start to start within its one trial.
+        may_be_nothing = by.low < by.high and by.low <= 0 <= by.high
+        known_exactly = single and not may_be_nothing
+        found.append(total if known_exactly else replace(total, low=by.low, high=by.high))
     return tuple(found)
 
 

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hardcost.analysis.finding import Bill, Total
+from hardcost.analysis.weighing import weighing
 from hardcost.cli.console import aligned, note
 from hardcost.cli.monitors import monitor_of
 from hardcost.errors import StoreError
 from hardcost.files import json_value
+from hardcost.report.sentences.amounts import metric_words
 from hardcost.report.text import decimals, number, plain, ratio, signed, visible
 from hardcost.store import glance, removal, storecheck
 from hardcost.units import count, storage
@@ -194,13 +197,22 @@ def _headline(run: Listed, found: dict[str, Any]) -> str:
 
 
 def _dearest(bill: dict[str, Any]) -> str:
-    """Return the control that costs most on any metric, compared to that metric's baseline."""
-    baselines = {total["metric"]: total["baseline"] or 1 for total in bill["totals"]}
-    if not bill["items"]:
-        return "no control costs anything that was measured"
-    item = max(bill["items"], key=lambda item: item["cost"] / baselines[item["metric"]])
-    cost = signed(item["cost"], decimals([item["cost"]]))
-    return f"dearest {item['control']}, {cost} {item['unit']} on {item['metric']}"
+    """Return the control that costs most, by the weights that the bill itself is ordered by."""
+    totals = tuple(
+        Total(one["metric"], one["unit"], one["baseline"], one["with_profile"], one["cost"])
+        for one in bill["totals"]
+    )
+    weighed = weighing(Bill("", "", totals, (), (), (), weights=bill.get("weights") or {}))
+    costs: dict[str, dict[str, float]] = {}
+    for item in bill["items"]:
+        costs.setdefault(item["control"], {})[item["metric"]] = item["cost"]
+    means = {control: weighed.mean(own) for control, own in costs.items()}
+    dearest = max(means, key=lambda one: abs(means[one]), default="")
+    if not dearest or not means[dearest]:
+        return f"no control costs anything on {metric_words(weighed.leading)}"
+    unit = next(one.unit for one in totals if one.metric in weighed.weights)
+    cost = signed(means[dearest], decimals([means[dearest]]))
+    return f"dearest {dearest}, {cost} {unit} on {metric_words(weighed.leading)}"
 
 
 def _furthest(found: dict[str, Any]) -> str:

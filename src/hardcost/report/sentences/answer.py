@@ -28,7 +28,7 @@ from hardcost.report.sentences.profile_answer import profile_answer
 from hardcost.report.sentences.run_answer import run_answer
 from hardcost.report.sentences.statement import Answer, Ranked
 from hardcost.report.sentences.trace_answer import trace_answer
-from hardcost.report.text import number, percent, shorten, signed, visible
+from hardcost.report.text import decimals, number, percent, shorten, signed, visible
 from hardcost.units import count, is_rate
 
 if TYPE_CHECKING:
@@ -65,8 +65,7 @@ _NAME = 110
 def answer(finding: Finding) -> Answer:
     """Return the answer for the user of `bill` or `run`."""
     if finding.together is not None:
-        each = (answer(one).sentences[:1] for one in finding.together.bills)
-        return Answer(tuple(sentence for sentences in each for sentence in sentences))
+        return Answer(tuple(_side_by_side(finding.together.bills)))
     if finding.traces:
         return trace_answer(finding)
     if finding.profiles and not finding.levels:
@@ -96,6 +95,27 @@ def answer(finding: Finding) -> Answer:
         tuple((entry.number, visible(entry.control)) for entry in free),
         _others(book, kind, searched=finding.search is not None),
     )
+
+
+def _side_by_side(bills: Sequence[Finding]) -> Iterator[str]:
+    """Yield each bill's first sentence, which profile costs most, and what the average is."""
+    for one in bills:
+        yield from answer(one).sentences[:1]
+    books = {one.bill.profile: ledger(one.bill) for one in bills if one.bill is not None}
+    costs = {name: book.leading for name, book in books.items() if book.leading is not None}
+    if len(costs) < 2 or len({(one.metric, one.unit) for one in costs.values()}) != 1:  # noqa: PLR2004
+        return
+    least, *_, most = sorted(costs, key=lambda name: costs[name].cost)
+    of, by = costs[most], costs[most].cost - costs[least].cost
+    where = metric_words(of.metric)
+    if by <= max(one.least for one in costs.values()):
+        yield f"Their costs on {where} can't be told apart."
+    else:
+        yield (
+            f"{quoted(most)} costs most on {where}: {number(by, of.digits)} {_per(of)} more than"
+            f" {quoted(least)}."
+        )
+    yield from _average_of(next(iter(books.values())))
 
 
 def kind_of(bill: Bill) -> str:
@@ -188,6 +208,7 @@ def _whole(finding: Finding, bill: Bill, book: Ledger) -> Iterator[str]:
         several = f"any of {len(totals)} metrics"
         where = metric_words(totals[0].metric) if len(totals) == 1 else several
         yield f"{profile} costs nothing distinguishable from 0 on {where} ({instrument})."
+        yield from _too_wide(totals[0] if len(totals) == 1 else None)
         return
     program, every = _program(finding), with_average(bill, book.weighed).totals
     leading = next(it for it in every if it.metric == book.weighed.leading)
@@ -198,10 +219,21 @@ def _whole(finding: Finding, bill: Bill, book: Ledger) -> Iterator[str]:
     else:
         where = metric_words(leading.metric)
         yield f"{profile} costs nothing distinguishable from 0 on {where} ({instrument})."
+        yield from _too_wide(leading)
     yield from _average_of(book)
     if not bill.weights or leading not in clear:
         for one in _also(leading, clear):
             yield f"{profile} {change(one, cells.get(one.metric), program)}{_mostly(one, book)}."
+
+
+def _too_wide(total: Total | None) -> Iterator[str]:
+    """Yield between what a cost lies that may be nothing, and what tells more."""
+    if total is None or total.low is None or total.high is None or total.low == total.high:
+        return
+    ends = (total.low, total.high)
+    low, high = (signed(end, decimals(ends)) for end in ends)
+    unit = unit_words(total.unit)
+    yield f"It may be anything from {low} to {high} {unit}; more --repetitions narrow that."
 
 
 def _as_listed(leading: Total, book: Ledger) -> Total:
