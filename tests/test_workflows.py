@@ -13,9 +13,13 @@ from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
 from tests import installing
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "docs" / "examples"
+from hardcost.cli.verbs import hardcost
+from hardcost.errors import InputError
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "src/hardcost/report/exports/workflows"
 RULES = """\
 -w /etc/passwd -p wa -k identity
 -a always,exit -F arch=b64 -S chmod,fchmod -F auid>=1000 -k modes
@@ -318,3 +322,17 @@ def test_what_the_files_name_as_results_is_what_the_gate_writes() -> None:
     script = "\n".join(job["script"])
     for file in job["artifacts"]["reports"].values():
         assert f"={file}" in script
+
+
+@pytest.mark.parametrize(("service", "name"), [("github", WORKFLOWS[0]), ("gitlab", WORKFLOWS[1])])
+def test_a_ready_job_is_written_and_nothing_overwritten(
+    tmp_path: Path, service: str, name: str
+) -> None:
+    words = ["export", "workflow", service, "-o", str(tmp_path / "job.yml")]
+    first, again = (CliRunner().invoke(hardcost, words) for _ in range(2))
+    assert (first.exit_code, (tmp_path / "job.yml").read_text()) == (
+        0,
+        (EXAMPLES / name).read_text(),
+    )
+    assert "HARDCOST_SHA256" in first.stderr
+    assert isinstance(again.exception, InputError)

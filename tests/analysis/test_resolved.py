@@ -80,3 +80,26 @@ def test_an_exact_bill_of_several_perturbations_has_intervals() -> None:
     made = resolved(bill(4.0, -10.0), records("insn", (-40.0, 30.0, -20.0, 50.0, 0.0)))
     assert made.totals[0].may_be_nothing
     assert sums(made) == (0, 4, 0)
+
+
+def test_a_program_that_varies_within_its_one_trial_may_cost_nothing() -> None:
+    costs = (-40.0, 30.0, -20.0, 50.0, 60.0)
+    trials = [
+        record.model_copy(
+            update={
+                "measured": (
+                    Measured(
+                        metric="null",
+                        unit="ns/op",
+                        samples=tuple(
+                            100 + own * (record.configuration == PROFILE) for own in costs
+                        ),
+                    ),
+                )
+            }
+        )
+        for record in records("insn", (0.0,))
+    ]
+    made = resolved(bill(30.0, 30.0), trials)
+    assert made.totals[0].may_be_nothing
+    assert not made.items

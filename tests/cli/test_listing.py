@@ -152,7 +152,10 @@ def test_runs_are_distinguished_newest_first(store: Path) -> None:
     assert [one["state"] for one in (ended, study, bill)] == ["unfinished", *["finished"] * 2]
     assert [one["trials"] for one in (ended, study, bill)] == [1, 0, 2]
     assert [one["failed"] for one in (ended, study, bill)] == [0, 1, 0]
-    assert bill["headline"] == "/etc/audit/rules.d: dearest dear, +782.6 insn/op on the average system call"
+    assert (
+        bill["headline"]
+        == "/etc/audit/rules.d: dearest dear, +782.6 insn/op on the average system call"
+    )
     assert study["headline"] == "My study: off x0.50 on null (syscalls calls=null)"
     assert "--resume" in ended["headline"]
     with Store(store) as opened:

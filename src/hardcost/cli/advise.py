@@ -50,6 +50,11 @@ if TYPE_CHECKING:
     from hardcost.run.session import Run
 
 _NO = 1
+_USE_IT = (
+    "to use it: the same command with `-o decision.toml` writes what is kept as a profile;"
+    " `hardcost export` makes rules, an Ansible role or waivers of that"
+)
+_USE_FILE = "{} is a profile; `hardcost export` makes rules, an Ansible role or waivers of it"
 _ANY = Budget(1.0)
 """The levels of the frontier where there is no budget: shares of what every metric is."""
 
@@ -158,6 +163,8 @@ def _advised(  # noqa: PLR0913, PLR0917  (what is advised on, and how it is meas
     if out is not None:  # before anything is printed or drawn, which may fail
         write_decision(out, choices.part(kept), choice, found)
     measuring.shown(found, chosen)
+    if choice.found and choice.given_up:
+        note(_USE_IT if out is None else _USE_FILE.format(out))
     return choice
 
 

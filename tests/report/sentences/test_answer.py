@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.report.guests import cell, failed, filecopy, selinux
 
-from hardcost.analysis.finding import Advice, Bill, Finding, Item, Search, Sum, Total
+from hardcost.analysis.finding import Advice, Bill, Finding, Item, Search, SideBySide, Sum, Total
 from hardcost.report.comparison import compared
 from hardcost.report.sentences.answer import answer, baseline_words
 from hardcost.report.sentences.run_answer import compare_sentences
@@ -122,7 +122,9 @@ def test_what_instructions_do_not_show_is_not_called_free() -> None:
     free, dear = item("page tables", "open", 0.0), item(DEAR, "open", 5.0)
     said = answer(finding_of(bill_of([dear, replace(free, caveat="no caches are modelled")])))
     assert said.free == ()
-    assert "The numbers do not show what 1 control may cost; the table says why." in said.sentences
+    assert (
+        "The numbers do not show what 1 control may cost: no caches are modelled." in said.sentences
+    )
     assert not any("distinguishable" in sentence for sentence in said.sentences)
     shown = render(bill_table(finding_of(bill_of([dear, replace(free, caveat="no caches")]))), 200)
     assert "no caches" in shown
@@ -393,3 +395,21 @@ def test_ratios_that_are_unknown_are_not_compared(run: Finding) -> None:
     assert compare_sentences(a, a, compared(a, a)) == [
         "Nothing changed beyond its interval in 1 number (instrument insn)."
     ]
+
+
+def test_a_cost_of_nothing_says_whose_default_the_only_control_is() -> None:
+    free = replace(item("init_on_alloc=1", "open", 0.0), default="distribution")
+    said = answer(finding_of(bill_of([free]))).sentences
+    assert "It is the default of the distribution anyway." in said
+
+
+def test_two_profiles_side_by_side_say_which_costs_more() -> None:
+    cheap, dear = (
+        replace(finding_of(bill_of([item(DEAR, "open", cost)])), run=str(cost))
+        for cost in (500.0, 900.0)
+    )
+    assert cheap.bill is not None
+    assert dear.bill is not None
+    other = replace(dear, bill=replace(dear.bill, profile="other"))
+    both = replace(cheap, bill=None, together=SideBySide((cheap, other), (), shared=True))
+    assert "other costs most on open: 400 instructions more than mine." in answer(both).sentences

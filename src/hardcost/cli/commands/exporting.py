@@ -26,6 +26,7 @@ def export() -> None:
     \b
     Examples:  hardcost export runs -o runs.csv
                hardcost export ansible rhel9-stig -o roles/rhel9_stig
+               hardcost export workflow github -o .github/workflows/hardcost.yml
     """
 
 
@@ -144,6 +145,20 @@ def kconfig() -> None:
 
     \b
     Example:  hardcost export kconfig kspp -o kspp.config
+    """
+
+
+@export.command()
+@click.argument("service", type=click.Choice(["github", "gitlab"]))
+@_OUT
+@_FORCE
+@carried_out_by("hardcost.cli.exportworkflow:workflow")
+def workflow() -> None:
+    """Write a job that runs `hardcost gate` on each change of your rules, for GitHub or GitLab.
+
+    \b
+    Examples:  hardcost export workflow github -o .github/workflows/hardcost.yml
+               hardcost export workflow gitlab -o hardcost.gitlab-ci.yml
     """
 
 

@@ -87,6 +87,7 @@ def gate() -> None:
                # hardcost: ignore=over-limit
 
     In a job on GitHub, the result is annotations, too. No format changes the exit status.
+    `hardcost export workflow` writes such a job, for GitHub or GitLab.
 
     The exit status is 1 if a metric is over its limit, and 2 if a rule set can't be loaded.
 

@@ -30,7 +30,17 @@ def run() -> None:
     """Measure and compare the configurations of STUDY.
 
     STUDY is a name from `hardcost list studies`, or a TOML file of your own that says which
-    configurations (sets of settings) to compare, and on which workloads.
+    configurations (sets of settings) to compare, and on which workloads, such as
+
+    \b
+        workloads = ["syscalls calls=null+open"]
+        baseline = "none"
+        [[configuration]]
+        name = "none"
+        [[configuration]]
+        name = "mine"
+        audit.files = ["my.rules"]
+        sysctl = { "kernel.kptr_restrict" = 2 }
 
     Prints a table with a row for each configuration and a column for each metric (what is
     measured, such as the call `open`), saves each measurement, and writes an HTML report. What was

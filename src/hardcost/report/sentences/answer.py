@@ -310,14 +310,14 @@ def _defaults(book: Ledger) -> Iterator[str]:
     of = book.leading
     if of is None or of.baseline <= 0:
         return
-    default = [
-        entry.control
+    whose = {
+        entry.control: next((it.default for it in entry.items.values() if it.default), None)
         for entry in book.entries
-        if of.metric in entry.items
-        and entry.items[of.metric].default is not None
-        and of.items[entry.control]
-    ]
+    }
+    default = [one for one, of_whom in whose.items() if of_whom and of.items.get(one)]
     if not default:
+        if len(whose) == 1 and all(whose.values()):
+            yield f"It is the default of the {next(iter(whose.values()))} anyway."
         return
     cost = sum((of.items[control] for control in default), Decimal(0))
     named = joined([shorten(visible(one), _NAME) for one in default[:_DEAREST]])
@@ -365,7 +365,11 @@ def _controls(book: Ledger, kind: str) -> Iterator[str]:
         yield from _free(len(entries), len(free), len(unshown), kind)
     if unshown:
         controls = f"its only {kind}" if len(entries) == 1 else count(len(unshown), kind)
-        yield f"The numbers do not show what {controls} may cost; the table says why."
+        reasons = dict.fromkeys(
+            item.caveat for entry in unshown for item in entry.items.values() if item.caveat
+        )
+        why = next(iter(reasons)) if len(reasons) == 1 else "`--all` says why"
+        yield f"The numbers do not show what {controls} may cost: {visible(why)}."
 
 
 def _free(every: int, free: int, unshown: int, kind: str) -> Iterator[str]:

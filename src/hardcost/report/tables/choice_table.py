@@ -38,23 +38,12 @@ def choice_table(finding: Finding) -> ConsoleRenderable:
         return Document(())
     parts: list[ConsoleRenderable] = [Lines(tuple(choice_sentences(choice)))]
     if lines := (*kept_lines(choice, _controls(finding)), *given_up_lines(choice)):
-        parts.append(Lines((*lines, *_next(choice))))
+        parts.append(Lines(lines))
     parts.append(Lines((_heading(choice, finding), *measured_on(finding))))
     if choice.frontier:
         parts.append(GridText(frontier_grid(choice)))
     parts.append(Lines((*choice_notes(choice), *note_lines(finding))))
     return Document(tuple(parts))
-
-
-def _next(choice: Choice) -> tuple[str, ...]:
-    """Return how to have what is kept as a file."""
-    if not choice.found or not choice.given_up:
-        return ()
-    said = (
-        "To use it: the same command with `-o decision.toml` writes what is kept as a profile;"
-        " `hardcost export` makes rules, an Ansible role or waivers of that."
-    )
-    return (said,)
 
 
 def _controls(finding: Finding) -> tuple[str, ...]:
