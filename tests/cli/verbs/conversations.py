@@ -325,6 +325,8 @@ CONVERSATIONS = {
         "export ansible kernels.toml -o kernels",
         "export bpftrace my.rules -o counting",
         "export bpftrace mixed.toml -o none",
+        "export workflow gitlab -o job.yml",
+        "export workflow gitlab -o job.yml",
     ),
     "rules-lint-fix": (
         "rules lint --fix --dry-run misspelt.rules",
