@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hardcost.protocol.requests import Request
 
 NAME = "command"
-TITLE = "a program of your own, from start to end, its waiting included"
+TITLE = "a program of your own (linked with -static), from start to end, its waiting included"
 AUDIT_NOTE = (
     "the program's cost holds handing its audit records to the daemon, which here only counts them"
 )

@@ -149,7 +149,8 @@ def bill() -> None:
                hardcost bill /etc/audit/rules.d --call open
                hardcost bill /etc/audit/rules.d --workload 'syscalls calls=open+chmod'
                hardcost bill --sysctl kernel.randomize_va_space=2 --boot init_on_alloc=1
-               hardcost bill old.rules new.rules
+               hardcost bill --lsm enforcing --workload 'command file=./prog'
+               hardcost bill rhel9-cis rhel9-stig
                hardcost bill ssg-rhel9-ds.xml --scap-profile stig --tailoring ours.xml
                hardcost bill kspp --workload build,syscalls
                hardcost bill stig-reduced --machine ssh:root@web1 --precision 1%
