@@ -95,7 +95,7 @@ class TestAuditRules:
             *(f"{stem}{uid}" for uid in range(70001, 70161)),
             "-a always,exit -S all -F uid=70000",
         ]
-        assert str(rules[0].rule.place) == "audit-rules.toml:35"
+        assert str(rules[0].rule.place) == "audit-rules.toml:36"
 
     def test_it_says_what_it_repeats(self) -> None:
         study = read("audit-rules")
