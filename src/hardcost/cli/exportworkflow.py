@@ -19,10 +19,12 @@ def workflow(service: str, out: Path, *, force: bool) -> None:
     """Write a service's job, whose first lines say where it goes and what to fill in."""
     if str(out) != "-" and out.exists() and not force:
         raise InputError(f"{out} exists", hint="--force overwrites it")
+    if str(out) != "-":
+        out.parent.mkdir(parents=True, exist_ok=True)
     folder = resources.files("hardcost.report.exports").joinpath("workflows")
     dataout.write(out, folder.joinpath(_FILES[service]).read_bytes())
     if str(out) != "-":
         note(
-            f"written: {out}; fill in HARDCOST_WHEEL, HARDCOST_SHA256 and RULES in it: hardcost is"
-            " in no package index"
+            f"written: {out}; fill in paths, HARDCOST_WHEEL, HARDCOST_SHA256 and RULES: hardcost"
+            " is in no package index, so it is installed from a wheel of yours"
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hardcost.analysis.growth import Change
 from hardcost.report.sentences.amounts import unit_words
 from hardcost.report.text import MISSING, decimals, listed, number, percent, signed, visible
-from hardcost.units import count
+from hardcost.units import count, is_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -157,7 +157,11 @@ def _over(gate: Gate, growth: Growth) -> str:
 
 def _beside(gate: Gate) -> Iterator[str]:
     """Yield what the other metrics do, and how the change can pass."""
-    others = [one for one in gate.changed if not one.over and math.isfinite(one.share)]
+    others = [
+        one
+        for one in gate.changed
+        if math.isfinite(one.share) and verdict(one) in {"no limit", "within"}
+    ]
     same = [visible(one.name) for one in gate.growths if one not in gate.changed]
     if others:
         most = max(others, key=lambda one: one.share)
@@ -168,13 +172,40 @@ def _beside(gate: Gate) -> Iterator[str]:
             yield f"Beside that, {visible(most.name)} grew by {percent(most.share)}{rest}."
         else:
             yield f"{len(others)} others grew by at most {percent(most.share)}{rest}."
-    lines = [part.line.place for one in gate.over for part in one.parts if part.cost > 0]
-    where = next((visible(place) for place in lines if place), "")
-    if where:
+    places = _to_blame(gate)
+    if places:
+        where = listed(places[:_MOST_LINES])
+        more = len(places) - _MOST_LINES
+        if more > 0:
+            where = f"{', '.join(places[:_MOST_LINES])} and {more} more"
+        its, it = ("its", "it") if len(places) == 1 else ("their", "each")
         yield (
-            f"To pass, change or leave out {where}, or accept its cost: put the comment"
-            " `# hardcost: ignore=over-limit` above it."
+            f"To pass, change or leave out {where}, or accept {its} cost: put the comment"
+            f" `# hardcost: ignore=over-limit` above {it}."
         )
+
+
+def _to_blame(gate: Gate) -> list[str]:
+    """Return where the fewest lines stand without which each metric is within its limit.
+
+    The largest are taken first. None if lines alone do not explain it.
+    """
+    chosen: dict[str, None] = {}
+    for growth in gate.over:
+        if growth.limit is None or is_rate(growth.unit):
+            return []
+        excess = growth.difference - growth.accepted - growth.limit * growth.base
+        parts = [one for one in growth.parts if one.cost > 0 and not one.line.accepted]
+        excess -= math.fsum(one.cost for one in parts if one.line.place in chosen)
+        for part in sorted(parts, key=lambda one: -one.cost):
+            if excess <= 0:
+                break
+            if part.line.place and part.line.place not in chosen:
+                chosen[part.line.place] = None
+                excess -= part.cost
+        if excess > 0:
+            return []
+    return [visible(place) for place in chosen]
 
 
 def _unpriced(gate: Gate) -> Iterator[str]:
