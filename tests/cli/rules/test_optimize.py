@@ -288,7 +288,7 @@ def test_rules_come_from_standard_input_and_go_to_standard_output() -> None:
     result = CliRunner().invoke(hardcost, words, input=text)
     assert result.exit_code == 0
     assert result.stdout.startswith("# Made by `hardcost rules optimize` from standard input.")
-    assert "became 1" in result.stderr
+    assert "There is still 1 rule" in result.stderr
 
 
 def test_every_fault_can_be_left_out_and_one_list_says_which(tmp_path: Path) -> None:

@@ -220,7 +220,10 @@ def _show(
 
 def _became(many: int, now: int, before: int, after: int) -> str:
     """Return how many rules there are, and against how many of them a call is checked."""
-    rules = f"{count(many, 'rule')} became {now}" if many != now else f"There are still {now} rules"
+    still = "is" if now == 1 else "are"
+    rules = f"There {still} still {count(now, 'rule')}"
+    if many != now:
+        rules = f"{count(many, 'rule')} became {now}"
     walked = f" instead of {before}" if before != after else ", as before"
     return f"{rules}; each system call is checked against {after} of them{walked}."
 
