@@ -19,7 +19,8 @@ from tests import installing
 from hardcost.cli.verbs import hardcost
 from hardcost.errors import InputError
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "src/hardcost/report/exports/workflows"
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "src/hardcost/report/exports/workflows"
 RULES = """\
 -w /etc/passwd -p wa -k identity
 -a always,exit -F arch=b64 -S chmod,fchmod -F auid>=1000 -k modes
@@ -243,7 +244,7 @@ def test_a_job_fetches_the_wheel_by_https(repository: Repository, job: dict[str,
 def test_a_hosts_installation_for_a_lab_refuses_another_wheel(
     repository: Repository, job: dict[str, str]
 ) -> None:
-    page = (EXAMPLES.parent / "scale.md").read_text()
+    page = (ROOT / "docs/scale.md").read_text()
     steps = page[page.index("wheel=PATH") : page.index("apt-get install")]
     wheel, digest = installing.wheel(repository.folder)
     for sha256, installed in (("HASH", False), ("0" * 64, False), (digest, True)):
@@ -271,9 +272,8 @@ def test_nothing_in_the_tree_installs_a_package_by_our_name() -> None:
     assert NAMED.search("uv tool install hardcost==0.1.0")
     assert NAMED.search("pipx run hardcost doctor")
     assert not NAMED.search("pip install ./hardcost-0.1.0.whl")
-    root = EXAMPLES.parent.parent
-    listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=root, text=True).split("\0")
-    texts = [root / name for name in listed if name and name not in KNOWN]
+    listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")
+    texts = [ROOT / name for name in listed if name and name not in KNOWN]
     found = []
     for path in texts:
         if path.is_file():

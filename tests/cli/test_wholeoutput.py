@@ -32,6 +32,7 @@ VERBS: dict[str, tuple[str, list[str]]] = {
     "export kconfig": ("x.config", ["kernels.toml", "-o", "FILE", "--force"]),
     "export ansible": ("README.md", ["mixed.toml", "-o", "FOLDER", "--force"]),
     "export bpftrace": ("README.md", ["my.rules", "-o", "FOLDER", "--force"]),
+    "export workflow": ("x.yml", ["gitlab", "-o", "FILE", "--force"]),
     "export waivers": ("x.csv", ["decision.toml", "-o", "FILE", "--force"]),
     "export tailoring": (
         "x.xml",
