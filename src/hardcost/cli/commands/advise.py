@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import FORMATS, RuleTaker, settings_for
+from hardcost.cli.commands.shared import FORMATS, RuleTaker, histogram, settings_for
 from hardcost.cli.lazy import carried_out_by
 
 if TYPE_CHECKING:
@@ -36,11 +36,8 @@ def _measuring(command: Callable[..., Any]) -> Callable[..., Any]:
     ' "SRG-OS-*" = 3: a control, one of its ids or a pattern, and a number, or inf for one that has'
     " to be kept (default: by severity, high 10, medium 5, low 2, unknown 1).",
 )
-@click.option(
-    "--histogram",
-    "histogram_file",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="How often your workload makes each call: the output of `strace -c` or `perf trace -s`, or"
+@histogram(
+    "How often your workload makes each call: the output of `strace -c` or `perf trace -s`, or"
     ' JSON such as {"openat": 12}. It adds the metric `mix`: the mean call, weighted so.',
 )
 @click.option(

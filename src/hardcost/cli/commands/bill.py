@@ -9,6 +9,7 @@ import click
 from hardcost.cli.commands import completion
 from hardcost.cli.commands.shared import (
     RuleTaker,
+    histogram,
     measuring_settings,
     precision,
     time_limit,
@@ -89,11 +90,8 @@ from hardcost.cli.lazy import carried_out_by
     help="Rank and show controls by their cost on this call, such as open, instead of the average"
     " call.",
 )
-@click.option(
-    "--histogram",
-    "histogram_file",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="How often your system makes each call, for the average: the output of `strace -c`,"
+@histogram(
+    "How often your system makes each call, for the average: the output of `strace -c`,"
     ' `perf trace -s` or the exported calls.bt, or JSON such as {"openat": 12} (default: an assumed'
     " general-purpose system).",
 )

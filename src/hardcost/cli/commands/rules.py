@@ -12,6 +12,7 @@ from hardcost.cli.commands.shared import (
     RuleTaker,
     fail_on_option,
     format_option,
+    histogram,
     sarif_file_option,
 )
 from hardcost.cli.lazy import LazyGroup, carried_out_by, imported
@@ -58,11 +59,8 @@ _leave_out_option = click.option(
     help="Skip lines that auditctl refuses, as auditctl itself does after a line `-i`.",
 )
 
-_histogram_option = click.option(
-    "--histogram",
-    "histogram_file",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="How often a workload makes each call: the output of `strace -c`, `perf trace -s` or the"
+_histogram_option = histogram(
+    "How often a workload makes each call: the output of `strace -c`, `perf trace -s` or the"
     ' exported calls.bt, or JSON such as {"openat": 12} (default: an assumed mix for a'
     " general-purpose system).",
 )

@@ -413,6 +413,16 @@ def _results(formats: Sequence[str]) -> tuple[_Option, ...]:
     )
 
 
+def histogram(help_text: str) -> _Option:
+    """Return the option that names a file with how often each call is made."""
+    return click.option(
+        "--histogram",
+        "histogram_file",
+        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        help=help_text,
+    )
+
+
 whole_bill = click.option(
     "--all", is_flag=True, help="Print a bill whole: every metric and every control."
 )

@@ -45,9 +45,7 @@ _PROFILE = "profile"
 _NULL = "null"
 """The cheapest call: its ratio is the largest of most bills, and says least of a workload."""
 
-_PLURAL = {"rule": "rules", "control": "controls"}
-
-_TITLES = _PLURAL | {"control": "controls (settings that can be off)"}
+_TITLES = {"rule": "rules", "control": "controls (settings that can be off)"}
 
 _TELLING = Decimal("0.001")
 """The least share of a cost that belongs to no single control and is worth a sentence."""
@@ -376,18 +374,18 @@ def _free(every: int, free: int, unshown: int, kind: str) -> Iterator[str]:
     """Yield how many controls are free."""
     if free == every:
         yield (
-            f"None of its {every} {_PLURAL[kind]} costs anything distinguishable from 0 while the"
+            f"None of its {every} {kind}s costs anything distinguishable from 0 while the"
             " others are on."
         )
     elif free:
         verb = "is" if free == 1 else "are"
         cost = "it costs" if free == 1 else "they cost"
         yield (
-            f"{free} of {every} {_PLURAL[kind]} {verb} free here: while the others are on, {cost}"
+            f"{free} of {every} {kind}s {verb} free here: while the others are on, {cost}"
             " nothing distinguishable from 0."
         )
     elif not unshown:
-        yield f"None of the {every} {_PLURAL[kind]} is free."
+        yield f"None of the {every} {kind}s is free."
 
 
 def _dearest(book: Ledger, kind: str) -> Iterator[str]:
@@ -408,7 +406,7 @@ def _dearest(book: Ledger, kind: str) -> Iterator[str]:
     equals = sum(of.items[entry.control] == cost for entry in dear)
     name = shorten(visible(dear[0].control), _NAME)
     if equals > 1:
-        yield f"{equals} {_PLURAL[kind]} cost most, {amount_of} each; the first is {name}."
+        yield f"{equals} {kind}s cost most, {amount_of} each; the first is {name}."
     else:
         yield f"The most expensive {kind} costs {amount_of}: {name}."
 

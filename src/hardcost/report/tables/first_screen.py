@@ -69,11 +69,9 @@ def _remedies(bill: Bill) -> Iterator[str]:
             "To pay less and lose nothing: `hardcost rules optimize PROFILE -o NEW` writes cheaper"
             " rules that record the same."
         )
+    still = " still" if bill.rules else ""
     yield (
-        "To pay less still: `hardcost advise PROFILE --budget 10%` says what to give up so that"
-        " nothing grows by more than 10%."
-        if bill.rules
-        else "To pay less: `hardcost advise PROFILE --budget 10%` says what to give up so that"
+        f"To pay less{still}: `hardcost advise PROFILE --budget 10%` says what to give up so that"
         " nothing grows by more than 10%."
     )
 
