@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from hardcost.auditrules.kernelrule import (
+from auditrules.auditctl.translate import COMPARABLE
+from auditrules.model.kernel_rule import (
     ALL_CALLS,
     KEY_SEPARATOR,
     UNSET,
     Action,
-    Comparison,
     Condition,
+    FieldTest,
     FilterList,
+    IdComparison,
     KernelRule,
     Operator,
-    Test,
 )
-from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.translate import COMPARABLE
+from auditrules.tables import lookup
 
 EQUAL = (Operator.EQUAL, Operator.NOT_EQUAL)
 ORDER = (*EQUAL, Operator.LESS, Operator.LESS_OR_EQUAL, Operator.GREATER, Operator.GREATER_OR_EQUAL)
@@ -44,9 +44,9 @@ NO_OPERATOR = PATHS.filter(lambda path: not any(sign in path for sign in ("!=", 
 
 def tests(
     names: str, operators: tuple[Operator, ...], values: st.SearchStrategy[int | str]
-) -> st.SearchStrategy[Test]:
+) -> st.SearchStrategy[FieldTest]:
     """Return tests of these fields."""
-    return st.builds(Test, st.sampled_from(names.split()), st.sampled_from(operators), values)
+    return st.builds(FieldTest, st.sampled_from(names.split()), st.sampled_from(operators), values)
 
 
 ANYWHERE = st.one_of(
@@ -62,7 +62,7 @@ EXIT_ONLY = st.one_of(
     tests("obj_uid obj_gid", ORDER, IDS),
     tests("filetype", EQUAL, st.sampled_from(list(lookup.FILE_TYPES.values()))),
     st.builds(
-        lambda pair, operator: Comparison(pair[0], operator, pair[1]),
+        lambda pair, operator: IdComparison(pair[0], operator, pair[1]),
         st.sampled_from(sorted(COMPARABLE)),
         st.sampled_from(EQUAL),
     ),

@@ -6,23 +6,15 @@ in which trees it lies. Most values are those that the rules name, or one more o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from random import Random
+from typing import Any
 
-from hardcost.auditrules.event import Event, FileId, Name
-from hardcost.auditrules.kernelrule import CALLS, UNSET, KernelRule, Test
-from hardcost.auditrules.prove.atoms import (
-    ARGUMENTS,
-    GROUPS,
-    OBJECT_LABELS,
-    PLAIN,
-    USERS,
-)
-from hardcost.auditrules.rule import plain_path
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from random import Random
+from auditrules.kernel.event import Event, FileId, VisitedName
+from auditrules.model.kernel_rule import CALLS, UNSET, FieldTest, KernelRule
+from auditrules.model.rule import plain_path
+from auditrules.prove.formulas import ARGUMENTS, GROUPS, OBJECT_LABELS, PLAIN, USERS
+from auditrules.tables import lookup
 
 _SUBJECT_LABELS = ("subj_user", "subj_role", "subj_type", "subj_sen", "subj_clr")
 _PLACES = ("path", "dir", "exe")
@@ -42,7 +34,7 @@ class Drawing:
         self.texts: dict[str, set[str]] = {}
         for rule in rules:
             for test in rule.conditions:
-                if isinstance(test, Test):
+                if isinstance(test, FieldTest):
                     self._take(test)
         every_call = {call for arch in lookup.ARCHES for call in lookup.call_names(arch)}
         masks = sorted({rule.mask for rule in rules})
@@ -57,7 +49,7 @@ class Drawing:
             text: self.at[plain_path(text)] for kind in _PLACES for text in self.texts.get(kind, ())
         }
 
-    def _take(self, test: Test) -> None:
+    def _take(self, test: FieldTest) -> None:
         if isinstance(test.value, int):
             near = {(test.value + step) & UNSET for step in (-1, 0, 0, 1)}
             self.constants.setdefault(test.field, set()).update(near)
@@ -111,9 +103,9 @@ class Drawing:
             return value + (1 << 32)  # an address, of which rules see the lower half
         return value - (1 << 32) if value >= 1 << 31 else value
 
-    def _name(self) -> Name:
+    def _name(self) -> VisitedName:
         if self.random.random() < _SELDOM:
-            return Name()
+            return VisitedName()
         watched = sorted(self.at)
         if watched and self.random.random() < _OFTEN:
             place = self.random.choice(watched)
@@ -126,10 +118,10 @@ class Drawing:
         major, minor = self._number("devmajor", (8,)), self._number("devminor", (77,))
         return self._named(path, FileId(major, minor, inode))
 
-    def _named(self, path: str, file: FileId) -> Name:
+    def _named(self, path: str, file: FileId) -> VisitedName:
         special = (self._number("devmajor", (0,)), self._number("devminor", (0,)))
         modes = [*_MODES, *sorted(self.constants.get("filetype", ()))]
-        return Name(
+        return VisitedName(
             path,
             file,
             special,

@@ -1,25 +1,25 @@
 """Whatever bytes are given: rules, or faults that say where; and no more work than for their size.
 
-`bench/fuzz_rules.py` does the same a million times.
+`bench/robustness/fuzz_rules.py` does the same a million times.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from types import FrameType
 
 import pytest
+from audit_rules.tests.lines import by_hand
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.auditrules.lines import by_hand
 
-from hardcost.auditrules import loading, parse
-from hardcost.auditrules.rule import Kind, Place, RulesError
-from hardcost.auditrules.translate import translate, translate_all
-from hardcost.auditrules.write import UnwritableError, listed, text_of
-
-if TYPE_CHECKING:
-    from types import FrameType
+from auditrules.auditctl.translate import translate, translate_all
+from auditrules.auditctl.write import UnwritableRuleError, listed, text_of
+from auditrules.load import load
+from auditrules.model.fault import RulesError
+from auditrules.model.location import Location
+from auditrules.model.rule import RuleKind
+from auditrules.read import parse
 
 LINES = by_hand()
 WORDS = sorted({word for line in LINES for word in line.split(" ")})
@@ -62,21 +62,21 @@ def any_line() -> st.SearchStrategy[bytes]:
 @given(st.lists(any_line(), max_size=8).map(b"\n".join))
 def test_any_bytes_come_to_rules_or_to_faults_with_their_place(data: bytes) -> None:
     readings = parse.read_bytes(data, "x.rules")
-    rule_set, of_deletions = loading.combine(readings)
+    rule_set, of_deletions = load.combine(readings)
     rules, of_rules = translate_all(rule_set.rules)
     of_lines = [reading.fault for reading in readings if reading.fault]
-    assert all((one.kind is Kind.FAULT) is (one.fault is not None) for one in readings)
+    assert all((one.kind is RuleKind.FAULT) is (one.fault is not None) for one in readings)
     for fault in (*of_lines, *of_deletions, *of_rules):
-        assert fault.file == "x.rules"
-        assert 1 <= (fault.line or 0) <= len(readings)
-        assert fault.column is None or fault.column >= 1
+        assert fault.place.file == "x.rules"
+        assert 1 <= (fault.place.line or 0) <= len(readings)
+        assert fault.place.column is None or fault.place.column >= 1
     for rule in rules:
         assert listed(rule)
         try:
             text = text_of(rule)
-        except UnwritableError:
+        except UnwritableRuleError:
             continue
-        again = parse.read_line(text, Place("again", 1)).rule
+        again = parse.read_line(text, Location("again", 1)).rule
         assert again is not None
         assert translate(again) == rule
 
@@ -91,7 +91,7 @@ def calls_made(data: bytes) -> int:
 
     sys.setprofile(seen)
     try:
-        rule_set, _ = loading.combine(parse.read_bytes(data, "x.rules"))
+        rule_set, _ = load.combine(parse.read_bytes(data, "x.rules"))
         translate_all(rule_set.rules)
     finally:
         sys.setprofile(None)
@@ -141,5 +141,5 @@ def test_a_line_twice_as_long_takes_no_more_than_twice_the_work(shape: str) -> N
 
 def test_a_file_of_faults_tells_all_of_them() -> None:
     with pytest.raises(RulesError) as caught:
-        parse.read_lines((f"nonsense {number}", Place("x", number)) for number in range(5000))
+        parse.read_lines((f"nonsense {number}", Location("x", number)) for number in range(5000))
     assert len(caught.value.faults) == 5000

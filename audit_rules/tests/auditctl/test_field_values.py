@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from hardcost.auditrules.fieldvalues import nearest, signed, unsigned
-from hardcost.auditrules.kernelrule import KernelRule, Test
-from hardcost.auditrules.rule import Rule, RulesError
-from hardcost.auditrules.translate import Target, translate
+from auditrules.auditctl.field_values import nearest, signed, unsigned
+from auditrules.auditctl.translate import Target, translate
+from auditrules.model.fault import RulesError
+from auditrules.model.kernel_rule import FieldTest, KernelRule
+from auditrules.model.rule import Rule
 
 UNSET = 0xFFFFFFFF
 
@@ -64,7 +65,7 @@ def test_numbers_beyond_64_bits_stop_at_the_last() -> None:
 def test_names_fold_and_numbers_stand_for_themselves(field: str, number: int) -> None:
     text = f"-a always,exit -F {field}"
     (test,) = rule(text).conditions
-    assert isinstance(test, Test)
+    assert isinstance(test, FieldTest)
     assert test.value == number
 
 
@@ -129,7 +130,7 @@ def test_a_list_without_calls_keeps_those_that_stand_before_it() -> None:
 def test_a_group_may_be_called_unset_where_there_is_one() -> None:
     line = Rule("-a always,exit -F gid=unset")
     (test,) = translate(line, Target(groups={"unset": 7})).conditions
-    assert isinstance(test, Test)
+    assert isinstance(test, FieldTest)
     assert test.value == 7
 
 

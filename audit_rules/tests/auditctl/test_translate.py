@@ -4,19 +4,21 @@ from dataclasses import replace
 
 import pytest
 
-from hardcost.auditrules.kernelrule import (
+from auditrules.auditctl.translate import AS_WRITTEN, Target, translate, translate_all
+from auditrules.model.fault import RulesError
+from auditrules.model.kernel_rule import (
     ALL_CALLS,
     Action,
-    Comparison,
+    FieldTest,
     FilterList,
+    IdComparison,
     KernelRule,
     Operator,
-    Test,
 )
-from hardcost.auditrules.parse import read_line
-from hardcost.auditrules.rule import Place, Rule, RulesError
-from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.translate import AS_WRITTEN, Target, translate, translate_all
+from auditrules.model.location import Location
+from auditrules.model.rule import Rule
+from auditrules.read.parse import read_line
+from auditrules.tables import lookup
 
 EQUAL = Operator.EQUAL
 AUDITCTL_4 = replace(AS_WRITTEN, auditctl="4.0.2")
@@ -37,9 +39,9 @@ def test_a_rule_becomes_list_action_mask_conditions_and_key() -> None:
         Action.ALWAYS,
         mask("b32", "open", "openat"),
         (
-            Test("arch", EQUAL, 0x40000003),
-            Test("auid", Operator.GREATER_OR_EQUAL, 1000),
-            Comparison("uid", Operator.NOT_EQUAL, "euid"),
+            FieldTest("arch", EQUAL, 0x40000003),
+            FieldTest("auid", Operator.GREATER_OR_EQUAL, 1000),
+            IdComparison("uid", Operator.NOT_EQUAL, "euid"),
         ),
         "a\x01b",
     )
@@ -85,11 +87,11 @@ def test_a_watch_is_a_directory_where_the_target_says_so() -> None:
 
 
 def test_a_name_that_only_the_target_knows_stays_a_name() -> None:
-    assert rule_of("-a always,exit -S 1 -F uid=apache").conditions[0] == Test(
+    assert rule_of("-a always,exit -S 1 -F uid=apache").conditions[0] == FieldTest(
         "uid", EQUAL, "apache"
     )
     known = Target(users={"apache": 48})
-    assert rule_of("-a always,exit -S 1 -F uid=apache", known).conditions[0] == Test(
+    assert rule_of("-a always,exit -S 1 -F uid=apache", known).conditions[0] == FieldTest(
         "uid", EQUAL, 48
     )
 
@@ -121,12 +123,12 @@ def test_a_name_that_only_the_target_knows_stays_a_name() -> None:
     ],
 )
 def test_a_fault_has_column_and_remedy(line: str, column: int, message: str, remedy: str) -> None:
-    rule = read_line(line, Place("x.rules", 7)).rule
+    rule = read_line(line, Location("x.rules", 7)).rule
     assert rule is not None
     with pytest.raises(RulesError) as caught:
         translate(rule)
     (fault,) = caught.value.faults
-    assert (fault.file, fault.line, fault.column) == ("x.rules", 7, column)
+    assert (fault.place.file, fault.place.line, fault.place.column) == ("x.rules", 7, column)
     assert message in fault.message
     assert fault.remedy is not None
     assert remedy in fault.remedy

@@ -3,26 +3,27 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from audit_rules.tests.kernel_rules import exit_rules, other_rules
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.auditrules.kernelrules import exit_rules, other_rules
 
-from hardcost.auditrules.kernelrule import (
+from auditrules.auditctl.translate import AS_WRITTEN, translate
+from auditrules.auditctl.write import UnwritableRuleError, listed, listing, text_of
+from auditrules.model.kernel_rule import (
     ALL_CALLS,
     Action,
+    FieldTest,
     FilterList,
     KernelRule,
     Operator,
-    Test,
 )
-from hardcost.auditrules.parse import read_line
-from hardcost.auditrules.rule import LONGEST_LINE, Place, Rule
-from hardcost.auditrules.translate import AS_WRITTEN, translate
-from hardcost.auditrules.write import UnwritableError, listed, listing, text_of
+from auditrules.model.location import Location
+from auditrules.model.rule import LONGEST_LINE, Rule
+from auditrules.read.parse import read_line
 
 
 def written(line: str) -> Rule:
-    reading = read_line(line, Place("x.rules", 1))
+    reading = read_line(line, Location("x.rules", 1))
     assert reading.rule is not None, reading.fault
     return reading.rule
 
@@ -88,16 +89,16 @@ def test_calls_beyond_the_names_are_numbers_and_long_lists_are_shortened() -> No
         replace(EXIT, list=FilterList.TASK, mask=1),
         replace(EXIT, list=FilterList.EXCLUDE, key="k"),
         replace(EXIT, list=FilterList.TASK, mask=0, key="k"),
-        replace(EXIT, conditions=(Test("perm", Operator.EQUAL, 0),)),
-        replace(EXIT, conditions=(Test("filetype", Operator.EQUAL, 1),)),
-        replace(EXIT, conditions=(Test("exe", Operator.EQUAL, "/a>=b"),)),
-        replace(EXIT, conditions=(Test("path", Operator.EQUAL, "/a>=b"),)),
-        replace(EXIT, conditions=(Test("subj_user", Operator.EQUAL, ""),)),
+        replace(EXIT, conditions=(FieldTest("perm", Operator.EQUAL, 0),)),
+        replace(EXIT, conditions=(FieldTest("filetype", Operator.EQUAL, 1),)),
+        replace(EXIT, conditions=(FieldTest("exe", Operator.EQUAL, "/a>=b"),)),
+        replace(EXIT, conditions=(FieldTest("path", Operator.EQUAL, "/a>=b"),)),
+        replace(EXIT, conditions=(FieldTest("subj_user", Operator.EQUAL, ""),)),
         replace(EXIT, key="a\nb"),
     ],
 )
 def test_what_no_line_says_is_refused(rule: KernelRule) -> None:
-    with pytest.raises(UnwritableError):
+    with pytest.raises(UnwritableRuleError):
         text_of(rule)
 
 

@@ -5,24 +5,22 @@ from __future__ import annotations
 import dataclasses
 import random
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from hardcost.auditrules.cost import events, histogram
-from hardcost.auditrules.cost.alike import Alike
-from hardcost.auditrules.cost.constants import Constants, ConstantsError
-from hardcost.auditrules.cost.predict import Histogram, Prediction, predict, price
-from hardcost.auditrules.cost.unpredicted import unpriced
-from hardcost.auditrules.cost.wasted import Kind, wasted
-from hardcost.auditrules.event import FileId
-from hardcost.auditrules.rule import Rule, RulesError
-from hardcost.auditrules.semantics import Loaded, load
-from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.translate import AS_WRITTEN, translate
-
-if TYPE_CHECKING:
-    from hardcost.auditrules.kernelrule import Condition
+from auditrules.auditctl.translate import AS_WRITTEN, translate
+from auditrules.cost import events, histogram
+from auditrules.cost.call_classes import Alike
+from auditrules.cost.constants import Constants, ConstantsError
+from auditrules.cost.idle_rules import IdleKind, wasted
+from auditrules.cost.limits import unpriced
+from auditrules.cost.predict import Histogram, Prediction, predict, price
+from auditrules.kernel.event import FileId
+from auditrules.kernel.semantics import Loaded, load
+from auditrules.model.fault import RulesError
+from auditrules.model.kernel_rule import Condition
+from auditrules.model.rule import Rule
+from auditrules.tables import lookup
 
 DEBIAN = Constants.of_debian()
 WALK, FIELD = DEBIAN.walk, DEBIAN.field
@@ -201,22 +199,22 @@ def test_shipped_constants_say_where_they_were_measured() -> None:
 # Rules that cost in vain ---------------------------------------------------------------------
 
 
-def kinds(*lines: str) -> dict[int, list[Kind]]:
+def kinds(*lines: str) -> dict[int, list[IdleKind]]:
     return {at: [one.kind for one in why] for at, why in wasted(rules(*lines)).items()}
 
 
 def test_a_narrower_rule_behind_a_wider_one_is_shadowed() -> None:
     wide = "-a always,exit -F arch=b64 -S open,openat -F uid=1000"
     narrow = "-a always,exit -F arch=b64 -S openat -F auid=7 -F uid=1000 -k k"
-    assert kinds(wide, narrow) == {1: [Kind.SHADOWED]}
+    assert kinds(wide, narrow) == {1: [IdleKind.SHADOWED]}
     assert kinds(narrow, wide) == {}
-    assert kinds(narrow, wide.replace("-a ", "-A ")) == {0: [Kind.SHADOWED]}
+    assert kinds(narrow, wide.replace("-a ", "-A ")) == {0: [IdleKind.SHADOWED]}
 
 
 def test_a_watch_behind_a_wider_rule_is_shadowed_and_not_by_another_watch() -> None:
     wide = "-a never,exit -S all -F uid=0"
     watch = "-a always,exit -F path=/etc/shadow -F uid=0 -F perm=wa"
-    assert kinds(wide, watch) == {1: [Kind.SHADOWED]}
+    assert kinds(wide, watch) == {1: [IdleKind.SHADOWED]}
     assert kinds("-a always,exit -F path=/etc/shadow -F perm=wa", watch) == {}
 
 
@@ -237,7 +235,7 @@ def test_shadowing_rules_are_those_that_comparing_each_with_each_finds() -> None
         expected = shadowed_of(loaded)
         reasons = wasted(loaded).items()
         assert {
-            at: one.by for at, why in reasons for one in why if one.kind is Kind.SHADOWED
+            at: one.by for at, why in reasons for one in why if one.kind is IdleKind.SHADOWED
         } == expected
         found += len(expected)
     assert found > 100
@@ -262,7 +260,7 @@ def shadowed_of(loaded: Loaded) -> dict[int, int | None]:
 
 
 def test_conditions_that_exclude_each_other_never_fire() -> None:
-    assert kinds("-a always,exit -S openat -F uid=0 -F uid=7") == {0: [Kind.CONTRADICTION]}
+    assert kinds("-a always,exit -S openat -F uid=0 -F uid=7") == {0: [IdleKind.CONTRADICTION]}
     assert kinds("-a always,exit -S openat -F uid>=0 -F uid=7") == {}
     # A process has several groups, and a call several files.
     assert kinds("-a always,exit -S openat -F gid=0 -F gid=7") == {}
@@ -270,12 +268,12 @@ def test_conditions_that_exclude_each_other_never_fire() -> None:
 
 def test_a_b32_rule_names_the_64_bit_calls_that_it_taxes() -> None:
     (reason,) = wasted(rules("-a always,exit -F arch=b32 -S execve,chmod"))[0]
-    assert (reason.kind, reason.calls) == (Kind.FOREIGN, ("munmap", "rt_sigreturn"))
+    assert (reason.kind, reason.calls) == (IdleKind.FOREIGN, ("munmap", "rt_sigreturn"))
 
 
 # Histograms ---------------------------------------------------------------------------------------
 
-DATA = Path(__file__).with_name("data")
+DATA = Path(__file__).parents[1] / "data"
 STRACE = b"""\
 strace: Process 12 attached
 % time     seconds  usecs/call     calls    errors syscall
@@ -394,7 +392,7 @@ def test_what_holds_no_counts_is_refused_with_its_place(
     with pytest.raises(RulesError) as caught:
         histogram.read(content, "counts.txt")
     fault = caught.value.faults[0]
-    assert (fault.file, fault.line) == ("counts.txt", line)
+    assert (fault.place.file, fault.place.line) == ("counts.txt", line)
     assert message in fault.message
 
 

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from hardcost.auditrules import parse
-from hardcost.auditrules.cost.constants import Constants
-from hardcost.auditrules.explain.described import described
-from hardcost.auditrules.explain.explain import Explanation, explain
-from hardcost.auditrules.fieldtests import UnresolvedError
-from hardcost.auditrules.semantics import Verdict
-from hardcost.auditrules.translate import AS_WRITTEN, translate_all
+from auditrules.auditctl.translate import AS_WRITTEN, translate_all
+from auditrules.cost.constants import Constants
+from auditrules.explain.explain import Explanation, explain_event
+from auditrules.explain.read_event import described
+from auditrules.kernel.field_tests import UnresolvedError
+from auditrules.kernel.semantics import Verdict
+from auditrules.read import parse
 
 CONSTANTS = Constants.of_debian()
 
@@ -19,7 +19,7 @@ def explained(event: str, *lines: str, constants: Constants | None = CONSTANTS) 
         [one.rule for one in readings if one.rule is not None], AS_WRITTEN
     )
     assert not faults
-    return explain(rules, described(event), constants)
+    return explain_event(rules, described(event), constants)
 
 
 def line_of(found: Explanation) -> int | None:
@@ -45,7 +45,7 @@ def test_the_first_rule_that_matches_decides_and_those_before_it_are_paid_for() 
         Verdict.FAILED,
         Verdict.MATCHED,
     ]
-    assert str(found.walked[2].failed).startswith("Test(field='exit'")
+    assert str(found.walked[2].failed).startswith("FieldTest(field='exit'")
     assert found.walked[0].instructions == CONSTANTS.walk["unnamed"]
     assert found.predicted is not None
     assert found.predicted.walk == sum(step.instructions or 0 for step in found.walked)

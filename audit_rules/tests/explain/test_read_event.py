@@ -4,19 +4,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardcost.auditrules.event import NO_INODE
-from hardcost.auditrules.explain.described import described
-from hardcost.auditrules.fieldtests import permissions
-from hardcost.auditrules.kernelrule import UNSET
-from hardcost.auditrules.rule import RulesError
-from hardcost.auditrules.tables import lookup
+from auditrules.explain.read_event import described
+from auditrules.kernel.event import NO_INODE
+from auditrules.kernel.field_tests import permissions
+from auditrules.model.fault import RulesError
+from auditrules.model.kernel_rule import UNSET
+from auditrules.tables import lookup
 
 
 def faults_of(text: str) -> list[tuple[int | None, str]]:
     with pytest.raises(RulesError) as caught:
         described(text)
     assert all(fault.remedy for fault in caught.value.faults)
-    return [(fault.column, fault.message) for fault in caught.value.faults]
+    return [(fault.place.column, fault.message) for fault in caught.value.faults]
 
 
 def test_the_example_of_the_command_line_is_what_it_says() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hardcost.auditrules import bounded
+from auditrules.files import bounded
 
 
 def why_not(path: Path, most: int = 100) -> str:

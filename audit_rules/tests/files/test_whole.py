@@ -11,17 +11,15 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import pytest
 
-from hardcost.auditrules import wholefile
-from hardcost.auditrules.wholefile import UnwritableError, check, replaces, write
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from auditrules.files import whole
+from auditrules.files.whole import UnwritableError, check, replaces, write
 
 OLD, NEW = b"old content\n", b"new\n" * 5000
 
@@ -100,13 +98,13 @@ def test_sigterm_leaves_the_old_content_and_nothing_else(tmp_path: Path) -> None
         "from hardcost.cli.main import main; main()\n"
     )
     words = ["rules", "optimize", str(tmp_path / "x.rules"), "-o", str(file), "--force"]
-    argv = [sys.executable, "-c", program, *words, "--no-least"]
+    argv = [sys.executable, "-c", program, *words]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as started:
         assert started.stdout is not None
         assert started.stdout.readline() == b"flushing\n"
         (made,) = set(folder.iterdir()) - {file}
         assert made.name.startswith(".cheaper.rules.")
-        assert made.name.endswith(wholefile.SUFFIX)
+        assert made.name.endswith(whole.SUFFIX)
         started.send_signal(signal.SIGTERM)
         assert started.wait() == 130
     assert file.read_bytes() == OLD
@@ -308,7 +306,7 @@ def test_a_mount_point_is_named_as_what_it_is(tmp_path: Path) -> None:
         check=False,
     )
     if "unshare failed" in ended.stderr or "mount: " in ended.stderr:
-        pytest.skip("this kernel lets nobody but root mount a file")
+        pytest.skip("this kernel lets only root mount a file")
     assert "it is a mount point, which no new file can replace" in ended.stderr
     assert (tmp_path / "host").read_bytes() == OLD
     assert sorted(one.name for one in tmp_path.iterdir()) == ["host", "mounted"]

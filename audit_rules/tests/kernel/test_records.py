@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.auditrules.prove.sets import proved, rules
+from audit_rules.tests.prove.rule_sets import proved, rules
 
-from hardcost.auditrules.event import NO_FILE, Event, Name
-from hardcost.auditrules.semantics import Decision, decide, load
-from hardcost.auditrules.tables import lookup
+from auditrules.kernel.event import NO_FILE, Event, VisitedName
+from auditrules.kernel.records import EventRecord
+from auditrules.kernel.semantics import FilterDecision, Outcome, decide, load
+from auditrules.tables import lookup
 
-if TYPE_CHECKING:
-    from hardcost.auditrules.eventrecords import EventRecord
-    from hardcost.auditrules.semantics import Outcome
-
-CHMOD = Event("b64", lookup.calls("b64")["chmod"], uid=1000, names=(Name("/f", NO_FILE),))
+CHMOD = Event("b64", lookup.calls("b64")["chmod"], uid=1000, names=(VisitedName("/f", NO_FILE),))
 RECORD = "-a always,exit -S chmod -k modes"
 
 
@@ -31,7 +27,7 @@ def written(*lines: str, event: Event = CHMOD) -> list[str]:
 
 def test_a_call_has_its_records_in_the_order_of_writing() -> None:
     assert written(RECORD) == ["SYSCALL", "CWD", "PATH", "PROCTITLE", "EOE"]
-    run = replace(CHMOD, call=lookup.calls("b64")["execve"], names=(Name(), Name()))
+    run = replace(CHMOD, call=lookup.calls("b64")["execve"], names=(VisitedName(), VisitedName()))
     assert written("-a always,exit -S execve", event=run) == [
         "SYSCALL", "EXECVE", "CWD", "PATH", "PATH", "PROCTITLE", "EOE",
     ]  # fmt: skip
@@ -51,7 +47,7 @@ def test_a_dropped_record_is_the_only_one_that_is_lacking(dropped: str) -> None:
 def test_without_the_syscall_record_nothing_is_written_and_no_key_is_found() -> None:
     for excluding in ("msgtype=SYSCALL", "msgtype>0", "uid=1000", "msgtype!=CWD"):
         found = outcome(RECORD, f"-a always,exclude -F {excluding}")
-        assert found.decision is Decision.ALWAYS
+        assert found.decision is FilterDecision.ALWAYS
         assert found.requested
         assert not found.recorded
         assert (found.key, found.names) == ("", ())

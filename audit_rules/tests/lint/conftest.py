@@ -1,22 +1,18 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from hardcost.auditrules import parse
-from hardcost.auditrules.cost.constants import Constants
-from hardcost.auditrules.knownpaths import target_of
-from hardcost.auditrules.lint import checks
-from hardcost.auditrules.lint.context import Context, Options, gather
-from hardcost.auditrules.root import Root
-from hardcost.auditrules.translate import AS_WRITTEN
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from hardcost.auditrules.lint.diagnostic import Diagnostic
+from auditrules.auditctl.translate import AS_WRITTEN
+from auditrules.cost.constants import Constants
+from auditrules.lint import checks
+from auditrules.lint.context import Context, LintOptions, gather
+from auditrules.lint.diagnostic import Diagnostic
+from auditrules.load.known_paths import target_of
+from auditrules.load.root import Root
+from auditrules.read import parse
 
 
 @pytest.fixture
@@ -33,7 +29,7 @@ def context_of(constants: Constants) -> Callable[..., Context]:
     ) -> Context:
         machine = None if root is None else Root(root)
         target = AS_WRITTEN if machine is None else target_of(machine)
-        options = Options(b32, machine, whole, constants)
+        options = LintOptions(b32, machine, whole, constants)
         readings = parse.read_bytes("\n".join(lines).encode(), "x.rules")
         return gather([readings], (), options, target)
 
@@ -45,6 +41,6 @@ def lint(context_of: Callable[..., Context]) -> Callable[..., tuple[Diagnostic, 
     """The findings of one code in lines of a file x.rules."""
 
     def find(code: str, *lines: str, **options: object) -> tuple[Diagnostic, ...]:
-        return checks.lint(context_of(*lines, **options), {code})
+        return checks.findings_in(context_of(*lines, **options), {code})
 
     return find

@@ -1,22 +1,18 @@
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from hardcost.auditrules import parse
-from hardcost.auditrules.conditions import follows
-from hardcost.auditrules.lint import checks, findings
-from hardcost.auditrules.lint.context import Options, gather
-from hardcost.auditrules.lint.diagnostic import SECTIONS, Documentation, Level
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hardcost.auditrules.kernelrule import Condition
-    from hardcost.auditrules.lint.context import Context
+from auditrules.kernel.conditions import follows
+from auditrules.lint import checks, findings
+from auditrules.lint.check import SECTIONS, Documentation
+from auditrules.lint.context import Context, LintOptions, gather
+from auditrules.lint.diagnostic import Level
+from auditrules.model.kernel_rule import Condition
+from auditrules.read import parse
 
 DOCUMENTATIONS = {one.code: one for one in checks.documentations()}
 HERE = Path(__file__).parent
@@ -55,7 +51,7 @@ def test_its_example_has_the_finding(
     }
     options = known.get(code, {})
     context = context_of(*example.split("\n"), **options)
-    found = checks.lint(context, {code})
+    found = checks.findings_in(context, {code})
     assert found
     assert {one.level for one in found} == {DOCUMENTATIONS[code].level}
 
@@ -72,7 +68,7 @@ def test_findings_stand_file_by_file_as_they_load_and_by_line_the_worst_first() 
         *parse.read_bytes(b"-w /b -p wa\n-w relative\n", "second.rules"),
         *parse.read_bytes(b"-a always,exit -S open\n", "first.rules"),
     )
-    found = checks.lint(gather([readings]))
+    found = checks.findings_in(gather([readings]))
     assert [(one.spot.file, one.spot.line, one.code) for one in found] == [
         ("second.rules", 1, "no-key"),
         ("second.rules", 2, "cannot-load"),
@@ -86,13 +82,13 @@ def test_findings_stand_file_by_file_as_they_load_and_by_line_the_worst_first() 
 
 def test_findings_can_be_chosen_and_left_out(context_of: Callable[..., Context]) -> None:
     context = context_of("-w /b -p wa", "-w relative")
-    assert {one.code for one in checks.lint(context, {"no-key"})} == {"no-key"}
-    assert {one.code for one in checks.lint(context, ignore={"no-key"})} == {"cannot-load"}
+    assert {one.code for one in checks.findings_in(context, {"no-key"})} == {"no-key"}
+    assert {one.code for one in checks.findings_in(context, ignore={"no-key"})} == {"cannot-load"}
 
 
 def test_nothing_has_a_price_where_no_constants_are_known() -> None:
     lines = b"-a always,exit -S all -k x\n-w /etc/ -p wa -k x\n-a never,exit -S open\n"
-    found = checks.lint(gather([parse.read_bytes(lines, "x")], options=Options()))
+    found = checks.findings_in(gather([parse.read_bytes(lines, "x")], options=LintOptions()))
     assert found
     assert all(one.cost is None for one in found)
 
@@ -100,7 +96,9 @@ def test_nothing_has_a_price_where_no_constants_are_known() -> None:
 def test_a_user_whom_nobody_knows_leaves_a_finding_without_a_price(
     context_of: Callable[..., Context],
 ) -> None:
-    (found,) = checks.lint(context_of("-a always,exit -S all -F uid=chrony -k x"), {"every-call"})
+    (found,) = checks.findings_in(
+        context_of("-a always,exit -S all -F uid=chrony -k x"), {"every-call"}
+    )
     assert found.cost is None
 
 
@@ -126,7 +124,7 @@ def test_a_rule_that_a_later_line_deletes_is_not_judged(
 def test_a_rule_that_is_to_be_deleted_and_is_not_there_is_a_fault(
     context_of: Callable[..., Context],
 ) -> None:
-    (found,) = checks.lint(context_of("-W /etc/shadow -p wa -k identity"))
+    (found,) = checks.findings_in(context_of("-W /etc/shadow -p wa -k identity"))
     assert (found.code, found.spot.line) == ("cannot-load", 1)
 
 
@@ -150,10 +148,10 @@ def test_looking_at_twice_the_rules_takes_about_twice_the_comparisons(
         asked += 1
         return follows(condition, given)
 
-    monkeypatch.setattr("hardcost.auditrules.lint.covering.follows", counting)
+    monkeypatch.setattr("auditrules.lint.supersets.follows", counting)
     counts = []
     for rules in (1000, 2000):
         asked = 0
-        checks.lint(context_of(*(line.format(at) for at in range(rules))))
+        checks.findings_in(context_of(*(line.format(at) for at in range(rules))))
         counts.append(asked)
     assert counts[1] <= 3 * counts[0] + 1000

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hardcost.auditrules.lint.checks import CODES
-from hardcost.auditrules.lint.markdown import page
+from auditrules.lint.checks import CODES
+from auditrules.lint.markdown import page
 
 PROJECT = Path(__file__).parents[3]
 

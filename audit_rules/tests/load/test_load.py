@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardcost.auditrules import loadedrules, loading
-from hardcost.auditrules.loading import Fate, LoadedLines, load_lines
-from hardcost.auditrules.parse import read_bytes
-from hardcost.auditrules.translate import AS_WRITTEN
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
-
-    from hardcost.auditrules.rule import Reading
+from auditrules.auditctl.translate import AS_WRITTEN
+from auditrules.load import load
+from auditrules.load.load import Fate, LoadedLines, load_lines
+from auditrules.model import kernel_lists
+from auditrules.model.rule import Reading
+from auditrules.read.parse import read_bytes
 
 WATCH = "-w /etc/shadow -p wa -k s"
 CALL = "-a always,exit -F arch=b64 -S mount -k m"
@@ -144,7 +142,7 @@ def many(how_many: int) -> list[str]:
     size = how_many // 4
     calls = [f"-a always,exit -F arch=b64 -S mount -F a0={number} -k k" for number in range(size)]
     prepended = ["-A always,exit -F path=/etc/shadow -F perm=wa -k s"] * size
-    maybe = "-d always,exit -F dir=/etc/shadow -F perm=wa -k s"  # where nobody knows what it is
+    maybe = "-d always,exit -F dir=/etc/shadow -F perm=wa -k s"  # where it is not known what it is
     by_key = ["-D -k nothing"] * (size // 100)
     return [
         "-i", *calls, *prepended, *[maybe] * (size // 2), *by_key,
@@ -155,7 +153,7 @@ def many(how_many: int) -> list[str]:
 
 def steps(readings: tuple[Reading, ...]) -> int:
     """Return how many instructions of Python it takes to find out what becomes of lines."""
-    files = {loading.__file__, loadedrules.__file__}
+    files = {load.__file__, kernel_lists.__file__}
     count = 0
 
     def trace(frame: FrameType, event: str, _about: object) -> Callable[..., Any] | None:

@@ -2,15 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from hardcost.auditrules.rule import (
-    Fault,
-    Rule,
-    RulesError,
-    rule_keys,
-    split_options,
-    split_words,
-    with_key,
-)
+from auditrules.model.fault import Fault, RulesError
+from auditrules.model.location import Location
+from auditrules.model.rule import Rule, rule_keys, split_options, split_words, with_key
 
 
 @pytest.mark.parametrize(
@@ -61,5 +55,5 @@ def test_keys_come_in_order() -> None:
 
 
 def test_an_error_names_each_fault_as_compilers_do() -> None:
-    error = RulesError((Fault("bad", "f", 3), Fault("gone", "g")))
+    error = RulesError((Fault("bad", Location("f", 3)), Fault("gone", Location("g"))))
     assert str(error) == "f:3: bad; g: gone"

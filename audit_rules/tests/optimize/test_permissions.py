@@ -4,20 +4,20 @@ from dataclasses import replace
 
 import pytest
 
-from hardcost.auditrules import parse
-from hardcost.auditrules.cost.constants import Constants
-from hardcost.auditrules.cost.histogram import general
-from hardcost.auditrules.loading import load_lines
-from hardcost.auditrules.optimize.byclass import NUMBERS, class_numbers
-from hardcost.auditrules.optimize.optimise import Options, optimise
-from hardcost.auditrules.optimize.output import text
-from hardcost.auditrules.optimize.releases import proofs
-from hardcost.auditrules.prove.prove import prove
-from hardcost.auditrules.prove.relation import Relation
-from hardcost.auditrules.rule import Rule
-from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.tables.lookup import RELEASES
-from hardcost.auditrules.translate import AS_WRITTEN, translate
+from auditrules.auditctl.translate import AS_WRITTEN, translate
+from auditrules.cost.constants import Constants
+from auditrules.cost.histogram import general
+from auditrules.load.load import load_lines
+from auditrules.model.rule import Rule
+from auditrules.optimize.optimize import OptimizeOptions, optimise
+from auditrules.optimize.output import text
+from auditrules.optimize.permissions import NUMBERS, class_numbers
+from auditrules.optimize.releases import proofs
+from auditrules.prove.prove import prove_equal
+from auditrules.prove.relation import Relation
+from auditrules.read import parse
+from auditrules.tables import lookup
+from auditrules.tables.lookup import RELEASES
 
 TREE = "-a always,exit -F dir=/etc -F perm={} -k k"
 FCHMODAT2 = 452
@@ -28,7 +28,7 @@ def made_of(line: str) -> str:
     readings = parse.read_bytes(f"{line}\n".encode(), "x.rules")
     rules = load_lines([readings]).rules
     return text(
-        optimise(rules, Constants.of_debian(), general(), Options(thorough=True)),
+        optimise(rules, Constants.of_debian(), general(), OptimizeOptions(thorough=True)),
         readings,
         AS_WRITTEN,
     )
@@ -54,7 +54,7 @@ def test_a_rule_narrowed_by_names_misses_what_later_kernels_count() -> None:
     for release in RELEASES:
         target = replace(AS_WRITTEN, release=release)
         rules = [translate(Rule(one), target) for one in (only_64, xattrs)]
-        result = prove(rules[:1], rules[1:], relation, release=release)
+        result = prove_equal(rules[:1], rules[1:], relation, release=release)
         assert result.equal is (release == "6.1")
         if release == "6.12":
             assert result.difference is not None

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hypothesis import strategies as st
 
-from hardcost.auditrules.loadedrules import taken
-from hardcost.auditrules.prove.prove import prove
-from hardcost.auditrules.prove.relation import Relation, Result
-from hardcost.auditrules.rule import Rule
-from hardcost.auditrules.translate import AS_WRITTEN, translate, translate_all
-
-if TYPE_CHECKING:
-    from hardcost.auditrules.kernelrule import KernelRule
+from auditrules.auditctl.translate import AS_WRITTEN, translate, translate_all
+from auditrules.model.kernel_lists import taken
+from auditrules.model.kernel_rule import KernelRule
+from auditrules.model.rule import Rule
+from auditrules.prove.prove import prove_equal
+from auditrules.prove.relation import Relation, Result
 
 
 def rules(*lines: str) -> list[KernelRule]:
@@ -21,7 +17,7 @@ def rules(*lines: str) -> list[KernelRule]:
 
 
 def proved(a: tuple[str, ...], b: tuple[str, ...], relation: Relation | None = None) -> Result:
-    return prove(rules(*a), rules(*b), relation or Relation())
+    return prove_equal(rules(*a), rules(*b), relation or Relation())
 
 
 STIG = (

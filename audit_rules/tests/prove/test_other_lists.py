@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.auditrules.prove.sets import OTHER, proved, rules
+from audit_rules.tests.prove.rule_sets import OTHER, proved, rules
 
-from hardcost.auditrules.kernelrule import FilterList
-from hardcost.auditrules.prove.prove import prove
-from hardcost.auditrules.prove.relation import Relation
-from hardcost.auditrules.semantics import Decision
-from hardcost.auditrules.tables import lookup
+from auditrules.kernel.semantics import FilterDecision
+from auditrules.model.kernel_rule import FilterList
+from auditrules.prove.prove import prove_equal
+from auditrules.prove.relation import Relation
+from auditrules.tables import lookup
 
 
 def test_the_task_list_decides_by_its_first_match() -> None:
@@ -21,8 +21,8 @@ def test_the_task_list_decides_by_its_first_match() -> None:
     assert result.difference is not None
     assert result.difference.list is FilterList.TASK
     assert {result.difference.outcome_a.decision, result.difference.outcome_b.decision} == {
-        Decision.NEVER,
-        Decision.NONE,
+        FilterDecision.NEVER,
+        FilterDecision.NONE,
     }
 
 
@@ -41,9 +41,9 @@ def test_records_that_are_excluded_differ_by_their_type() -> None:
 def test_a_key_ends_the_walk_of_the_user_list() -> None:
     never = "-a never,user -F uid=1"
     keyed = replace(rules(never)[0], key="k")
-    assert prove([keyed], []).equal
-    assert prove([keyed, *rules(never)], []).equal
-    assert prove(rules(never), []).equal is False
+    assert prove_equal([keyed], []).equal
+    assert prove_equal([keyed, *rules(never)], []).equal
+    assert prove_equal(rules(never), []).equal is False
 
 
 def test_file_systems_that_are_hidden_differently_make_a_difference() -> None:
@@ -97,7 +97,7 @@ def test_where_nothing_is_recorded_it_matters_not_which_files_are_hidden() -> No
     assert proved((hide, never), (never,), Relation(ignore_raised=True)).equal
 
 
-# Watches of which nobody knows what they watch
+# Watches of paths whose kind is not known
 
 
 def test_a_file_that_is_always_hidden_decides_nothing() -> None:

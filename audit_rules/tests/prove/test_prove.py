@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.auditrules.prove.sets import ALWAYS, NEVER, OTHER, STIG, edited, proved, rules
+from audit_rules.tests.prove.rule_sets import ALWAYS, NEVER, OTHER, STIG, edited, proved, rules
 
-from hardcost.auditrules.kernelrule import CALLS, Action
-from hardcost.auditrules.loadedrules import DuplicateError
-from hardcost.auditrules.prove.prove import can_fire, fires, prove
-from hardcost.auditrules.prove.relation import Relation
-from hardcost.auditrules.rule import Rule
-from hardcost.auditrules.semantics import decide, load
-from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.translate import translate
+from auditrules.auditctl.translate import translate
+from auditrules.kernel.semantics import decide, load
+from auditrules.model.kernel_lists import DuplicateError
+from auditrules.model.kernel_rule import CALLS, Action
+from auditrules.model.rule import Rule
+from auditrules.prove.prove import can_fire, fires, prove_equal
+from auditrules.prove.relation import Relation
+from auditrules.tables import lookup
 
 
 def test_a_set_is_equal_to_itself_without_a_solver() -> None:
@@ -31,7 +31,7 @@ def test_rules_that_no_event_matches_together_may_change_places() -> None:
     assert sorted(shuffled) == sorted(STIG)
     moved = (*STIG[:3], STIG[7], *STIG[3:7], *STIG[8:])
     assert proved(STIG, shuffled).equal
-    # but a call that visits a watched file and a watched tree tells which of the two came first
+    # but a call that visits a watched file and a watched tree shows which of the two came first
     result = proved(STIG, moved)
     assert result.equal is False
     assert result.difference is not None
@@ -96,16 +96,16 @@ def test_without_any_rule_even_what_is_raised_is_not_recorded() -> None:
 
 def test_under_later_releases_the_same_record_lists_no_files_without_rules() -> None:
     useless = "-a always,exit -S openat -F uid=1 -F uid=2"
-    result = prove(rules(useless), (), release="7.3")
+    result = prove_equal(rules(useless), (), release="7.3")
     assert result.difference is not None
     a, b = result.difference.outcome_a, result.difference.outcome_b
     assert a.recorded
     assert b.recorded
     assert a.names
     assert not b.names
-    assert prove((), rules(useless), Relation(at_least=True), release="7.3").equal
-    assert not prove(rules(useless), (), Relation(at_least=True), release="7.3").equal
-    assert prove(rules(useless), (), Relation(ignore_raised=True), release="7.3").equal
+    assert prove_equal((), rules(useless), Relation(at_least=True), release="7.3").equal
+    assert not prove_equal(rules(useless), (), Relation(at_least=True), release="7.3").equal
+    assert prove_equal(rules(useless), (), Relation(ignore_raised=True), release="7.3").equal
 
 
 def test_a_never_rule_behind_all_others_changes_nothing_but_what_is_raised() -> None:
@@ -248,14 +248,16 @@ def test_a_rule_that_the_kernel_refuses_as_a_duplicate_is_an_error() -> None:
 def test_a_watch_may_be_the_same_as_a_prepended_rule_that_the_example_is_about() -> None:
     prepended = "-A always,exit -F path=/x -F perm=w -k s"
     watch = translate(Rule("-w /x -p w -k s"))
-    result = prove([*rules(prepended), watch], rules("-a always,exit -F path=/x -F perm=w -k t"))
+    result = prove_equal(
+        [*rules(prepended), watch], rules("-a always,exit -F path=/x -F perm=w -k t")
+    )
     assert result.difference is not None
     assert result.difference.outcome_a.key == "s"
 
 
 def test_a_proof_without_time_is_not_known() -> None:
     halves = ("-a always,exit -S openat -F uid<7 -k k", "-a always,exit -S openat -F uid>=7 -k k")
-    result = prove(rules(*halves), rules("-a always,exit -S openat -k k"), seconds=-1.0)
+    result = prove_equal(rules(*halves), rules("-a always,exit -S openat -k k"), seconds=-1.0)
     assert result.equal is None
     assert result.reason == "it takes too long"
 
@@ -277,6 +279,6 @@ def test_a_shadowed_rule_can_decide_nothing() -> None:
 def test_masks_of_all_calls_and_of_none_are_distinguished() -> None:
     everything = replace(rules(ALWAYS)[0], mask=(1 << CALLS) - 1)
     nothing = replace(everything, mask=0)
-    assert prove([nothing, *rules(OTHER)], rules(OTHER)).equal
-    assert prove([everything], [nothing]).equal is False
-    assert prove([replace(everything, action=Action.NEVER)], [everything]).equal is False
+    assert prove_equal([nothing, *rules(OTHER)], rules(OTHER)).equal
+    assert prove_equal([everything], [nothing]).equal is False
+    assert prove_equal([replace(everything, action=Action.NEVER)], [everything]).equal is False

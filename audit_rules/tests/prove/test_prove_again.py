@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING
 from unittest.mock import patch
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from tests.auditrules.prove.sets import (
+from audit_rules.tests.prove.rule_sets import (
     RELATIONS,
     STIG,
     loadable,
@@ -16,19 +13,19 @@ from tests.auditrules.prove.sets import (
     proved,
     rules,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from hardcost.auditrules.kernelrule import Operator
-from hardcost.auditrules.prove import example, logic
-from hardcost.auditrules.prove.prove import prove
-from hardcost.auditrules.prove.relation import Relation
-
-if TYPE_CHECKING:
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.prove.atoms import Atoms
+from auditrules.model.kernel_rule import KernelRule, Operator
+from auditrules.prove import example
+from auditrules.prove.formulas import Atoms
+from auditrules.prove.prove import prove_equal
+from auditrules.prove.relation import Relation
+from auditrules.prove.solver import Effort, Model, NumberTerm, Solver, compare, number_of, unknown
 
 EXIT = "-a always,exit -F arch=b64 -S open,creat,openat -F exit=-E{} -F auid>=1000 -k access"
 EDITS = (
-    (EXIT.format("ACCES"), EXIT.format("NOENT")),  # either call tells them apart
+    (EXIT.format("ACCES"), EXIT.format("NOENT")),  # either call distinguishes them
     ("-w /etc/group -p wa -k identity", "-w /etc/group -p wa -k groups"),
     ("-a never,exit -F arch=b64 -S chmod -F auid=1001", "-a never,exit -F arch=b64 -S chmod"),
     ("-a always,exit -S mmap -F a2&6 -k map", "-a always,exit -S mmap -F a2&12 -k map"),
@@ -41,11 +38,11 @@ def test_an_example_does_not_depend_on_earlier_proofs() -> None:
     edited = [
         rules(*dict.fromkeys((*(line for line in STIG if line != old), new))) for old, new in EDITS
     ]
-    first = [prove(original, one).difference for one in edited]
+    first = [prove_equal(original, one).difference for one in edited]
     assert None not in first
     for _ in range(12):
         proved(STIG, tuple(random.sample(STIG, len(STIG) - 2)))
-        assert [prove(original, one).difference for one in edited] == first
+        assert [prove_equal(original, one).difference for one in edited] == first
 
 
 @settings(max_examples=40, deadline=None)
@@ -54,29 +51,29 @@ def test_no_example_depends_on_the_order_of_proofs(
     asked: list[tuple[tuple[list[str], list[str]], Relation]],
 ) -> None:
     proofs = [(loadable(a), loadable(b), relation) for (a, b), relation in asked]
-    first = [prove(*one).difference for one in proofs]
-    assert [prove(*one).difference for one in reversed(proofs)] == first[::-1]
+    first = [prove_equal(*one).difference for one in proofs]
+    assert [prove_equal(*one).difference for one in reversed(proofs)] == first[::-1]
 
 
 def undetermined(a: list[KernelRule], b: list[KernelRule], relation: Relation) -> set[str]:
     """Return the numbers that are read from models, and are not made as small as can be."""
     read, determined = set[str](), {"filesystem"}
-    value, numbers = logic.Model.value, example.numbers
+    value, numbers = Model.value, example.numbers
 
-    def reading(model: logic.Model, term: logic.Number) -> int:
+    def reading(model: Model, term: NumberTerm) -> int:
         read.add(str(term))
         return value(model, term)
 
-    def determining(atoms: Atoms) -> list[logic.Number]:
+    def determining(atoms: Atoms) -> list[NumberTerm]:
         found = numbers(atoms)
         determined.update(map(str, found))
         return found
 
     with (
-        patch.object(logic.Model, "value", reading),
+        patch.object(Model, "value", reading),
         patch.object(example, "numbers", determining),
     ):
-        prove(a, b, relation)
+        prove_equal(a, b, relation)
     return {term for term in read - determined if not term.isdecimal()}
 
 
@@ -106,14 +103,14 @@ def test_an_example_of_a_hidden_file_system_does_not_depend_on_earlier_proofs() 
 
 def test_a_number_is_as_small_as_what_is_demanded_leaves_it() -> None:
     """Two numbers of which one is to be above 70,000, and above the other, which is above 5."""
-    low, high = logic.unknown("low"), logic.unknown("high")
-    solver = logic.Solver(logic.Effort(10))
+    low, high = unknown("low"), unknown("high")
+    solver = Solver(Effort(10))
     solver.add([
-        logic.compare(low, Operator.GREATER, logic.number(5)),
-        logic.compare(high, Operator.GREATER, logic.number(70_000)),
-        logic.compare(high, Operator.GREATER, low),
+        compare(low, Operator.GREATER, number_of(5)),
+        compare(high, Operator.GREATER, number_of(70_000)),
+        compare(high, Operator.GREATER, low),
     ])  # fmt: skip
-    wish = logic.compare(low, Operator.GREATER, logic.number(69_999))
+    wish = compare(low, Operator.GREATER, number_of(69_999))
     model = solver.solve_with_wishes([wish], [high, low])
     assert model is not None
     assert (model.value(low), model.value(high)) == (70_000, 70_001)

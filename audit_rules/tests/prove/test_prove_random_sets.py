@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from random import Random
-from typing import TYPE_CHECKING
 
+from audit_rules.tests.prove.rule_sets import RELATIONS, SETS, loadable, pairs_of_sets
+from audit_rules.tests.random_rule_sets import Drawing
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.auditrules.drawn import Drawing
-from tests.auditrules.prove.sets import (
-    RELATIONS,
-    SETS,
-    loadable,
-    pairs_of_sets,
-)
 
-from hardcost.auditrules.prove.prove import fires, prove
-from hardcost.auditrules.semantics import decide, load
-
-if TYPE_CHECKING:
-    from hardcost.auditrules.prove.relation import Relation
+from auditrules.kernel.semantics import decide, load
+from auditrules.prove.prove import fires, prove_equal
+from auditrules.prove.relation import Relation
 
 
 @settings(max_examples=80, deadline=None)
@@ -29,7 +21,7 @@ def test_no_drawn_event_contradicts_a_proof(
     pair: tuple[list[str], list[str]], relation: Relation, seed: int
 ) -> None:
     a, b = (loadable(text) for text in pair)
-    result = prove(a, b, relation)
+    result = prove_equal(a, b, relation)
     assert result.equal is not None
     if not result.equal:
         return  # the event is checked before it is returned

@@ -8,27 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardcost.auditrules import loading
-from hardcost.auditrules.loading import MOST_DELETIONS_BY_KEY
-from hardcost.auditrules.parse import (
-    join,
-    read,
-    read_bytes,
-    read_line,
-    read_lines,
-)
-from hardcost.auditrules.rule import (
-    LONGEST_LINE,
-    Fault,
-    Kind,
-    Place,
-    Reading,
-    Rule,
-    RulesError,
-    RuleSet,
-)
+from auditrules.load import load
+from auditrules.load.load import MOST_DELETIONS_BY_KEY
+from auditrules.model.fault import Fault, RulesError
+from auditrules.model.location import Location
+from auditrules.model.rule import LONGEST_LINE, Reading, Rule, RuleKind, RuleSet
+from auditrules.read.parse import join, read, read_bytes, read_line, read_lines
 
-HERE = Place("x.rules", 1)
+HERE = Location("x.rules", 1)
 
 
 def reading(text: str) -> Reading:
@@ -89,7 +76,7 @@ class TestRules:
         assert (rule.watched_directories, rule.watched_files) == (directories, files)
 
     def test_a_field_that_auditctl_would_refuse_is_left_to_auditctl(self) -> None:
-        assert reading("-a always,exit -F arch=b33 -S nosuch -F aid=1").kind is Kind.RULE
+        assert reading("-a always,exit -F arch=b33 -S nosuch -F aid=1").kind is RuleKind.RULE
 
 
 class TestSettings:
@@ -112,7 +99,11 @@ class TestSettings:
         self, line: str, limit: int | None, options: tuple[str, ...]
     ) -> None:
         found = reading(line)
-        assert (found.kind, found.backlog_limit, found.options) == (Kind.SETTING, limit, options)
+        assert (found.kind, found.backlog_limit, found.options) == (
+            RuleKind.SETTING,
+            limit,
+            options,
+        )
 
     @pytest.mark.parametrize(
         ("text", "meant"), [("8k", 8), ("4294967296", 0), ("0x1FFFFFFFF", 4294967295)]
@@ -133,17 +124,17 @@ class TestSettings:
 
     @pytest.mark.parametrize("line", ["-D", "-e 1", "-f 1", "--reset-lost"])
     def test_what_a_fresh_guest_is_anyway_passes_silently(self, line: str) -> None:
-        assert (reading(line).kind, reading(line).notes) == (Kind.MOOT, ())
+        assert (reading(line).kind, reading(line).notes) == (RuleKind.MOOT, ())
 
     @pytest.mark.parametrize("line", ["-e 2", "-f 2", "-e 0", "-f 0", "-s", "-m hello", "-t"])
     def test_what_is_left_out_leaves_a_note_with_its_place(self, line: str) -> None:
         found = reading(line)
-        assert found.kind is Kind.LEFT_OUT
+        assert found.kind is RuleKind.LEFT_OUT
         assert found.notes[0].startswith(f"x.rules:1: `{line}` is ignored: ")
 
     def test_deleting_all_deletes_the_rules_before_it_in_the_same_file(self) -> None:
         lines = ["-w /a", "-a always,exit -k x -k y", "-D -k y", "-w /b -k z", "-D", "-w /c"]
-        rule_set = read_lines((line, Place("f", n)) for n, line in enumerate(lines, 1))
+        rule_set = read_lines((line, Location("f", n)) for n, line in enumerate(lines, 1))
         assert [rule.text for rule in rule_set.rules] == ["-w /c"]
         assert rule_set.notes == (
             "f:1: deleted again by f:5",
@@ -154,7 +145,7 @@ class TestSettings:
 
 class TestLoading:
     def rules(self, *lines: str) -> RuleSet:
-        return read_lines((line, Place("f", n)) for n, line in enumerate(lines, 1))
+        return read_lines((line, Location("f", n)) for n, line in enumerate(lines, 1))
 
     def faults(self, *lines: str) -> tuple[Fault, ...]:
         with pytest.raises(RulesError) as caught:
@@ -175,7 +166,7 @@ class TestLoading:
         found = self.rules(rule, "-w /b", deletion, "-w /c")
         assert [one.text for one in found.rules] == ["-w /b", "-w /c"]
         assert found.notes == ("f:1: deleted again by f:3",)
-        assert reading(deletion).kind is Kind.DELETION
+        assert reading(deletion).kind is RuleKind.DELETION
 
     def test_a_rule_that_was_deleted_may_come_again(self) -> None:
         found = self.rules("-w /a", "-W /a", "-w /a", "-W /a", "-w /a")
@@ -184,11 +175,11 @@ class TestLoading:
     @pytest.mark.parametrize("deletion", ["-W /a -p r", "-W /a -k k", "-d never,exit -S open"])
     def test_a_deletion_of_what_is_not_there_is_a_fault(self, deletion: str) -> None:
         (fault,) = self.faults("-w /a", deletion)
-        assert (fault.line, fault.message) == (2, "there is no such rule to delete")
+        assert (fault.place.line, fault.message) == (2, "there is no such rule to delete")
 
     def test_a_deletion_that_auditctl_refuses_is_a_fault(self) -> None:
         (fault,) = self.faults("-w /a", "-d always,exit -F nonesuch=1")
-        assert (fault.line, fault.column) == (2, 19)
+        assert (fault.place.line, fault.place.column) == (2, 19)
 
     def test_deleting_by_key_takes_all_whose_keys_hold_the_text(self) -> None:
         found = self.rules("-w /a -k one-x", "-w /b -k two -k one", "-w /c -k on", "-D -k one")
@@ -196,13 +187,13 @@ class TestLoading:
 
     def test_deleting_by_key_over_and_over_is_a_fault(self) -> None:
         (fault,) = self.faults("-w /a -k a", *["-D -k b"] * (MOST_DELETIONS_BY_KEY + 1))
-        assert fault.line == MOST_DELETIONS_BY_KEY + 2
+        assert fault.place.line == MOST_DELETIONS_BY_KEY + 2
 
     def test_a_setting_may_stand_in_a_rule(self) -> None:
         found = reading("-w /a -b 5 -p wa -e 2")
         assert found.rule == Rule("-w /a -p wa", HERE, "", (), ("/a",))
         assert found.rule.columns == (1, 4, 12, 15)
-        assert (found.kind, found.backlog_limit, len(found.notes)) == (Kind.RULE, 5, 1)
+        assert (found.kind, found.backlog_limit, len(found.notes)) == (RuleKind.RULE, 5, 1)
         assert found.settings == (("-b", "5"), ("-e", "2"))
 
 
@@ -224,8 +215,8 @@ class TestFaults:
                 "the line contains a tab, which auditctl does not treat as a space",
             ),
             ("-k x", "the line names neither a list nor a path to watch"),
-            ("-d never,task -a never,task", "-d and -a stand on one line"),
-            ("-w /etc/x -a always,exit", "-w and -a stand on one line"),
+            ("-d never,task -a never,task", "-d and -a are on one line"),
+            ("-w /etc/x -a always,exit", "-w and -a are on one line"),
             ("-w /etc/x -i", "-i can't be part of a rule"),
             ("-w /etc/x -D", "-D can't be part of a rule"),
             ("-D -e 1", "-D takes only the option -k"),
@@ -246,7 +237,7 @@ class TestFaults:
     )
     def test_a_line_that_auditctl_would_refuse_is_a_fault(self, line: str, message: str) -> None:
         assert fault_of(line).message.startswith(message)
-        assert (fault_of(line).file, fault_of(line).line) == ("x.rules", 1)
+        assert fault_of(line).place.at(None) == Location("x.rules", 1)
 
     @pytest.mark.parametrize(
         ("line", "column"),
@@ -268,7 +259,7 @@ class TestFaults:
         ],
     )
     def test_a_fault_has_the_column_where_it_stands(self, line: str, column: int | None) -> None:
-        assert fault_of(line).column == column
+        assert fault_of(line).place.column == column
 
     def test_bytes_that_are_no_text_are_kept_as_auditctl_keeps_them(self) -> None:
         (found,) = read_bytes("-w /é".encode() + b"\xff -k \xfe", "f")
@@ -284,7 +275,7 @@ class TestFaults:
     def test_a_carriage_return_is_part_of_the_last_word(self) -> None:
         key, size, comment = read_bytes(b"-w /a -k id\r\n-b 8192\r\n# note\r\n", "f")
         assert key.rule is not None
-        assert (key.rule.key, size.backlog_limit, comment.kind) == ("id\r", 8192, Kind.COMMENT)
+        assert (key.rule.key, size.backlog_limit, comment.kind) == ("id\r", 8192, RuleKind.COMMENT)
 
     @pytest.mark.parametrize("line", ["", "-e 2", "-f 1", "--loginuid-immutable"])
     def test_a_carriage_return_keeps_other_lines_from_loading(self, line: str) -> None:
@@ -341,9 +332,9 @@ class TestFaults:
 
     def test_what_auditctl_heeds_before_it_finds_the_line_at_fault_counts(self) -> None:
         readings = read_bytes(b"-w /a\n-D\r\n-i\r\nnonsense\n-w /b\n", "f")
-        rule_set, faults = loading.combine(readings)
+        rule_set, faults = load.combine(readings)
         assert [rule.text for rule in rule_set.rules] == ["-w /b"]
-        assert [fault.line for fault in faults] == [2]
+        assert [fault.place.line for fault in faults] == [2]
 
     @pytest.mark.parametrize(
         ("data", "message"),
@@ -367,13 +358,13 @@ class TestFaults:
 
     def test_a_comment_may_hold_any_bytes(self) -> None:
         (found,) = read_bytes(b" # caf\xe9\0\t\r\n", "f")
-        assert found.kind is Kind.COMMENT
+        assert found.kind is RuleKind.COMMENT
 
     def test_all_faults_of_all_files_are_raised_at_once(self, tmp_path: Path) -> None:
         write(tmp_path, a="-w /etc/x\nnonsense\n-z\n", b="-q\n")
         missing = tmp_path / "missing.rules"
         faults = faults_of(tmp_path / "a.rules", missing, tmp_path / "b.rules")
-        assert [(Path(fault.file).name, fault.line) for fault in faults] == [
+        assert [(Path(fault.place.file).name, fault.place.line) for fault in faults] == [
             ("a.rules", 2),
             ("a.rules", 3),
             ("missing.rules", None),
@@ -393,7 +384,7 @@ class TestFaults:
     def test_a_binary_file_is_one_fault(self, tmp_path: Path) -> None:
         (tmp_path / "a.rules").write_bytes(b"\x7fELF\n\xff\xfe\n\0\0\n\0\n")
         (fault,) = faults_of(tmp_path / "a.rules")
-        assert (fault.line, fault.message) == (
+        assert (fault.place.line, fault.message) == (
             None,
             "it contains many NUL bytes, so it is not text",
         )
@@ -411,7 +402,7 @@ class TestFaults:
     @pytest.mark.parametrize("name", ["a\0b", "x" * 5000])
     def test_a_name_that_no_file_can_have_is_a_fault(self, name: str) -> None:
         (fault,) = faults_of(Path(name))
-        assert fault.line is None
+        assert fault.place.line is None
 
     def test_a_long_line_from_elsewhere_is_a_fault_too(self) -> None:
         message = fault_of("-w /" + "é" * LONGEST_LINE).message
@@ -470,11 +461,11 @@ def test_every_line_is_accounted_for(data: bytes) -> None:
     assert [found.place.line for found in readings] == list(range(1, len(readings) + 1))
     assert len(readings) == data.count(b"\n") + bool(data and not data.endswith(b"\n"))
     for found in readings:
-        assert (found.kind is Kind.RULE) == (found.rule is not None)
-        assert (found.kind is Kind.FAULT) == (found.fault is not None)
-        if found.kind is Kind.LEFT_OUT:
+        assert (found.kind is RuleKind.RULE) == (found.rule is not None)
+        assert (found.kind is RuleKind.FAULT) == (found.fault is not None)
+        if found.kind is RuleKind.LEFT_OUT:
             assert found.notes
-        if found.kind is Kind.SETTING:
+        if found.kind is RuleKind.SETTING:
             assert found.options or found.tolerant or found.backlog_limit is not None
 
 
@@ -485,7 +476,7 @@ def test_a_line_below_the_lock_is_refused_and_one_that_changes_nothing_is_not(
     path.write_text("-w /etc/a\n-e 2\n# end\n-w /etc/b\n-D\n--loginuid-immutable\n")
     with pytest.raises(RulesError) as caught:
         read([path])
-    assert [fault.line for fault in caught.value.faults] == [4, 5]
+    assert [fault.place.line for fault in caught.value.faults] == [4, 5]
     assert "has locked the rules" in caught.value.faults[0].message
     # augenrules moves the lock to the end, and -D to the front.
     assert [rule.text for rule in read([tmp_path]).rules] == ["-w /etc/a", "-w /etc/b"]

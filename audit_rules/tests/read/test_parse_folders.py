@@ -6,14 +6,12 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from audit_rules.tests.read.test_parse import faults_of, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.auditrules.test_parse import faults_of, write
 
-from hardcost.auditrules.folder import version_key
-from hardcost.auditrules.parse import (
-    read,
-)
+from auditrules.read.folder import version_key
+from auditrules.read.parse import read
 
 
 class TestFolders:
@@ -36,14 +34,14 @@ class TestFolders:
         write(tmp_path, a="\t# note\n-w /a\n")
         assert len(read([tmp_path]).rules) == 1
         (fault,) = faults_of(tmp_path / "a.rules")
-        assert fault.line == 1
+        assert fault.place.line == 1
 
     def test_a_last_line_without_end_is_a_fault_where_another_file_follows(
         self, tmp_path: Path
     ) -> None:
         write(tmp_path, a="-w /a", b="", c="-w /c")
         (fault,) = faults_of(tmp_path)
-        assert (Path(fault.file).name, fault.line) == ("a.rules", 1)
+        assert (Path(fault.place.file).name, fault.place.line) == ("a.rules", 1)
         assert fault.message.startswith("the last line has no newline")
         write(tmp_path, c="\n-w /c")
         assert len(read([tmp_path]).rules) == 2

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardcost.auditrules.repair.spelling import UncertainError, names_changed, near, respelled
-from hardcost.auditrules.tables import lookup
+from auditrules.repair.spelling import UncertainError, names_changed, near, respelled
+from auditrules.tables import lookup
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ The checks are auditctl's (3.0.9), then the kernel's (`audit_field_valid`, AF:32
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-from hardcost.auditrules.fieldvalues import (
+from auditrules.auditctl.field_values import (
     BIT_FIELDS,
     EQUAL_ONLY,
     EQUAL_OR_NOT,
@@ -17,14 +17,18 @@ from hardcost.auditrules.fieldvalues import (
     USERS,
     RefusedError,
 )
-from hardcost.auditrules.kernelrule import ALL_CALLS, UNSET, WATCH, FilterList, Operator, Test
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.auditrules.kernelrule import Condition
-    from hardcost.auditrules.tables.lookup import Arch
+from auditrules.model.kernel_rule import (
+    ALL_CALLS,
+    UNSET,
+    WATCH,
+    Condition,
+    FieldTest,
+    FilterList,
+    Operator,
+    mask_of,
+)
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 
 _PLACES: Mapping[str, set[FilterList]] = {
     "fstype": {FilterList.FILESYSTEM},
@@ -37,7 +41,7 @@ _PLACES: Mapping[str, set[FilterList]] = {
 
 
 def check_list(name: str, where: FilterList) -> None:
-    """Check that a field may stand in a list (auditctl's checks, then the kernel's, AF:300)."""
+    """Check that a field is allowed in a list (auditctl's checks, then the kernel's, AF:300)."""
     problems = (
         (where is FilterList.EXCLUDE and name not in EXCLUDABLE, "exclude takes"),
         (where is FilterList.FILESYSTEM and name not in {"fstype", "key"}, "filesystem takes"),
@@ -56,7 +60,7 @@ def check_list(name: str, where: FilterList) -> None:
         )
 
 
-def check_operator(test: Test) -> None:
+def check_operator(test: FieldTest) -> None:
     """Check that a field takes an operator and a value (`audit_field_valid`, AF:320)."""
     name, operator = test.field, test.operator
     shown = "auid=unset" if name == "loginuid_set" else name
@@ -75,7 +79,7 @@ def check_operator(test: Test) -> None:
 
 def check_together(where: FilterList, conditions: Sequence[Condition]) -> None:
     """Check what a rule may contain only once."""
-    names = [test.field for test in conditions if isinstance(test, Test)]
+    names = [test.field for test in conditions if isinstance(test, FieldTest)]
     places = [name for name in names if name in {"path", "dir", "inode", WATCH}]
     if len(places) > 1:
         said = " and ".join("-w" if name == WATCH else name for name in places)
@@ -84,7 +88,7 @@ def check_together(where: FilterList, conditions: Sequence[Condition]) -> None:
         raise RefusedError("exe occurs twice in one rule", "split it into two rules")
     for test in conditions:
         if (
-            isinstance(test, Test)
+            isinstance(test, FieldTest)
             and test.field in {"path", "exe"}
             and str(test.value).endswith(("/", "/.", "/.."))
         ):
@@ -116,6 +120,5 @@ def expanded(mask: int, release: lookup.Release = lookup.OLDEST) -> int:
     calls_too = mask & ALL_CALLS
     for index, (arch, name) in enumerate(CLASSES):
         if mask >> (CLASS_BIT - index) & 1:
-            for call in lookup.class_calls(arch, name, release):
-                calls_too |= 1 << call
+            calls_too |= mask_of(lookup.class_calls(arch, name, release))
     return calls_too

@@ -7,23 +7,17 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import UNSET, Operator
-from hardcost.auditrules.tables import lookup
+from auditrules.model.kernel_rule import PERMISSIONS, UNSET, Operator
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from hardcost.auditrules.tables.lookup import Arch
-
-LONGEST_PATH = 4096
+LONGEST_PATH = 4096  # PATH_MAX, which counts the byte that ends it
 LONGEST_NAME = 255
 """Bytes of a path, and of the name at its end (linux/limits.h)."""
-
-_PERMISSIONS = {"r": 4, "w": 2, "x": 1, "a": 8}
 
 
 class RefusedError(Exception):
@@ -179,14 +173,14 @@ def call_number(name: str, arch: Arch) -> int:
 
 def permissions(text: str) -> int:
     """Return the number of letters such as `wa`."""
-    if len(text.encode(errors="replace")) > len(_PERMISSIONS):
+    if len(text.encode(errors="replace")) > len(PERMISSIONS):
         raise RefusedError(f"the permissions {text!r} are too long", "use r, w, x and a, each once")
-    wrong = [letter for letter in text if folded(letter) not in _PERMISSIONS]
+    wrong = [letter for letter in text if folded(letter) not in PERMISSIONS]
     if wrong:
         raise RefusedError(f"there is no permission {wrong[0]!r}", "the letters are r, w, x and a")
     number = 0
     for letter in text:
-        number |= _PERMISSIONS[folded(letter)]
+        number |= PERMISSIONS[folded(letter)]
     return number
 
 

@@ -7,12 +7,13 @@ narrows rules with permissions, but not which lines it takes beyond those of 3.0
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.fieldvalues import (
+from auditrules.auditctl.field_rules import check_list, check_operator, check_together, expanded
+from auditrules.auditctl.field_values import (
     ALIASES,
     FIELDS,
     GROUPS,
@@ -32,41 +33,33 @@ from hardcost.auditrules.fieldvalues import (
     split_field,
     user,
 )
-from hardcost.auditrules.fitting import check_list, check_operator, check_together, expanded
-from hardcost.auditrules.kernelrule import (
+from auditrules.model.fault import Fault, RulesError
+from auditrules.model.kernel_rule import (
     ALL_CALLS,
     KEY_SEPARATOR,
     UNSET,
     WATCH,
     Action,
-    Comparison,
+    Condition,
+    FieldTest,
     FilterList,
+    IdComparison,
     KernelRule,
     Operator,
-    Test,
+    is_test,
+    mask_of,
 )
-from hardcost.auditrules.rule import (
-    Fault,
-    Rule,
-    RulesError,
-    split_options,
-    split_words,
-    unquoted,
-)
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from hardcost.auditrules.kernelrule import Condition
-    from hardcost.auditrules.tables.lookup import Arch
+from auditrules.model.location import Location
+from auditrules.model.rule import Rule, split_options, split_words, unquoted
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 
 MOST_FIELDS = 63
 """The most fields that auditctl accepts in a rule, including its key (AUDIT_MAX_FIELDS - 1)."""
 
-LONGEST_KEY = 256
-_ALL_PERMISSIONS = 15
-_ALL_BITS = (1 << 2048) - 1
+LONGEST_KEY = 256  # AUDIT_MAX_KEY_LEN, for all keys of a rule and what separates them
+_ALL_PERMISSIONS = 15  # AUDIT_PERM_EXEC, _WRITE, _READ and _ATTR: what -w without -p means
+_ALL_BITS = (1 << 2048) - 1  # AUDIT_BITMASK_SIZE: 64 words of 32 bits
 _LISTS = frozenset(name.value for name in FilterList)
 _WORDS = (*sorted(_LISTS), "always", "never")
 
@@ -158,8 +151,8 @@ def _quotes_are_to_blame(rule: Rule, options: Sequence[tuple[str, str]], target:
 def _error(
     rule: Rule, message: str, remedy: str | None, column: int | None, *, elsewhere: bool = False
 ) -> RulesError:
-    file, line = (rule.place.file, rule.place.line) if rule.place else ("", None)
-    return RulesError((Fault(message, file, line, remedy, column, elsewhere),))
+    place = (rule.place or Location("")).at(column)
+    return RulesError((Fault(message, place, remedy, elsewhere),))
 
 
 def _column(
@@ -260,8 +253,8 @@ class _Builder:
         kind = {True: "dir", False: "path", None: WATCH}[directory]
         self.list, self.calls_named, self.mask = FilterList.EXIT, True, ALL_CALLS
         self.conditions = [
-            Test(kind, Operator.EQUAL, path),
-            Test("perm", Operator.EQUAL, _ALL_PERMISSIONS),
+            FieldTest(kind, Operator.EQUAL, path),
+            FieldTest("perm", Operator.EQUAL, _ALL_PERMISSIONS),
         ]
         self.key_may_follow = True
 
@@ -271,12 +264,8 @@ class _Builder:
         if not self.conditions:
             raise RefusedError("-p comes before the watched path", "write the path first")
         number = permissions(value)
-        found = [
-            at
-            for at, test in enumerate(self.conditions)
-            if isinstance(test, Test) and test.field == "perm"
-        ]
-        new = Test("perm", Operator.EQUAL, number)
+        found = [at for at, test in enumerate(self.conditions) if is_test(test, "perm")]
+        new = FieldTest("perm", Operator.EQUAL, number)
         for at in found:
             self.conditions[at] = new
         if not found:
@@ -331,7 +320,7 @@ class _Builder:
                 f"{left} can't be compared with {right}",
                 "-C compares user ids with user ids, group ids with group ids",
             )
-        self._add(Comparison(pair[0], operator, pair[1]))
+        self._add(IdComparison(pair[0], operator, pair[1]))
 
     def take_field(self, value: str) -> None:
         if self.list is None:
@@ -352,7 +341,7 @@ class _Builder:
             self.key_may_follow = self.key_may_follow or read.name in _LET_A_KEY_FOLLOW
             self._add(read.test or self._resolved(read))
             if read.name == "perm" and self.arch is not None and self.target.auditctl == "4.0.2":
-                self.mask |= _bits(lookup.permission_calls(self.arch, permissions(read.text)))
+                self.mask |= mask_of(lookup.permission_calls(self.arch, permissions(read.text)))
                 self.calls_named = True
 
     def _take_arch(self, read: _Read) -> None:
@@ -362,11 +351,11 @@ class _Builder:
                 "write -F arch= before -S",
             )
         self.arch = arch_of(read.text)
-        test = Test("arch", read.operator, lookup.ARCH_NUMBERS[self.arch])
+        test = FieldTest("arch", read.operator, lookup.ARCH_NUMBERS[self.arch])
         check_operator(test)
         self._add(test)
 
-    def _resolved(self, read: _Read) -> Test:
+    def _resolved(self, read: _Read) -> FieldTest:
         """Return the test of a user or group, whose name the target may or may not know."""
         if read.name in USERS:
             return _test(read.name, read.operator, user(read.text, self.target.users))
@@ -394,7 +383,7 @@ class _Read:
     name: str
     operator: Operator
     text: str
-    test: Test | None
+    test: FieldTest | None
 
 
 # Many rules say the same: what is read is kept for a while.
@@ -426,11 +415,6 @@ def _mask(value: str, arch: Arch) -> int:
     return mask
 
 
-@lru_cache(maxsize=256)
-def _bits(calls: frozenset[int]) -> int:
-    return sum(1 << call for call in calls)
-
-
 @lru_cache(maxsize=4096)
 def _read_field(value: str, where: FilterList) -> _Read:
     """Return what -F says, checked as far as the field, the list and the value alone allow."""
@@ -455,23 +439,23 @@ def _read_field(value: str, where: FilterList) -> _Read:
     return _Read(name, operator, text, _test(name, operator, number))
 
 
-def _test(name: str, operator: Operator, value: int | str) -> Test:
+def _test(name: str, operator: Operator, value: int | str) -> FieldTest:
     """Return a test as the kernel holds it."""
-    test = Test(name, operator, value)
+    test = FieldTest(name, operator, value)
     if name == "auid" and value == UNSET:
-        test = Test("loginuid_set", operator, 0)
+        test = FieldTest("loginuid_set", operator, 0)
     check_operator(test)
     return test
 
 
-def _numbered_comparison(operator: Operator, number: int) -> Comparison:
+def _numbered_comparison(operator: Operator, number: int) -> IdComparison:
     """Return the comparison that stands behind `field_compare`."""
     if operator not in {Operator.EQUAL, Operator.NOT_EQUAL}:
         raise RefusedError("field_compare takes only the operators = and !=", "write -C")
     if not 0 < number <= len(COMPARISONS):
         raise RefusedError(f"there is no comparison {number}", "write -C, such as -C uid!=euid")
     left, right = COMPARISONS[number - 1]
-    return Comparison(left, operator, right)
+    return IdComparison(left, operator, right)
 
 
 _LET_A_KEY_FOLLOW = frozenset({"path", "dir", "exe", "perm", "fstype"})

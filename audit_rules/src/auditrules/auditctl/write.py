@@ -6,34 +6,34 @@ A listing is for reading: it is not always a line that auditctl would take back.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.fitting import expanded
-from hardcost.auditrules.kernelrule import (
+from auditrules.auditctl.field_rules import expanded
+from auditrules.model.kernel_lists import by_rank
+from auditrules.model.kernel_rule import (
     ALL_CALLS,
     KEY_SEPARATOR,
     UNSET,
     WATCH,
     Action,
-    Comparison,
+    Condition,
+    FieldTest,
     FilterList,
+    IdComparison,
+    KernelRule,
     Operator,
-    Test,
+    bits,
+    is_test,
+    letters,
+    mask_of,
 )
-from hardcost.auditrules.loadedrules import by_rank
-from hardcost.auditrules.rule import LONGEST_LINE
-from hardcost.auditrules.tables import lookup
+from auditrules.model.rule import LONGEST_LINE, escaped
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from hardcost.auditrules.kernelrule import Condition, KernelRule
-    from hardcost.auditrules.tables.lookup import Arch
-
-_LETTERS = ((4, "r"), (2, "w"), (1, "x"), (8, "a"))
-_ALL_PERMISSIONS = 15
+_ALL_PERMISSIONS = 15  # AUDIT_PERM_EXEC, _WRITE, _READ and _ATTR
 _WITH_CALLS = frozenset({FilterList.EXIT, FilterList.IO_URING})
 _LET_A_KEY_FOLLOW = frozenset({"path", "dir", "perm", "exe", "fstype"})
 _LONG_OPERATORS = ("!=", ">=", "<=", "&=")
@@ -54,7 +54,7 @@ _LIST_ORDER = (
 )
 
 
-class UnwritableError(ValueError):
+class UnwritableRuleError(ValueError):
     """No line that auditctl accepts can express the rule; the message says why."""
 
 
@@ -76,7 +76,7 @@ def text_of(rule: KernelRule, classes: Sequence[int] = ()) -> str:
         words = [*_calls_in_front(rule), *words, *_conditions_elsewhere(rule.conditions)]
     else:
         split = 1 + max(
-            (at for at, test in enumerate(rule.conditions) if _is_arch(test)), default=-1
+            (at for at, test in enumerate(rule.conditions) if is_test(test, "arch")), default=-1
         )
         words += _condition_words(rule.conditions[:split])
         words += _call_words(rule, classes)
@@ -98,12 +98,14 @@ def listed(rule: KernelRule, names_of: Arch = "b64") -> str:
         return "".join(_listed_condition(test, watch=True) for test in rule.conditions) + "".join(
             f" -k {key}" for key in _keys(rule)
         )
-    arches = [test for test in rule.conditions if _is_arch(test)]
+    arches = rule.tests("arch")
     parts = [f"-a {rule.action},{rule.list}"]
     parts += [f" -F arch{test.operator}{_arch_name(test)}" for test in arches]
     parts.append(_listed_calls(rule, _named_by(rule) or names_of))
     parts += [
-        _listed_condition(test, watch=False) for test in rule.conditions if not _is_arch(test)
+        _listed_condition(test, watch=False)
+        for test in rule.conditions
+        if not is_test(test, "arch")
     ]
     parts += [f" -F key={key}" for key in _keys(rule)]
     return "".join(parts)
@@ -135,29 +137,24 @@ def condition_text(condition: Condition) -> str:
     Raises:
         UnwritableError: No word says it.
     """
-    if isinstance(condition, Comparison):
+    if isinstance(condition, IdComparison):
         return f"{condition.left}{condition.operator}{condition.right}"
     return _field_word(condition)
 
 
-def _is_arch(condition: Condition) -> bool:
-    return isinstance(condition, Test) and condition.field == "arch"
-
-
 def _named_by(rule: KernelRule) -> Arch | None:
     """Return the ABI by which a rule's calls are named: that of its last `arch`."""
-    for test in reversed(rule.conditions):
-        if isinstance(test, Test) and test.field == "arch":
-            for arch, number in lookup.ARCH_NUMBERS.items():
-                if number == test.value:
-                    return arch
+    for test in reversed(rule.tests("arch")):
+        for arch, number in lookup.ARCH_NUMBERS.items():
+            if number == test.value:
+                return arch
     return None
 
 
 def needs_watch_form(rule: KernelRule) -> bool:
     """Say whether only -w says it: a kind that is not known, or what -F takes for an operator."""
     return rule.watch is not None or any(
-        isinstance(test, Test)
+        isinstance(test, FieldTest)
         and test.field in {"path", "dir"}
         and any(operator in str(test.value) for operator in _LONG_OPERATORS)
         for test in rule.conditions
@@ -169,16 +166,16 @@ def _watch_words(rule: KernelRule) -> list[str]:
     first, perm = (*rule.conditions, None)[:2]
     rest = rule.conditions[2:]
     if (
-        not isinstance(first, Test)
+        not isinstance(first, FieldTest)
         or first.field not in {"path", "dir", WATCH}
-        or not isinstance(perm, Test)
+        or not isinstance(perm, FieldTest)
         or perm.field != "perm"
-        or any(_is_arch(test) for test in rest)
+        or any(is_test(test, "arch") for test in rest)
         or (rule.list, rule.mask, rule.prepend) != (FilterList.EXIT, ALL_CALLS, False)
         or rule.action is not Action.ALWAYS
     ):
         message = "only -w says it, and -w says no more than that"
-        raise UnwritableError(message)
+        raise UnwritableRuleError(message)
     slash = "/" if first.field == "dir" and first.value != "/" else ""
     return ["-w", f"{first.value}{slash}", "-p", _permissions(perm), *_condition_words(rest)]
 
@@ -186,7 +183,7 @@ def _watch_words(rule: KernelRule) -> list[str]:
 def _condition_words(conditions: Sequence[Condition]) -> list[str]:
     words: list[str] = []
     for condition in conditions:
-        if isinstance(condition, Comparison):
+        if isinstance(condition, IdComparison):
             words += ["-C", f"{condition.left}{condition.operator}{condition.right}"]
         else:
             words += ["-F", _field_word(condition)]
@@ -200,31 +197,31 @@ def _conditions_elsewhere(conditions: Sequence[Condition]) -> list[str]:
     """
     words: list[str] = []
     for condition in conditions:
-        if isinstance(condition, Test) and condition.field == "perm":
+        if is_test(condition, "perm"):
             if not words or "-p" in words:
                 message = "perm belongs to the list exit"
-                raise UnwritableError(message)
+                raise UnwritableRuleError(message)
             words += ["-p", _permissions(condition)]
         else:
             words += _condition_words([condition])
     return words
 
 
-def _field_word(test: Test) -> str:
+def _field_word(test: FieldTest) -> str:
     """Return a field as -F takes it."""
     name = "auid" if test.field == "loginuid_set" else test.field
     value = _value(test)
     sought = _LONG_OPERATORS[: (*_LONG_OPERATORS, test.operator).index(test.operator)]
     if isinstance(test.value, str) and any(operator in value for operator in sought):
         message = f"the value of {name} holds an operator: {value!r}"
-        raise UnwritableError(message)
+        raise UnwritableRuleError(message)
     if not value:
         message = f"{name} is compared with nothing"
-        raise UnwritableError(message)
+        raise UnwritableRuleError(message)
     return f"{name}{test.operator}{value}"
 
 
-def _value(test: Test) -> str:
+def _value(test: FieldTest) -> str:
     """Return a test's value as auditctl reads it."""
     if isinstance(test.value, str):
         return test.value
@@ -232,38 +229,38 @@ def _value(test: Test) -> str:
     return writer(test) if writer else str(test.value)
 
 
-def _unset(_test: Test) -> str:
+def _unset(_test: FieldTest) -> str:
     return "unset"
 
 
 def _arch_name(test: Condition) -> str:
-    value = test.value if isinstance(test, Test) else None
+    value = test.value if isinstance(test, FieldTest) else None
     for arch, number in lookup.ARCH_NUMBERS.items():
         if number == value:
             return arch
     return f"0x{value:X}" if isinstance(value, int) else str(value)
 
 
-def _permissions(test: Test) -> str:
+def _permissions(test: FieldTest) -> str:
     number = int(test.value)
     if not 0 < number <= _ALL_PERMISSIONS:
         message = f"perm can't be {number}"
-        raise UnwritableError(message)
-    return "".join(letter for bit, letter in _LETTERS if number & bit)
+        raise UnwritableRuleError(message)
+    return letters(number)
 
 
-def _exit_code(test: Test) -> str:
+def _exit_code(test: FieldTest) -> str:
     number = _signed(test)
     name = _error_names().get(-number) if number < 0 else None
     return f"-{name}" if name else str(number)
 
 
-def _signed(test: Test) -> int:
+def _signed(test: FieldTest) -> int:
     number = int(test.value)
     return number - (1 << 32) if number > UNSET >> 1 else number
 
 
-def _named(names: Callable[[], Mapping[int, str]]) -> Callable[[Test], str]:
+def _named(names: Callable[[], Mapping[int, str]]) -> Callable[[FieldTest], str]:
     return lambda test: names().get(int(test.value), str(test.value))
 
 
@@ -287,23 +284,23 @@ def _by_number(numbers: Mapping[str, int]) -> Mapping[int, str]:
     return {number: name for name, number in reversed(list(numbers.items()))}
 
 
-def _file_type(test: Test) -> str:
+def _file_type(test: FieldTest) -> str:
     for name, number in lookup.FILE_TYPES.items():
         if number == test.value:
             return name
     message = f"there is no file type {test.value}"
-    raise UnwritableError(message)
+    raise UnwritableRuleError(message)
 
 
-def _session(test: Test) -> str:
+def _session(test: FieldTest) -> str:
     return "unset" if test.value == UNSET else str(test.value)
 
 
-def _hexadecimal(test: Test) -> str:
+def _hexadecimal(test: FieldTest) -> str:
     return f"0x{int(test.value):X}"
 
 
-_WRITERS: Mapping[str, Callable[[Test], str]] = {
+_WRITERS: Mapping[str, Callable[[FieldTest], str]] = {
     "arch": _arch_name,
     "loginuid_set": _unset,
     "perm": _permissions,
@@ -320,15 +317,15 @@ def _call_words(rule: KernelRule, classes: Sequence[int]) -> list[str]:
     """Return the -S of a rule that takes calls."""
     if rule.mask == ALL_CALLS:
         # auditctl takes all calls by itself; newer ones only those that the permissions are for.
-        return [] if _has(rule, {"perm"}) else ["-S", "all"]
+        return [] if bool(rule.tests("perm")) else ["-S", "all"]
     return ["-S", ",".join([*_call_names(_beside(rule, classes)), *map(str, classes)]) or ","]
 
 
 def _beside(rule: KernelRule, classes: Sequence[int]) -> KernelRule:
     """Return a rule for the calls that it names beside those of classes."""
     if rule.mask > ALL_CALLS:
-        raise UnwritableError(_NO_CALLS)
-    by_class = expanded(sum(1 << number for number in classes))
+        raise UnwritableRuleError(_NO_CALLS)
+    by_class = expanded(mask_of(classes))
     return replace(rule, mask=rule.mask & ~by_class) if classes else rule
 
 
@@ -338,11 +335,11 @@ def _calls_in_front(rule: KernelRule) -> list[str]:
     The kernel doesn't look at them there; but a key may follow.
     """
     plain = 0 if rule.list is FilterList.TASK else ALL_CALLS
-    if rule.mask == plain and (not rule.key or _has(rule, _LET_A_KEY_FOLLOW)):
+    if rule.mask == plain and (not rule.key or rule.tests(*_LET_A_KEY_FOLLOW)):
         return []
-    if rule.list is FilterList.TASK or any(map(_is_arch, rule.conditions)):
+    if rule.list is FilterList.TASK or rule.tests("arch"):
         message = f"a rule of the list {rule.list} takes no calls, nor a key without a program"
-        raise UnwritableError(message)
+        raise UnwritableRuleError(message)
     return ["-S", "all" if rule.mask == ALL_CALLS else _call_list(rule)]
 
 
@@ -351,7 +348,7 @@ _NO_CALLS = "its mask has bits that stand for no call"
 
 def _call_list(rule: KernelRule) -> str:
     if rule.mask > ALL_CALLS:
-        raise UnwritableError(_NO_CALLS)
+        raise UnwritableRuleError(_NO_CALLS)
     return ",".join(_call_names(rule)) or ","
 
 
@@ -359,15 +356,7 @@ def _call_names(rule: KernelRule, names_of: Arch = "b64") -> list[str]:
     """Return the calls in a rule's mask, lowest number first; numbers for those without a name."""
     arch = _named_by(rule) or names_of
     names = {} if rule.list is FilterList.IO_URING else lookup.call_names(arch)
-    return [names.get(number, str(number)) for number in _bits(rule.mask)]
-
-
-def _bits(mask: int) -> list[int]:
-    return [at for at, bit in enumerate(reversed(bin(mask))) if bit == "1"]
-
-
-def _has(rule: KernelRule, fields: set[str] | frozenset[str]) -> bool:
-    return any(isinstance(test, Test) and test.field in fields for test in rule.conditions)
+    return [names.get(number, str(number)) for number in bits(rule.mask)]
 
 
 def _keys(rule: KernelRule) -> list[str]:
@@ -378,17 +367,17 @@ def _key_words(rule: KernelRule) -> list[str]:
     keys = _keys(rule)
     if keys and rule.list is FilterList.EXCLUDE:
         message = "a rule of the list exclude takes no key"
-        raise UnwritableError(message)
+        raise UnwritableRuleError(message)
     return [word for key in keys for word in ("-k", key)]
 
 
 def _escaped(word: str) -> str:
-    """Return a word as it stands in a line."""
+    """Return a word as a line has it."""
     control = _CONTROL.search(word)
     if control:
         message = f"{word!r} holds the control character {control[0]!r}"
-        raise UnwritableError(message)
-    return word.replace("\\", "\\\\").replace(" ", "\\ ")
+        raise UnwritableRuleError(message)
+    return escaped(word)
 
 
 def _shortest(rule: KernelRule, words: Sequence[str], classes: Sequence[int]) -> str:
@@ -396,14 +385,14 @@ def _shortest(rule: KernelRule, words: Sequence[str], classes: Sequence[int]) ->
     at = words.index("-S") + 1 if "-S" in words else 0
     if at and rule.mask not in {0, ALL_CALLS}:
         named = _beside(rule, classes)
-        pairs = zip(_call_names(named), _bits(named.mask), strict=True)
+        pairs = zip(_call_names(named), bits(named.mask), strict=True)
         shortest = [min(name, str(number), key=len) for name, number in pairs]
         calls = ",".join([*shortest, *map(str, classes)])
         line = " ".join([*map(_escaped, words[:at]), calls, *map(_escaped, words[at + 1 :])])
         if len(line.encode(errors="surrogateescape")) <= LONGEST_LINE:
             return line
     message = f"its line would have more than {LONGEST_LINE} bytes"
-    raise UnwritableError(message)
+    raise UnwritableRuleError(message)
 
 
 # Listings, as auditctl-listing.c has them -------------------------------------------------------
@@ -412,12 +401,9 @@ def _shortest(rule: KernelRule, words: Sequence[str], classes: Sequence[int]) ->
 def _listed_as_watch(rule: KernelRule) -> bool:
     """Say whether a rule is listed in the form of -w; its action is not looked at."""
     return (
-        _has(rule, {"perm"})
+        bool(rule.tests("perm"))
         and rule.mask & _LISTED_CALLS == _LISTED_CALLS
-        and all(
-            isinstance(test, Test) and test.field in {"path", "dir", WATCH, "perm"}
-            for test in rule.conditions
-        )
+        and all(is_test(test, "path", "dir", WATCH, "perm") for test in rule.conditions)
     )
 
 
@@ -430,7 +416,7 @@ def _listed_calls(rule: KernelRule, arch: Arch) -> str:
 
 
 def _listed_condition(condition: Condition, *, watch: bool) -> str:
-    if isinstance(condition, Comparison):
+    if isinstance(condition, IdComparison):
         return f" -C {condition.left}{condition.operator}{condition.right}"
     name, operator = condition.field, condition.operator
     if watch and name in {"path", "dir", WATCH}:
@@ -444,11 +430,11 @@ def _listed_condition(condition: Condition, *, watch: bool) -> str:
     return f" -F {name}{operator}{_listed_value(condition)}"
 
 
-def _listed_permissions(test: Test) -> str:
-    return "".join(letter for bit, letter in _LETTERS if int(test.value) & bit)
+def _listed_permissions(test: FieldTest) -> str:
+    return letters(int(test.value))
 
 
-def _listed_value(test: Test) -> str:
+def _listed_value(test: FieldTest) -> str:
     if isinstance(test.value, str):
         return test.value
     if test.field == "perm":

@@ -7,30 +7,17 @@ alike. A price list for about 800 calls takes only a few dozen walks.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.cost.predict import (
-    TOLD_APART,
-    Prediction,
-    Walked,
-    finished,
-    recording,
-    walked,
-)
-from hardcost.auditrules.event import Event, Name
-from hardcost.auditrules.fieldtests import class_permissions
-from hardcost.auditrules.semantics import decide
-from hardcost.auditrules.sending import sends_a_signal
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.cost.constants import Constants
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.semantics import Loaded, Outcome
+from auditrules.cost.constants import Constants
+from auditrules.cost.predict import TOLD_APART, Prediction, Walked, finished, recording, walked
+from auditrules.kernel.event import Event, VisitedName
+from auditrules.kernel.field_tests import class_permissions
+from auditrules.kernel.semantics import Loaded, Outcome, decide
+from auditrules.kernel.signal_calls import sends_a_signal
+from auditrules.model.kernel_rule import KernelRule
+from auditrules.tables import lookup
 
 _OWN = tuple(field.name for field in fields(Event) if field.name != "call")
 
@@ -40,7 +27,7 @@ def kind(event: Event) -> Hashable:
 
     The number itself is no part of it, only what it stands for.
     """
-    return _stands_for(event), tuple(spelled(getattr(event, name)) for name in _OWN)
+    return _stands_for(event), tuple(_spelled(getattr(event, name)) for name in _OWN)
 
 
 def _stands_for(event: Event) -> Hashable:
@@ -54,20 +41,20 @@ def _stands_for(event: Event) -> Hashable:
     return class_permissions(event.arch, event.call, event.release), signal
 
 
-def spelled(value: object) -> Hashable:
+def _spelled(value: object) -> Hashable:
     """Return a value of a call so that it can be looked up."""
     if value is None or isinstance(value, (int, str, frozenset)):
         return value
-    if isinstance(value, Name):
-        return tuple(spelled(part) for part in vars(value).values())
+    if isinstance(value, VisitedName):
+        return tuple(_spelled(part) for part in vars(value).values())
     if isinstance(value, tuple):
-        return tuple(spelled(part) for part in value)
+        return tuple(_spelled(part) for part in value)
     if isinstance(value, Mapping):
         return tuple(sorted(value.items()))
     raise TypeError(value)
 
 
-class Named:
+class NamingRules:
     """Which rules name a call."""
 
     def __init__(self, rules: Iterable[KernelRule]) -> None:
@@ -86,7 +73,7 @@ class Alike:
 
     def __init__(self, constants: Constants, loaded: Loaded) -> None:
         self.constants, self.loaded = constants, loaded
-        self._named = Named(loaded.rules)
+        self._named = NamingRules(loaded.rules)
         self._walked: dict[Hashable, Walked] = {}
         self._outcomes: dict[Hashable, Outcome] = {}
 
@@ -103,11 +90,8 @@ class Alike:
 
     def cost(self, event: Event, like: Hashable = None) -> float:
         """Return what the rules cost a call: walk and record (instructions)."""
-        return self.walked(event, like).cost + self.recording(event, like)
-
-    def recording(self, event: Event, like: Hashable = None) -> float:
-        """Return what a call's record costs, 0 where there is none (instructions)."""
-        return recording(self.constants, self.loaded, event, self.walked(event, like))
+        found = self.walked(event, like)
+        return found.cost + recording(self.constants, self.loaded, event, found)
 
     def decide(self, event: Event, like: Hashable = None) -> Outcome:
         """Return what `semantics.decide` does."""

@@ -6,14 +6,12 @@ The unit is instructions; of constants that were fitted for a real machine, nano
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field as field_of
 from importlib import resources
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Any, Self
 
 _DEBIAN = "debian-6.1-amd64.toml"
 _TABLES = ("walk", "field", "each", "operator", "permission", "base", "idle", "record")
@@ -94,7 +92,7 @@ class Constants:
     @classmethod
     def of_debian(cls) -> Self:
         """Return the constants of Debian 12's kernel in an emulated guest, as shipped."""
-        folder = resources.files("hardcost.auditrules.cost") / "constants"
+        folder = resources.files("auditrules.cost") / "constants"
         return cls.from_toml((folder / _DEBIAN).read_text())
 
     @classmethod

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hardcost.auditrules.event import NO_INODE, Event, FileId, Name
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hardcost.auditrules.tables.lookup import Arch
+from auditrules.kernel.event import NO_INODE, Event, FileId, VisitedName
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 
 SOME_INODE = NO_INODE - 1
 """The inode number of a file about which only one thing is known: no rule watches it."""
@@ -48,7 +45,7 @@ class _Data:
 
 @cache
 def _data() -> _Data:
-    text = (resources.files("hardcost.auditrules.cost") / "events.toml").read_text()
+    text = (resources.files("auditrules.cost") / "events.toml").read_text()
     data = tomllib.loads(text)
     operations = {name: tuple(calls) for name, calls in data["operation"].items()}
     return _Data(data["who"], data["call"], MappingProxyType(operations))
@@ -112,10 +109,10 @@ def _facts(data: _Data, name: str) -> Mapping[str, Any]:
     return {}
 
 
-def _name(kind: str, uid: int, gid: int) -> Name:
+def _name(kind: str, uid: int, gid: int) -> VisitedName:
     if kind == "absent":
-        return Name()
-    return Name(
+        return VisitedName()
+    return VisitedName(
         path=f"{PLACE}/{kind}",
         file=FileId(0, 0, SOME_INODE),
         mode=_MODES[kind.rstrip("2")],

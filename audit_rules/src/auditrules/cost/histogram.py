@@ -12,19 +12,17 @@ import json
 import re
 import tomllib
 from collections import defaultdict
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hardcost.auditrules.rule import Fault, RulesError
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from hardcost.auditrules.cost.predict import Histogram
-    from hardcost.auditrules.tables.lookup import Arch
+from auditrules.cost.predict import Histogram
+from auditrules.model.fault import Fault, RulesError
+from auditrules.model.location import Location
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 
 MOST = 1e15  # calls of one kind; more is surely a mistake
 _SHOWN = 60  # characters of a line that can't be read which an error repeats
@@ -59,7 +57,7 @@ def general() -> Histogram:
 
     Its file, `general.toml`, names its source.
     """
-    text = (resources.files("hardcost.auditrules.cost") / "general.toml").read_text()
+    text = (resources.files("auditrules.cost") / "general.toml").read_text()
     return _numbered("general.toml", {"b64": tomllib.loads(text)["calls"]})
 
 
@@ -219,7 +217,7 @@ def _numbered(file: str, counts: Mapping[Arch, Mapping[str, float]]) -> Histogra
                 number = int(name.removeprefix("syscall_"), 0)
             if number is None:
                 shown = name if _PLAIN.fullmatch(name) else repr(name[:_SHOWN])
-                faults.append(Fault(f"{arch} has no system call {shown}", file, None))
+                faults.append(Fault(f"{arch} has no system call {shown}", Location(file)))
             else:
                 found[arch, number] += count
     if faults:
@@ -230,4 +228,4 @@ def _numbered(file: str, counts: Mapping[Arch, Mapping[str, float]]) -> Histogra
 
 
 def _error(file: str, line: int | None, message: str, remedy: str | None) -> RulesError:
-    return RulesError((Fault(message, file, line, remedy),))
+    return RulesError((Fault(message, Location(file, line), remedy),))

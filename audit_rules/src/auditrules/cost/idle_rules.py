@@ -6,20 +6,15 @@ A complete search for shadowed rules would need a prover; these claims do not.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import Condition, FilterList, Operator, Test
-from hardcost.auditrules.subsets import MOST_LOOKED_AT, Subsets
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.semantics import Loaded
+from auditrules.kernel.semantics import Loaded
+from auditrules.model.kernel_rule import Condition, FieldTest, FilterList, KernelRule, Operator
+from auditrules.model.subsets import MOST_LOOKED_AT, Subsets
+from auditrules.tables import lookup
 
 _ONE_VALUED = frozenset({
     "arch", "uid", "euid", "suid", "fsuid", "auid", "sgid", "fsgid", "pid", "ppid", "sessionid",
@@ -28,7 +23,7 @@ _ONE_VALUED = frozenset({
 """Fields of which a call has exactly one value, so that it equals no two."""
 
 
-class Kind(StrEnum):
+class IdleKind(StrEnum):
     """Why a rule costs without firing."""
 
     SHADOWED = "shadowed"
@@ -43,7 +38,7 @@ class Kind(StrEnum):
 class Waste:
     """One reason; `by` is the shadowing rule, `calls` are the calls that pay in vain."""
 
-    kind: Kind
+    kind: IdleKind
     by: int | None = None
     calls: tuple[str, ...] = ()
 
@@ -83,7 +78,7 @@ def _shadowed(loaded: Loaded) -> dict[int, tuple[Waste, ...]]:
         earlier = islice((at for one in held for at in before[one]), MOST_LOOKED_AT)
         by = next((at for at in earlier if not rule.mask & ~loaded.rules[at].mask), None)
         if by is not None:
-            found[index] = (Waste(Kind.SHADOWED, by=by),)
+            found[index] = (Waste(IdleKind.SHADOWED, by=by),)
         elif not rule.in_a_bucket:
             if own not in before:
                 sets.add(rule.conditions)
@@ -95,19 +90,19 @@ def _shadowed(loaded: Loaded) -> dict[int, tuple[Waste, ...]]:
 def _contradicts(rule: KernelRule) -> Iterator[Waste]:
     values: dict[str, int | str] = {}
     for test in rule.conditions:
-        if not isinstance(test, Test) or test.operator is not Operator.EQUAL:
+        if not isinstance(test, FieldTest) or test.operator is not Operator.EQUAL:
             continue
         if test.field in _ONE_VALUED and values.setdefault(test.field, test.value) != test.value:
-            yield Waste(Kind.CONTRADICTION)
+            yield Waste(IdleKind.CONTRADICTION)
             return
 
 
 def _foreign(rule: KernelRule) -> Iterator[Waste]:
     """Yield the calls of b64 whose number a b32 rule names (the number is tested first)."""
-    b32 = Test("arch", Operator.EQUAL, lookup.ARCH_NUMBERS["b32"])
+    b32 = FieldTest("arch", Operator.EQUAL, lookup.ARCH_NUMBERS["b32"])
     if b32 in rule.conditions:
         names = tuple(
             name for number, name in sorted(lookup.call_names("b64").items()) if rule.names(number)
         )
         if names:
-            yield Waste(Kind.FOREIGN, calls=names)
+            yield Waste(IdleKind.FOREIGN, calls=names)

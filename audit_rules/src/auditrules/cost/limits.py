@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from hardcost.auditrules import fieldtests, semantics
-from hardcost.auditrules.kernelrule import Action, FilterList, Operator, Test
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from hardcost.auditrules.event import Event
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.semantics import Loaded
+from auditrules.kernel import field_tests, semantics
+from auditrules.kernel.event import Event
+from auditrules.kernel.semantics import Loaded
+from auditrules.model.kernel_rule import Action, FieldTest, FilterList, KernelRule, Operator
+from auditrules.tables import lookup
 
 
 def unpriced(loaded: Loaded) -> tuple[int, ...]:
@@ -50,13 +45,13 @@ def _may_hide(rule: KernelRule, event: Event) -> bool:
     """
     unusual = lookup.FILE_SYSTEMS.values()
     for test in rule.conditions if rule.action is Action.NEVER else ():
-        if not isinstance(test, Test) or test.field != "fstype":
+        if not isinstance(test, FieldTest) or test.field != "fstype":
             continue
         elsewhere = test.operator is Operator.EQUAL and test.value in unusual
         for name in event.names:
             known = name.filesystem or elsewhere
-            if not known or fieldtests.compare(
-                name.filesystem, test.operator, fieldtests.number(test)
+            if not known or field_tests.compare(
+                name.filesystem, test.operator, field_tests.number(test)
             ):
                 return True
     return False

@@ -12,7 +12,8 @@ expected value: one file in 32 meets each rule in a bucket. Rules on `task` and 
 unless `unpredicted` says why not.
 
 The unit is that of the constants: instructions, or nanoseconds of a machine for which they were
-fitted (`calibration/timefit.py`). In time a long list costs more than its rules do (`crowding`).
+fitted (`calibration/nanoseconds/fit.py`). In time a long list costs more than its rules do
+(`crowding`).
 
 Source of the decomposition: kernel/auditsc.c of Linux 6.1.192 (audit_filter_syscall,
 audit_filter_rules, audit_filter_inodes).
@@ -21,30 +22,31 @@ audit_filter_rules, audit_filter_inodes).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from hardcost.auditrules import fieldtests, semantics
-from hardcost.auditrules.cost.events import LOOKED_UP, MAKING_TASKS, SOME_INODE, of_number
-from hardcost.auditrules.cost.unpredicted import why
-from hardcost.auditrules.kernelrule import Comparison, FilterList, Operator, Test
-from hardcost.auditrules.semantics import BUCKETS, Verdict
-from hardcost.auditrules.sending import notes_signals
-from hardcost.auditrules.tables import lookup
+from auditrules.cost.constants import Constants
+from auditrules.cost.events import LOOKED_UP, MAKING_TASKS, SOME_INODE, of_number
+from auditrules.cost.limits import why
+from auditrules.kernel import field_tests, semantics
+from auditrules.kernel.event import Event, VisitedName
+from auditrules.kernel.semantics import BUCKETS, FilterStep, Loaded, Verdict
+from auditrules.kernel.signal_calls import notes_signals
+from auditrules.model.kernel_rule import (
+    Condition,
+    FieldTest,
+    FilterList,
+    IdComparison,
+    KernelRule,
+    Operator,
+)
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from hardcost.auditrules.cost.constants import Constants
-    from hardcost.auditrules.event import Event, Name
-    from hardcost.auditrules.kernelrule import Condition, KernelRule
-    from hardcost.auditrules.semantics import Loaded, Step
-    from hardcost.auditrules.tables.lookup import Arch
-
-Histogram = Mapping[tuple["Arch", int], float]
+Histogram = Mapping[tuple[Arch, int], float]
 """How often a workload makes each call: counts by architecture and number."""
 
 
@@ -79,9 +81,9 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Walked:
-    """What walking the rules costs a call, by rule, in instructions, and what comes of it.
+    """What walking the rules costs a call, by rule, in instructions, and its outcome.
 
-    It is the same for all calls that no rule tells apart, whatever their names are.
+    It is the same for all calls that no rule distinguishes, whatever their names are.
     """
 
     walking: Mapping[int, float]
@@ -304,7 +306,7 @@ class _Pricing:
         for rule in rules if crowded else ():
             walking[rule] += crowded / len(rules)
 
-    def _step(self, step: Step) -> float:
+    def _step(self, step: FilterStep) -> float:
         rule = self.loaded.rules[step.rule]
         if step.verdict is Verdict.NOT_NAMED:
             return self.walk["unnamed"]
@@ -322,9 +324,9 @@ class _Pricing:
                 )
         return cost
 
-    def _condition(self, condition: Condition, visited: Name | None) -> float:
+    def _condition(self, condition: Condition, visited: VisitedName | None) -> float:
         """Return what testing a condition costs; `visited` is the file whose bucket is walked."""
-        if isinstance(condition, Comparison):
+        if isinstance(condition, IdComparison):
             return self._comparison(condition)
         kind, operator = condition.field, condition.operator
         if kind == "inode" and visited is not None:
@@ -346,20 +348,20 @@ class _Pricing:
             return 0.0
         return self.constants.operator.get(f"{family} {operator}", 0.0)
 
-    def _looked_at(self, condition: Condition, visited: Name | None) -> int:
+    def _looked_at(self, condition: Condition, visited: VisitedName | None) -> int:
         """Return how many files are compared: up to the first that holds, or the bucket's own."""
         if visited is not None:
             return 1
         for at, name in enumerate(self.event.names, 1):
-            if fieldtests.holds(condition, self.event, name, self.loaded.files):
+            if field_tests.holds(condition, self.event, name, self.loaded.files):
                 return at
         return len(self.event.names)
 
-    def _groups_searched(self, test: Test) -> bool:
+    def _groups_searched(self, test: FieldTest) -> bool:
         own = getattr(self.event, test.field)
         return test.operator in {Operator.EQUAL, Operator.NOT_EQUAL} and own != test.value
 
-    def _comparison(self, condition: Comparison) -> float:
+    def _comparison(self, condition: IdComparison) -> float:
         left, right = condition.left, condition.right
         cost = self._constant(f"{left}:{right}")
         apart = self._operator("user" if left in _USERS else "group", condition.operator)
@@ -368,18 +370,18 @@ class _Pricing:
         each = self.constants.each["pair"] + apart
         for at, name in enumerate(self.event.names, 1):
             one = replace(self.event, names=(name,))
-            if fieldtests.holds(condition, one, None, self.loaded.files):
+            if field_tests.holds(condition, one, None, self.loaded.files):
                 return cost + each * at
         return cost + each * len(self.event.names)
 
-    def _permission(self, test: Test) -> float:
+    def _permission(self, test: FieldTest) -> float:
         """Return what looking up the call's class adds (AS:148)."""
         table = self.constants.permission
         cost = table["ia32"] if self.event.arch == "b32" else 0.0
         if self.name in TOLD_APART:
             return cost + table[self.name]
         wanted = test.value if isinstance(test.value, int) else 0
-        stands_for = fieldtests.class_permissions(self.event.arch, self.event.call)
+        stands_for = field_tests.class_permissions(self.event.arch, self.event.call)
         for name, bit in (("write", 2), ("read", 4), ("attributes", 8)):  # the kernel's order
             if wanted & bit & stands_for:
                 return cost + table[name]
@@ -396,7 +398,7 @@ class _Pricing:
 
     # Files whose bucket is not known --------------------------------------------------------------
 
-    def _unmet(self, known: tuple[Name, ...]) -> tuple[Name, ...]:
+    def _unmet(self, known: tuple[VisitedName, ...]) -> tuple[VisitedName, ...]:
         """Return the visited files; those with unknown numbers lie in a bucket without rules."""
         free = [number for number, rules in enumerate(self.loaded.buckets) if not rules]
         if len(known) == len(self.event.names):
@@ -418,7 +420,7 @@ class _Pricing:
             for index in bucket
         ]
 
-    def _in_a_bucket(self, index: int, names: Sequence[Name], priority: int) -> float:
+    def _in_a_bucket(self, index: int, names: Sequence[VisitedName], priority: int) -> float:
         """Return what a rule costs files that it does not watch, each of them in its bucket."""
         rule = self.loaded.rules[index]
         if not rule.names(self.event.call):
@@ -429,7 +431,7 @@ class _Pricing:
         for name in names:
             for condition in rule.conditions:
                 cost += self._condition(condition, name)
-                if not fieldtests.holds(condition, self.event, name, self.loaded.files):
+                if not field_tests.holds(condition, self.event, name, self.loaded.files):
                     break
         return cost
 
@@ -442,9 +444,7 @@ def _counted(loaded: Loaded) -> bool:
 
 def _watches(rule: KernelRule) -> bool:
     """Say whether a rule has files of a file system watched (fsnotify)."""
-    return any(
-        isinstance(test, Test) and test.field in {"path", "dir", "exe"} for test in rule.conditions
-    )
+    return bool(rule.tests("path", "dir", "exe"))
 
 
 _USERS = frozenset({"uid", "euid", "suid", "fsuid", "auid", "obj_uid"})

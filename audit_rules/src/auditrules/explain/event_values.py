@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 
-from hardcost.auditrules.kernelrule import UNSET
-from hardcost.auditrules.tables import lookup
+from auditrules.kernel.event import FORMAT
+from auditrules.model.kernel_rule import UNSET
+from auditrules.tables import lookup
 
 ELSEWHERE = "(elsewhere)"
 """The path of a file that no rule's path or tree holds; each mention is another file."""
-
-FORMAT = 0o170000
-"""The bits of a mode that say of which type a file is (S_IFMT, linux/stat.h)."""
 
 
 class WordError(Exception):

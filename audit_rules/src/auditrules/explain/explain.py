@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules import semantics
-from hardcost.auditrules.cost.predict import predict
-from hardcost.auditrules.event import FileId, given_names
-from hardcost.auditrules.kernelrule import Test
-from hardcost.auditrules.semantics import Decision, Outcome, Verdict
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.auditrules.cost.constants import Constants
-    from hardcost.auditrules.cost.predict import Prediction
-    from hardcost.auditrules.event import Event
-    from hardcost.auditrules.explain.described import Described
-    from hardcost.auditrules.kernelrule import Condition, KernelRule
-    from hardcost.auditrules.semantics import Step
+from auditrules.cost.constants import Constants
+from auditrules.cost.predict import Prediction, predict
+from auditrules.explain.read_event import Described
+from auditrules.kernel import semantics
+from auditrules.kernel.event import Event, FileId, given_names
+from auditrules.kernel.semantics import FilterDecision, FilterStep, Outcome, Verdict
+from auditrules.model.kernel_rule import Condition, FieldTest, KernelRule
+from auditrules.tables import lookup
 
 _FIRST_INODE = 1 << 21
 """Inode numbers of what is not visited begin here, above those of what is."""
 
 
 @dataclass(frozen=True)
-class Walked:
+class RuleWalk:
     """One rule that the call walked.
 
     `failed` is the condition that does not hold, where one was tested and does not. `visited` is
@@ -57,13 +49,13 @@ class Explanation:
     described: Described
     outcome: Outcome
     decided_by: KernelRule | None
-    walked: tuple[Walked, ...]
+    walked: tuple[RuleWalk, ...]
     predicted: Prediction | None
     rules: tuple[KernelRule, ...] = ()
     exempted_by: KernelRule | None = None
 
 
-def explain(
+def explain_event(
     rules: Sequence[KernelRule], described: Described, constants: Constants | None = None
 ) -> Explanation:
     """Return the decision of the rules about a call.
@@ -80,7 +72,7 @@ def explain(
     if exempted_by is None:
         outcome = semantics.decide(loaded, _with_given(described.event))
     else:
-        outcome = Outcome(Decision.NONE, recorded=False, key="", decided_by=None, walked=())
+        outcome = Outcome(FilterDecision.NONE, recorded=False, key="", decided_by=None, walked=())
     predicted = predict(constants, loaded, described.event) if constants else None
     costs = dict(predicted.walking) if predicted else {}
     return Explanation(
@@ -130,12 +122,14 @@ def _named(rules: Sequence[KernelRule]) -> set[str]:
         test.value
         for rule in rules
         for test in rule.conditions
-        if isinstance(test, Test) and isinstance(test.value, str)
+        if isinstance(test, FieldTest) and isinstance(test.value, str)
         if test.field in {"path", "dir", "exe"}
     }
 
 
-def _walked(step: Step, rule: KernelRule, described: Described, cost: float | None) -> Walked:
+def _walked(
+    step: FilterStep, rule: KernelRule, described: Described, cost: float | None
+) -> RuleWalk:
     failed = rule.conditions[step.tested - 1] if step.verdict is Verdict.FAILED else None
     visited = None if step.name is None else described.event.names[step.name].path or ""
-    return Walked(rule, step.verdict, failed, visited, cost)
+    return RuleWalk(rule, step.verdict, failed, visited, cost)

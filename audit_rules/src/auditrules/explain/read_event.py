@@ -14,24 +14,22 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.event import NO_INODE, Event, FileId, Name
-from hardcost.auditrules.explain import eventvalues
-from hardcost.auditrules.fieldtests import permissions
-from hardcost.auditrules.kernelrule import UNSET
-from hardcost.auditrules.rule import Fault, RulesError, split_words, word_columns
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from hardcost.auditrules.tables.lookup import Arch
+from auditrules.explain import event_values
+from auditrules.kernel.event import EXT4, FORMAT, NO_INODE, Event, FileId, VisitedName
+from auditrules.kernel.field_tests import permissions
+from auditrules.model.fault import Fault, RulesError
+from auditrules.model.kernel_rule import PERMISSIONS, UNSET, letters
+from auditrules.model.location import Location
+from auditrules.model.rule import escaped, split_words, word_columns
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 
 SOURCE = "--event"
 """The file name that faults give."""
 
 _IDS = ("uid", "euid", "suid", "fsuid")
 _GROUPS = ("gid", "egid", "sgid", "fsgid")
-_LETTERS: Mapping[str, int] = MappingProxyType({"r": 4, "w": 2, "x": 1, "a": 8})
 _ARCHES: Mapping[str, Arch] = MappingProxyType({
     "b64": "b64", "x86_64": "b64", "b32": "b32", "i386": "b32", "i686": "b32",
 })  # fmt: skip
@@ -40,7 +38,7 @@ _SUBJECT = ("subj_user", "subj_role", "subj_type", "subj_sen", "subj_clr")
 _NOT_SEEN: Mapping[str, str] = MappingProxyType({
     "comm": "the filter knows a program by its file: write exe=/PATH",
     "key": "a key is what a rule gives to a record, and no part of a call",
-    "msgtype": "explain tells of system calls, whose records are no events of their own",
+    "msgtype": "explain is about system calls, whose records are no events of their own",
     "dir": "write path= with the file that the call visited",
 })  # fmt: skip
 _FLAGS_IN: Mapping[str, str] = MappingProxyType({"open": "a1", "openat": "a2", "openat2": "flags"})
@@ -50,9 +48,6 @@ _FLAGS = {4: 0, 2: 1, 6: 2}
 _PID, _PPID, _SESSION = 1000, 1, 1
 _DEVICE = (8, 1)
 _IDENTITY = frozenset({"inode", "devmajor", "devminor"})
-_EXT4 = 0xEF53
-"""The default file system of a file (linux/magic.h)."""
-
 _FIRST_INODE = 1 << 20
 """The first invented inode number, a multiple of 32, so that each file has its own bucket."""
 
@@ -87,13 +82,13 @@ def described(text: str) -> Described:
     for word, column in zip(split_words(text), word_columns(text), strict=True):
         try:
             reader.take(re.sub(r"\\([ \\])", r"\1", word))
-        except eventvalues.WordError as error:
-            faults.append(Fault(error.message, SOURCE, None, error.remedy, column))
+        except event_values.WordError as error:
+            faults.append(Fault(error.message, Location(SOURCE, None, column), error.remedy))
     if not faults:
         try:
             return reader.finish()
-        except eventvalues.WordError as error:
-            faults.append(Fault(error.message, SOURCE, None, error.remedy))
+        except event_values.WordError as error:
+            faults.append(Fault(error.message, Location(SOURCE), error.remedy))
     raise RulesError(tuple(faults))
 
 
@@ -110,23 +105,23 @@ class _Reader:
     def take(self, word: str) -> None:
         name, equals, value = word.partition("=")
         if not equals or not name:
-            raise eventvalues.WordError(
+            raise event_values.WordError(
                 f"{word!r} is not a field with a value", "write, for example, auid=1000"
             )
         if name in _NOT_SEEN:
-            raise eventvalues.WordError(f"an event has no {name}", _NOT_SEEN[name])
+            raise event_values.WordError(f"an event has no {name}", _NOT_SEEN[name])
         if name == "path":
-            self.files.append(_File(eventvalues.path(value)))
+            self.files.append(_File(event_values.path(value)))
         elif name in _OF_A_FILE or name in _LABELS:
             self._take_of_a_file(name, value)
         elif name == "group":
-            self.groups.add(eventvalues.number(name, value))
+            self.groups.add(event_values.number(name, value))
         else:
             self._take_once(name, value)
 
     def _take_of_a_file(self, name: str, value: str) -> None:
         if not self.files:
-            raise eventvalues.WordError(
+            raise event_values.WordError(
                 f"{name} comes before any path", "write the file's path= first"
             )
         if name in _LABELS:
@@ -137,18 +132,18 @@ class _Reader:
     def _take_once(self, name: str, value: str) -> None:
         name = "auid" if name == "loginuid" else name
         if name in self.given:
-            raise eventvalues.WordError(f"{name} occurs twice", "remove one of them")
+            raise event_values.WordError(f"{name} occurs twice", "remove one of them")
         if name in _SUBJECT:
             self.subject[name] = value
         elif name in _NUMBERS:
             self.numbers[name] = _NUMBERS[name](name, value)
         elif name not in {"syscall", "arch", "perm", "exe", "exit"}:
             known = ", ".join((*_NUMBERS, "path", "perm", "exe", "exit"))
-            raise eventvalues.WordError(
+            raise event_values.WordError(
                 f"there is no field {name!r}", f"there are syscall, arch, {known}"
             )
         elif name == "exe":
-            eventvalues.path(value)
+            event_values.path(value)
         self.given[name] = value
 
     # The whole ---------------------------------------------------------------------------------
@@ -159,7 +154,7 @@ class _Reader:
         event = replace(event, names=_names(self.files))
         wanted = self.numbers.get("success")
         if wanted is not None and (event.exit is None or event.success is not bool(wanted)):
-            raise eventvalues.WordError(
+            raise event_values.WordError(
                 f"success={self.given['success']} and exit={self.given['exit']} can't both be",
                 "remove one of them",
             )
@@ -210,7 +205,7 @@ class _Reader:
     def _arch(self) -> Arch:
         text = self.given.get("arch", "b64")
         if text not in _ARCHES:
-            raise eventvalues.WordError(
+            raise event_values.WordError(
                 f"there is no architecture {text!r}", "write arch=b64 or arch=b32"
             )
         return _ARCHES[text]
@@ -218,13 +213,13 @@ class _Reader:
     def _call(self, arch: Arch) -> int:
         text = self.given.get("syscall")
         if text is None:
-            raise eventvalues.WordError(
+            raise event_values.WordError(
                 "the event names no system call", "write, for example, syscall=openat"
             )
         if text.isascii() and text.isdecimal():
-            return eventvalues.number("syscall", text)
+            return event_values.number("syscall", text)
         if text not in lookup.calls(arch):
-            raise eventvalues.WordError(
+            raise event_values.WordError(
                 f"{arch} has no system call {text!r}", "`ausyscall --dump` lists them"
             )
         return lookup.calls(arch)[text]
@@ -233,14 +228,14 @@ class _Reader:
         text = self.given.get("exit")
         if text is None:
             return -lookup.errors()["EPERM"] if self.numbers.get("success") == 0 else 0
-        return None if text == "none" else eventvalues.exit_value(text)
+        return None if text == "none" else event_values.exit_value(text)
 
     def _open_flags(self, arch: Arch, call: int) -> int | None:
         flags = self.numbers.get("flags")
         if lookup.call_name(arch, call) == "openat2":
             return flags or 0
         if flags is not None:
-            raise eventvalues.WordError(
+            raise event_values.WordError(
                 "flags is only for openat2", "other calls have theirs in a1 or a2"
             )
         return None
@@ -250,21 +245,20 @@ class _Reader:
         text = self.given.get("perm")
         if text is None:
             return event
-        wrong = [letter for letter in text if letter not in _LETTERS]
+        wrong = [letter for letter in text if letter not in PERMISSIONS]
         if wrong or not text:
-            raise eventvalues.WordError(
+            raise event_values.WordError(
                 f"perm={text} is none of r, w, x and a", "write, for example, perm=r"
             )
-        wanted = sum(_LETTERS[letter] for letter in dict.fromkeys(text))
+        wanted = sum(PERMISSIONS[letter] for letter in dict.fromkeys(text))
         name = lookup.call_name(event.arch, event.call)
         given = _FLAGS_IN.get(name)
         if wanted in _FLAGS and given is not None and given not in self.given:
             event = _with_flags(event, given, _FLAGS[wanted])
         has = permissions(event)
         if wanted & ~has:
-            letters = "".join(letter for letter, bit in _LETTERS.items() if has & bit)
-            stands = f"stands for {letters}" if letters else "stands for no permission"
-            raise eventvalues.WordError(
+            stands = f"stands for {letters(has)}" if has else "stands for no permission"
+            raise event_values.WordError(
                 f"{name} {stands}, not for perm={text}", "remove perm, or name another call"
             )
         return event
@@ -284,23 +278,23 @@ def _with_flags(event: Event, where: str, flags: int) -> Event:
 
 def _places(paths: Iterable[str]) -> list[object]:
     """Return what stands for the file of each mention: its path, or the mention's own number."""
-    return [at if path == eventvalues.ELSEWHERE else path for at, path in enumerate(paths)]
+    return [at if path == event_values.ELSEWHERE else path for at, path in enumerate(paths)]
 
 
-def _names(files: list[_File]) -> tuple[Name, ...]:
+def _names(files: list[_File]) -> tuple[VisitedName, ...]:
     """Return the file of each mention. Of one path it is one file, with the words of all mentions.
 
     Where mentions say different things, as of an owner that the call changes, each has its own.
     """
     places = _places(file.path for file in files)
     order = list(dict.fromkeys(places))
-    found: list[Name] = []
+    found: list[VisitedName] = []
     for file, place in zip(files, places, strict=True):
         whole = _File(file.path)
         for other in (*(one for one, at in zip(files, places, strict=True) if at == place), file):
             for what in _IDENTITY & whole.numbers.keys() & other.numbers.keys():
                 if whole.numbers[what] != other.numbers[what]:
-                    raise eventvalues.WordError(
+                    raise event_values.WordError(
                         f"{file.path} has two numbers of {what}", "remove one"
                     )
             whole.numbers |= other.numbers
@@ -314,13 +308,13 @@ def _of_files(reader: _Reader) -> frozenset[str]:
     return frozenset(name for file in reader.files for name in (*file.numbers, *file.label))
 
 
-def _name(file: _File, index: int) -> Name:
+def _name(file: _File, index: int) -> VisitedName:
     if not file.path:
-        return Name()
+        return VisitedName()
     numbers = file.numbers
     own = _file_id(index)
-    return Name(
-        path=None if file.path == eventvalues.ELSEWHERE else file.path,
+    return VisitedName(
+        path=None if file.path == event_values.ELSEWHERE else file.path,
         file=FileId(
             numbers.get("devmajor", own.major),
             numbers.get("devminor", own.minor),
@@ -331,7 +325,7 @@ def _name(file: _File, index: int) -> Name:
         gid=numbers.get("obj_gid", 0),
         label=MappingProxyType(file.label),
         special_device=(numbers.get("special_devmajor", 0), numbers.get("special_devminor", 0)),
-        filesystem=numbers.get("fstype", _EXT4),
+        filesystem=numbers.get("fstype", EXT4),
     )
 
 
@@ -373,21 +367,21 @@ def _words_of_call(event: Event, exe: str | None) -> Iterator[str]:
     if event.personality:
         yield f"pers={event.personality}"
     if exe is not None:
-        yield f"exe={_escaped(exe)}"
+        yield f"exe={escaped(exe)}"
     for label, text in sorted(event.subject.items()):
-        yield f"{label}={_escaped(text)}"
+        yield f"{label}={escaped(text)}"
     granted = permissions(event)
     if granted:
-        yield f"perm={''.join(letter for letter, bit in _LETTERS.items() if granted & bit)}"
+        yield f"perm={letters(granted)}"
 
 
-def _words_of_names(names: tuple[Name, ...]) -> Iterator[str]:
+def _words_of_names(names: tuple[VisitedName, ...]) -> Iterator[str]:
     places = _places(
-        "" if name.file.inode == NO_INODE else name.path or eventvalues.ELSEWHERE for name in names
+        "" if name.file.inode == NO_INODE else name.path or event_values.ELSEWHERE for name in names
     )
     order = list(dict.fromkeys(places))
     for name, place in zip(names, places, strict=True):
-        usual = _numbers_of(Name(file=_file_id(order.index(place)), filesystem=_EXT4))
+        usual = _numbers_of(VisitedName(file=_file_id(order.index(place)), filesystem=EXT4))
         mentions = [one for one, at in zip(names, places, strict=True) if at == place]
         unusual = [
             what
@@ -397,7 +391,7 @@ def _words_of_names(names: tuple[Name, ...]) -> Iterator[str]:
         yield from _words_of_name(name, unusual)
 
 
-def _numbers_of(name: Name) -> dict[str, int]:
+def _numbers_of(name: VisitedName) -> dict[str, int]:
     """Return the numbers of a file that are shown only where they are unusual."""
     return {
         "inode": name.file.inode,
@@ -409,13 +403,13 @@ def _numbers_of(name: Name) -> dict[str, int]:
     }
 
 
-def _words_of_name(name: Name, unusual: Iterable[str]) -> Iterator[str]:
+def _words_of_name(name: VisitedName, unusual: Iterable[str]) -> Iterator[str]:
     if name.file.inode == NO_INODE:
         yield "path="
         return
-    yield f"path={_escaped(name.path or eventvalues.ELSEWHERE)}"
+    yield f"path={escaped(name.path or event_values.ELSEWHERE)}"
     kinds = {number: kind for kind, number in lookup.FILE_TYPES.items()}
-    kind = name.mode & eventvalues.FORMAT
+    kind = name.mode & FORMAT
     yield f"filetype={kinds.get(kind, f'{kind:#x}')}"
     yield f"obj_uid={name.uid}"
     yield f"obj_gid={name.gid}"
@@ -423,15 +417,11 @@ def _words_of_name(name: Name, unusual: Iterable[str]) -> Iterator[str]:
     for what in unusual:
         yield f"{what}={numbers[what]:#x}" if what == "fstype" else f"{what}={numbers[what]}"
     for label, text in sorted(name.label.items()):
-        yield f"{label}={_escaped(text)}"
+        yield f"{label}={escaped(text)}"
 
 
 def _field(word: str) -> str:
     return word.partition("=")[0]
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace(" ", "\\ ")
 
 
 def _unset(number: int) -> str:
@@ -445,15 +435,15 @@ def _exit_text(number: int) -> str:
 
 _Reading = Callable[[str, str], int]
 _NUMBERS: Mapping[str, _Reading] = MappingProxyType({
-    "success": eventvalues.yes_or_no,
-    **dict.fromkeys(("auid", *_IDS, *_GROUPS, "sessionid"), eventvalues.an_id),
-    **dict.fromkeys(("pid", "ppid", "pers", "saddr_fam"), eventvalues.number),
-    **dict.fromkeys(("a0", "a1", "a2", "a3", "flags"), eventvalues.number),
-    "raised": eventvalues.yes_or_no,
+    "success": event_values.yes_or_no,
+    **dict.fromkeys(("auid", *_IDS, *_GROUPS, "sessionid"), event_values.an_id),
+    **dict.fromkeys(("pid", "ppid", "pers", "saddr_fam"), event_values.number),
+    **dict.fromkeys(("a0", "a1", "a2", "a3", "flags"), event_values.number),
+    "raised": event_values.yes_or_no,
 })  # fmt: skip
 _OF_A_FILE: Mapping[str, _Reading] = MappingProxyType({
-    "filetype": eventvalues.file_type, "fstype": eventvalues.file_system,
-    "obj_uid": eventvalues.an_id, "obj_gid": eventvalues.an_id,
-    "inode": eventvalues.number, "devmajor": eventvalues.number, "devminor": eventvalues.number,
-    "special_devmajor": eventvalues.number, "special_devminor": eventvalues.number,
+    "filetype": event_values.file_type, "fstype": event_values.file_system,
+    "obj_uid": event_values.an_id, "obj_gid": event_values.an_id,
+    "inode": event_values.number, "devmajor": event_values.number, "devminor": event_values.number,
+    "special_devmajor": event_values.number, "special_devminor": event_values.number,
 })  # fmt: skip

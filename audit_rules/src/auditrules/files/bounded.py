@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 _KINDS = (
     (stat.S_ISLNK, "it is a link, and is not followed"),

@@ -57,7 +57,7 @@ def write(path: Path, data: bytes, *, before: bytes | None = None) -> None:
     Raises:
         ChangedError: It does not hold `before` any more; it is left as it is.
         UnwritableError: It can't be written; a regular file is left as it is.
-        BrokenPipeError: It is a pipe that nobody reads.
+        BrokenPipeError: It is a pipe without a reader.
     """
     try:
         target = _target(path)

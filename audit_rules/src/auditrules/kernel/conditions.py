@@ -6,27 +6,24 @@ linter and the optimiser share them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.fieldtests import compare
-from hardcost.auditrules.kernelrule import (
+from auditrules.kernel.field_tests import compare
+from auditrules.model.kernel_rule import (
     ATTRIBUTES,
     EXECUTE,
     READ,
     UNSET,
     WRITE,
-    Comparison,
+    Condition,
+    FieldTest,
+    IdComparison,
     Operator,
-    Test,
+    is_test,
 )
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from hardcost.auditrules.kernelrule import Condition
+from auditrules.tables import lookup
 
 Ranges = tuple[tuple[int, int], ...]
 """Numbers of 32 bits: first and last of each range, lowest range first, with gaps between."""
@@ -49,7 +46,7 @@ _OF_ONE_FILE = frozenset({"obj_uid", "obj_gid", "inode"})
 """Fields with one number per visited file."""
 
 _ONE_TEXT = frozenset({"subj_user", "subj_role", "subj_type"})
-_SUCCESS, _FAILURE = 1, 2
+_SUCCESS, _FAILURE = 1, 2  # AUDITSC_SUCCESS and _FAILURE, which the field is compared with
 _DOMAINS: dict[str, Ranges] = {
     "arch": tuple((number, number) for number in sorted(lookup.ARCH_NUMBERS.values())),
     "success": ((_SUCCESS, _FAILURE),),
@@ -97,12 +94,12 @@ def follows(condition: Condition, given: tuple[Condition, ...]) -> bool:
     """
     if condition in given:
         return True
-    if not isinstance(condition, Test):
+    if not isinstance(condition, FieldTest):
         return False
     name = about(condition)
-    alike = [one for one in given if isinstance(one, Test) and about(one) == name]
+    alike = [one for one in given if isinstance(one, FieldTest) and about(one) == name]
     if name == "perm":
-        return any(not _bits(one) & ~_bits(condition) for one in alike)
+        return any(not value_of(one) & ~value_of(condition) for one in alike)
     wanted = _numbers(condition)
     if not alike or wanted is None or name not in _OF_THE_CALL | _OF_ONE_RECORD:
         return False
@@ -111,17 +108,17 @@ def follows(condition: Condition, given: tuple[Condition, ...]) -> bool:
 
 def about(condition: Condition) -> str:
     """Return the subject of a condition; conditions on different subjects imply nothing."""
-    if isinstance(condition, Comparison):
+    if isinstance(condition, IdComparison):
         return f"{condition.left} {condition.right}"
     return "auid" if condition.field == "loginuid_set" else condition.field
 
 
 def _clash(name: str, alike: Sequence[Condition], single: frozenset[str]) -> bool:
-    tests = [one for one in alike if isinstance(one, Test)]
+    tests = [one for one in alike if isinstance(one, FieldTest)]
     if len(tests) != len(alike):
         return not name.split(" ")[1].startswith("obj_") and _opposed(alike)
     if name == "perm":
-        wanted = [_bits(test) for test in tests]
+        wanted = [value_of(test) for test in tests]
         return not any(all(have & want for want in wanted) for have in _PERMISSION_SETS)
     if any(isinstance(test.value, str) for test in tests) and _texts_clash(name, tests, single):
         return True
@@ -139,10 +136,10 @@ def _opposed(alike: Sequence[Condition]) -> bool:
 
 
 def _value(condition: Condition) -> int | str:
-    return condition.value if isinstance(condition, Test) else ""
+    return condition.value if isinstance(condition, FieldTest) else ""
 
 
-def _texts_clash(name: str, tests: Sequence[Test], single: frozenset[str]) -> bool:
+def _texts_clash(name: str, tests: Sequence[FieldTest], single: frozenset[str]) -> bool:
     if name not in single | _ONE_TEXT | {"gid", "egid"}:
         return False
     equals = {test.value for test in tests if test.operator is Operator.EQUAL}
@@ -150,29 +147,30 @@ def _texts_clash(name: str, tests: Sequence[Test], single: frozenset[str]) -> bo
     return _opposed(tests) or (name in _ONE_TEXT and len(equals) > 1)
 
 
-def _numbers(test: Test) -> Ranges | None:
+def _numbers(test: FieldTest) -> Ranges | None:
     """Return the numbers of its subject for which a test holds, None if they are not ranges.
 
     The subject of `loginuid_set` is `auid`.
     """
     if test.field == "loginuid_set":
-        value = _bits(test)
+        value = value_of(test)
         set_ = ((0, UNSET - 1),) if compare(1, test.operator, value) else ()
         unset = ((UNSET, UNSET),) if compare(0, test.operator, value) else ()
         return either(set_, unset)
     if test.field == "success":
-        test = Test("success", test.operator, _SUCCESS if _bits(test) else _FAILURE)
+        test = FieldTest("success", test.operator, _SUCCESS if value_of(test) else _FAILURE)
     return _within(test)
 
 
-def _bits(test: Test) -> int:
+def value_of(test: FieldTest) -> int:
+    """Return the number that a test compares with, 0 where only the target knows it."""
     return test.value if isinstance(test.value, int) else 0
 
 
-def _possible(name: str, tests: Iterable[Test], within: Ranges = EVERYTHING) -> bool:
+def _possible(name: str, tests: Iterable[FieldTest], within: Ranges = EVERYTHING) -> bool:
     """Say whether some number of a field meets all tests; yes where that is not known."""
     left = both(_DOMAINS.get(name, EVERYTHING), within)
-    unknown: list[Test] = []
+    unknown: list[FieldTest] = []
     for test in tests:
         ranges = _numbers(test)
         if ranges is not None:
@@ -182,7 +180,7 @@ def _possible(name: str, tests: Iterable[Test], within: Ranges = EVERYTHING) -> 
     if sum(last - first + 1 for first, last in left) > _FEW:
         return True
     return any(
-        all(compare(number, test.operator, _bits(test)) for test in unknown)
+        all(compare(number, test.operator, value_of(test)) for test in unknown)
         for first, last in left
         for number in range(first, last + 1)
     )
@@ -191,12 +189,12 @@ def _possible(name: str, tests: Iterable[Test], within: Ranges = EVERYTHING) -> 
 # Ranges of numbers ----------------------------------------------------------------------------
 
 
-def ranges_of(test: Test) -> Ranges | None:
+def ranges_of(test: FieldTest) -> Ranges | None:
     """Return the values for which a test of a field in `SINGLE` holds, None if not ranges."""
     return _within(test) if test.field in SINGLE else None
 
 
-def _within(test: Test) -> Ranges | None:
+def _within(test: FieldTest) -> Ranges | None:
     value = test.value
     if not isinstance(value, int):
         return None
@@ -241,7 +239,7 @@ def allowed(field: str, conditions: Iterable[Condition]) -> Ranges:
     """Return the values that all conditions on a field allow, as far as they are ranges."""
     left = EVERYTHING
     for condition in conditions:
-        if isinstance(condition, Test) and condition.field == field:
+        if is_test(condition, field):
             ranges = ranges_of(condition)
             if ranges is not None:
                 left = both(left, ranges)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from hardcost.auditrules.kernelrule import UNSET
-from hardcost.auditrules.rule import plain_path
-from hardcost.auditrules.tables.lookup import OLDEST
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from hardcost.auditrules.tables.lookup import Arch, Release
+from auditrules.model.kernel_rule import UNSET
+from auditrules.model.rule import plain_path
+from auditrules.tables.lookup import OLDEST, Arch, Release
 
 NO_INODE = (1 << 64) - 1
 """The inode number of a name that led to no file (AUDIT_INO_UNSET)."""
+
+FORMAT = 0o170000
+"""The bits of a mode that say of which type a file is (S_IFMT, linux/stat.h)."""
+
+EXT4 = 0xEF53
+"""The default file system of a file (linux/magic.h)."""
 
 
 class FileId(NamedTuple):
@@ -46,7 +48,7 @@ _LARGEST_ERROR = 4095
 
 
 @dataclass(frozen=True)
-class Name:
+class VisitedName:
     """A file that the call visited, or a name that led to none (`NO_INODE`, else 0).
 
     `path` is the file's path with all links resolved, which determines the trees that contain it.
@@ -112,7 +114,7 @@ class Event:
     sessionid: int = UNSET
     personality: int = 0
     exe: FileId | None = None
-    names: tuple[Name, ...] = ()
+    names: tuple[VisitedName, ...] = ()
     open_flags: int | None = None
     socket_family: int | None = None
     subject: Mapping[str, str] = field(default_factory=dict)

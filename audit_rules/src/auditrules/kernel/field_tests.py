@@ -5,28 +5,26 @@ Written to be read beside Linux 6.1.192: AF is `kernel/auditfilter.c`, AS `kerne
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
-from hardcost.auditrules.event import NO_INODE
-from hardcost.auditrules.kernelrule import (
+from auditrules.kernel.event import FORMAT, NO_INODE, Event, FileId, VisitedName
+from auditrules.model.kernel_rule import (
     ATTRIBUTES,
     EXECUTE,
     READ,
     UNSET,
     WRITE,
-    Comparison,
+    Condition,
+    FieldTest,
+    IdComparison,
+    KernelRule,
     Operator,
-    Test,
 )
-from hardcost.auditrules.rule import plain_path
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from hardcost.auditrules.event import Event, FileId, Name
-    from hardcost.auditrules.kernelrule import Condition
+from auditrules.model.rule import plain_path
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 
 _U32 = 0xFFFFFFFF
 
@@ -52,6 +50,17 @@ _COMPARISONS: Mapping[Operator, Callable[[int, int], bool]] = MappingProxyType({
     Operator.ALL_BITS: lambda left, right: left & right == right,
 })  # fmt: skip
 
+
+def arches_of(rule: KernelRule) -> tuple[Arch, ...]:
+    """Return the ABIs that a rule's tests of `arch` let through."""
+    tests = rule.tests("arch")
+    return tuple(
+        arch
+        for arch, number in lookup.ARCH_NUMBERS.items()
+        if all(compare(number, test.operator, int(test.value)) for test in tests)
+    )
+
+
 _IDS = frozenset({"uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid", "auid"})
 _PLAIN = {
     "pid": "pid", "ppid": "ppid", "sessionid": "sessionid", "pers": "personality", "exit": "exit",
@@ -62,21 +71,23 @@ _OF_FILES = frozenset({"devmajor", "devminor", "inode", "obj_uid", "obj_gid"}) |
 
 
 def holds(
-    condition: Condition, event: Event, name: Name | None, files: Mapping[str, FileId]
+    condition: Condition, event: Event, name: VisitedName | None, files: Mapping[str, FileId]
 ) -> bool:
     """Say whether one condition holds: for a call (`name` None), or for one file that it visited.
 
     Raises:
         UnresolvedError: The condition names an unresolved user or group.
     """
-    if isinstance(condition, Comparison):
+    if isinstance(condition, IdComparison):
         return _ids_compare(condition, event)
-    if isinstance(condition, Test):
+    if isinstance(condition, FieldTest):
         return _test_holds(condition, event, name, files)
     assert_never(condition)
 
 
-def _test_holds(test: Test, event: Event, name: Name | None, files: Mapping[str, FileId]) -> bool:
+def _test_holds(
+    test: FieldTest, event: Event, name: VisitedName | None, files: Mapping[str, FileId]
+) -> bool:
     kind = test.field
     if kind in _OF_FILES:
         # Of a call: any file that it visited. Of a file in its bucket: that file.
@@ -94,7 +105,7 @@ def _test_holds(test: Test, event: Event, name: Name | None, files: Mapping[str,
     return kind == "key" or (found is not None and compare(found, test.operator, _meant(test)))
 
 
-def _number_of(test: Test, event: Event) -> int | None:
+def _number_of(test: FieldTest, event: Event) -> int | None:
     """Return the number that a condition on the call itself tests; None if there is none."""
     kind = test.field
     if kind in _PLAIN:
@@ -110,7 +121,7 @@ def _number_of(test: Test, event: Event) -> int | None:
     return marks.get(kind)
 
 
-def _meant(test: Test) -> int:
+def _meant(test: FieldTest) -> int:
     """Return the number that a test compares with; `success` is one of the kernel's own marks."""
     meant = number(test)
     if test.field == "success":
@@ -121,7 +132,7 @@ def _meant(test: Test) -> int:
 _SUCCESS, _FAILURE = 1, 2  # AUDITSC_SUCCESS and AUDITSC_FAILURE (linux/audit.h), AS:560
 
 
-def _id_holds(test: Test, event: Event) -> bool:
+def _id_holds(test: FieldTest, event: Event) -> bool:
     held = compare(getattr(event, test.field), test.operator, number(test))
     if test.field in {"gid", "egid"}:  # a supplementary group counts as well (AS:508)
         among = number(test) in event.groups
@@ -132,7 +143,7 @@ def _id_holds(test: Test, event: Event) -> bool:
     return held
 
 
-def _file_holds(test: Test, name: Name) -> bool:
+def _file_holds(test: FieldTest, name: VisitedName) -> bool:
     kind, operator = test.field, test.operator
     if kind in _LABELS:
         return _label_holds(test, name.label)
@@ -152,7 +163,7 @@ def _file_holds(test: Test, name: Name) -> bool:
     return any(compare(number, operator, value) for number in numbers)
 
 
-def _label_holds(test: Test, label: Mapping[str, str]) -> bool:
+def _label_holds(test: FieldTest, label: Mapping[str, str]) -> bool:
     """Compare a part of a label; without an LSM that provides labels, no condition on one holds."""
     if test.field not in label:
         return False
@@ -165,7 +176,7 @@ def file_at(path: str, files: Mapping[str, FileId]) -> FileId | None:
 
 
 def _path_holds(
-    test: Test, _event: Event, name: Name | None, files: Mapping[str, FileId]
+    test: FieldTest, _event: Event, name: VisitedName | None, files: Mapping[str, FileId]
 ) -> bool | None:
     if name is None:
         return None  # in the exit list, where no rule with a path stands, it would not hold
@@ -174,7 +185,7 @@ def _path_holds(
 
 
 def _directory_holds(
-    test: Test, event: Event, _name: Name | None, files: Mapping[str, FileId]
+    test: FieldTest, event: Event, _name: VisitedName | None, files: Mapping[str, FileId]
 ) -> bool:
     """Say whether a file that the call visited is in the tree: by its path, or by the root's inode.
 
@@ -191,24 +202,28 @@ def _directory_holds(
     )
 
 
-def _exe_holds(test: Test, event: Event, _name: Name | None, files: Mapping[str, FileId]) -> bool:
+def _exe_holds(
+    test: FieldTest, event: Event, _name: VisitedName | None, files: Mapping[str, FileId]
+) -> bool:
     file = file_at(str(test.value), files)
     return file is not None and event.exe == file
 
 
 def _filetype_holds(
-    test: Test, event: Event, _name: Name | None, _files: Mapping[str, FileId]
+    test: FieldTest, event: Event, _name: VisitedName | None, _files: Mapping[str, FileId]
 ) -> bool:
     kind = number(test)
-    return any(name.file.inode != NO_INODE and name.mode & 0o170000 == kind for name in event.names)
+    return any(name.file.inode != NO_INODE and name.mode & FORMAT == kind for name in event.names)
 
 
-def _perm_holds(test: Test, event: Event, _name: Name | None, _files: Mapping[str, FileId]) -> bool:
+def _perm_holds(
+    test: FieldTest, event: Event, _name: VisitedName | None, _files: Mapping[str, FileId]
+) -> bool:
     return bool(permissions(event) & number(test))
 
 
 _YES_OR_NO: Mapping[
-    str, Callable[[Test, Event, Name | None, Mapping[str, FileId]], bool | None]
+    str, Callable[[FieldTest, Event, VisitedName | None, Mapping[str, FileId]], bool | None]
 ] = MappingProxyType({
     "path": _path_holds, "dir": _directory_holds, "exe": _exe_holds, "perm": _perm_holds,
     "filetype": _filetype_holds,
@@ -245,7 +260,7 @@ def class_permissions(arch: lookup.Arch, call: int, release: lookup.Release = lo
     return sum(bit for name, bit in by_class if call in lookup.class_calls(arch, name, release))
 
 
-def _ids_compare(condition: Comparison, event: Event) -> bool:
+def _ids_compare(condition: IdComparison, event: Event) -> bool:
     """`audit_field_compare`, AS:378."""
     if condition.right in {"obj_uid", "obj_gid"}:
         own = getattr(event, condition.left)
@@ -256,7 +271,7 @@ def _ids_compare(condition: Comparison, event: Event) -> bool:
     return compare(left, condition.operator, right)
 
 
-def number(test: Test) -> int:
+def number(test: FieldTest) -> int:
     """Return the number that a test compares with.
 
     Raises:

@@ -7,20 +7,23 @@ the process that is running. Where the SYSCALL record is dropped, `audit_log_exi
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.fieldtests import compare, holds, number
-from hardcost.auditrules.fieldvalues import OF_A_RECORD
-from hardcost.auditrules.kernelrule import Action, Comparison, FilterList, Test
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from hardcost.auditrules.event import Event, FileId
-    from hardcost.auditrules.kernelrule import Condition, KernelRule
+from auditrules.auditctl.field_values import OF_A_RECORD
+from auditrules.kernel.event import Event, FileId
+from auditrules.kernel.field_tests import compare, holds, number
+from auditrules.model.kernel_rule import (
+    Action,
+    Condition,
+    FieldTest,
+    FilterList,
+    IdComparison,
+    KernelRule,
+    is_test,
+)
+from auditrules.tables import lookup
 
 SYSCALL, PATH, CWD, PROCTITLE, EOE, OBJ_PID = (
     lookup.records()[name] for name in ("SYSCALL", "PATH", "CWD", "PROCTITLE", "EOE", "OBJ_PID")
@@ -85,7 +88,7 @@ def goes_with_syscall(kind: int) -> bool:
 def kinds(event: Event, *, receivers: bool) -> tuple[int, ...]:
     """Return the types of the records of a call, in the order of writing (`audit_log_exit`).
 
-    `receivers`: the kernel notes whom signals go to. Left out is what the event does not tell: a
+    `receivers`: the kernel notes whom signals go to. Left out is what the event does not show: a
     program's file capabilities (BPRM_FCAPS), System V IPC, changes of the clock, and further
     receivers of one signal.
     """
@@ -195,7 +198,7 @@ def decided_by(
 
 def is_of_a_record(condition: Condition) -> bool:
     """Say whether a condition can be asked when a record is to be written."""
-    return not isinstance(condition, Comparison) and condition.field in OF_A_RECORD
+    return not isinstance(condition, IdComparison) and condition.field in OF_A_RECORD
 
 
 def _record_holds(
@@ -211,10 +214,10 @@ def _record_holds(
     A label's field that no LSM provides leaves the result as it was: after another field that
     held, it counts as held.
     """
-    if isinstance(condition, Test) and condition.field == "msgtype":
+    if is_test(condition, "msgtype"):
         return compare(kind, condition.operator, number(condition))
     if (
-        isinstance(condition, Test)
+        isinstance(condition, FieldTest)
         and condition.field.startswith("subj_")
         and condition.field not in event.subject
     ):

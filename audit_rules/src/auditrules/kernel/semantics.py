@@ -5,25 +5,27 @@ Written to be read beside Linux 6.1.192: AF is `kernel/auditfilter.c`, AS `kerne
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules import eventrecords
-from hardcost.auditrules.event import NO_INODE, Name
-from hardcost.auditrules.fieldtests import UnresolvedError, compare, file_at, holds, number
-from hardcost.auditrules.fieldvalues import OF_A_TASK
-from hardcost.auditrules.kernelrule import UNSET, Action, FilterList, KernelRule, Test
-from hardcost.auditrules.loadedrules import by_rank, check_distinct
-from hardcost.auditrules.sending import notes_signals, sends_a_signal
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from hardcost.auditrules.event import Event, FileId
-    from hardcost.auditrules.eventrecords import EventRecord
+from auditrules.auditctl.field_values import OF_A_TASK
+from auditrules.kernel.event import NO_INODE, Event, FileId, VisitedName
+from auditrules.kernel.field_tests import UnresolvedError, compare, file_at, holds, number
+from auditrules.kernel.records import (
+    OBJ_PID,
+    PATH,
+    SYSCALL,
+    EventRecord,
+    dropped_by,
+    is_written,
+    of_call,
+)
+from auditrules.kernel.signal_calls import notes_signals, sends_a_signal
+from auditrules.model.kernel_lists import by_rank, check_distinct
+from auditrules.model.kernel_rule import UNSET, Action, FieldTest, FilterList, KernelRule
+from auditrules.tables import lookup
 
 BUCKETS = 32
 """How many lists the inode hash has (AUDIT_INODE_BUCKETS)."""
@@ -33,7 +35,7 @@ _MIDDLE = (1 << 64) // 2 - 1
 
 _UNCOUNTED = frozenset({FilterList.USER, FilterList.EXCLUDE, FilterList.FILESYSTEM})
 
-_OUTRANKS_ALL = (1 << 64) - 1
+_OUTRANKS_ALL = (1 << 64) - 1  # ~0: only rules of `exit` and `io_uring` get a place in the order
 _RAISED = 1
 """The priority of a record that another part of the kernel asked for (AS:2518)."""
 
@@ -48,7 +50,7 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True)
-class Step:
+class FilterStep:
     """One rule walked: its index among those loaded, and how many of its conditions were tested.
 
     `name` is the index of the visited file whose bucket was walked, None in the exit list.
@@ -60,7 +62,7 @@ class Step:
     name: int | None = None
 
 
-class Decision(Enum):
+class FilterDecision(Enum):
     """What was decided about a call: to record it, not to, or nothing."""
 
     ALWAYS = "always"
@@ -82,12 +84,12 @@ class Outcome:
     the receivers of the call's signal are listed, in an OBJ_PID record.
     """
 
-    decision: Decision
+    decision: FilterDecision
     recorded: bool
     key: str
     decided_by: int | None
-    walked: tuple[Step, ...] = field(compare=False)
-    names: tuple[Name, ...] = field(default=(), compare=False)
+    walked: tuple[FilterStep, ...] = field(compare=False)
+    names: tuple[VisitedName, ...] = field(default=(), compare=False)
     receivers: bool = field(default=False, compare=False)
     requested: bool = field(default=False, compare=False)
     records: tuple[EventRecord, ...] = field(default=(), compare=False)
@@ -138,6 +140,7 @@ def load(rules: Iterable[KernelRule], files: Mapping[str, FileId] | None = None)
 
 
 def _priorities(rules: Iterable[KernelRule]) -> Iterator[int]:
+    # `prio_low` and `prio_high` (AF:992), each changed before it is used.
     low, high = _MIDDLE, _MIDDLE - 1
     for rule in rules:
         if rule.list not in {FilterList.EXIT, FilterList.IO_URING}:
@@ -163,18 +166,17 @@ def decide(loaded: Loaded, event: Event) -> Outcome:
     """Return the decision about a call at its return (`__audit_syscall_exit`, AS:2056).
 
     It assumes a task that no rule of the list `task` has decided. Without any rule
-    (`audit_n_rules`, AF:1013) nothing is recorded, whatever requests it; later releases record
-    what was requested, without the files, which nobody noted until then. A record that rules of the
-    list `exclude` drop is not made, and a dropped one of another part of the kernel requests none.
+    (`audit_n_rules`, AF:1013) nothing is recorded, whatever requests it; later releases record what
+    was requested, without the files, which were not collected until then. A record that rules of
+    the list `exclude` drop is not made, and a dropped one of another part of the kernel requests
+    none.
     """
     excluding = excluding_rules(loaded)
-    raised = event.raised and (
-        eventrecords.dropped_by(excluding, event, event.raised_by, loaded.files) is None
-    )
+    raised = event.raised and (dropped_by(excluding, event, event.raised_by, loaded.files) is None)
     if not any(rule.list not in _UNCOUNTED for rule in loaded.rules):
         raised = raised and event.release in lookup.RAISED_WITHOUT_RULES
         bare = replace(event, names=())
-        nothing = Outcome(Decision.NONE, recorded=False, key="", decided_by=None, walked=())
+        nothing = Outcome(FilterDecision.NONE, recorded=False, key="", decided_by=None, walked=())
         return _with_records(loaded, nothing, bare, raised=raised) if raised else nothing
     event = replace(_without_hidden_names(loaded, event), raised=raised)
     walk = _Walk(loaded, event)
@@ -182,7 +184,7 @@ def decide(loaded: Loaded, event: Event) -> Outcome:
     walk.inodes()
     decision = walk.decision
     found = Outcome(decision, False, walk.key, walk.decided_by, tuple(walk.steps), raised=raised)  # noqa: FBT003
-    if decision is Decision.ALWAYS or (decision is Decision.NONE and raised):
+    if decision is FilterDecision.ALWAYS or (decision is FilterDecision.NONE and raised):
         return _with_records(loaded, found, event, raised=raised)
     return replace(found, key="")
 
@@ -193,8 +195,9 @@ _BY_ROOT = dict.fromkeys(("uid", "euid", "suid", "fsuid", "gid", "egid", "sgid",
 def may_decide_of_task(loaded: Loaded, event: Event) -> bool:
     """Say whether the list `task` may decide about the process that makes a call.
 
-    It decides when a process is made, of which the call tells nothing: who made it may have been
-    who it is now, or root that nobody logged in as. `never` without conditions is no such case.
+    It decides when a process is made, and the call says nothing about that: the process may have
+    been made by the same user, or by root without a login. `never` without conditions is no such
+    case.
     """
     return any(
         index is not None and not _exempts_all(loaded.rules[index])
@@ -219,7 +222,7 @@ def _exempts_all(rule: KernelRule) -> bool:
 
 
 def _deciding_of_task(loaded: Loaded, event: Event) -> set[int | None]:
-    """Return the rules that decide, whoever of both made the process."""
+    """Return the rules that may decide: for a process made by the caller, and by root."""
     by_root = replace(event, **_BY_ROOT, groups=frozenset(), auid=UNSET, sessionid=UNSET)  # type: ignore[arg-type]
     return {_rule_of_task(loaded, one) for one in (event, by_root)}
 
@@ -229,7 +232,7 @@ def _rule_of_task(loaded: Loaded, event: Event) -> int | None:
     for index in loaded.lists[FilterList.TASK]:
         conditions = loaded.rules[index].conditions
         if all(
-            isinstance(one, Test)
+            isinstance(one, FieldTest)
             and one.field in OF_A_TASK
             and holds(one, event, None, loaded.files)
             for one in conditions
@@ -246,17 +249,15 @@ def excluding_rules(loaded: Loaded) -> tuple[tuple[int, KernelRule], ...]:
 def _with_records(loaded: Loaded, found: Outcome, event: Event, *, raised: bool) -> Outcome:
     """Return the outcome for a call whose records are requested, with what is written of it."""
     receivers = sends_a_signal(event.arch, event.call) and notes_signals(loaded.rules)
-    records = eventrecords.of_call(
-        event, excluding_rules(loaded), loaded.files, receivers=receivers
-    )
+    records = of_call(event, excluding_rules(loaded), loaded.files, receivers=receivers)
     written = {record.kind for record in records if record.dropped_by is None}
-    recorded = eventrecords.SYSCALL in written
+    recorded = SYSCALL in written
     return replace(
         found,
         recorded=recorded,
         key=found.key if recorded else "",
-        names=event.names if eventrecords.PATH in written else (),
-        receivers=receivers and recorded and eventrecords.is_written(records, eventrecords.OBJ_PID),
+        names=event.names if PATH in written else (),
+        receivers=receivers and recorded and is_written(records, OBJ_PID),
         requested=True,
         records=records,
         raised=raised,
@@ -269,10 +270,10 @@ class _Walk:
     def __init__(self, loaded: Loaded, event: Event) -> None:
         self.loaded, self.event = loaded, event
         self.priority = _RAISED if event.raised else 0
-        self.decision = Decision.NONE
+        self.decision = FilterDecision.NONE
         self.key = ""
         self.decided_by: int | None = None
-        self.steps: list[Step] = []
+        self.steps: list[FilterStep] = []
 
     def exit_list(self) -> None:
         """`audit_filter_syscall`, AS:841: the first that matches decides."""
@@ -287,10 +288,11 @@ class _Walk:
     def _first_match(self, rules: Sequence[int], name: int | None) -> bool:
         for index in rules:
             rule = self.loaded.rules[index]
+            # Before any condition, `arch` too: a 32-bit rule costs 64-bit calls of the same number.
             if not rule.names(self.event.call):
-                self.steps.append(Step(index, Verdict.NOT_NAMED, name=name))
+                self.steps.append(FilterStep(index, Verdict.NOT_NAMED, name=name))
             elif self.loaded.priority[index] <= self.priority:
-                self.steps.append(Step(index, Verdict.OUTRANKED, name=name))
+                self.steps.append(FilterStep(index, Verdict.OUTRANKED, name=name))
             elif self._matches(index, name):
                 return True
         return False
@@ -301,13 +303,14 @@ class _Walk:
         visited = None if name is None else self.event.names[name]
         for tested, condition in enumerate(rule.conditions, 1):
             if not holds(condition, self.event, visited, self.loaded.files):
-                self.steps.append(Step(index, Verdict.FAILED, tested, name))
+                self.steps.append(FilterStep(index, Verdict.FAILED, tested, name))
                 return False
-        self.steps.append(Step(index, Verdict.MATCHED, len(rule.conditions), name))
+        self.steps.append(FilterStep(index, Verdict.MATCHED, len(rule.conditions), name))
+        # A rule without a key inherits that of the rule which it outranks (AS:751).
         self.key = rule.key or self.key
         self.priority = self.loaded.priority[index]
         self.decided_by = index
-        self.decision = Decision(rule.action.value)
+        self.decision = FilterDecision(rule.action.value)
         return True
 
 
@@ -321,12 +324,12 @@ def _without_hidden_names(loaded: Loaded, event: Event) -> Event:
         for index in loaded.lists[FilterList.FILESYSTEM]
         for test in loaded.rules[index].conditions
         if loaded.rules[index].action is Action.NEVER
-        and isinstance(test, Test)
+        and isinstance(test, FieldTest)
         and test.field == "fstype"
     ]
     if not hiding:
         return event
-    names: list[Name] = []
+    names: list[VisitedName] = []
     for name in event.names:
         led = name.file.inode != NO_INODE
         # What was not created, its directory hides; where that is not known, it stays.
@@ -336,5 +339,5 @@ def _without_hidden_names(loaded: Loaded, event: Event) -> Event:
         if not hidden:
             names.append(name)
         elif name.given:
-            names.append(Name())
+            names.append(VisitedName())
     return replace(event, names=tuple(names))

@@ -6,16 +6,11 @@ and `audit_signal_info_syscall` (auditsc.c:2745).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import Operator, Test
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.kernelrule import KernelRule
+from auditrules.model.kernel_rule import KernelRule, Operator, mask_of
+from auditrules.tables import lookup
 
 
 def notes_signals(rules: Iterable[KernelRule]) -> bool:
@@ -33,7 +28,7 @@ def sends_a_signal(arch: lookup.Arch, call: int) -> bool:
 
 def signal_calls(rule: KernelRule) -> int:
     """Return a mask of the calls that send signals and that a rule names."""
-    arches = [test for test in rule.conditions if isinstance(test, Test) and test.field == "arch"]
+    arches = rule.tests("arch")
     mask = 0
     for arch in lookup.ARCHES:
         number = lookup.ARCH_NUMBERS[arch]
@@ -45,4 +40,4 @@ def signal_calls(rule: KernelRule) -> int:
 @cache
 def signal_mask(arch: lookup.Arch) -> int:
     """Return a mask of an ABI's calls that send signals."""
-    return sum(1 << call for call in lookup.class_calls(arch, "signal"))
+    return mask_of(lookup.class_calls(arch, "signal"))

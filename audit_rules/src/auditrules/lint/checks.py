@@ -1,113 +1,75 @@
-"""All findings that there are, and looking for them."""
+"""All findings that there are, a line for each, and looking for them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection
+from importlib import import_module
+from typing import Any
 
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Documentation, Level, documentation
-from hardcost.auditrules.lint.findings import (
-    arch_lacks_call,
-    at_call_missing,
-    audit_off,
-    auid_not_tested,
-    b32_taxes_b64,
-    cannot_load,
-    catch_all,
-    contradictory,
-    costly_order,
-    dead_b32,
-    deleted_again,
-    dir_for_file,
-    drops_unasked,
-    duplicate_rule,
-    every_call,
-    exit_unsigned,
-    field_as_value,
-    high_volume,
-    ignored_nothing,
-    key_too_long,
-    line_ends,
-    lines_after_lock,
-    mergeable,
-    missing_path,
-    negated_arch,
-    never_exclude,
-    never_too_late,
-    no_arch,
-    no_effect,
-    no_key,
-    nothing_written,
-    nul_byte,
-    odd_bytes,
-    other_arch,
-    positive_errno,
-    quotes,
-    shadowed,
-    small_backlog,
-    twin_missing,
-    unset_auid,
-    unstable_order,
-    wildcard_path,
-)
+from auditrules.lint.check import Documentation, LintCheck, documentation
+from auditrules.lint.context import Context
+from auditrules.lint.diagnostic import Diagnostic, Level
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.lint.diagnostic import Check
-
-CHECKS: tuple[Check, ...] = (
-    cannot_load,
-    other_arch,
-    line_ends,
-    key_too_long,
-    duplicate_rule,
-    lines_after_lock,
-    deleted_again,
-    nul_byte,
-    quotes,
-    odd_bytes,
-    ignored_nothing,
-    audit_off,
-    nothing_written,
-    drops_unasked,
-    never_exclude,
-    no_effect,
-    contradictory,
-    positive_errno,
-    exit_unsigned,
-    field_as_value,
-    arch_lacks_call,
-    negated_arch,
-    dead_b32,
-    shadowed,
-    never_too_late,
-    no_arch,
-    twin_missing,
-    at_call_missing,
-    missing_path,
-    wildcard_path,
-    unstable_order,
-    unset_auid,
-    catch_all,
-    high_volume,
-    dir_for_file,
-    small_backlog,
-    no_key,
-    auid_not_tested,
-    every_call,
-    b32_taxes_b64,
-    mergeable,
-    costly_order,
+CODES: tuple[str, ...] = (
+    "cannot-load",
+    "other-arch",
+    "line-ends",
+    "key-too-long",
+    "duplicate-rule",
+    "lines-after-lock",
+    "deleted-again",
+    "nul-byte",
+    "quotes",
+    "odd-bytes",
+    "ignored-nothing",
+    "audit-off",
+    "nothing-written",
+    "drops-unasked",
+    "never-exclude",
+    "no-effect",
+    "contradictory",
+    "positive-errno",
+    "exit-unsigned",
+    "field-as-value",
+    "arch-lacks-call",
+    "negated-arch",
+    "dead-b32",
+    "shadowed",
+    "never-too-late",
+    "no-arch",
+    "twin-missing",
+    "at-call-missing",
+    "missing-path",
+    "wildcard-path",
+    "unstable-order",
+    "unset-auid",
+    "catch-all",
+    "high-volume",
+    "dir-for-file",
+    "small-backlog",
+    "no-key",
+    "auid-not-tested",
+    "every-call",
+    "b32-taxes-b64",
+    "mergeable",
+    "costly-order",
 )
 """In the order in which a page lists them: what keeps rules from working, what they miss, cost."""
 
-CODES: tuple[str, ...] = tuple(check.CODE for check in CHECKS)
+
+def _check(code: str) -> LintCheck:
+    """Return the file of a finding, which has the finding's name."""
+    found: Any = import_module(f"{__package__}.findings.{code.replace('-', '_')}")
+    check: LintCheck = found
+    return check
+
+
+CHECKS: tuple[LintCheck, ...] = tuple(_check(code) for code in CODES)
 
 _RANKS = {level: rank for rank, level in enumerate(Level)}
 
 
-def lint(
+def findings_in(
     context: Context,
     select: Collection[str] = CODES,
     ignore: Collection[str] = (),

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules import parse
-from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Operator, Test
-from hardcost.auditrules.loadedrules import by_rank
-from hardcost.auditrules.loading import Fate, LoadedLines, load_lines
-from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.translate import AS_WRITTEN, Target
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from hardcost.auditrules.cost.constants import Constants
-    from hardcost.auditrules.lint.diagnostic import Spot
-    from hardcost.auditrules.root import Root
-    from hardcost.auditrules.rule import Fault, Place, Reading, Rule
-    from hardcost.auditrules.tables.lookup import Arch
+from auditrules.auditctl.translate import AS_WRITTEN, Target
+from auditrules.cost.constants import Constants
+from auditrules.load.load import Fate, LoadedLines, load_lines
+from auditrules.load.root import Root
+from auditrules.model.fault import Fault
+from auditrules.model.kernel_lists import by_rank
+from auditrules.model.kernel_rule import Action, FieldTest, FilterList, KernelRule, Operator
+from auditrules.model.location import Location
+from auditrules.model.rule import Reading, Rule
+from auditrules.read import parse
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 
 
 @dataclass(frozen=True)
-class Options:
+class LintOptions:
     """What is known of the machine that the rules are for.
 
     `b32`: programs can enter the kernel by the 32-bit ABI. `root` is the machine's file system,
@@ -49,7 +46,7 @@ class Context:
     readings: tuple[Reading, ...]
     loaded: LoadedLines
     of_files: tuple[Fault, ...] = ()
-    options: Options = field(default_factory=Options)
+    options: LintOptions = field(default_factory=LintOptions)
     target: Target = AS_WRITTEN
 
     @property
@@ -65,20 +62,20 @@ class Context:
         return (*self.of_files, *(one.fault for one in lines if one.fault is not None))
 
     @cached_property
-    def texts(self) -> dict[tuple[str, int], str]:
-        """Each line's text, by file and line."""
-        return {(one.place.file, one.place.line): one.text for one in self.readings}
+    def texts(self) -> dict[Location, str]:
+        """Each line's text."""
+        return {one.place: one.text for one in self.readings}
 
-    def leaves_out(self, code: str, place: Place | Spot) -> bool:
+    def leaves_out(self, code: str, place: Location) -> bool:
         """Say whether a comment leaves out a finding at a place."""
-        return code in self._ignores.get((place.file, place.line), ())
+        return code in self._ignores.get(place.at(None), ())
 
     @cached_property
-    def _ignores(self) -> dict[tuple[str, int | None], frozenset[str]]:
-        return {(one.place.file, one.place.line): one.ignores for one in self.readings}
+    def _ignores(self) -> dict[Location, frozenset[str]]:
+        return {one.place: one.ignores for one in self.readings}
 
     @cached_property
-    def failing_by_end(self) -> frozenset[Place]:
+    def failing_by_end(self) -> frozenset[Location]:
         """The lines that can't be loaded only because of the carriage return at their end."""
         return frozenset(
             one.reading.place
@@ -112,7 +109,7 @@ class Context:
 def gather(
     parts: Sequence[Sequence[Reading]],
     faults: Iterable[Fault] = (),
-    options: Options | None = None,
+    options: LintOptions | None = None,
     target: Target = AS_WRITTEN,
 ) -> Context:
     """Return the context of lines that are loaded one by one, without the faulty ones.
@@ -124,22 +121,22 @@ def gather(
         tuple(reading for part in parts for reading in part),
         load_lines(parts, target),
         tuple(faults),
-        options or Options(),
+        options or LintOptions(),
         target,
     )
 
 
 def arch_of(rule: KernelRule) -> Arch | None:
     """Return the one ABI that a rule is for, None if it tests none or excludes one."""
-    for test in rule.conditions:
-        if isinstance(test, Test) and test.field == "arch" and test.operator is Operator.EQUAL:
+    for test in rule.tests("arch"):
+        if test.operator is Operator.EQUAL:
             return next(arch for arch, value in lookup.ARCH_NUMBERS.items() if value == test.value)
     return None
 
 
 def fields_of(rule: KernelRule) -> frozenset[str]:
     """Return the names of the fields that a rule tests; those of -C are not among them."""
-    return frozenset(test.field for test in rule.conditions if isinstance(test, Test))
+    return frozenset(test.field for test in rule.conditions if isinstance(test, FieldTest))
 
 
 def column_of(rule: Rule | None, word: str) -> int | None:

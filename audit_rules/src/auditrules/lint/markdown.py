@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from hardcost.auditrules.lint.checks import documentations
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hardcost.auditrules.lint.diagnostic import Documentation
+from auditrules.lint.check import Documentation
+from auditrules.lint.checks import documentations
 
 _INTRODUCTION = """\
 # What `hardcost rules lint` finds
 
-This page is made of the findings' own files (`src/hardcost/auditrules/lint/findings/`) by
+This page is made of the findings' own files (`audit_rules/src/auditrules/lint/findings/`) by
 `scripts/lint-page`. `hardcost rules lint --explain CODE` prints one of them.
 
 An error keeps rules from loading. A warning is most likely not what was meant. A note is about
@@ -41,7 +37,7 @@ ones fail. It writes the files in place; `--select` and `--ignore` choose the co
 
 A repair is *safe* if the prover showed that the same is recorded after it, else *unsafe*. `--fix`
 makes the safe ones: it removes a repeated line (`duplicate-rule`), and puts cheap conditions first
-where no typical call becomes dearer (`costly-order`). `--unsafe-fixes` makes the others, too: it
+where no typical call costs more (`costly-order`). `--unsafe-fixes` makes the others, too: it
 writes the one name that is one slip away and puts `arch` before -S (`cannot-load`). Such a line
 could not be loaded, so it records more than before. What loads today is proved to record the same,
 and in a set that loads past its faulty lines (-i, -c) these stay. A repair that is not proved in

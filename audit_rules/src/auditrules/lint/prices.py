@@ -5,25 +5,24 @@ A rule is priced alone. Where rules of lists beside `exit` decide about a call, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from hardcost.auditrules import fieldtests, semantics
-from hardcost.auditrules.cost.events import of_number
-from hardcost.auditrules.cost.predict import predict
-from hardcost.auditrules.cost.unpredicted import why
-from hardcost.auditrules.kernelrule import Comparison, FilterList
-from hardcost.auditrules.lint.diagnostic import Cost
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from hardcost.auditrules.cost.constants import Constants
-    from hardcost.auditrules.cost.predict import Prediction
-    from hardcost.auditrules.kernelrule import Condition, KernelRule
-    from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.tables.lookup import Arch
+from auditrules.cost import events
+from auditrules.cost.constants import Constants
+from auditrules.cost.events import of_number
+from auditrules.cost.limits import why
+from auditrules.cost.predict import Prediction, predict
+from auditrules.kernel import field_tests, semantics
+from auditrules.lint.context import Context
+from auditrules.lint.diagnostic import Cost
+from auditrules.model.kernel_rule import Condition, FilterList, IdComparison, KernelRule
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 
 _ABIS = {"b64": "64-bit", "b32": "32-bit"}
 ON_OTHERS = "on each call that it does not name"
+_TYPICAL = ("getppid", "read", "openat")
 
 
 def passing_over(context: Context, rule: KernelRule, rules: int = 1) -> Cost | None:
@@ -64,7 +63,7 @@ def testing(context: Context, condition: Condition) -> float | None:
     constants = context.options.constants
     if constants is None:
         return None
-    if isinstance(condition, Comparison):
+    if isinstance(condition, IdComparison):
         return constants.field.get(f"{condition.left}:{condition.right}")
     return constants.field.get(condition.field)
 
@@ -82,7 +81,7 @@ def _predicted(
     try:
         found = predict(constants, semantics.load([rule]), event)
         undecided = why(semantics.load(others), event, requested=found.recorded)
-    except fieldtests.UnresolvedError:
+    except field_tests.UnresolvedError:
         return None
     return None if found.unknown or undecided else found
 
@@ -112,4 +111,36 @@ def all_walking(context: Context, rules: list[KernelRule], call: int) -> Cost | 
         else Cost(
             total, f"on each {lookup.call_name('b64', call)}, beyond passing over these rules"
         )
+    )
+
+
+@dataclass(frozen=True)
+class AddedCosts:
+    """What all rules together add to some typical calls (instructions), and on which kernel.
+
+    `unknown` are calls whose cost is not predicted, with the reason.
+    """
+
+    by_call: Mapping[str, float]
+    kernel: str
+    unknown: Mapping[str, str]
+
+
+def added(context: Context) -> AddedCosts:
+    """Return what all rules together add to each call.
+
+    It is nothing if a rule names a user whose number is unknown.
+    """
+    constants = context.options.constants
+    if constants is None or not context.rules:
+        return AddedCosts({}, "", {})
+    loaded = semantics.load(context.rules)
+    try:
+        found = {name: predict(constants, loaded, events.typical(name)) for name in _TYPICAL}
+    except field_tests.UnresolvedError:
+        return AddedCosts({}, "", {})
+    return AddedCosts(
+        {name: one.total for name, one in found.items() if not one.unknown},
+        constants.about.get("kernel", "a kernel"),
+        {name: one.unknown for name, one in found.items() if one.unknown},
     )

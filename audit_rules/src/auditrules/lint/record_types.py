@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.fieldtests import compare
-from hardcost.auditrules.kernelrule import Test
-
-if TYPE_CHECKING:
-    from hardcost.auditrules.kernelrule import Condition, KernelRule
+from auditrules.kernel.field_tests import compare
+from auditrules.model.kernel_rule import Condition, FieldTest, KernelRule, is_test
 
 RECORDS = frozenset(range(1000, 3000))
 """The types of all records (linux/audit.h)."""
@@ -23,13 +19,11 @@ OF_PROGRAMS = frozenset({1005, *range(1100, 1200), *range(2100, 3000)})
 
 def named(rule: KernelRule) -> frozenset[int]:
     """Return the types for which all that a rule says of types holds."""
-    return _all_hold(
-        tuple(one for one in rule.conditions if isinstance(one, Test) and one.field == "msgtype")
-    )
+    return _all_hold(rule.tests("msgtype"))
 
 
 @lru_cache(maxsize=4096)
-def _all_hold(tests: tuple[Test, ...]) -> frozenset[int]:
+def _all_hold(tests: tuple[FieldTest, ...]) -> frozenset[int]:
     return frozenset(
         number
         for number in RECORDS
@@ -39,6 +33,4 @@ def _all_hold(tests: tuple[Test, ...]) -> frozenset[int]:
 
 def besides(rule: KernelRule) -> tuple[Condition, ...]:
     """Return what a rule asks for besides a record's type."""
-    return tuple(
-        one for one in rule.conditions if not (isinstance(one, Test) and one.field == "msgtype")
-    )
+    return tuple(one for one in rule.conditions if not is_test(one, "msgtype"))

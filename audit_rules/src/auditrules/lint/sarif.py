@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
-from hardcost.auditrules.lint.checks import documentations
+from auditrules.lint.check import Documentation
+from auditrules.lint.checks import documentations
+from auditrules.lint.diagnostic import Diagnostic, Repair
+from auditrules.model.location import Location
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.diagnostic import Diagnostic, Documentation, Repair, Spot
-
-SCHEMA = (
+_SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 
@@ -34,54 +33,60 @@ def log(
     seen: Counter[str] = Counter()
     results = []
     for finding in findings:
-        named = _fingerprint(finding)
+        # What stays when lines move: the finding, its file and the rule's words.
+        named = fingerprint(finding.code, finding.spot.file, finding.text)
         seen[named] += 1
         result = _result(finding, index[finding.code], f"{named}:{seen[named]}")
         fix = fixes.get((finding.code, finding.spot.file, finding.spot.line or 0))
         if fix is not None:
             result["fixes"] = [fix]
         results.append(result)
-    return {
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {
-                    "driver": {
-                        "name": "hardcost",
-                        "version": version,
-                        "rules": [_rule(rule) for rule in rules],
-                    }
-                },
-                "columnKind": "unicodeCodePoints",
-                "results": results,
-            }
-        ],
-    }
+    return document("hardcost", version, [_rule(rule) for rule in rules], results)
+
+
+def document(
+    name: str,
+    version: str,
+    rules: Sequence[Mapping[str, Any]],
+    results: Sequence[Mapping[str, Any]],
+    **more: object,
+) -> dict[str, Any]:
+    """Return the log of one run of a tool; `more` are further properties of the run."""
+    driver = {"name": name, "version": version, "rules": rules}
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", **more}
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{**run, "results": results}]}
 
 
 def _rule(rule: Documentation) -> dict[str, Any]:
     said = rule.sections
-    return {
-        "id": rule.code,
-        **named(rule.code),
-        "shortDescription": {"text": f"{rule.title}."},
-        "fullDescription": {"text": f"{said['What']} {said['Why']}"},
-        "help": {
+    return description(
+        rule.code,
+        rule.level.value,
+        rule.title,
+        f"{said['What']} {said['Why']}",
+        {
             "text": f"{said['Remedy']}\n\nExample:\n\n{said['Example']}",
             "markdown": f"{said['Remedy']}\n\nExample:\n\n```\n{said['Example']}\n```",
         },
-        "defaultConfiguration": {"level": rule.level.value},
+    )
+
+
+def description(
+    code: str, level: str, title: str, text: str, remedy: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return what a log says of a code; the standard wants no name that is the code itself."""
+    words = code.split("-")
+    return {
+        "id": code,
+        **({"name": "".join(map(str.capitalize, words))} if len(words) > 1 else {}),
+        "shortDescription": {"text": f"{title}."},
+        "fullDescription": {"text": text},
+        "help": remedy,
+        "defaultConfiguration": {"level": level},
     }
 
 
-def named(code: str) -> dict[str, str]:
-    """Return a code's name, if it is another word: the standard wants no name that is the code."""
-    words = code.split("-")
-    return {"name": "".join(map(str.capitalize, words))} if len(words) > 1 else {}
-
-
-def _result(finding: Diagnostic, rule: int, fingerprint: str) -> dict[str, Any]:
+def _result(finding: Diagnostic, rule: int, named: str) -> dict[str, Any]:
     words = [f"{finding.message}."]
     if finding.remedy:
         words.append(f"Remedy: {finding.remedy}.")
@@ -93,7 +98,7 @@ def _result(finding: Diagnostic, rule: int, fingerprint: str) -> dict[str, Any]:
         "level": finding.level.value,
         "message": {"text": " ".join(words)},
         "locations": [location(finding.spot)],
-        "partialFingerprints": {"rule/v2": fingerprint},
+        "partialFingerprints": {"rule/v2": named},
     }
     if finding.related:
         result["relatedLocations"] = [
@@ -119,7 +124,7 @@ def _fix(repair: Repair) -> dict[str, Any] | None:
             "deletedRegion": {
                 "startLine": line,
                 "startColumn": 1,
-                "endLine": line + 1,
+                "endLine": repair.place.below(1).line,
                 "endColumn": 1,
             }
         }
@@ -145,7 +150,7 @@ def _fix(repair: Repair) -> dict[str, Any] | None:
     }
 
 
-def location(spot: Spot) -> dict[str, Any]:
+def location(spot: Location) -> dict[str, Any]:
     """Return a place as a SARIF location."""
     physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(spot.file)}}
     if spot.line is not None:
@@ -164,7 +169,6 @@ def _uri(file: str) -> str:
     return escaped
 
 
-def _fingerprint(finding: Diagnostic) -> str:
-    """Return what stays when lines move: the finding, its file and the rule's words."""
-    text = f"{finding.code}\n{finding.spot.file}\n{finding.text}".encode(errors="surrogateescape")
-    return hashlib.sha256(text).hexdigest()[:32]
+def fingerprint(*words: str) -> str:
+    """Return a result's fingerprint: equal words have the same."""
+    return hashlib.sha256("\n".join(words).encode(errors="surrogateescape")).hexdigest()[:32]

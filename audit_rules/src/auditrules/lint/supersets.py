@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-from hardcost.auditrules.conditions import about, follows
-from hardcost.auditrules.subsets import Subsets
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from hardcost.auditrules.kernelrule import Condition
+from auditrules.kernel.conditions import about, follows
+from auditrules.kernel.field_tests import arches_of
+from auditrules.model.kernel_rule import Condition, KernelRule, is_test
+from auditrules.model.subsets import Subsets
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 
 _MOST_ALIKE = 256
 """Up to so many conditions on one field are compared pairwise; beyond, only equal ones imply."""
@@ -119,3 +118,17 @@ class _Held:
 
     def members(self, needed: int) -> list[int]:
         return [index for mask, index in self._parts if mask & needed]
+
+
+def without_arch(rule: KernelRule) -> tuple[Condition, ...]:
+    """Return a rule's conditions but for the ABI."""
+    return tuple(one for one in rule.conditions if not is_test(one, "arch"))
+
+
+def by_arch(rules: Sequence[KernelRule], numbered: Numbered) -> dict[Arch, Covering]:
+    """Return the rules that can match in each ABI, by their numbered conditions without it."""
+    found: dict[Arch, Covering] = {arch: Covering(numbered) for arch in lookup.ARCHES}
+    for index, rule in enumerate(rules):
+        for arch in arches_of(rule):
+            found[arch].add(index, rule.mask)
+    return found

@@ -7,16 +7,14 @@ PATH…` prints such a list (-L, since auditctl follows links). Blank lines and 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.rule import Fault, RulesError, plain_path
-from hardcost.auditrules.translate import Target
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hardcost.auditrules.root import Root
+from auditrules.auditctl.translate import Target
+from auditrules.load.root import Root
+from auditrules.model.fault import Fault, RulesError
+from auditrules.model.location import Location
+from auditrules.model.rule import plain_path
 
 
 @dataclass(frozen=True)
@@ -51,12 +49,12 @@ def read_list(data: bytes, file: str) -> dict[str, bool]:
         text = line.strip(" ")
         if not text or text.startswith("#"):
             continue
-        directory = text.endswith("/")
+        directory, place = text.endswith("/"), Location(file, number)
         if not text.startswith("/"):
             remedy = "write absolute paths, one a line, and a / at the end of each directory"
-            faults.append(Fault("the line is not an absolute path", file, number, remedy))
+            faults.append(Fault("the line is not an absolute path", place, remedy))
         elif found.setdefault(plain_path(text), directory) is not directory:
-            faults.append(Fault(f"{text} is listed twice, once as a directory", file, number))
+            faults.append(Fault(f"{text} is listed twice, once as a directory", place))
     if faults:
         raise RulesError(tuple(faults))
     return found

@@ -1,35 +1,22 @@
 """The fate of each line when files are loaded one after the other: what stays loaded, and why not.
 
-A refused line ends the loading, unless a line above it tells auditctl to continue (`-i`, `-c`),
-which takes effect from there on.
+A refused line ends the loading, unless a line above it has auditctl continue (`-i`, `-c`), which
+takes effect from there on.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import KEY_SEPARATOR
-from hardcost.auditrules.loadedrules import Present
-from hardcost.auditrules.rule import (
-    LOCK,
-    Fault,
-    Kind,
-    Place,
-    Reading,
-    RulesError,
-    RuleSet,
-    rule_keys,
-)
-from hardcost.auditrules.translate import ANYWHERE, AS_WRITTEN, Target, translate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.rule import Rule
+from auditrules.auditctl.translate import ANYWHERE, AS_WRITTEN, Target, translate
+from auditrules.model.fault import Fault, RulesError
+from auditrules.model.kernel_lists import Present
+from auditrules.model.kernel_rule import KEY_SEPARATOR, KernelRule
+from auditrules.model.location import Location
+from auditrules.model.rule import LOCK, Reading, Rule, RuleKind, RuleSet, rule_keys
 
 MOST_DELETIONS_BY_KEY = 1000
 """Lines `-D -k` in a set of rules: each looks at all keys of the rules before it."""
@@ -49,25 +36,25 @@ class Fate(Enum):
 
 
 @dataclass(frozen=True)
-class Line:
+class AddedLine:
     """A line that adds a rule, or that is faulty.
 
     `rule` is the kernel's form of the rule, None if there is none. `deleted_by` is the line that
     deletes the rule, or would; `earlier` is the same rule, loaded earlier. `fault` says what is
-    wrong. `tolerated`: a line above it tells auditctl to continue.
+    wrong. `tolerated`: a line above it has auditctl continue.
     """
 
     reading: Reading
     fate: Fate
     rule: KernelRule | None = None
     fault: Fault | None = None
-    deleted_by: Place | None = None
+    deleted_by: Location | None = None
     earlier: KernelRule | None = None
     tolerated: bool = False
 
     @property
     def fails(self) -> bool:
-        """Whether there is no rule here: auditctl stops, unless told to continue.
+        """Whether there is no rule here: auditctl stops, unless a line above has it continue.
 
         What it does with a rule for another architecture is not known.
         """
@@ -78,7 +65,7 @@ class Line:
 class LoadedLines:
     """The fate of all lines that add a rule or are faulty, in loading order."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[AddedLine, ...]
 
     @cached_property
     def rules(self) -> tuple[KernelRule, ...]:
@@ -88,12 +75,12 @@ class LoadedLines:
         )
 
     @cached_property
-    def failing(self) -> tuple[Line, ...]:
+    def failing(self) -> tuple[AddedLine, ...]:
         """The lines that auditctl or the kernel refuses, or that are not checked."""
         return tuple(one for one in self.lines if one.fails)
 
     @cached_property
-    def stops_at(self) -> Line | None:
+    def stops_at(self) -> AddedLine | None:
         """The line at which auditctl stops: the first that fails and is not tolerated."""
         refused = (one for one in self.failing if one.fate is not Fate.ELSEWHERE)
         return next((one for one in refused if not one.tolerated), None)
@@ -107,7 +94,7 @@ class LoadedLines:
             if one.rule is not None and one.earlier is not None
         )
 
-    def of(self, fate: Fate) -> tuple[Line, ...]:
+    def of(self, fate: Fate) -> tuple[AddedLine, ...]:
         """Return the lines with one fate."""
         return tuple(one for one in self.lines if one.fate is fate)
 
@@ -124,7 +111,7 @@ def load_lines(
     """
     loading = _Loading(target, refuses)
     for readings in parts:
-        loading.tolerant = False
+        loading.tolerant = False  # -i and -c are options of one auditctl
         for reading in readings:
             loading.take(reading)
     return LoadedLines(tuple(loading.lines))
@@ -133,7 +120,7 @@ def load_lines(
 def load_rules(rules: Sequence[Rule], target: Target = ANYWHERE, name: str = "") -> LoadedLines:
     """Return the fate of rules that do not come straight from files, loaded in this order.
 
-    `name` is the file name in the place of a rule without a place.
+    `name` is the file's name in the location of a rule without one.
     """
     return load_lines([readings_of(rules, name)], target)
 
@@ -142,8 +129,8 @@ def readings_of(rules: Sequence[Rule], name: str = "") -> tuple[Reading, ...]:
     """Return rules as lines; `name` is as in `load_rules`."""
     return tuple(
         Reading(
-            Kind.RULE,
-            rule.place or Place(name, number),
+            RuleKind.RULE,
+            rule.place or Location(name, number),
             rule.text,
             rule=rule,
             ignores=rule.ignores,
@@ -156,7 +143,7 @@ def combine(readings: Sequence[Reading]) -> tuple[RuleSet, tuple[Fault, ...]]:
     """Return the rule set of one part's lines, and the faults of those that are faulty.
 
     The set has every rule that can be read, whether or not auditctl accepts it. A fault after a
-    line that tells auditctl to continue is only a note, and its line is left out. Only paths with a
+    line that has auditctl continue is only a note, and its line is left out. Only paths with a
     trailing slash are taken as directories.
     """
     notes = [note for reading in readings for note in reading.notes]
@@ -172,7 +159,7 @@ def combine(readings: Sequence[Reading]) -> tuple[RuleSet, tuple[Fault, ...]]:
             notes.append(f"{line.fault}; left out, since auditctl continues after it (-i, -c)")
         elif line.fault is not None:
             faults.append(line.fault)
-    if readings and all(reading.kind in {Kind.BLANK, Kind.COMMENT} for reading in readings):
+    if readings and all(reading.kind in {RuleKind.BLANK, RuleKind.COMMENT} for reading in readings):
         notes.append(f"{readings[0].place.file}: it contains no rule, only comments")
     limits = [reading.backlog_limit for reading in readings if reading.backlog_limit is not None]
     rule_set = RuleSet(
@@ -192,7 +179,7 @@ class _Loading:
         self.target = target
         self.refuses = refuses
         self.tolerant = False
-        self.lines: list[Line] = []
+        self.lines: list[AddedLine] = []
         self.present = Present()
         """The rules that are loaded, by the index of their line."""
         self.by_keys: dict[str, dict[int, None]] = {}
@@ -206,8 +193,9 @@ class _Loading:
         changes = (reading.rule, reading.deletion, reading.deletes)
         if reading.fault is not None:
             if reading.deletes is not None and self.lock is None:
-                self._delete_by_key(reading, reading.deletes)  # auditctl deletes, then fails
-            self._append(Line(reading, Fate.UNREADABLE, fault=reading.fault))
+                # auditctl deletes, then fails.
+                self._delete_by_key(reading, reading.deletes)
+            self._append(AddedLine(reading, Fate.UNREADABLE, fault=reading.fault))
         elif self.lock is not None and any(change is not None for change in changes):
             self._fails(
                 reading,
@@ -232,7 +220,7 @@ class _Loading:
         except RulesError as error:
             (fault,) = error.faults
             fate = Fate.ELSEWHERE if fault.elsewhere else Fate.REFUSED
-            self._append(Line(reading, fate, fault=fault))
+            self._append(AddedLine(reading, fate, fault=fault))
             return
         why = self.refuses(rule)
         if why is not None:
@@ -240,9 +228,9 @@ class _Loading:
             return
         earlier = self.present.add(rule, at)
         if earlier is None:
-            self._append(Line(reading, Fate.LOADED, rule))
+            self._append(AddedLine(reading, Fate.LOADED, rule))
         else:
-            self._append(Line(reading, Fate.TWICE, rule, earlier=self.lines[earlier].rule))
+            self._append(AddedLine(reading, Fate.TWICE, rule, earlier=self.lines[earlier].rule))
 
     def _delete_by_key(self, reading: Reading, key: str) -> None:
         """Delete the rules whose keys contain a text, as auditctl does, or all for ""."""
@@ -266,7 +254,7 @@ class _Loading:
         except RulesError as error:
             (fault,) = error.faults
             fate = Fate.ELSEWHERE if fault.elsewhere else Fate.REFUSED
-            self._append(Line(reading, fate, fault=fault))
+            self._append(AddedLine(reading, fate, fault=fault))
             return
         found = self.present.find(wanted)
         if found is not None:
@@ -295,7 +283,7 @@ class _Loading:
             "remove the line; a deletion has to have the same fields, order and key",
         )
 
-    def _drop(self, at: int, by: Place) -> None:
+    def _drop(self, at: int, by: Location) -> None:
         """Mark a line's rule as deleted."""
         line = self.lines[at]
         loaded = line.fate is Fate.LOADED
@@ -305,11 +293,9 @@ class _Loading:
             self.present.remove(line.rule, at)
 
     def _fails(self, reading: Reading, fate: Fate, message: str, remedy: str) -> None:
-        place = reading.place
-        fault = Fault(message, place.file, place.line, remedy)
-        self._append(Line(reading, fate, fault=fault))
+        self._append(AddedLine(reading, fate, fault=Fault(message, reading.place, remedy)))
 
-    def _append(self, line: Line) -> None:
+    def _append(self, line: AddedLine) -> None:
         self.lines.append(replace(line, tolerated=self.tolerant) if line.fails else line)
 
 

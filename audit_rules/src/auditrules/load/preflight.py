@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import WATCH, Test
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.root import Root
+from auditrules.load.root import Root
+from auditrules.model.kernel_rule import WATCH, FieldTest, KernelRule
 
 
 @dataclass(frozen=True)
-class Missing:
+class MissingPath:
     """A path in a rule that does not exist.
 
     `refused` is the path that must exist for the kernel to accept the rule, None if it accepts it:
@@ -23,23 +18,23 @@ class Missing:
     """
 
     rule: KernelRule
-    test: Test
+    test: FieldTest
     refused: str | None
 
 
-def missing_paths(rules: Iterable[KernelRule], root: Root) -> tuple[Missing, ...]:
+def missing_paths(rules: Iterable[KernelRule], root: Root) -> tuple[MissingPath, ...]:
     """Return what is missing, rule by rule."""
     return tuple(
-        Missing(rule, test, _refused(root, test))
+        MissingPath(rule, test, _refused(root, test))
         for rule in rules
         for test in rule.conditions
-        if isinstance(test, Test)
+        if isinstance(test, FieldTest)
         and test.field in {"path", "dir", "exe", WATCH}
         and root.lacks(str(test.value))
     )
 
 
-def _refused(root: Root, test: Test) -> str | None:
+def _refused(root: Root, test: FieldTest) -> str | None:
     """Return what has to exist and does not."""
     path = str(test.value)
     if test.field == "dir":

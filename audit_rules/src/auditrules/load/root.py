@@ -5,10 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 _MOST_LINKS = 40
 """Links that the kernel follows for one path (MAXSYMLINKS)."""

@@ -7,12 +7,9 @@ fresh guest has none of these paths, so this table says what they are on a real 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.rule import Rule
+from auditrules.model.rule import Rule
 
 _REASONS = {
     "the Filesystem Hierarchy Standard has it so": (

@@ -9,15 +9,10 @@ a prepended one any number of times, since it compares a flag that rules in its 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import WATCH, Test
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
-
-    from hardcost.auditrules.kernelrule import KernelRule
+from auditrules.model.kernel_rule import WATCH, FieldTest, KernelRule, is_test
 
 _KINDS = frozenset({"path", "dir", WATCH})
 
@@ -116,11 +111,9 @@ def _watches(rule: KernelRule) -> bool:
 
 
 def _with_unknown_kind(rule: KernelRule) -> Hashable:
-    """Return what the kernel compares of a rule, if nobody knew what lies at its path."""
+    """Return what the kernel compares of a rule, if it is not known what lies at its path."""
     unknown = tuple(
-        Test(WATCH, test.operator, test.value)
-        if isinstance(test, Test) and test.field in _KINDS
-        else test
+        FieldTest(WATCH, test.operator, test.value) if is_test(test, *_KINDS) else test
         for test in rule.conditions
     )
     return replace(rule, conditions=unknown).sameness

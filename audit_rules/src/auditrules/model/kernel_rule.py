@@ -5,15 +5,14 @@ Constants are those of linux/audit.h, behaviour that of Linux 6.1 (`kernel/audit
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, lru_cache
+from types import MappingProxyType
+from typing import TypeGuard
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-
-    from hardcost.auditrules.rule import Rule
+from auditrules.model.rule import Rule
 
 CALLS = 2032
 """Calls have the numbers 0 to 2031 in a rule's mask; the bits above represent classes."""
@@ -26,6 +25,11 @@ UNSET = 0xFFFFFFFF
 
 READ, WRITE, EXECUTE, ATTRIBUTES = 4, 2, 1, 8
 """The bits of a permission: r, w, x, a (AUDIT_PERM_…)."""
+
+PERMISSIONS: Mapping[str, int] = MappingProxyType(
+    {"r": READ, "w": WRITE, "x": EXECUTE, "a": ATTRIBUTES}
+)
+"""The letters of permissions, in the order in which they are written."""
 
 KEY_SEPARATOR = "\x01"
 """The separator between several keys of a rule."""
@@ -77,7 +81,7 @@ class Operator(StrEnum):
 
 
 @dataclass(frozen=True)
-class Test:
+class FieldTest:
     """A field compared with a value (-F), in auditctl's own name for the field.
 
     `value` is a number of 32 bits as the kernel holds it, or the text of a path, a label, or a user
@@ -93,7 +97,7 @@ class Test:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class IdComparison:
     """Two ids compared (-C), `=` or `!=`, in the order of the kernel's constants (UID_TO_AUID)."""
 
     left: str
@@ -101,7 +105,31 @@ class Comparison:
     right: str
 
 
-Condition = Test | Comparison
+Condition = FieldTest | IdComparison
+
+
+def is_test(condition: Condition, *fields: str) -> TypeGuard[FieldTest]:
+    """Say whether a condition tests one of some fields."""
+    return isinstance(condition, FieldTest) and condition.field in fields
+
+
+def letters(permissions: int) -> str:
+    """Return the letters of permissions, such as `rw`."""
+    return "".join(letter for letter, bit in PERMISSIONS.items() if permissions & bit)
+
+
+@lru_cache(maxsize=8192)
+def bits(mask: int) -> tuple[int, ...]:
+    """Return the bits of a mask by number, lowest first: of a rule's mask, its calls."""
+    return tuple(at for at, bit in enumerate(reversed(f"{mask:b}")) if bit == "1")
+
+
+def mask_of(numbers: Iterable[int]) -> int:
+    """Return the mask that has some bits."""
+    mask = 0
+    for number in numbers:
+        mask |= 1 << number
+    return mask
 
 
 @dataclass(frozen=True)
@@ -139,6 +167,10 @@ class KernelRule:
         """Say whether the mask holds the number (`audit_in_mask`); above 2047 none does."""
         return bool(self.mask >> call & 1)
 
+    def tests(self, *fields: str) -> tuple[FieldTest, ...]:
+        """Return the tests of some fields, in order."""
+        return tuple(test for test in self.conditions if is_test(test, *fields))
+
     @cached_property
     def path(self) -> str | None:
         """The file that the rule watches by path (AUDIT_WATCH), if any."""
@@ -157,11 +189,9 @@ class KernelRule:
     @cached_property
     def inode(self) -> int | None:
         """The inode number for whose bucket the rule is meant (`inode=`), if any."""
-        for test in self.conditions:
-            if isinstance(test, Test) and test.field == "inode":
-                if test.operator is Operator.EQUAL and isinstance(test.value, int):
-                    return test.value
-                return None
+        for test in self.tests("inode")[:1]:
+            if test.operator is Operator.EQUAL and isinstance(test.value, int):
+                return test.value
         return None
 
     @property
@@ -195,13 +225,9 @@ class KernelRule:
             return self
         field = "dir" if directory else "path"
         conditions = tuple(
-            replace(test, field=field) if isinstance(test, Test) and test.field == WATCH else test
-            for test in self.conditions
+            replace(test, field=field) if is_test(test, WATCH) else test for test in self.conditions
         )
         return replace(self, conditions=conditions)
 
     def _text(self, name: str) -> str | None:
-        for test in self.conditions:
-            if isinstance(test, Test) and test.field == name and isinstance(test.value, str):
-                return test.value
-        return None
+        return next((test.value for test in self.tests(name) if isinstance(test.value, str)), None)

@@ -13,6 +13,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 
+from auditrules.model.fault import Fault
+from auditrules.model.location import Location
+
 LONGEST_LINE = 6143
 """The longest line, in bytes without its end, that auditctl reads in one piece."""
 
@@ -34,18 +37,6 @@ _QUOTED = re.compile(r"""(["'])(.*?)\1""")
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a line stands: the file as the user named it, and the line, from 1."""
-
-    file: str
-    line: int
-
-    def __str__(self) -> str:
-        """Return `file:line`."""
-        return f"{self.file}:{self.line}"
-
-
-@dataclass(frozen=True)
 class Rule:
     """One rule (`-a`, `-A` or `-w` line), its words as the user wrote them.
 
@@ -56,7 +47,7 @@ class Rule:
     """
 
     text: str
-    place: Place | None = None
+    place: Location | None = None
     key: str = ""
     watched_directories: tuple[str, ...] = ()
     watched_files: tuple[str, ...] = ()
@@ -68,9 +59,9 @@ class Rule:
 class RuleSet:
     """The combined content of files of rules.
 
-    `options` are the control lines that matter to a measurement, such as
-    `--backlog_wait_time 60000`; `tolerant`: the files tell auditctl to continue after a refused
-    rule (-i, -c). `notes` say what was read but ignored (`-e 2`, `-f 2`, `-D` …), with the place.
+    `options` are the control lines that matter to a measurement, such as `--backlog_wait_time
+    60000`; `tolerant`: the files have auditctl continue after a refused rule (-i, -c). `notes` say
+    what was read but ignored (`-e 2`, `-f 2`, `-D` …), with the place.
     """
 
     rules: tuple[Rule, ...]
@@ -80,33 +71,11 @@ class RuleSet:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Fault:
-    """One fault in rules.
-
-    `line` and `column` count from 1; None means the whole file or the whole line. `remedy` is what
-    to do about it. `elsewhere`: the rule is for another architecture, and is not checked.
-    """
-
-    message: str
-    file: str
-    line: int | None = None
-    remedy: str | None = None
-    column: int | None = None
-    elsewhere: bool = False
-
-    def __str__(self) -> str:
-        """Return `file:line:column: message`, as compilers write it."""
-        known = (self.file, self.line, self.column)
-        place = ":".join(str(part) for part in known if part is not None)
-        return f"{place}: {self.message}"
-
-
 LOCK = ("-e", "2")
 """The setting after which the kernel accepts no change of rules and settings."""
 
 
-class Kind(StrEnum):
+class RuleKind(StrEnum):
     """The kind of a line; each line has exactly one."""
 
     BLANK = "blank"
@@ -134,8 +103,8 @@ class Reading:
     with their values, in order, numbers as they are read: `("-e", "2")`.
     """
 
-    kind: Kind
-    place: Place
+    kind: RuleKind
+    place: Location
     text: str = ""
     rule: Rule | None = None
     deletion: Rule | None = None
@@ -151,23 +120,14 @@ class Reading:
     carriage_return: bool = False
     """Whether a carriage return ends the line, as it does in files of other systems."""
     raw: str = field(default="", compare=False)
-    """The line as it stands in its file, with all its spaces."""
+    """The line as it is in its file, with all its spaces."""
     ignores: frozenset[str] = field(default=frozenset(), compare=False)
     """The codes of which no finding is wanted here, as comments above the line say."""
 
     def at_fault(self, message: str, remedy: str | None, column: int | None = None) -> Reading:
         """Return the reading of the line as a faulty one."""
-        fault = Fault(message, self.place.file, self.place.line, remedy, column)
-        return Reading(Kind.FAULT, self.place, self.text, fault=fault)
-
-
-class RulesError(Exception):
-    """Rules can't be read; `faults` are all their faults, at least one."""
-
-    def __init__(self, faults: tuple[Fault, ...]) -> None:
-        """Hold all faults, so that they are reported at once."""
-        super().__init__("; ".join(str(fault) for fault in faults))
-        self.faults = faults
+        fault = Fault(message, self.place.at(column), remedy)
+        return Reading(RuleKind.FAULT, self.place, self.text, fault=fault)
 
 
 @lru_cache(maxsize=4096)
@@ -184,6 +144,11 @@ def split_words(text: str) -> list[str]:
     if "\\" not in text:
         return [word for word in text.split(" ") if word]
     return _WORD.findall(text)
+
+
+def escaped(text: str) -> str:
+    """Return a text as one word of a line, as `split_words` reads it."""
+    return text.replace("\\", "\\\\").replace(" ", "\\ ")
 
 
 def unquoted(text: str) -> str:

@@ -5,11 +5,9 @@ The search is bounded, so that many sets take no longer than in proportion to th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
-    from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Generic, TypeVar
 
 MOST_LOOKED_AT = 2000
 """Up to so many sets are looked at for one question; beyond, no more are found."""

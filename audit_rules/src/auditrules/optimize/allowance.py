@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-from hardcost.auditrules.optimize.prices import TOLERANCE
-from hardcost.auditrules.semantics import Decision
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.optimize.lines import Lines
-    from hardcost.auditrules.optimize.prices import Case, Prices
+from auditrules.kernel.semantics import FilterDecision
+from auditrules.model.kernel_rule import KernelRule
+from auditrules.optimize.lines import Candidates
+from auditrules.optimize.prices import TOLERANCE, PricedCall, Prices
 
 
 class Allowance:
@@ -28,21 +23,21 @@ class Allowance:
         cases = (*prices.typical, *prices.failing)
         costs = prices.of_cases(alike.loaded.rules, cases)
         self._allowed = {id(case): cost for case, cost in zip(cases, costs, strict=True)}
-        self._decided: list[Case] = []
+        self._decided: list[PricedCall] = []
         for case in cases:
-            if alike.decide(case.event, case.kind).decision is not Decision.NONE:
+            if alike.decide(case.event, case.kind).decision is not FilterDecision.NONE:
                 self._allowed[id(case)] = alike.walked(case.event, case.kind).cost
                 self._decided.append(case)
         self._open = {id(case) for case in self._decided}
         self._now = dict(self._allowed)
 
-    def left(self, case: Case) -> float:
+    def left(self, case: PricedCall) -> float:
         """Return how much more a case may cost than it does now (instructions)."""
         if id(case) in self._open:
             return 0.0
         return self._allowed[id(case)] - self._now[id(case)]
 
-    def count(self, lines: Lines) -> None:
+    def count(self, lines: Candidates) -> None:
         """Take the costs of the rules as they are now."""
         rules = [line.rule for line in lines.lines.values()]
         cases = (*self.prices.typical, *self.prices.failing)
@@ -58,7 +53,7 @@ class Allowance:
                 self._now[id(case)] += more - self.prices.of_rules(before, case.event)
 
     def allows(
-        self, before: Sequence[KernelRule], after: KernelRule, lines: Lines, at: int
+        self, before: Sequence[KernelRule], after: KernelRule, lines: Candidates, at: int
     ) -> bool:
         """Say whether replacing rules by one saves something and keeps each call's allowance.
 

@@ -9,33 +9,34 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from hardcost.auditrules.conditions import SINGLE, allowed, contradiction, either
-from hardcost.auditrules.kernelrule import ALL_CALLS, UNSET, Operator, Test
-from hardcost.auditrules.optimize.allowance import Allowance
-from hardcost.auditrules.optimize.covers import covers, without_needless
-from hardcost.auditrules.optimize.prices import TOLERANCE
-from hardcost.auditrules.optimize.reach import (
-    Reach,
+from auditrules.auditctl.write import needs_watch_form
+from auditrules.kernel.conditions import SINGLE, Ranges, allowed, contradiction, either
+from auditrules.model.kernel_rule import (
+    ALL_CALLS,
+    UNSET,
+    Condition,
+    FieldTest,
+    KernelRule,
+    Operator,
+    is_test,
+)
+from auditrules.optimize.allowance import Allowance
+from auditrules.optimize.implication import covers, without_needless
+from auditrules.optimize.lines import Candidate, Candidates
+from auditrules.optimize.prices import TOLERANCE, Prices
+from auditrules.optimize.reachable_calls import (
+    ReachableCalls,
     always_stand_for,
     reach,
     reach_of_any,
     releases_of,
 )
-from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.write import needs_watch_form
+from auditrules.tables import lookup
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from hardcost.auditrules.conditions import Ranges
-    from hardcost.auditrules.kernelrule import Condition, KernelRule
-    from hardcost.auditrules.optimize.lines import Line, Lines
-    from hardcost.auditrules.optimize.prices import Prices
-
-DEAD = "dropped: it can't match any call"
 SHADOWED = "dropped: another rule always decides first"
 MERGED = "calls of similar rules merged"
 BOTH_ABIS = "one rule for both ABIs, since its numbers mean no other call"
@@ -75,7 +76,7 @@ class Moves:
 
     def __init__(
         self,
-        lines: Lines,
+        lines: Candidates,
         prices: Prices,
         original: Iterable[KernelRule],
         tell: Callable[[str], None] = lambda _doing: None,
@@ -99,7 +100,7 @@ class Moves:
         least = (_WORTH if readable else _WORTH_NUMBERS) * self.prices.constants.walk["unnamed"]
         return self.prices.mean(before) - self.prices.mean([after]) >= least - TOLERANCE
 
-    def _changeable(self) -> list[tuple[int, Line]]:
+    def _changeable(self) -> list[tuple[int, Candidate]]:
         """Return the lines that may be changed; a rule that needs the form -w covers all calls."""
         return [one for one in self.lines.lines.items() if not needs_watch_form(one[1].rule)]
 
@@ -180,6 +181,7 @@ class Moves:
         self.tell(f"merging similar rules, {len(self.lines.lines)} left")
         a, b = self.lines.lines[first].rule, self.lines.lines[second].rule
         for joined, what in found:
+            # The first condition that fails ends the test, so which is first matters most.
             for order in _firsts(joined.conditions):
                 tried = replace(joined, conditions=order)
                 lines = self.lines.copy()
@@ -203,18 +205,23 @@ class Moves:
 
     def _abis(self, a: KernelRule, b: KernelRule) -> Iterator[tuple[KernelRule, str]]:
         """Yield rules without `arch` that match what two rules, one for each ABI, match."""
-        conditions = tuple(test for test in a.conditions if not _is_arch(test))
+        conditions = tuple(test for test in a.conditions if not is_test(test, "arch"))
         if len(conditions) == len(a.conditions) or set(conditions) != {
-            test for test in b.conditions if not _is_arch(test)
+            test for test in b.conditions if not is_test(test, "arch")
         }:
             return
         one, other = reach(a, b32=self.b32), reach(b, b32=self.b32)
-        wanted = Reach(one.b64 | other.b64, one.b32 | other.b32)
+        wanted = ReachableCalls(one.b64 | other.b64, one.b32 | other.b32)
         tests: list[tuple[Condition, ...]] = [()]
-        if not any(isinstance(test, Test) and test.field == "perm" for test in conditions):
-            tests += [(Test("perm", Operator.EQUAL, number),) for number in _permissions(wanted)]
+        # Without `arch` the numbers mean other calls in the other ABI. A permission that all wanted
+        # calls have, and those do not, excludes them.
+        if not any(is_test(test, "perm") for test in conditions):
+            tests += [
+                (FieldTest("perm", Operator.EQUAL, number),) for number in _permissions(wanted)
+            ]
         for test in tests:
             joined = replace(a, mask=wanted.numbers, conditions=(*test, *conditions))
+            # Which calls a permission stands for differs from release to release.
             if all(
                 reach(joined, b32=self.b32, release=release) == wanted
                 for release in releases_of(joined)
@@ -283,7 +290,7 @@ def _same_conditions(a: KernelRule, b: KernelRule) -> Iterator[tuple[KernelRule,
         yield replace(a, mask=a.mask | b.mask), MERGED
 
 
-def _permissions(wanted: Reach) -> list[int]:
+def _permissions(wanted: ReachableCalls) -> list[int]:
     """Return permissions that all of these calls have, whatever their arguments."""
     return [
         number
@@ -298,23 +305,23 @@ def _ranges(a: KernelRule, b: KernelRule) -> Iterator[tuple[KernelRule, str]]:
     if a.mask != b.mask:
         return
     odd = set(a.conditions) ^ set(b.conditions)
-    fields = {test.field if isinstance(test, Test) else "" for test in odd}
+    fields = {test.field if isinstance(test, FieldTest) else "" for test in odd}
     if len(fields) != 1 or not fields <= SINGLE - {"arch"}:
         return
     (name,) = fields
-    own = [[test for test in rule.conditions if _tests(test, name)] for rule in (a, b)]
+    own = [rule.tests(name) for rule in (a, b)]
     if not own[0] or not own[1] or any(_is_bits(test) for test in (*own[0], *own[1])):
         return
     values = either(allowed(name, own[0]), allowed(name, own[1]))
     tests = _range_tests(name, values)
     if tests is None:
         return
-    at = min(i for i, test in enumerate(a.conditions) if _tests(test, name))
-    rest = [test for test in a.conditions if not _tests(test, name)]
+    at = min(i for i, test in enumerate(a.conditions) if is_test(test, name))
+    rest = [test for test in a.conditions if not is_test(test, name)]
     yield replace(a, conditions=(*rest[:at], *tests, *rest[at:])), RANGE
 
 
-def _range_tests(name: str, values: Ranges) -> tuple[Test, ...] | None:
+def _range_tests(name: str, values: Ranges) -> tuple[FieldTest, ...] | None:
     """Return tests that hold for just these values, None if there are too many gaps."""
     if not values:
         return None
@@ -328,13 +335,15 @@ def _range_tests(name: str, values: Ranges) -> tuple[Test, ...] | None:
     if wanted != len(gaps) or len(gaps) > _MOST_GAPS:
         return None
     low, high = values[0][0], values[-1][1]
-    tests = [Test(name, Operator.GREATER_OR_EQUAL, low)] if low else []
-    tests += [Test(name, Operator.LESS_OR_EQUAL, high)] if high != UNSET else []
+    tests = [FieldTest(name, Operator.GREATER_OR_EQUAL, low)] if low else []
+    # UNSET is the largest number of 32 bits: nothing is above it.
+    tests += [FieldTest(name, Operator.LESS_OR_EQUAL, high)] if high != UNSET else []
     if low == high:
-        tests = [Test(name, Operator.EQUAL, low)]
+        tests = [FieldTest(name, Operator.EQUAL, low)]
     if name == "exit":
+        # The first test that fails ends the rest, so the most frequent errors are tested first.
         gaps.sort(key=lambda gap: (gap not in _USUAL, -gap))
-    tests += [Test(name, Operator.NOT_EQUAL, gap) for gap in gaps]
+    tests += [FieldTest(name, Operator.NOT_EQUAL, gap) for gap in gaps]
     return tuple(tests) or None
 
 
@@ -352,13 +361,5 @@ def _firsts(items: Sequence[_Item]) -> Iterator[tuple[_Item, ...]]:
         yield (items[at], *items[:at], *items[at + 1 :])
 
 
-def _is_arch(condition: Condition) -> bool:
-    return isinstance(condition, Test) and condition.field == "arch"
-
-
-def _tests(condition: Condition, name: str) -> bool:
-    return isinstance(condition, Test) and condition.field == name
-
-
 def _is_bits(test: Condition) -> bool:
-    return isinstance(test, Test) and test.operator in {Operator.ANY_BIT, Operator.ALL_BITS}
+    return isinstance(test, FieldTest) and test.operator in {Operator.ANY_BIT, Operator.ALL_BITS}

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.conditions import (
+from auditrules.kernel.conditions import (
     EVERYTHING,
     SINGLE,
     Ranges,
@@ -19,25 +18,24 @@ from hardcost.auditrules.conditions import (
     follows,
     ranges_of,
 )
-from hardcost.auditrules.kernelrule import Test
-from hardcost.auditrules.optimize.reach import (
+from auditrules.model.kernel_rule import Condition, FieldTest, KernelRule, is_test
+from auditrules.optimize.reachable_calls import (
+    ReachableCalls,
     always_stand_for,
     reach,
     reach_of_any,
     releases_of,
 )
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from hardcost.auditrules.kernelrule import Condition, KernelRule
-    from hardcost.auditrules.optimize.reach import Reach
-    from hardcost.auditrules.tables.lookup import Release
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Release
 
 
-def perm_holds_always(condition: Condition, calls: Reach, release: Release = lookup.OLDEST) -> bool:
+def perm_holds_always(
+    condition: Condition, calls: ReachableCalls, release: Release = lookup.OLDEST
+) -> bool:
     """Say whether a test of `perm` holds for all of the calls, whatever their arguments."""
     return (
-        isinstance(condition, Test)
+        isinstance(condition, FieldTest)
         and condition.field == "perm"
         and isinstance(condition.value, int)
         and not calls.b64 & ~always_stand_for("b64", condition.value, release)
@@ -59,7 +57,7 @@ def _covers_under(wide: KernelRule, narrow: KernelRule, release: Release, *, b32
     if not calls.within(reach(wide, b32=b32, release=release)):
         return False
     for condition in wide.conditions:
-        if isinstance(condition, Test) and condition.field == "arch":
+        if is_test(condition, "arch"):
             continue  # reach has taken it into account
         if perm_holds_always(condition, calls, release):
             continue
@@ -74,7 +72,7 @@ def _unfollowable(conditions: tuple[Condition, ...]) -> frozenset[Condition]:
     return frozenset(
         condition
         for condition in conditions
-        if not isinstance(condition, Test)
+        if not isinstance(condition, FieldTest)
         or (condition.field not in {"arch", "perm"} and ranges_of(condition) is None)
     )
 
@@ -94,7 +92,7 @@ def can_meet(a: KernelRule, b: KernelRule, *, b32: bool = True) -> bool:
 @lru_cache(maxsize=1 << 14)
 def _limits(conditions: tuple[Condition, ...]) -> tuple[tuple[str, Ranges], ...]:
     """Return the values that the conditions allow for each field with one value per call."""
-    fields = {test.field for test in conditions if isinstance(test, Test)} & SINGLE
+    fields = {test.field for test in conditions if isinstance(test, FieldTest)} & SINGLE
     return tuple((field, allowed(field, conditions)) for field in sorted(fields))
 
 
@@ -113,13 +111,9 @@ def without_needless(rule: KernelRule, *, b32: bool = True) -> tuple[Condition, 
     kept = rule.conditions
     for condition in rule.conditions:
         others = tuple(other for other in kept if other is not condition)
-        if len(others) == len(kept) or _is_arch(condition):
+        if len(others) == len(kept) or is_test(condition, "arch"):
             continue
         calls = reach(replace(rule, conditions=others), b32=b32)
         if follows(condition, others) or perm_holds_always(condition, calls):
             kept = others
     return kept
-
-
-def _is_arch(condition: Condition) -> bool:
-    return isinstance(condition, Test) and condition.field == "arch"

@@ -8,20 +8,15 @@ free: the order of equal rules has no effect. A watch of unknown kind may be in 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.optimize.covers import can_meet
-from hardcost.auditrules.optimize.reach import bits
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from hardcost.auditrules.kernelrule import KernelRule
+from auditrules.model.kernel_rule import KernelRule, bits
+from auditrules.optimize.implication import can_meet
 
 
 @dataclass(frozen=True)
-class Line:
+class Candidate:
     """A rule, the indices of the input rules that it represents, and the changes made.
 
     `saves` is what they save the mean call that it does not decide about (instructions).
@@ -32,14 +27,14 @@ class Line:
     done: tuple[str, ...] = ()
     saves: float = 0.0
 
-    def changed(self, rule: KernelRule, what: str) -> Line:
+    def changed(self, rule: KernelRule, what: str) -> Candidate:
         """Return the line with another rule, and what made it so."""
         done = self.done if what in self.done else (*self.done, what)
-        return Line(rule, self.origins, done)
+        return Candidate(rule, self.origins, done)
 
 
 @dataclass
-class Lines:
+class Candidates:
     """Rules by number, lowest first, and which must stand before which.
 
     A line's number is that of the first input rule that it represents. `before` maps each line to
@@ -48,24 +43,24 @@ class Lines:
     """
 
     b32: bool
-    lines: dict[int, Line] = field(default_factory=dict)
+    lines: dict[int, Candidate] = field(default_factory=dict)
     before: dict[int, int] = field(default_factory=dict)
     front: set[int] = field(default_factory=set)
 
     @classmethod
-    def of(cls, rules: Sequence[KernelRule], *, b32: bool) -> Lines:
-        """Return the rules of the list `exit`, which stand in the order of their priority."""
+    def of(cls, rules: Sequence[KernelRule], *, b32: bool) -> Candidates:
+        """Return the rules of the list `exit`, which are in the order of their priority."""
         found = cls(b32)
         for number, rule in enumerate(rules):
-            found.lines[number] = Line(rule, (number,))
+            found.lines[number] = Candidate(rule, (number,))
             found.before[number] = sum(
                 1 << earlier for earlier in range(number) if found.must_keep(rules[earlier], rule)
             )
         return found
 
-    def copy(self) -> Lines:
+    def copy(self) -> Candidates:
         """Return lines that can be changed by themselves."""
-        return Lines(self.b32, dict(self.lines), dict(self.before), set(self.front))
+        return Candidates(self.b32, dict(self.lines), dict(self.before), set(self.front))
 
     def must_keep(self, a: KernelRule, b: KernelRule) -> bool:
         """Say whether the order of two rules matters."""
@@ -113,7 +108,7 @@ class Lines:
         """Replace two lines that `can_become_one` by one rule, under the lower number."""
         a, b = self.lines[first], self.lines.pop(second)
         done = tuple(dict.fromkeys((*a.done, *b.done, what)))
-        self.lines[first] = Line(rule, tuple(sorted({*a.origins, *b.origins})), done)
+        self.lines[first] = Candidate(rule, tuple(sorted({*a.origins, *b.origins})), done)
         self.before[first] |= self.before.pop(second)
         for number, before in self.before.items():
             if before >> second & 1:
@@ -130,7 +125,7 @@ class Lines:
         """Replace a line's rule by one that matches no further call."""
         self.lines[number] = self.lines[number].changed(rule, what)
 
-    def in_order(self, rank: Callable[[Line], int] = lambda _line: 0) -> tuple[Line, ...]:
+    def in_order(self, rank: Callable[[Candidate], int] = lambda _line: 0) -> tuple[Candidate, ...]:
         """Return the lines in an order that keeps all constraints, else by rank, front, number."""
 
         def place(number: int) -> tuple[int, bool, int]:
@@ -138,7 +133,7 @@ class Lines:
 
         waiting = sorted(self.lines, key=place)
         left = sum(1 << number for number in waiting)
-        ordered: list[Line] = []
+        ordered: list[Candidate] = []
         while waiting:
             at = next(at for at, number in enumerate(waiting) if not self.before[number] & left)
             number = waiting.pop(at)
@@ -146,7 +141,7 @@ class Lines:
             ordered.append(self.lines[number])
         return tuple(ordered)
 
-    def with_what_stands_before(self, lines: set[Line]) -> set[Line]:
+    def with_what_stands_before(self, lines: set[Candidate]) -> set[Candidate]:
         """Return lines and all that must precede one of them."""
         found: set[int] = set()
         ahead = {number for number, line in self.lines.items() if line in lines}

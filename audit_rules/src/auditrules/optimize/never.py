@@ -5,19 +5,22 @@ It is not equivalent to no rule (see `GIVES_UP`), so it is optional.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Operator, Test
-from hardcost.auditrules.optimize.lines import Line
-from hardcost.auditrules.optimize.reach import reach_of_any
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.auditrules.optimize.prices import Prices
-    from hardcost.auditrules.tables.lookup import Arch
+from auditrules.model.kernel_rule import (
+    Action,
+    FieldTest,
+    FilterList,
+    KernelRule,
+    Operator,
+    mask_of,
+)
+from auditrules.optimize.lines import Candidate
+from auditrules.optimize.prices import Prices
+from auditrules.optimize.reachable_calls import reach_of_any
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 
 NEVER_FIRST = "never, for calls that no rule below names"
 
@@ -30,8 +33,8 @@ GIVES_UP = (
 
 
 def in_front(
-    lines: Sequence[Line], ranked: Sequence[KernelRule], prices: Prices, *, b32: bool
-) -> tuple[Line, ...]:
+    lines: Sequence[Candidate], ranked: Sequence[KernelRule], prices: Prices, *, b32: bool
+) -> tuple[Candidate, ...]:
     """Return the lines with `never` rules in front of those of the exit list, where that pays.
 
     `ranked` are the rules whose indices the lines name: calls that they may record under a later
@@ -61,18 +64,19 @@ def in_front(
     return (*above, *_lines(best), *below)
 
 
-def _lines(rules: tuple[KernelRule, ...]) -> tuple[Line, ...]:
-    return tuple(Line(rule, (), (NEVER_FIRST,)) for rule in rules)
+def _lines(rules: tuple[KernelRule, ...]) -> tuple[Candidate, ...]:
+    return tuple(Candidate(rule, (), (NEVER_FIRST,)) for rule in rules)
 
 
 def _rule(asked: Sequence[KernelRule], arch: Arch | None, *, b32: bool) -> KernelRule:
     """Return the `never` rule over the calls of an ABI, or both, that no rule can match."""
     mask = 0
     for named in lookup.ARCHES if arch is None and b32 else ("b64",):
-        for number in lookup.calls(named).values():
-            mask |= 1 << number
+        mask |= mask_of(lookup.calls(named).values())
     for rule in asked:
         calls = reach_of_any(rule, b32=b32)
         mask &= ~(calls.numbers if arch is None else calls.of(arch))
-    conditions = () if arch is None else (Test("arch", Operator.EQUAL, lookup.ARCH_NUMBERS[arch]),)
+    conditions = (
+        () if arch is None else (FieldTest("arch", Operator.EQUAL, lookup.ARCH_NUMBERS[arch]),)
+    )
     return KernelRule(FilterList.EXIT, Action.NEVER, mask, conditions)

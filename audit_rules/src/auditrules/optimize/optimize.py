@@ -6,33 +6,26 @@ under the original. At the end the whole set is proved equivalent to the origina
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.cost.predict import predict
-from hardcost.auditrules.kernelrule import FilterList, Operator, Test
-from hardcost.auditrules.loadedrules import by_rank
-from hardcost.auditrules.optimize import never, signals
-from hardcost.auditrules.optimize.lines import Line, Lines
-from hardcost.auditrules.optimize.moves import RANGE, Moves
-from hardcost.auditrules.optimize.prices import TOLERANCE, Prices, no_directory
-from hardcost.auditrules.prove.prove import prove
-from hardcost.auditrules.prove.relation import Relation
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-
-    from hardcost.auditrules.cost.constants import Constants
-    from hardcost.auditrules.cost.predict import Histogram
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.prove.relation import Result
-    from hardcost.auditrules.tables.lookup import Arch
+from auditrules.cost.constants import Constants
+from auditrules.cost.predict import Histogram, predict
+from auditrules.model.kernel_lists import by_rank
+from auditrules.model.kernel_rule import FilterList, KernelRule, Operator, is_test
+from auditrules.optimize import never, signals
+from auditrules.optimize.changes import RANGE, Moves
+from auditrules.optimize.lines import Candidate, Candidates
+from auditrules.optimize.prices import TOLERANCE, Prices, no_directory
+from auditrules.prove.prove import prove_equal
+from auditrules.prove.relation import Relation, Result
+from auditrules.tables.lookup import Arch
 
 _SIGN = 1 << 31
 
 
 @dataclass(frozen=True)
-class Options:
+class OptimizeOptions:
     """What is known about the machine, and what may be given up.
 
     `b32`: programs can use the 32-bit ABI. `never_first`: a `never` rule may be put at the front,
@@ -54,26 +47,37 @@ class Options:
 
 
 @dataclass(frozen=True)
+class MeanCost:
+    """What the rules cost the workload's mean call (instructions)."""
+
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
 class Optimised:
     """A new set and its original.
 
     `original` are the input rules in the order in which they load, `lines` the new rules of the
     list `exit` by priority; their origins are indices into `original`. `dropped` are indices of
     rules without a replacement. `others` are the rules of other lists, which stay. `before` and
-    `after` are the costs of the rules to each typical call (instructions). `proof` says whether the
-    two sets agree; if they are not proved equal, nothing was changed, and `kept_because` says why.
+    `after` are the costs of the rules to each typical call (instructions); `walked` says against
+    how many rules each call is checked, before and after. `proof` says whether the two sets agree;
+    if they are not proved equal, nothing was changed, and `kept_because` says why.
     `dearer_failing` is the most that a failing call pays more (instructions), `dropped_saves` what
     the dropped rules cost the mean call.
     """
 
     original: tuple[KernelRule, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[Candidate, ...]
     others: tuple[int, ...]
     dropped: tuple[int, ...]
     before: Mapping[tuple[Arch, int], float]
     after: Mapping[tuple[Arch, int], float]
+    mean: MeanCost
+    walked: tuple[int, int]
     proof: Result
-    options: Options
+    options: OptimizeOptions
     kept_because: str = ""
     dearer_failing: float = 0.0
     dropped_saves: float = 0.0
@@ -103,7 +107,7 @@ def optimise(
     rules: Sequence[KernelRule],
     constants: Constants,
     histogram: Histogram,
-    options: Options | None = None,
+    options: OptimizeOptions | None = None,
     tell: Callable[[str], None] = lambda _doing: None,
 ) -> Optimised:
     """Return a cheaper set of rules, which are given in the order in which they load.
@@ -113,7 +117,7 @@ def optimise(
     Raises:
         DuplicateError: A rule stands twice, which the kernel refuses.
     """
-    options = options or Options()
+    options = options or OptimizeOptions()
     prices = Prices(constants, histogram, options.b32, options.likely_directory)
     work = _Work(tuple(rules), prices, options, tell)
     return work.result()
@@ -137,7 +141,7 @@ class _Work:
 
     original: tuple[KernelRule, ...]
     prices: Prices
-    options: Options
+    options: OptimizeOptions
     tell: Callable[[str], None]
 
     def result(self) -> Optimised:
@@ -150,19 +154,20 @@ class _Work:
                 reason = "every other set that was found makes some call more expensive"
                 continue
             self.tell(f"proving that {len(lines)} rules record the same")
-            proof = prove(self.original, self._whole(lines), self.options.relation)
+            proof = prove_equal(self.original, self._whole(lines), self.options.relation)
             if proof.equal:
                 made = self._optimised(before, lines, dropped, proof)
                 return replace(made, dearer_failing=self._dearer_failing(lines))
             reason = proof.reason or "the cheaper set does not record the same"
+        # Nothing cheaper is proved: the original rules, in the order in which they decide.
         lines = tuple(
-            Line(replace(self.original[number], prepend=False), (number,))
+            Candidate(replace(self.original[number], prepend=False), (number,))
             for number in self._ranked
         )
-        proof = prove(self.original, self._whole(lines), self.options.relation)
+        proof = prove_equal(self.original, self._whole(lines), self.options.relation)
         return replace(self._optimised(before, lines, self._repeated, proof), kept_because=reason)
 
-    def more_than(self, lines: Sequence[Line]) -> float:
+    def more_than(self, lines: Sequence[Candidate]) -> float:
         """Return how much less the cheapest set that is found costs the mean call than lines do."""
         (best, _), *_ = self._tries()
         return (self._price(lines) - self._price(best)) / (self.prices.weight or 1.0)
@@ -170,20 +175,30 @@ class _Work:
     def _optimised(
         self,
         before: Mapping[tuple[Arch, int], float],
-        lines: tuple[Line, ...],
+        lines: tuple[Candidate, ...],
         dropped: tuple[int, ...],
         proof: Result,
     ) -> Optimised:
+        after = self.prices.of_set(self._whole(lines))
         return Optimised(
             self.original,
             lines,
             self._others,
             dropped,
             before,
-            self.prices.of_set(self._whole(lines)),
+            after,
+            MeanCost(self.prices.mean_of(before), self.prices.mean_of(after)),
+            (self._walked(self.original), self._walked(line.rule for line in lines)),
             proof,
             self.options,
             dropped_saves=self.prices.mean([self.original[at] for at in dropped]),
+        )
+
+    def _walked(self, rules: Iterable[KernelRule]) -> int:
+        """Return how many rules of the list `exit` every call walks."""
+        return sum(
+            rule.list is FilterList.EXIT and not self.prices.resolved(rule).in_a_bucket
+            for rule in rules
         )
 
     @property
@@ -210,12 +225,12 @@ class _Work:
         order = by_rank(self.original)
         return tuple(n for n in order if self.original[n].list is FilterList.EXIT)
 
-    def _whole(self, lines: Sequence[Line]) -> tuple[KernelRule, ...]:
+    def _whole(self, lines: Sequence[Candidate]) -> tuple[KernelRule, ...]:
         others = [self.original[number] for number in self._others]
         return (*others, *(line.rule for line in lines))
 
     def _worse(
-        self, before: Mapping[tuple[Arch, int], float], lines: Sequence[Line]
+        self, before: Mapping[tuple[Arch, int], float], lines: Sequence[Candidate]
     ) -> list[tuple[Arch, int]]:
         """Return the calls that would pay more, but for passing a `never` rule in front."""
         after = self.prices.of_set(self._whole(lines))
@@ -228,7 +243,7 @@ class _Work:
                 worse.append(call)
         return worse
 
-    def _dearer_failing(self, lines: Sequence[Line]) -> float:
+    def _dearer_failing(self, lines: Sequence[Candidate]) -> float:
         """Return the most that a call pays more if its error is one that a range was made of."""
         old, new = (self.prices.loaded(rules) for rules in (self.original, self._whole(lines)))
         most = 0.0
@@ -247,10 +262,10 @@ class _Work:
                     most = max(most, costs[1] - costs[0])
         return most
 
-    def _tries(self) -> list[tuple[tuple[Line, ...], tuple[int, ...]]]:
+    def _tries(self) -> list[tuple[tuple[Candidate, ...], tuple[int, ...]]]:
         """Return sets to be tried, the best first."""
         ranked = [replace(self.original[number], prepend=False) for number in self._ranked]
-        lines = Lines.of(ranked, b32=self.options.b32)
+        lines = Candidates.of(ranked, b32=self.options.b32)
         moves = Moves(lines, self.prices, self.original, self.tell, thorough=self.options.thorough)
         dropped: list[int] = []
         if not self.options.keep_lines:
@@ -259,17 +274,23 @@ class _Work:
             moves.narrow()
             moves.drop_shadowed()
             moves.join()
+            # A joined rule may match fewer calls than its mask names, and need fewer conditions.
             moves.narrow()
             moves.trim()
             moves.reorder()
         others = [self.original[number] for number in self._others]
+        # While a rule names a call that sends signals, the kernel collects their receivers.
         signals.keep(self.original, others, moves.lines, self.prices)
         arranged = [moves.lines.in_order()]
         deciding = self._deciding(arranged[0])
+        # The walk ends at the rule that decides, so those that decide about the workload come
+        # first.
         if deciding:
             first = moves.lines.with_what_stands_before(deciding)
             arranged.append(moves.lines.in_order(lambda line: int(line not in first)))
         if self.options.never_first:
+            # One order of priorities covers list and buckets: behind `never`, rules on files would
+            # lose.
             above = moves.lines.in_order(lambda line: int(not line.rule.in_a_bucket))
             arranged.append(never.in_front(above, ranked, self.prices, b32=self.options.b32))
         arranged.sort(key=self._price)
@@ -282,14 +303,14 @@ class _Work:
         counted = {FilterList.TASK, FilterList.IO_URING}
         return any(self.original[number].list in counted for number in self._others)
 
-    def _price(self, lines: Sequence[Line]) -> float:
+    def _price(self, lines: Sequence[Candidate]) -> float:
         """Return what the rules cost the workload (instructions)."""
         costs = self.prices.of_set([line.rule for line in lines])
         return sum(
             costs[case.event.arch, case.event.call] * case.weight for case in self.prices.typical
         )
 
-    def _deciding(self, lines: Sequence[Line]) -> set[Line]:
+    def _deciding(self, lines: Sequence[Candidate]) -> set[Candidate]:
         """Return the lines that decide about a call of the workload."""
         alike = self.prices.alike(line.rule for line in lines)
         found = set()
@@ -300,7 +321,7 @@ class _Work:
                     found.add(lines[by])
         return found
 
-    def _numbered(self, lines: Sequence[Line]) -> tuple[Line, ...]:
+    def _numbered(self, lines: Sequence[Candidate]) -> tuple[Candidate, ...]:
         """Return lines whose origins are indices into the input."""
         found = []
         for line in lines:
@@ -315,7 +336,8 @@ def _errors(rules: Iterable[KernelRule], operator: Operator) -> set[int]:
     """Return the results that rules compare with; negative ones are errors."""
     tests = (test for rule in rules for test in rule.conditions)
     return {
+        # The number of 32 bits without a sign, as one with a sign.
         (int(test.value) ^ _SIGN) - _SIGN
         for test in tests
-        if isinstance(test, Test) and test.field == "exit" and test.operator is operator
+        if is_test(test, "exit") and test.operator is operator
     }

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules import parse
-from hardcost.auditrules.fitting import expanded
-from hardcost.auditrules.kernelrule import ALL_CALLS, FilterList, Test
-from hardcost.auditrules.optimize import never, reasons
-from hardcost.auditrules.optimize.byclass import NUMBERS, class_numbers
-from hardcost.auditrules.optimize.reach import bits, reach
-from hardcost.auditrules.prove.assumptions import under_releases
-from hardcost.auditrules.rule import Kind
-from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.translate import translate_all
-from hardcost.auditrules.write import text_of
+from auditrules.auditctl.field_rules import expanded
+from auditrules.auditctl.translate import Target, translate_all
+from auditrules.auditctl.write import text_of
+from auditrules.model.kernel_rule import ALL_CALLS, FilterList, KernelRule, bits, mask_of
+from auditrules.model.location import Location
+from auditrules.model.rule import Reading, RuleKind
+from auditrules.optimize import never, reasons
+from auditrules.optimize.lines import Candidate
+from auditrules.optimize.optimize import Optimised
+from auditrules.optimize.permissions import NUMBERS, class_numbers
+from auditrules.optimize.reachable_calls import reach
+from auditrules.prove.assumptions import under_releases
+from auditrules.read import parse
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Release
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.optimize.lines import Line
-    from hardcost.auditrules.optimize.optimise import Optimised
-    from hardcost.auditrules.rule import Place, Reading
-    from hardcost.auditrules.tables.lookup import Release
-    from hardcost.auditrules.translate import Target
-
-_WIDTH = 100  # columns of a comment of ours
+_WIDTH = 100  # columns of a comment that is written
 _SAVINGS = (
     "What a change saves is predicted, for the mean call of the workload where no rule records it."
 )
@@ -49,7 +43,7 @@ _CLASS_NAMES = {
 }
 
 _MOST_QUOTED = 1000  # characters of a line that a comment repeats
-_SETTINGS = frozenset({Kind.SETTING, Kind.MOOT, Kind.LEFT_OUT})
+_SETTINGS = frozenset({RuleKind.SETTING, RuleKind.MOOT, RuleKind.LEFT_OUT})
 
 
 class ChangedByWritingError(RuntimeError):
@@ -90,7 +84,7 @@ def rule_text(rule: KernelRule, classes: Sequence[int] = ()) -> str:
     line = text_of(rule, classes)
     if not by_number(rule):
         return line
-    beside = rule.mask & ~expanded(sum(1 << number for number in classes))
+    beside = rule.mask & ~expanded(mask_of(classes))
     calls = ",".join(map(str, [*bits(beside), *classes]))
     words = line.split(" ")  # the calls precede all conditions, which may contain spaces
     return " ".join([*words[:3], calls, *words[4:]])
@@ -98,11 +92,7 @@ def rule_text(rule: KernelRule, classes: Sequence[int] = ()) -> str:
 
 def by_number(rule: KernelRule) -> bool:
     """Say whether a rule's calls are written as numbers."""
-    return (
-        rule.list is FilterList.EXIT
-        and rule.mask != ALL_CALLS
-        and not any(isinstance(test, Test) and test.field == "arch" for test in rule.conditions)
-    )
+    return rule.list is FilterList.EXIT and rule.mask != ALL_CALLS and not rule.tests("arch")
 
 
 @dataclass
@@ -142,11 +132,11 @@ class _Writer:
         waiting: list[str] = []
         seen = False
         for reading in self.readings:
-            place: Place | None = reading.place
+            place: Location | None = reading.place
             if reading.rule is not None and place in index:
                 self._before[index[place]] = waiting
                 waiting, seen = [], True
-            elif reading.kind is Kind.FAULT:
+            elif reading.kind is RuleKind.FAULT:
                 waiting += _comment(f"left out, since auditctl refuses it: {_quoted(reading.text)}")
             elif reading.deletes is not None and seen:
                 waiting.append(
@@ -154,9 +144,9 @@ class _Writer:
                 )
             elif reading.text.startswith("-e"):
                 ends.append(reading.text)  # it may lock the rules
-            elif reading.kind is Kind.COMMENT or reading.kind in _SETTINGS:
+            elif reading.kind is RuleKind.COMMENT or reading.kind in _SETTINGS:
                 waiting.append(reading.text)
-            elif reading.kind is Kind.BLANK:
+            elif reading.kind is RuleKind.BLANK:
                 if not seen and waiting:
                     head += [*waiting, ""]
                     waiting = []
@@ -229,10 +219,10 @@ class _Writer:
         return _source(rule)
 
     @cached_property
-    def _raw(self) -> dict[Place | None, str]:
+    def _raw(self) -> dict[Location | None, str]:
         return {reading.place: reading.raw for reading in self.readings if reading.raw}
 
-    def _line(self, line: Line) -> Iterator[str]:
+    def _line(self, line: Candidate) -> Iterator[str]:
         for number in line.origins:
             yield from self._before.pop(number, ())
         rules = [self.made.original[number] for number in line.origins]
@@ -251,7 +241,7 @@ class _Writer:
             return
         classes = class_numbers(line.rule, rules, b32=self.made.options.b32)
         self._classes.update(classes)
-        beside = line.rule.mask & ~expanded(sum(1 << number for number in classes))
+        beside = line.rule.mask & ~expanded(mask_of(classes))
         if by_number(line.rule) and beside:
             meaning = _meaning(beside, line.rule)
             number = self._lists.setdefault(meaning, len(self._lists) + 1)

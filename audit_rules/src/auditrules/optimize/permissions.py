@@ -8,23 +8,19 @@ of a mask represent the kernel's own classes of calls, which it expands when it 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from hardcost.auditrules.fieldtests import compare
-from hardcost.auditrules.fitting import CLASS_BIT, CLASSES, expanded
-from hardcost.auditrules.kernelrule import (
+from auditrules.auditctl.field_rules import CLASS_BIT, CLASSES, expanded
+from auditrules.kernel.field_tests import arches_of
+from auditrules.model.kernel_rule import (
     ALL_CALLS,
     ATTRIBUTES,
     READ,
     WRITE,
     KernelRule,
     Operator,
-    Test,
+    mask_of,
 )
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _BITS = {"read": READ, "write": WRITE, "attributes": ATTRIBUTES}
 
@@ -47,27 +43,19 @@ def class_numbers(rule: KernelRule, origins: Sequence[KernelRule], *, b32: bool)
         if number is None or not of_all:
             return ()
         wanted |= number
+    arches = arches_of(rule)
     found = tuple(
         number
         for (arch, name), number in NUMBERS.items()
-        if _BITS[name] & wanted and (b32 or arch == "b64") and _is_for(rule, arch)
+        if _BITS[name] & wanted and (b32 or arch == "b64") and arch in arches
     )
-    mask = expanded(sum(1 << number for number in found))
+    mask = expanded(mask_of(found))
     return found if of_all and not mask & ~rule.mask and rule.mask != ALL_CALLS else ()
 
 
 def _permissions(rule: KernelRule) -> int | None:
     """Return what a rule's test of `perm` asks for."""
-    for test in rule.conditions:
-        if isinstance(test, Test) and test.field == "perm" and test.operator is Operator.EQUAL:
+    for test in rule.tests("perm"):
+        if test.operator is Operator.EQUAL:
             return int(test.value)
     return None
-
-
-def _is_for(rule: KernelRule, arch: lookup.Arch) -> bool:
-    """Say whether a rule's tests of `arch` let an ABI through."""
-    return all(
-        compare(lookup.ARCH_NUMBERS[arch], test.operator, int(test.value))
-        for test in rule.conditions
-        if isinstance(test, Test) and test.field == "arch"
-    )

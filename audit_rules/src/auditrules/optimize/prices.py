@@ -6,30 +6,25 @@ rules can be judged by these alone.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.cost.alike import Alike, Named, kind
-from hardcost.auditrules.cost.events import SOME_INODE, events
-from hardcost.auditrules.cost.predict import walked
-from hardcost.auditrules.event import FileId
-from hardcost.auditrules.fieldtests import holds
-from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Test
-from hardcost.auditrules.optimize.decidedcalls import DEVICE
-from hardcost.auditrules.semantics import BUCKETS, Loaded, bucket_of, load
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-
-    from hardcost.auditrules.cost.constants import Constants
-    from hardcost.auditrules.cost.predict import Histogram
-    from hardcost.auditrules.event import Event
-    from hardcost.auditrules.kernelrule import Condition
-    from hardcost.auditrules.tables.lookup import Arch
+from auditrules.cost.call_classes import Alike, NamingRules, kind
+from auditrules.cost.constants import Constants
+from auditrules.cost.events import SOME_INODE, events
+from auditrules.cost.predict import Histogram, walked
+from auditrules.kernel.event import Event, FileId
+from auditrules.kernel.field_tests import holds
+from auditrules.kernel.semantics import BUCKETS, Loaded, bucket_of, load
+from auditrules.model.kernel_rule import Condition, FieldTest, KernelRule
+from auditrules.tables.lookup import Arch
 
 _ABSENT = -2
 """ENOENT: how a call on a file most often fails."""
+
+_DEVICE = (8, 1)
+"""The device of all files that rules name."""
 
 _NOBODY = 4_000_000_000
 """Unresolved users and groups have numbers from here on, in the model only."""
@@ -46,7 +41,7 @@ def no_directory(_path: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Case:
+class PricedCall:
     """A call for which rules are priced, and how often the workload makes it.
 
     Calls of one `kind` are equivalent for all rules that name them, and for all others.
@@ -70,9 +65,9 @@ class Prices:
     histogram: Histogram
     b32: bool = True
     likely_directory: Callable[[str], bool] = no_directory
-    typical: tuple[Case, ...] = ()
-    failing: tuple[Case, ...] = ()
-    by_number: dict[int, list[Case]] = field(default_factory=dict)
+    typical: tuple[PricedCall, ...] = ()
+    failing: tuple[PricedCall, ...] = ()
+    by_number: dict[int, list[PricedCall]] = field(default_factory=dict)
     _names: dict[str, int] = field(default_factory=dict)
     _files: dict[str, FileId] = field(default_factory=dict)
     _resolved: dict[KernelRule, KernelRule] = field(default_factory=dict)
@@ -97,8 +92,8 @@ class Prices:
         for case in (*self.typical, *self.failing):
             self.by_number.setdefault(case.event.call, []).append(case)
 
-    def _case(self, event: Event, weight: float) -> Case:
-        return Case(event, weight, self.kind(event))
+    def _case(self, event: Event, weight: float) -> PricedCall:
+        return PricedCall(event, weight, self.kind(event))
 
     def kind(self, event: Event) -> int:
         """Return a number that equivalent calls share (`cost.alike.kind`)."""
@@ -142,11 +137,11 @@ class Prices:
         return self._resolved[rule]
 
     def _with_number(self, test: Condition) -> Condition:
-        if not isinstance(test, Test):
+        if not isinstance(test, FieldTest):
             return test
         if test.field in {"path", "dir", "exe"}:
             at = len(self._files)
-            self._files.setdefault(str(test.value), FileId(*DEVICE, 1_000_000 + at))
+            self._files.setdefault(str(test.value), FileId(*_DEVICE, 1_000_000 + at))
         if isinstance(test.value, str) and _is_id(test.field):
             number = self._names.setdefault(test.value, _NOBODY + len(self._names))
             return replace(test, value=number)
@@ -181,11 +176,6 @@ class Prices:
         known = sum(inode % BUCKETS == bucket for inode in inodes if inode != SOME_INODE)
         return known + unknown / BUCKETS
 
-    def of_test(self, test: Test, event: Event) -> float:
-        """Return what a failing test costs a call, besides entering its rule."""
-        rule = KernelRule(FilterList.EXIT, Action.ALWAYS, 1 << event.call, (test,))
-        return self.of_rule(rule, event) - self.constants.walk["enter"]
-
     def of_conditions(self, rule: KernelRule, event: Event) -> Tested:
         """Return for each condition whether it holds for a call, and what testing it costs."""
         known = rule.conditions, self.kind(event)
@@ -205,9 +195,9 @@ class Prices:
         """Return what rules cost a call that none of them matches (instructions)."""
         return sum(self.of_rule(rule, event) for rule in rules)
 
-    def of_cases(self, rules: Sequence[KernelRule], cases: Iterable[Case]) -> list[float]:
+    def of_cases(self, rules: Sequence[KernelRule], cases: Iterable[PricedCall]) -> list[float]:
         """Return for each case what `of_rules` does."""
-        named = Named(rules)
+        named = NamingRules(rules)
         known: dict[Hashable, float] = {}
         costs = []
         for case in cases:
@@ -223,6 +213,12 @@ class Prices:
         costs = self.of_cases(rules, weighty)
         total = sum(cost * case.weight for cost, case in zip(costs, weighty, strict=True))
         return total / self.weight if self.weight else 0.0
+
+    def mean_of(self, costs: Mapping[tuple[Arch, int], float]) -> float:
+        """Return the workload's mean of costs by call."""
+        counted = {call: count for call, count in self.histogram.items() if call in costs}
+        total = sum(costs[call] * count for call, count in counted.items())
+        return total / (sum(counted.values()) or 1.0)
 
     def of_set(self, rules: Sequence[KernelRule]) -> Mapping[tuple[Arch, int], float]:
         """Return what a whole set costs each typical call: walk and record (instructions)."""

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from hardcost.auditrules.fieldtests import class_permissions, compare
-from hardcost.auditrules.kernelrule import ALL_CALLS, EXECUTE, READ, WRITE, Test
-from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.tables.lookup import NEWEST, OLDEST, RELEASES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.tables.lookup import Arch, Release
+from auditrules.kernel.field_tests import class_permissions, compare
+from auditrules.model.kernel_rule import ALL_CALLS, EXECUTE, READ, WRITE, FieldTest, KernelRule
+from auditrules.tables import lookup
+from auditrules.tables.lookup import NEWEST, OLDEST, RELEASES, Arch, Release
 
 _OPENS = frozenset({"open", "openat", "openat2"})
 _EXECUTES = frozenset({"execve", "execveat"})
 
 
-class Reach(NamedTuple):
+class ReachableCalls(NamedTuple):
     """Calls of each ABI, as masks like a rule's."""
 
     b64: int
@@ -35,29 +30,29 @@ class Reach(NamedTuple):
         """The numbers of the calls in either ABI."""
         return self.b64 | self.b32
 
-    def meets(self, other: Reach) -> bool:
+    def meets(self, other: ReachableCalls) -> bool:
         """Say whether there is a call in both."""
         return bool(self.b64 & other.b64 or self.b32 & other.b32)
 
-    def within(self, other: Reach) -> bool:
+    def within(self, other: ReachableCalls) -> bool:
         """Say whether all calls are in the other too."""
         return not (self.b64 & ~other.b64 or self.b32 & ~other.b32)
 
 
 @lru_cache(maxsize=8192)
-def reach(rule: KernelRule, *, b32: bool = True, release: Release = OLDEST) -> Reach:
+def reach(rule: KernelRule, *, b32: bool = True, release: Release = OLDEST) -> ReachableCalls:
     """Return the calls that the rule's mask, `arch` and `perm` let through, under a release.
 
     Without `b32` there are no calls of that ABI.
     """
     through = _through(rule, "b32", release) if b32 else 0
-    return Reach(_through(rule, "b64", release), through)
+    return ReachableCalls(_through(rule, "b64", release), through)
 
 
 def _through(rule: KernelRule, arch: Arch, release: Release) -> int:
     mask = rule.mask
     for test in rule.conditions:
-        if not isinstance(test, Test) or not isinstance(test.value, int):
+        if not isinstance(test, FieldTest) or not isinstance(test.value, int):
             continue
         if test.field == "arch":
             if not compare(lookup.ARCH_NUMBERS[arch], test.operator, test.value):
@@ -111,19 +106,10 @@ def _mask(arch: Arch, release: Release, wanted: Callable[[str, int], bool]) -> i
 
 def releases_of(*rules: KernelRule) -> tuple[Release, ...]:
     """Return the releases under which rules may reach different calls: only one without `perm`."""
-    tested = any(
-        isinstance(test, Test) and test.field == "perm"
-        for rule in rules
-        for test in rule.conditions
-    )
+    tested = any(rule.tests("perm") for rule in rules)
     return RELEASES if tested else RELEASES[:1]
 
 
-def reach_of_any(rule: KernelRule, *, b32: bool = True) -> Reach:
+def reach_of_any(rule: KernelRule, *, b32: bool = True) -> ReachableCalls:
     """Return the calls that the rule lets through under any release; later ones assign more."""
     return reach(rule, b32=b32, release=NEWEST)
-
-
-def bits(mask: int) -> list[int]:
-    """Return the numbers of a mask, lowest first."""
-    return [at for at, bit in enumerate(reversed(bin(mask))) if bit == "1"]

@@ -5,10 +5,8 @@ What is recorded is proved for the whole set; these sentences say it of each lin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from hardcost.auditrules.optimize import never, signals
-from hardcost.auditrules.optimize.moves import (
+from auditrules.optimize import never, signals
+from auditrules.optimize.changes import (
     BOTH_ABIS,
     MERGED,
     NARROWED,
@@ -17,9 +15,7 @@ from hardcost.auditrules.optimize.moves import (
     REORDERED,
     SHADOWED,
 )
-
-if TYPE_CHECKING:
-    from hardcost.auditrules.optimize.lines import Line
+from auditrules.optimize.lines import Candidate
 
 WHY = {
     SHADOWED: "this rule matches whatever the others did, and decides before them or as they do",
@@ -41,7 +37,7 @@ DROPPED = "no call is ever decided by it"
 """Why a line without a replacement is not needed."""
 
 
-def why(line: Line) -> str:
+def why(line: Candidate) -> str:
     """Return in a sentence why a changed line records the same; empty for one that is unchanged."""
     said = "; ".join(WHY[what] for what in line.done)
     return f"The same is recorded: {said}." if said else ""

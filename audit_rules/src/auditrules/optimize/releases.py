@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules import parse
-from hardcost.auditrules.loading import load_lines
-from hardcost.auditrules.prove.prove import DEFAULT_SECONDS, prove
-from hardcost.auditrules.tables.lookup import RELEASES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.auditrules.prove.relation import Relation, Result
-    from hardcost.auditrules.rule import Reading
-    from hardcost.auditrules.tables.lookup import Release
-    from hardcost.auditrules.translate import Target
+from auditrules.auditctl.translate import Target
+from auditrules.load.load import load_lines
+from auditrules.model.rule import Reading
+from auditrules.prove.prove import DEFAULT_SECONDS, prove_equal
+from auditrules.prove.relation import Relation, Result
+from auditrules.read import parse
+from auditrules.tables.lookup import RELEASES, Release
 
 
 def proofs(
@@ -36,5 +31,5 @@ def proofs(
     for release in RELEASES:
         under = replace(target, release=release)
         before, after = load_lines(parts, under).rules, load_lines([written], under).rules
-        found[release] = prove(before, after, relation, seconds, release)
+        found[release] = prove_equal(before, after, relation, seconds, release)
     return found

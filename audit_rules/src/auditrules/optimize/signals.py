@@ -6,27 +6,22 @@ that.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import ALL_CALLS, Operator, Test
-from hardcost.auditrules.optimize.covers import perm_holds_always
-from hardcost.auditrules.optimize.reach import bits, reach
-from hardcost.auditrules.sending import notes_signals, signal_calls
-from hardcost.auditrules.tables.lookup import RELEASES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.optimize.lines import Line, Lines
-    from hardcost.auditrules.optimize.prices import Prices
+from auditrules.kernel.signal_calls import notes_signals, signal_calls
+from auditrules.model.kernel_rule import ALL_CALLS, FieldTest, KernelRule, Operator, bits
+from auditrules.optimize.implication import perm_holds_always
+from auditrules.optimize.lines import Candidate, Candidates
+from auditrules.optimize.prices import Prices
+from auditrules.optimize.reachable_calls import reach
+from auditrules.tables.lookup import RELEASES
 
 KEPT = "names a call that sends signals, so that the kernel still records the receivers"
 
 
 def keep(
-    original: Iterable[KernelRule], others: Iterable[KernelRule], lines: Lines, prices: Prices
+    original: Iterable[KernelRule], others: Iterable[KernelRule], lines: Candidates, prices: Prices
 ) -> None:
     """Let a rule name a signal call again if one did and none does now.
 
@@ -46,7 +41,7 @@ def keep(
         lines.replace(number, tried, KEPT)
 
 
-def _naming(line: Line, *, b32: bool) -> list[KernelRule]:
+def _naming(line: Candidate, *, b32: bool) -> list[KernelRule]:
     """Return the rule with a signal call added that it can't match, one for each."""
     found = []
     for rule in _with_permissions(line.rule, b32=b32):
@@ -63,11 +58,9 @@ def _with_permissions(rule: KernelRule, *, b32: bool) -> Iterator[KernelRule]:
     No call that sends signals has any permission, so the test excludes such a call.
     """
     yield rule
-    if rule.watch is None and not any(
-        isinstance(test, Test) and test.field == "perm" for test in rule.conditions
-    ):
+    if rule.watch is None and not rule.tests("perm"):
         for wanted in range(1, 16):
-            test = Test("perm", Operator.EQUAL, wanted)
+            test = FieldTest("perm", Operator.EQUAL, wanted)
             if all(
                 perm_holds_always(test, reach(rule, b32=b32, release=release), release)
                 for release in RELEASES
@@ -78,7 +71,7 @@ def _with_permissions(rule: KernelRule, *, b32: bool) -> Iterator[KernelRule]:
 
 
 def _dearer(rule: KernelRule, tried: KernelRule, prices: Prices) -> tuple[float, float]:
-    """Return what another rule in the place of one costs a workload more, and one call of each."""
+    """Return what another rule instead of one costs a workload more, and one call of each."""
     more = [
         (prices.of_rule(tried, case.event) - prices.of_rule(rule, case.event), case.weight)
         for number in bits(rule.mask ^ tried.mask)

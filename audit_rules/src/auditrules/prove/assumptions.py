@@ -5,37 +5,19 @@ Each has a code, with which a bench violates it on a kernel and looks for the di
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from hardcost.auditrules.kernelrule import WATCH, Test
-from hardcost.auditrules.prove.atoms import OBJECT_LABELS
-from hardcost.auditrules.prove.unresolved import names
-from hardcost.auditrules.rule import plain_path, split_words
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.prove.relation import Relation
-    from hardcost.auditrules.tables.lookup import Release
+from auditrules.model.kernel_rule import WATCH, FieldTest, KernelRule, is_test
+from auditrules.model.rule import plain_path, split_words
+from auditrules.prove.formulas import OBJECT_LABELS
+from auditrules.prove.relation import Assumption, Relation
+from auditrules.prove.unknown_ids import names
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Release
 
 _LABELS = frozenset({
     "subj_user", "subj_role", "subj_type", "subj_sen", "subj_clr", *OBJECT_LABELS,
 })  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Assumption:
-    """A condition under which an answer holds."""
-
-    code: str
-    text: str
-
-    def __str__(self) -> str:
-        """Return the text."""
-        return self.text
 
 
 def assumptions(
@@ -73,7 +55,7 @@ def under_releases(
 
 
 def _fields(rules: Sequence[KernelRule]) -> set[str]:
-    return {test.field for rule in rules for test in rule.conditions if isinstance(test, Test)}
+    return {test.field for rule in rules for test in rule.conditions if isinstance(test, FieldTest)}
 
 
 def _of_loading(a: Sequence[KernelRule], b: Sequence[KernelRule]) -> Iterator[tuple[str, str]]:
@@ -142,7 +124,7 @@ def _known_kinds(rules: Sequence[KernelRule]) -> tuple[list[str], list[str]]:
         if rule.source is None or "-w" not in split_words(rule.source.text):
             continue
         for test in rule.conditions:
-            if isinstance(test, Test) and test.field in found:
+            if is_test(test, *found):
                 found[test.field].add(str(test.value))
     return sorted(found["dir"]), sorted(found["path"])
 
@@ -155,7 +137,7 @@ def _alike(rules: Sequence[KernelRule]) -> Iterator[list[str]]:
     written: dict[str, set[str]] = {}
     for rule in rules:
         for test in rule.conditions:
-            if isinstance(test, Test) and test.field in {"dir", "exe", "path", WATCH}:
+            if is_test(test, "dir", "exe", "path", WATCH):
                 path = str(test.value)
                 written.setdefault(plain_path(path), set()).add(path)
     for plain, paths in sorted(written.items()):

@@ -6,29 +6,25 @@ mostly what `perm` says. What remains is short, and often the same for both sets
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.fieldtests import class_permissions, compare
-from hardcost.auditrules.kernelrule import (
+from auditrules.kernel.field_tests import class_permissions, compare
+from auditrules.model.kernel_lists import by_rank
+from auditrules.model.kernel_rule import (
     ALL_CALLS,
     CALLS,
     Action,
+    Condition,
+    FieldTest,
     FilterList,
     KernelRule,
     Operator,
-    Test,
 )
-from hardcost.auditrules.loadedrules import by_rank
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from hardcost.auditrules.kernelrule import Condition
-    from hardcost.auditrules.tables.lookup import Arch, Release
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch, Release
 
 Source = int | str
 """Where a call's permissions come from: a number if they are known, or else one of these words:
@@ -43,13 +39,13 @@ BOUND_FOR = 2
 _SYMBOLIC: Mapping[str, Source] = MappingProxyType(
     {"open": "a1", "openat": "a2", "openat2": "flags", "socketcall": "bind"}
 )
-_EXECUTE = 1
-_KNOWN_ALWAYS = frozenset({"key"})
-_KNOWN_NEVER = frozenset({"msgtype", "fstype"})
+_EXECUTE = 1  # AUDIT_PERM_EXEC
+_KNOWN_ALWAYS = frozenset({"key"})  # no condition, though written as one
+_KNOWN_NEVER = frozenset({"msgtype", "fstype"})  # of records and file systems, which no call is
 
 
 @dataclass(frozen=True)
-class Part:
+class RuleRest:
     """What is left of a rule for the calls of one class."""
 
     conditions: frozenset[Condition]
@@ -58,7 +54,7 @@ class Part:
     bucket: bool
 
 
-Ranked = tuple[tuple[int, Part], ...]
+RankedRules = tuple[tuple[int, RuleRest], ...]
 """Rules from the highest priority to the lowest, each with its index in its set."""
 
 
@@ -69,16 +65,8 @@ class CallClass:
     arch: Arch
     calls: int
     source: Source
-    a: Ranked
-    b: Ranked
-
-    def numbers(self) -> Iterator[int]:
-        """Yield the calls' numbers."""
-        rest = self.calls
-        while rest:
-            low = rest & -rest
-            yield low.bit_length() - 1
-            rest ^= low
+    a: RankedRules
+    b: RankedRules
 
 
 def classes(
@@ -146,7 +134,7 @@ class _Left:
 
     index: int
     mask: int
-    part: Part
+    part: RuleRest
     telling: Condition | None
 
 
@@ -160,29 +148,30 @@ def _left(
         conditions = _folded(rule.conditions, arch, source)
         if conditions is not None:
             key, always = rule.key if keys else "", rule.action is Action.ALWAYS
-            part = Part(conditions, always, key, rule.in_a_bucket)
+            part = RuleRest(conditions, always, key, rule.in_a_bucket)
             found.append(_Left(index, rule.mask, part, max(conditions, key=_tells, default=None)))
     return found
 
 
 def _tells(condition: Condition) -> bool:
-    return isinstance(condition, Test) and isinstance(condition.value, str)
+    return isinstance(condition, FieldTest) and isinstance(condition.value, str)
 
 
-def _parts(left: Iterable[_Left], calls: int) -> Ranked:
+def _parts(left: Iterable[_Left], calls: int) -> RankedRules:
     """Return the rules for the calls of a class, without those that earlier ones pre-empt."""
-    found: list[tuple[int, Part]] = []
-    known: dict[Condition | None, list[Part]] = {}
+    found: list[tuple[int, RuleRest]] = []
+    known: dict[Condition | None, list[RuleRest]] = {}
     for one in left:
         part = one.part
         if not one.mask & calls or any(
+            # A rule in a bucket is tried on files alone, so it pre-empts none on the list.
             earlier.conditions <= part.conditions and (part.bucket or not earlier.bucket)
             for condition in part.conditions
             for earlier in known.get(condition, ())
         ):
             continue
         found.append((one.index, part))
-        if not part.conditions:
+        if not part.conditions:  # it decides about all calls that get here
             break
         known.setdefault(one.telling, []).append(part)
     return tuple(found)
@@ -194,7 +183,7 @@ def _folded(
     """Return the conditions that are not known to hold; None if one is known not to."""
     left: set[Condition] = set()
     for condition in conditions:
-        known = _known(condition, arch, source) if isinstance(condition, Test) else condition
+        known = _known(condition, arch, source) if isinstance(condition, FieldTest) else condition
         if known is False:
             return None
         if known is not True:
@@ -202,7 +191,7 @@ def _folded(
     return frozenset(left)
 
 
-def _known(test: Test, arch: Arch, source: Source) -> bool | Condition:
+def _known(test: FieldTest, arch: Arch, source: Source) -> bool | Condition:
     if test.field in _KNOWN_ALWAYS:
         return True
     if test.field in _KNOWN_NEVER:
@@ -220,23 +209,24 @@ def _known_permission(wanted: int, source: Source) -> bool | Condition:
     if isinstance(source, int):
         return bool(source & wanted)
     if source == "bind":
-        return Test("perm", Operator.EQUAL, BOUND_FOR) if wanted & BOUND_FOR else False
+        return FieldTest("perm", Operator.EQUAL, BOUND_FOR) if wanted & BOUND_FOR else False
     granted = [bool(access & wanted) for access in OPENED_FOR]
     if all(granted):
         return True
     if not any(granted):
         return False
-    return Test("perm", Operator.EQUAL, wanted & OPENED_FOR[-1])
+    # The flags of an open decide between reading and writing; the other permissions never hold.
+    return FieldTest("perm", Operator.EQUAL, wanted & OPENED_FOR[-1])
 
 
-def in_any_order(rules: Ranked) -> tuple[Part, ...]:
+def in_any_order(rules: RankedRules) -> tuple[RuleRest, ...]:
     """Return the rules with those sorted whose mutual order does not matter.
 
     Neighbours with the same action and key may be swapped within the exit list and within buckets:
     the result is the same.
     """
-    sorted_rules: list[Part] = []
-    run: list[Part] = []
+    sorted_rules: list[RuleRest] = []
+    run: list[RuleRest] = []
     for _, part in rules:
         if run and (run[0].always, run[0].key, run[0].bucket) != (
             part.always,
@@ -250,7 +240,7 @@ def in_any_order(rules: Ranked) -> tuple[Part, ...]:
     return tuple(sorted_rules)
 
 
-def _spelled(part: Part) -> list[str]:
+def _spelled(part: RuleRest) -> list[str]:
     return sorted(map(_text, part.conditions))
 
 

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from hardcost.auditrules.event import NO_INODE
-from hardcost.auditrules.fieldtests import permissions
-from hardcost.auditrules.kernelrule import UNSET
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hardcost.auditrules.event import Event, Name
-    from hardcost.auditrules.prove.relation import Difference
+from auditrules.kernel.event import EXT4, FORMAT, NO_INODE, Event, VisitedName
+from auditrules.kernel.field_tests import permissions
+from auditrules.model.kernel_rule import UNSET, letters
+from auditrules.model.rule import escaped
+from auditrules.prove.relation import Difference
+from auditrules.tables import lookup
 
 _IDS = (
     ("euid", "uid"), ("suid", "uid"), ("fsuid", "euid"),
     ("egid", "gid"), ("sgid", "gid"), ("fsgid", "egid"),
 )  # fmt: skip
-_LETTERS = ((4, "r"), (2, "w"), (1, "x"), (8, "a"))
 _TYPES = {number: name for name, number in lookup.FILE_TYPES.items()}
-_FORMAT = 0o170000
-_EXT4 = 0xEF53
 
 
 def difference_words(difference: Difference) -> str:
@@ -71,14 +64,14 @@ def _words(event: Event, exe: str | None, asked: frozenset[str]) -> Iterator[str
     if event.socket_family is not None:
         yield f"saddr_fam={event.socket_family}"
     if exe is not None:
-        yield f"exe={_escaped(exe)}"
+        yield f"exe={escaped(exe)}"
     for name in event.names:
         # One mention's words hold for the others of its path that don't say otherwise.
         whole = any(other != name and other.path == name.path for other in event.names)
         yield from _of_name(name, asked, whole=whole)
     granted = permissions(event)
     if granted:
-        yield f"perm={''.join(letter for bit, letter in _LETTERS if granted & bit)}"
+        yield f"perm={letters(granted)}"
     if event.raised:
         yield "raised=yes"
 
@@ -107,18 +100,18 @@ def _of_task(event: Event) -> Iterator[str]:
     if event.personality:
         yield f"pers={event.personality}"
     for what, text in sorted(event.subject.items()):
-        yield f"{what}={_escaped(text)}"
+        yield f"{what}={escaped(text)}"
 
 
-def _of_name(name: Name, asked: frozenset[str], *, whole: bool) -> Iterator[str]:
+def _of_name(name: VisitedName, asked: frozenset[str], *, whole: bool) -> Iterator[str]:
     """Yield the words of a file: all (`whole`), or those that `explain` would not assume."""
     if name.file.inode == NO_INODE:
         yield "path="
         return
-    yield f"path={_escaped(name.path or '(elsewhere)')}"
+    yield f"path={escaped(name.path or '(elsewhere)')}"
     if "inode" in asked:
         yield f"inode={name.file.inode}"
-    kind = name.mode & _FORMAT
+    kind = name.mode & FORMAT
     usual = (
         ("devmajor", name.file.major, 8),
         ("devminor", name.file.minor, 1),
@@ -132,12 +125,7 @@ def _of_name(name: Name, asked: frozenset[str], *, whole: bool) -> Iterator[str]
             yield f"{what}={number}"
     if whole or kind != lookup.FILE_TYPES["file"]:
         yield f"filetype={_TYPES.get(kind, f'{kind:#x}')}"
-    if whole or name.filesystem != _EXT4:
+    if whole or name.filesystem != EXT4:
         yield f"fstype={name.filesystem:#x}"
     for what, text in sorted(name.label.items()):
-        yield f"{what}={_escaped(text)}"
-
-
-def _escaped(text: str) -> str:
-    """Return a text as one word."""
-    return text.replace("\\", "\\\\").replace(" ", "\\ ")
+        yield f"{what}={escaped(text)}"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.event import NO_INODE, Event, FileId, Name
-from hardcost.auditrules.kernelrule import UNSET, WATCH, KernelRule, Operator, Test
-from hardcost.auditrules.prove import logic
-from hardcost.auditrules.prove.atoms import (
+from auditrules.kernel.event import EXT4, NO_INODE, Event, FileId, VisitedName
+from auditrules.model.kernel_rule import UNSET, WATCH, KernelRule, Operator, bits
+from auditrules.model.rule import plain_path
+from auditrules.prove import solver
+from auditrules.prove.call_classes import CallClass
+from auditrules.prove.formulas import (
     ARGUMENTS,
     GROUPS,
     HAS_ADDRESS,
@@ -23,24 +25,18 @@ from hardcost.auditrules.prove.atoms import (
     Atoms,
     inside,
 )
-from hardcost.auditrules.prove.kinds import surely_directories, unknown_paths
-from hardcost.auditrules.prove.unresolved import numbers_for
-from hardcost.auditrules.rule import plain_path
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from hardcost.auditrules.prove.classes import CallClass
-    from hardcost.auditrules.prove.logic import Formula, Model, Number
-    from hardcost.auditrules.tables.lookup import Arch
+from auditrules.prove.solver import Formula, Model, NumberTerm
+from auditrules.prove.unknown_ids import numbers_for
+from auditrules.prove.watch_kinds import surely_directories, unknown_paths
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 
 ORDINARY_CALLS = (
     "openat", "open", "unlinkat", "unlink", "renameat2", "renameat", "rename", "fchmodat", "chmod",
     "fchownat", "chown", "mkdirat", "mkdir", "truncate", "execve", "read", "getppid", "getuid",
     "setxattr", "creat", "link", "symlink", "mount", "sethostname", "kill", "ptrace", "socket",
 )  # fmt: skip
-"""Calls that are easy to make, the most telling first."""
+"""Calls that are easy to make, the most instructive first."""
 
 _VISITS_TWO = frozenset({"rename", "renameat", "renameat2", "link", "linkat"})
 _VISITS_ONE = frozenset(ORDINARY_CALLS[:17]) - _VISITS_TWO - {"read", "getppid", "getuid"} | {
@@ -51,20 +47,19 @@ _VISITS_ONE = frozenset(ORDINARY_CALLS[:17]) - _VISITS_TWO - {"read", "getppid",
     "chroot", "mount", "umount2", "execveat", "statx", "truncate64", "chown32", "lchown32",
 }  # fmt: skip
 _OPENERS = frozenset({"open", "openat", "openat2", "creat", "socket"})
-_A_DESCRIPTOR = 3
+_A_DESCRIPTOR = 3  # what a program's first open returns: 0 to 2 are its standard streams
 _EACCES = 13
 _ERRORS = (13, 2, 1)
 """The errors of ordinary calls, the easiest to cause first."""
 
-_MOST_ERRORS = 4095
+_MOST_ERRORS = 4095  # MAX_ERRNO: a result from -4095 to -1 is an error
 _REGULAR = 0o100000
-_USER = 1000
+_USER = 1000  # the usual first user who logs in, so that an example looks familiar
 _DEVICE = (8, 1)
 _FIRST_FILE = 1000
 _FIRST_PROGRAM = 5000
 _FIRST_VISITED = 9000
 _HIGH = 1 << 32
-_EXT4 = 0xEF53
 _ELSEWHERE = ("/tmp", "/srv", "/opt", "/home", "/var/lib", "/")  # noqa: S108  (no file)
 _LEAVES = ("x", "y", "z", *(f"x{number}" for number in range(2, 100)))
 
@@ -101,7 +96,8 @@ def best_call(found: CallClass) -> int:
         if name in known and found.calls >> known[name] & 1:
             return known[name]
     names = lookup.call_names(found.arch)
-    return next((one for one in found.numbers() if one in names), next(found.numbers()))
+    calls = bits(found.calls)
+    return next((one for one in calls if one in names), calls[0])
 
 
 def oddity(event: Event) -> int:
@@ -128,33 +124,33 @@ def wishes(atoms: Atoms, arch: Arch, call: int) -> Iterator[Formula]:
 
 
 def _wishes(atoms: Atoms, arch: Arch, call: int) -> list[Formula]:
-    found = [logic.negation(RAISED)]
+    found = [solver.negation(RAISED)]
     if "returned" in atoms.asked:
         found.append(RETURNED)
     found += _about_exit(atoms, arch, call)
-    found += [logic.negation(atoms.visited(slot)) for slot in range(1, atoms.slots)]
+    found += [solver.negation(atoms.visited(slot)) for slot in range(1, atoms.slots)]
     found += _about_places(atoms)
     # A path without a trailing slash is usually a file.
-    found += [logic.negation(held) for _, held in sorted(atoms.kinds.items())]
-    found += [logic.negation(held) for _, held in sorted(atoms.directories.items())]
+    found += [solver.negation(held) for _, held in sorted(atoms.kinds.items())]
+    found += [solver.negation(held) for _, held in sorted(atoms.directories.items())]
     if atoms.paths:
-        nowhere = logic.number(0)
-        found += [logic.same(atoms.of_name(slot, "which"), nowhere) for slot in range(atoms.slots)]
+        nowhere = solver.number_of(0)
+        found += [solver.same(atoms.of_name(slot, "which"), nowhere) for slot in range(atoms.slots)]
     if atoms.slots:
         visits = lookup.call_name(arch, call) in _VISITS_ONE | _VISITS_TWO
-        found.append(atoms.visited(0) if visits else logic.negation(atoms.visited(0)))
+        found.append(atoms.visited(0) if visits else solver.negation(atoms.visited(0)))
     asked = sorted(atoms.asked)
     if "exit" in atoms.asked and "fsuid" in atoms.asked:
-        permitted = logic.negation(_among(atoms, "exit", (-1, -_EACCES)))
-        found.append(logic.any_of([permitted, _among(atoms, "fsuid", (_USER,))]))
+        permitted = solver.negation(_among(atoms, "exit", (-1, -_EACCES)))
+        found.append(solver.any_of([permitted, _among(atoms, "fsuid", (_USER,))]))
     for group in (USERS, GROUPS):
         found += [_among(atoms, what, (0, _USER)) for what in asked if what in group]
     values = [value for _, value in sorted(atoms.names.items())]
     for index, value in enumerate(values):
-        found.append(logic.compare(value, Operator.GREATER, logic.number(2 * _USER)))
-        found += [logic.negation(logic.same(value, other)) for other in values[:index]]
-    found += [logic.negation(member) for _, member in _members(atoms)]
-    found.append(logic.negation(HAS_ADDRESS))
+        found.append(solver.compare(value, Operator.GREATER, solver.number_of(2 * _USER)))
+        found += [solver.negation(solver.same(value, other)) for other in values[:index]]
+    found += [solver.negation(member) for _, member in _members(atoms)]
+    found.append(solver.negation(HAS_ADDRESS))
     found += [_among(atoms, what, range(3)) for what in asked if what in {*ARGUMENTS, "flags"}]
     usual = {"auid": _USER, "sessionid": 1, "ppid": 1, "pid": _USER, "exe": 0}
     found += [_among(atoms, what, (usual.get(what, 0),)) for what in asked if what in _OF_CALL]
@@ -168,16 +164,16 @@ _OF_CALL = frozenset({*USERS, *GROUPS, *PLAIN, *ARGUMENTS, "exe", "flags"})
 
 def _among(atoms: Atoms, what: str, values: Iterable[int]) -> Formula:
     unknown = atoms.ask(what)
-    return logic.any_of(logic.same(unknown, logic.number(value)) for value in values)
+    return solver.any_of(solver.same(unknown, solver.number_of(value)) for value in values)
 
 
 def _about_exit(atoms: Atoms, arch: Arch, call: int) -> list[Formula]:
     found: list[Formula] = []
     if "exit" in atoms.asked:
         code = atoms.ask("exit")
-        failed = logic.compare(code, Operator.GREATER_OR_EQUAL, logic.number(-_MOST_ERRORS))
+        failed = solver.compare(code, Operator.GREATER_OR_EQUAL, solver.number_of(-_MOST_ERRORS))
         if "success" in atoms.asked:
-            found.append(logic.any_of([logic.negation(SUCCESS), logic.negation(failed)]))
+            found.append(solver.any_of([solver.negation(SUCCESS), solver.negation(failed)]))
         usual = _usual_exit(arch, call)
         codes = (usual, *(-error for error in _ERRORS))
         found += [_among(atoms, "exit", codes[:length]) for length in range(len(codes), 0, -1)]
@@ -197,11 +193,11 @@ def _about_places(atoms: Atoms) -> list[Formula]:
     for index, (one, held) in enumerate(directories):
         for other, further in directories[:index]:
             if not inside(one, other) and not inside(other, one):
-                found.append(logic.negation(logic.all_of([held, further])))
+                found.append(solver.negation(solver.all_of([held, further])))
         for path, number in sorted(atoms.paths.items()):
             if not inside(path, one) and atoms.slots:
-                here = logic.same(atoms.of_name(0, "which"), logic.number(number))
-                found.append(logic.negation(logic.all_of([atoms.visited(0), here, held])))
+                here = solver.same(atoms.of_name(0, "which"), solver.number_of(number))
+                found.append(solver.negation(solver.all_of([atoms.visited(0), here, held])))
     return found
 
 
@@ -213,19 +209,19 @@ def _about_name(atoms: Atoms, slot: int) -> list[Formula]:
         if what == "inode":
             value = _FIRST_VISITED + slot
         elif what in OWNERS:
-            owners = [logic.same(atoms.of_name(slot, what), logic.number(_USER))]
-            owners.append(logic.same(atoms.of_name(slot, what), logic.number(0)))
-            found += [logic.any_of(owners), owners[0]]
+            owners = [solver.same(atoms.of_name(slot, what), solver.number_of(_USER))]
+            owners.append(solver.same(atoms.of_name(slot, what), solver.number_of(0)))
+            found += [solver.any_of(owners), owners[0]]
             continue
-        found.append(logic.same(atoms.of_name(slot, what), logic.number(value)))
+        found.append(solver.same(atoms.of_name(slot, what), solver.number_of(value)))
     return found
 
 
-def numbers(atoms: Atoms) -> list[Number]:
+def numbers(atoms: Atoms) -> list[NumberTerm]:
     """Return all numbers that `read` takes from a model, always in the same order."""
     of_files = sorted(atoms.asked & NUMBERS_OF_NAMES)
     of_calls = sorted(atoms.asked - NUMBERS_OF_NAMES - {"which", "returned", "success"})
-    found = [logic.unknown(what) for what in of_calls]
+    found = [solver.unknown(what) for what in of_calls]
     found += [value for _, value in sorted(atoms.names.items())]
     for slot in range(atoms.slots):
         which = ["which"] if atoms.paths else []
@@ -234,7 +230,7 @@ def numbers(atoms: Atoms) -> list[Number]:
     return found + [atoms.of_path(path, what) for path in sorted(atoms.paths) for what in inodes]
 
 
-def _members(atoms: Atoms) -> list[tuple[Number, Formula]]:
+def _members(atoms: Atoms) -> list[tuple[NumberTerm, Formula]]:
     return [atoms.members[group] for group in sorted(atoms.members, key=repr)]
 
 
@@ -246,7 +242,7 @@ def read(
     model: Model,
     found: CallClass,
     rules: Sequence[KernelRule],
-    filesystem: int = _EXT4,
+    filesystem: int = EXT4,
 ) -> Example:
     """Return the event that a model stands for, a call of the class.
 
@@ -289,7 +285,7 @@ def read(
     )
     names = tuple(replace(name, filesystem=filesystem) for name in reader.names(files))
     chosen = numbers_for(rules, {name: model.value(value) for name, value in atoms.names.items()})
-    texts = {str(test.value) for rule in rules for test in _places(rule)}
+    texts = {str(test.value) for rule in rules for test in rule.tests("path", "dir", "exe", WATCH)}
     at = {text: files[plain_path(text)] for text in texts}
     trees = _directories(atoms, model, rules)
     others = frozenset(unknown_paths(rules)) - trees
@@ -307,14 +303,6 @@ def _directories(atoms: Atoms, model: Model, rules: Sequence[KernelRule]) -> fro
     return surely_directories(rules) | found
 
 
-def _places(rule: KernelRule) -> list[Test]:
-    return [
-        test
-        for test in rule.conditions
-        if isinstance(test, Test) and test.field in {"path", "dir", "exe", WATCH}
-    ]
-
-
 class _Reader:
     """A model's values, usual ones where the rules ask for none."""
 
@@ -324,7 +312,7 @@ class _Reader:
     def number(self, what: str, usual: int) -> int:
         if what not in self.atoms.asked:
             return usual
-        return self.model.value(logic.unknown(what))
+        return self.model.value(solver.unknown(what))
 
     def exit(self, arch: Arch, call: int) -> int | None:
         asked = self.atoms.asked
@@ -349,7 +337,9 @@ class _Reader:
             return None
         return self.number("saddr_fam", 0)
 
-    def labels(self, ask: Callable[[str], logic.Number], fields: Iterable[str]) -> dict[str, str]:
+    def labels(
+        self, ask: Callable[[str], solver.NumberTerm], fields: Iterable[str]
+    ) -> dict[str, str]:
         found: dict[str, str] = {}
         for field in fields:
             value = self.model.value(ask(field))
@@ -361,7 +351,13 @@ class _Reader:
     def files(self, rules: Sequence[KernelRule]) -> dict[str, FileId]:
         """Return the files at all plain paths that rules name, each another file."""
         found: dict[str, FileId] = {}
-        places = sorted({plain_path(str(test.value)) for rule in rules for test in _places(rule)})
+        places = sorted(
+            {
+                plain_path(str(test.value))
+                for rule in rules
+                for test in rule.tests("path", "dir", "exe", WATCH)
+            }
+        )
         for index, path in enumerate(places):
             inode = self._of_path(path, "inode", _FIRST_FILE + index)
             major = self._of_path(path, "devmajor", _DEVICE[0])
@@ -376,12 +372,12 @@ class _Reader:
             return usual
         return self.model.value(self.atoms.of_path(path, what))
 
-    def names(self, files: Mapping[str, FileId]) -> tuple[Name, ...]:
+    def names(self, files: Mapping[str, FileId]) -> tuple[VisitedName, ...]:
         atoms = self.atoms
         slots = [slot for slot in range(atoms.slots) if self.model.holds(atoms.visited(slot))]
         watched = {index: path for path, index in atoms.paths.items()}
         open_places = {path for path, held in atoms.directories.items() if self.model.holds(held)}
-        found: list[Name] = []
+        found: list[VisitedName] = []
         for slot in slots:
             which = self.model.value(atoms.of_name(slot, "which")) if atoms.paths else 0
             name = self._name(slot, watched.get(which), files)
@@ -393,7 +389,7 @@ class _Reader:
                 found.append(self._placed(name, (place,), open_places, found))
         return tuple(found)
 
-    def _missing(self, names: Iterable[Name], wanted: Iterable[str]) -> list[str]:
+    def _missing(self, names: Iterable[VisitedName], wanted: Iterable[str]) -> list[str]:
         """Return the wanted directories, the deepest alone, in which none of the names lies."""
         left = [place for place in wanted if not any(name.lies_in(place) for name in names)]
         return [
@@ -403,8 +399,12 @@ class _Reader:
         ]
 
     def _placed(
-        self, name: Name, places: Iterable[str], wanted: set[str], others: Sequence[Name]
-    ) -> Name:
+        self,
+        name: VisitedName,
+        places: Iterable[str],
+        wanted: set[str],
+        others: Sequence[VisitedName],
+    ) -> VisitedName:
         """Return a name at a path in one of the places, without a path if there is none.
 
         The path lies in no directory but wanted ones, no rule names it, and another file has
@@ -422,9 +422,9 @@ class _Reader:
                 return here
         return replace(name, path=None)
 
-    def _name(self, slot: int, path: str | None, files: Mapping[str, FileId]) -> Name:
+    def _name(self, slot: int, path: str | None, files: Mapping[str, FileId]) -> VisitedName:
         if not self.model.holds(self.atoms.leads(slot)):
-            return Name()
+            return VisitedName()
         number = self._of_name
         if path is not None:
             file = files[path]
@@ -436,7 +436,7 @@ class _Reader:
                 inode += _HIGH
             file = FileId(major, minor, inode)
         fields = [one for one in OBJECT_LABELS if one in self.atoms.labels]
-        return Name(
+        return VisitedName(
             path=path,
             file=file,
             special_device=(

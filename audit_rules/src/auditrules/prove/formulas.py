@@ -7,20 +7,15 @@ always hold are `laws`, collected for the unknowns that are used.
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import UNSET, Comparison, Operator, Test
-from hardcost.auditrules.prove import logic
-from hardcost.auditrules.prove.classes import OPENED_FOR
-from hardcost.auditrules.rule import plain_path
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from hardcost.auditrules.kernelrule import Condition
-    from hardcost.auditrules.prove.classes import Source
-    from hardcost.auditrules.prove.logic import Formula, Number
+from auditrules.kernel.event import FORMAT
+from auditrules.model.kernel_rule import UNSET, Condition, FieldTest, IdComparison, Operator
+from auditrules.model.rule import plain_path
+from auditrules.prove import solver
+from auditrules.prove.call_classes import OPENED_FOR, Source
+from auditrules.prove.solver import Formula, NumberTerm
 
 USERS = ("uid", "euid", "suid", "fsuid", "auid")
 GROUPS = ("gid", "egid", "sgid", "fsgid")
@@ -29,14 +24,12 @@ OF_FILES = frozenset({"devmajor", "devminor", "inode", "obj_uid", "obj_gid", *OB
 OWNERS = frozenset({"obj_uid", "obj_gid"})
 PLAIN = ("pid", "ppid", "sessionid", "pers")
 ARGUMENTS = ("a0", "a1", "a2", "a3")
-FORMAT_BITS = 0o170000
-"""The bits of a file's mode that say its type."""
 
 IS_DIRECTORY = "is-directory"
 """The field of a condition that no kernel knows: whether a directory lies at a path (`kinds`)."""
 
-_BIND = 2
-_MOST_ERRORS = 4095
+_BIND = 2  # SYS_BIND of linux/net.h, the first argument of `socketcall`
+_MOST_ERRORS = 4095  # MAX_ERRNO: a result from -4095 to -1 is an error
 _OTHER = 0
 _NO_LABEL = UNSET
 
@@ -63,9 +56,9 @@ class Atoms:
     directories: dict[str, Formula] = field(default_factory=dict)
     programs: dict[str, int] = field(default_factory=dict)
     kinds: dict[str, Formula] = field(default_factory=dict)
-    names: dict[tuple[str, str], Number] = field(default_factory=dict)
+    names: dict[tuple[str, str], NumberTerm] = field(default_factory=dict)
     labels: dict[str, dict[str, int]] = field(default_factory=dict)
-    members: dict[int | str, tuple[Number, Formula]] = field(default_factory=dict)
+    members: dict[int | str, tuple[NumberTerm, Formula]] = field(default_factory=dict)
     asked: set[str] = field(default_factory=set)
     _known: dict[tuple[Condition, int | None], Formula] = field(default_factory=dict)
 
@@ -75,25 +68,25 @@ class Atoms:
 
     def visited(self, slot: int) -> Formula:
         """Return whether the call visits that many names and one more."""
-        return logic.truth(f"visited {slot}")
+        return solver.truth(f"visited {slot}")
 
-    def of_name(self, slot: int, what: str) -> Number:
+    def of_name(self, slot: int, what: str) -> NumberTerm:
         """Return a number of a visited name."""
         self.asked.add(what)
-        return logic.unknown(f"{what} of name {slot}")
+        return solver.unknown(f"{what} of name {slot}")
 
-    def of_path(self, path: str, what: str) -> Number:
+    def of_path(self, path: str, what: str) -> NumberTerm:
         """Return a number of the file at a watched path."""
-        return logic.unknown(f"{what} of {path}")
+        return solver.unknown(f"{what} of {path}")
 
-    def ask(self, what: str) -> Number:
+    def ask(self, what: str) -> NumberTerm:
         """Return a number of the call or its task."""
         self.asked.add(what)
-        return logic.unknown(what)
+        return solver.unknown(what)
 
     def leads(self, slot: int) -> Formula:
         """Return whether a visited name leads to a file."""
-        return logic.truth(f"name {slot} leads to a file")
+        return solver.truth(f"name {slot} leads to a file")
 
     def holds(self, condition: Condition, slot: int | None = None) -> Formula:
         """Return when a condition holds: for the call, or for the file that a name led to.
@@ -103,7 +96,7 @@ class Atoms:
         """
         key = (condition, slot)
         if key not in self._known:
-            if isinstance(condition, Comparison):
+            if isinstance(condition, IdComparison):
                 self._known[key] = self._compared(condition)
             else:
                 self._known[key] = self._tested(condition, slot)
@@ -111,11 +104,11 @@ class Atoms:
 
     def all_hold(self, conditions: Sequence[Condition], slot: int | None) -> Formula:
         """Return when all of the conditions hold."""
-        return logic.all_of(self.holds(condition, slot) for condition in conditions)
+        return solver.all_of(self.holds(condition, slot) for condition in conditions)
 
     # Conditions -------------------------------------------------------------------------------
 
-    def _tested(self, test: Test, slot: int | None) -> Formula:
+    def _tested(self, test: FieldTest, slot: int | None) -> Formula:
         kind = test.field
         if kind in OF_FILES:
             if slot is not None:
@@ -124,10 +117,10 @@ class Atoms:
         if kind in USERS or kind in GROUPS:
             return self._id(test)
         if kind in PLAIN or kind in ARGUMENTS:
-            return logic.compare(self.ask(kind), test.operator, self.value(test))
+            return solver.compare(self.ask(kind), test.operator, self.value(test))
         if kind.startswith("subj_"):
             return self._label(test, self.ask(kind))
-        readers: dict[str, Callable[[Test, int | None], Formula]] = {
+        readers: dict[str, Callable[[FieldTest, int | None], Formula]] = {
             "exit": self._exit,
             "success": self._success,
             "loginuid_set": self._is_set,
@@ -143,214 +136,216 @@ class Atoms:
             raise UnsupportedError(f"the prover does not support the field {kind}")
         return readers[kind](test, slot)
 
-    def value(self, test: Test) -> Number:
+    def value(self, test: FieldTest) -> NumberTerm:
         """Return the value of a test: an unknown, but always the same, for a name's number."""
         if isinstance(test.value, int):
-            return logic.number(test.value)
+            return solver.number_of(test.value)
         what = "group" if test.field.endswith("gid") else "user"
-        found = logic.unknown(f"{what} {test.value}")
+        found = solver.unknown(f"{what} {test.value}")
         self.names[what, test.value] = found
         return found
 
-    def _id(self, test: Test) -> Formula:
+    def _id(self, test: FieldTest) -> Formula:
         value = self.value(test)
-        held = logic.compare(self.ask(test.field), test.operator, value)
+        held = solver.compare(self.ask(test.field), test.operator, value)
         if test.field not in {"gid", "egid"}:
             return held
         if test.operator is Operator.EQUAL:
-            return logic.any_of([held, self._member(test, value)])
+            return solver.any_of([held, self._member(test, value)])
         if test.operator is Operator.NOT_EQUAL:
-            return logic.all_of([held, logic.negation(self._member(test, value))])
+            return solver.all_of([held, solver.negation(self._member(test, value))])
         return held
 
-    def _member(self, test: Test, value: Number) -> Formula:
+    def _member(self, test: FieldTest, value: NumberTerm) -> Formula:
         """Return whether a value is among the task's supplementary groups."""
         if test.value not in self.members:
-            self.members[test.value] = (value, logic.truth(f"member of {test.value!r}"))
+            self.members[test.value] = (value, solver.truth(f"member of {test.value!r}"))
         return self.members[test.value][1]
 
-    def _exit(self, test: Test, _slot: int | None) -> Formula:
+    def _exit(self, test: FieldTest, _slot: int | None) -> Formula:
         self.asked.add("returned")
-        held = logic.compare(self.ask("exit"), test.operator, self.value(test))
-        return logic.all_of([RETURNED, held])
+        held = solver.compare(self.ask("exit"), test.operator, self.value(test))
+        return solver.all_of([RETURNED, held])
 
-    def _success(self, test: Test, _slot: int | None) -> Formula:
+    def _success(self, test: FieldTest, _slot: int | None) -> Formula:
         self.asked |= {"returned", "success"}
-        mark = logic.either_number(SUCCESS, logic.number(1), logic.number(2))
-        wanted = logic.number(1 if test.value else 2)
-        return logic.all_of([RETURNED, logic.compare(mark, test.operator, wanted)])
+        mark = solver.either_number(SUCCESS, solver.number_of(1), solver.number_of(2))
+        wanted = solver.number_of(1 if test.value else 2)
+        return solver.all_of([RETURNED, solver.compare(mark, test.operator, wanted)])
 
-    def _is_set(self, test: Test, _slot: int | None) -> Formula:
-        unset = logic.same(self.ask("auid"), logic.number(UNSET))
-        mark = logic.either_number(unset, logic.number(0), logic.number(1))
-        return logic.compare(mark, test.operator, self.value(test))
+    def _is_set(self, test: FieldTest, _slot: int | None) -> Formula:
+        unset = solver.same(self.ask("auid"), solver.number_of(UNSET))
+        mark = solver.either_number(unset, solver.number_of(0), solver.number_of(1))
+        return solver.compare(mark, test.operator, self.value(test))
 
-    def _family(self, test: Test, _slot: int | None) -> Formula:
-        held = logic.compare(self.ask("saddr_fam"), test.operator, self.value(test))
-        return logic.all_of([HAS_ADDRESS, held])
+    def _family(self, test: FieldTest, _slot: int | None) -> Formula:
+        held = solver.compare(self.ask("saddr_fam"), test.operator, self.value(test))
+        return solver.all_of([HAS_ADDRESS, held])
 
-    def _permission(self, test: Test, _slot: int | None) -> Formula:
+    def _permission(self, test: FieldTest, _slot: int | None) -> Formula:
         if test.operator is not Operator.EQUAL or not isinstance(test.value, int):
             raise UnsupportedError("the prover supports perm only with =")
         match self.source:
             case int():
-                return logic.constant(value=bool(self.source & test.value))
+                return solver.constant(value=bool(self.source & test.value))
             case "bind":
-                return logic.same(self.ask("a0"), logic.number(_BIND))
+                return solver.same(self.ask("a0"), solver.number_of(_BIND))
             case _:
                 flags = self.ask(self.source)
                 wanted = test.value
-                return logic.any_of(
-                    logic.low_bits(flags, 2, bits)
+                return solver.any_of(
+                    solver.low_bits(flags, 2, bits)
                     for bits, access in enumerate(OPENED_FOR)
                     if access & wanted
                 )
 
-    def _path(self, test: Test, slot: int | None) -> Formula:
+    def _path(self, test: FieldTest, slot: int | None) -> Formula:
         if slot is None or test.operator is not Operator.EQUAL:
             raise UnsupportedError("the prover supports path only with = in a bucket")
         path = plain_path(str(test.value))
         index = self.paths.setdefault(path, len(self.paths) + 1)
-        return logic.same(self.of_name(slot, "which"), logic.number(index))
+        return solver.same(self.of_name(slot, "which"), solver.number_of(index))
 
-    def _directory(self, test: Test, _slot: int | None) -> Formula:
+    def _directory(self, test: FieldTest, _slot: int | None) -> Formula:
         path = plain_path(str(test.value))
         if not self.slots:
-            return logic.constant(value=test.operator is not Operator.EQUAL)
-        held = self.directories.setdefault(path, logic.truth(f"in {path}"))
-        return held if test.operator is Operator.EQUAL else logic.negation(held)
+            return solver.constant(value=test.operator is not Operator.EQUAL)
+        held = self.directories.setdefault(path, solver.truth(f"in {path}"))
+        return held if test.operator is Operator.EQUAL else solver.negation(held)
 
-    def _kind(self, test: Test, _slot: int | None) -> Formula:
+    def _kind(self, test: FieldTest, _slot: int | None) -> Formula:
         """Return whether a directory lies at a path, whatever a call visits."""
         path = str(test.value)
-        held = self.kinds.setdefault(path, logic.truth(f"{path} is a directory"))
-        return held if test.operator is Operator.EQUAL else logic.negation(held)
+        held = self.kinds.setdefault(path, solver.truth(f"{path} is a directory"))
+        return held if test.operator is Operator.EQUAL else solver.negation(held)
 
-    def _program(self, test: Test, _slot: int | None) -> Formula:
+    def _program(self, test: FieldTest, _slot: int | None) -> Formula:
         index = self.programs.setdefault(plain_path(str(test.value)), len(self.programs) + 1)
-        held = logic.same(self.ask("exe"), logic.number(index))
-        return held if test.operator is Operator.EQUAL else logic.negation(held)
+        held = solver.same(self.ask("exe"), solver.number_of(index))
+        return held if test.operator is Operator.EQUAL else solver.negation(held)
 
-    def _type(self, test: Test, _slot: int | None) -> Formula:
+    def _type(self, test: FieldTest, _slot: int | None) -> Formula:
         kind = self.value(test)
         held = self._of_any(
-            lambda slot: logic.all_of(
-                [self.leads(slot), logic.same(self.of_name(slot, "type"), kind)]
+            lambda slot: solver.all_of(
+                [self.leads(slot), solver.same(self.of_name(slot, "type"), kind)]
             )
         )
-        return held if test.operator is Operator.EQUAL else logic.negation(held)
+        return held if test.operator is Operator.EQUAL else solver.negation(held)
 
-    def _of_file(self, test: Test, slot: int) -> Formula:
+    def _of_file(self, test: FieldTest, slot: int) -> Formula:
         kind = test.field
         if kind in OBJECT_LABELS:
             return self._label(test, self.of_name(slot, kind))
         numbers = [kind]
         if kind in {"devmajor", "devminor"}:
             numbers.append(f"special {kind}")
-        return logic.any_of(
-            logic.compare(self.of_name(slot, what), test.operator, self.value(test))
+        return solver.any_of(
+            solver.compare(self.of_name(slot, what), test.operator, self.value(test))
             for what in numbers
         )
 
     def _of_any(self, held: Callable[[int], Formula]) -> Formula:
         """Return whether something holds of any visited name."""
-        return logic.any_of(
-            logic.all_of([self.visited(slot), held(slot)]) for slot in range(self.slots)
+        return solver.any_of(
+            solver.all_of([self.visited(slot), held(slot)]) for slot in range(self.slots)
         )
 
-    def _label(self, test: Test, label: Number) -> Formula:
+    def _label(self, test: FieldTest, label: NumberTerm) -> Formula:
         """Compare a part of a label: a number for each text that is known, one for no label."""
         if test.operator not in {Operator.EQUAL, Operator.NOT_EQUAL}:
             raise UnsupportedError(f"the prover supports no order among values of {test.field}")
         texts = self.labels.setdefault(test.field, {})
         index = texts.setdefault(str(test.value), len(texts) + 1)
-        equal = logic.same(label, logic.number(index))
+        equal = solver.same(label, solver.number_of(index))
         if test.operator is Operator.EQUAL:
             return equal
-        return logic.negation(logic.any_of([equal, logic.same(label, logic.number(_NO_LABEL))]))
+        return solver.negation(
+            solver.any_of([equal, solver.same(label, solver.number_of(_NO_LABEL))])
+        )
 
-    def _compared(self, condition: Comparison) -> Formula:
+    def _compared(self, condition: IdComparison) -> Formula:
         left = self.ask(condition.left)
         if condition.right in OWNERS:
             return self._of_any(
-                lambda slot: logic.compare(
+                lambda slot: solver.compare(
                     left, condition.operator, self.of_name(slot, condition.right)
                 )
             )
-        return logic.compare(left, condition.operator, self.ask(condition.right))
+        return solver.compare(left, condition.operator, self.ask(condition.right))
 
     # Laws -------------------------------------------------------------------------------------
 
     def laws(self) -> list[Formula]:
         """Return the laws between the unknowns that are used."""
         found = [
-            logic.implies(self.visited(slot), self.visited(slot - 1))
+            solver.implies(self.visited(slot), self.visited(slot - 1))
             for slot in range(1, self.slots)
         ]
         for slot in range(self.slots):
             found += self._laws_of_name(slot)
         found += self._laws_of_directories()
         found += [
-            logic.negation(logic.same(name, logic.number(UNSET))) for name in self.names.values()
+            solver.negation(solver.same(name, solver.number_of(UNSET)))
+            for name in self.names.values()
         ]
         found += [
-            logic.implies(logic.same(value, other), _alike(member, further))
+            solver.implies(solver.same(value, other), _alike(member, further))
             for value, member in self.members.values()
             for other, further in self.members.values()
             if member is not further
         ]
         if {"exit", "success"} <= self.asked:
-            error = logic.compare(
-                logic.unknown("exit"), Operator.GREATER_OR_EQUAL, logic.number(-_MOST_ERRORS)
+            error = solver.compare(
+                solver.unknown("exit"), Operator.GREATER_OR_EQUAL, solver.number_of(-_MOST_ERRORS)
             )
-            found.append(logic.any_of([SUCCESS, error]))
+            found.append(solver.any_of([SUCCESS, error]))
         return found
 
     def no_files(self) -> list[Formula]:
         """Return what holds where rules hide every file that a call visits."""
-        leading = [logic.negation(self.leads(slot)) for slot in range(self.slots)]
-        return [*leading, *(logic.negation(held) for held in self.directories.values())]
+        leading = [solver.negation(self.leads(slot)) for slot in range(self.slots)]
+        return [*leading, *(solver.negation(held) for held in self.directories.values())]
 
     def _laws_of_name(self, slot: int) -> list[Formula]:
         numbers = sorted(self.asked & NUMBERS_OF_NAMES)
-        which = logic.unknown(f"which of name {slot}")
+        which = solver.unknown(f"which of name {slot}")
         found = [
-            logic.compare(which, Operator.LESS_OR_EQUAL, logic.number(len(self.paths))),
+            solver.compare(which, Operator.LESS_OR_EQUAL, solver.number_of(len(self.paths))),
         ]
-        nothing = [logic.same(which, logic.number(_OTHER))]
+        nothing = [solver.same(which, solver.number_of(_OTHER))]
         for what in numbers:
             empty = UNSET if what == "inode" or what in OBJECT_LABELS else 0
-            nothing.append(logic.same(self.of_name(slot, what), logic.number(empty)))
-        found.append(logic.any_of([self.leads(slot), logic.all_of(nothing)]))
+            nothing.append(solver.same(self.of_name(slot, what), solver.number_of(empty)))
+        found.append(solver.any_of([self.leads(slot), solver.all_of(nothing)]))
         if "type" in numbers:
             # A file's type is the upper four bits of sixteen (S_IFMT, linux/stat.h).
             kind = self.of_name(slot, "type")
-            found.append(logic.low_bits(kind, 12, 0))
-            found.append(logic.compare(kind, Operator.LESS_OR_EQUAL, logic.number(0o170000)))
+            found.append(solver.low_bits(kind, 12, 0))
+            found.append(solver.compare(kind, Operator.LESS_OR_EQUAL, solver.number_of(FORMAT)))
         for path, index in self.paths.items():
+            # A call that visits one file twice finds the same owner, type and label both times.
             same_file = [
-                logic.same(self.of_name(slot, what), self.of_path(path, what))
-                for what in numbers
-                if what in {"inode", "devmajor", "devminor"}
+                solver.same(self.of_name(slot, what), self.of_path(path, what)) for what in numbers
             ]
-            here = logic.same(which, logic.number(index))
-            found.append(logic.implies(here, logic.all_of(same_file)))
+            here = solver.same(which, solver.number_of(index))
+            found.append(solver.implies(here, solver.all_of(same_file)))
         return found
 
     def _laws_of_directories(self) -> list[Formula]:
         """Return that what lies in a tree lies in the trees around it; the next one is enough."""
-        found = [logic.implies(held, self.visited(0)) for held in self.directories.values()]
+        found = [solver.implies(held, self.visited(0)) for held in self.directories.values()]
         for directory, held in self.directories.items():
             around = self._around(posixpath.dirname(directory)) if directory != "/" else None
             if around is not None:
-                found.append(logic.implies(held, around))
+                found.append(solver.implies(held, around))
         for path, index in self.paths.items():
             around = self._around(path)
             if around is None:
                 continue
             for slot in range(self.slots):
-                here = logic.same(self.of_name(slot, "which"), logic.number(index))
-                found.append(logic.implies(logic.all_of([self.visited(slot), here]), around))
+                here = solver.same(self.of_name(slot, "which"), solver.number_of(index))
+                found.append(solver.implies(solver.all_of([self.visited(slot), here]), around))
         return found
 
     def _around(self, path: str) -> Formula | None:
@@ -361,7 +356,7 @@ class Atoms:
 
 
 def _alike(left: Formula, right: Formula) -> Formula:
-    return logic.all_of([logic.implies(left, right), logic.implies(right, left)])
+    return solver.all_of([solver.implies(left, right), solver.implies(right, left)])
 
 
 NUMBERS_OF_NAMES = frozenset({
@@ -369,7 +364,7 @@ NUMBERS_OF_NAMES = frozenset({
 })  # fmt: skip
 """What is asked of visited names, but for which of the watched files they are."""
 
-RETURNED = logic.truth("returned")
-SUCCESS = logic.truth("success")
-HAS_ADDRESS = logic.truth("has an address")
-RAISED = logic.truth("raised")
+RETURNED = solver.truth("returned")
+SUCCESS = solver.truth("success")
+HAS_ADDRESS = solver.truth("has an address")
+RAISED = solver.truth("raised")

@@ -6,39 +6,51 @@ Read in Linux 6.1.192: `audit_filter_task` (auditsc.c) and `audit_filter` (audit
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules import eventrecords
-from hardcost.auditrules.fieldtests import holds
-from hardcost.auditrules.fieldvalues import OF_A_TASK
-from hardcost.auditrules.kernelrule import (
+from auditrules.auditctl.field_values import OF_A_TASK
+from auditrules.kernel import records
+from auditrules.kernel.event import EXT4, Event, FileId
+from auditrules.kernel.field_tests import holds
+from auditrules.kernel.semantics import FilterDecision, Outcome
+from auditrules.model.kernel_lists import by_rank
+from auditrules.model.kernel_rule import (
     Action,
+    Condition,
     FilterList,
     KernelRule,
     Operator,
-    Test,
+    is_test,
 )
-from hardcost.auditrules.loadedrules import by_rank
-from hardcost.auditrules.prove import example, logic
-from hardcost.auditrules.prove.atoms import Atoms, UnsupportedError
-from hardcost.auditrules.prove.classes import CallClass
-from hardcost.auditrules.prove.outcome import Verdicts
-from hardcost.auditrules.prove.relation import Difference, ProverError, Relation
-from hardcost.auditrules.prove.unresolved import resolved, shown
-from hardcost.auditrules.semantics import Decision, Outcome
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from hardcost.auditrules.event import Event, FileId
-    from hardcost.auditrules.kernelrule import Condition
-    from hardcost.auditrules.prove.logic import Effort, Formula, Number
+from auditrules.prove import example
+from auditrules.prove.call_classes import CallClass
+from auditrules.prove.formulas import Atoms, UnsupportedError
+from auditrules.prove.outcome import Verdicts
+from auditrules.prove.relation import Difference, ProverError, Relation
+from auditrules.prove.solver import (
+    FALSE,
+    Effort,
+    Formula,
+    NumberTerm,
+    Solver,
+    UndecidedError,
+    all_of,
+    any_of,
+    compare,
+    constant,
+    either,
+    either_number,
+    negation,
+    number_of,
+    same,
+    unknown,
+)
+from auditrules.prove.unknown_ids import resolved, shown
+from auditrules.tables import lookup
 
 _COUNTED = frozenset({FilterList.EXIT, FilterList.TASK, FilterList.IO_URING})
 _SOME_CALL = lookup.calls("b64")["getppid"]
-_EXT4 = 0xEF53
 
 
 def differences(
@@ -59,7 +71,7 @@ def differences(
             continue
         try:
             difference = _solved(which, (left, right), (a, b), relation, effort)
-        except (UnsupportedError, logic.UndecidedError) as error:
+        except (UnsupportedError, UndecidedError) as error:
             reasons.append(f"the lists {which}: {error}")
             continue
         if difference is not None:
@@ -99,19 +111,19 @@ def outcome(
     if which is FilterList.TASK:
         return _of_task(rules, event, files)
     numbered = _numbered(which, rules)
-    found = eventrecords.decided_by(numbered, event, record_type or 0, files)
+    found = records.decided_by(numbered, event, record_type or 0, files)
     if found is None and which is FilterList.EXCLUDE and _goes_with_syscall(record_type):
-        found = eventrecords.decided_by(numbered, event, eventrecords.SYSCALL, files)
+        found = records.decided_by(numbered, event, records.SYSCALL, files)
     if found is None:
-        return Outcome(Decision.NONE, recorded=True, key="", decided_by=None, walked=())
+        return Outcome(FilterDecision.NONE, recorded=True, key="", decided_by=None, walked=())
     index, rule = found
     dropped = which is FilterList.EXCLUDE or rule.action is Action.NEVER
-    decision = Decision.NEVER if dropped else Decision.ALWAYS
+    decision = FilterDecision.NEVER if dropped else FilterDecision.ALWAYS
     return Outcome(decision, not dropped, "", index, ())
 
 
 def _goes_with_syscall(record_type: int | None) -> bool:
-    return record_type is not None and eventrecords.goes_with_syscall(record_type)
+    return record_type is not None and records.goes_with_syscall(record_type)
 
 
 def _of_task(rules: Sequence[KernelRule], event: Event, files: Mapping[str, FileId]) -> Outcome:
@@ -121,9 +133,9 @@ def _of_task(rules: Sequence[KernelRule], event: Event, files: Mapping[str, File
             for condition in rule.conditions
         ):
             always = rule.action is Action.ALWAYS
-            decision = Decision.ALWAYS if always else Decision.NEVER
+            decision = FilterDecision.ALWAYS if always else FilterDecision.NEVER
             return Outcome(decision, always, rule.key if always else "", index, ())
-    return Outcome(Decision.NONE, recorded=False, key="", decided_by=None, walked=())
+    return Outcome(FilterDecision.NONE, recorded=False, key="", decided_by=None, walked=())
 
 
 def _numbered(which: FilterList, rules: Sequence[KernelRule]) -> list[tuple[int, KernelRule]]:
@@ -131,7 +143,7 @@ def _numbered(which: FilterList, rules: Sequence[KernelRule]) -> list[tuple[int,
 
 
 def _is_of_a_task(condition: Condition) -> bool:
-    return isinstance(condition, Test) and condition.field in OF_A_TASK
+    return is_test(condition, *OF_A_TASK)
 
 
 # All events -------------------------------------------------------------------------------------
@@ -155,7 +167,7 @@ def _solved(
             _with_whole_events(atoms, found, rules)
             for found, rules in zip((left, right), lists, strict=True)
         )
-    solver = logic.Solver(effort)
+    solver = Solver(effort)
     solver.add([_disagreement(left, right, relation), *atoms.laws()])
     if which is not FilterList.TASK:
         solver.add(_ordinary_record(atoms.ask("msgtype")))
@@ -184,11 +196,11 @@ def _solved(
     return difference
 
 
-def _ordinary_record(kind: Number) -> list[Formula]:
-    first, last = eventrecords.KERNELS
+def _ordinary_record(kind: NumberTerm) -> list[Formula]:
+    first, last = records.KERNELS
     return [
-        logic.compare(kind, Operator.GREATER_OR_EQUAL, logic.number(first)),
-        logic.compare(kind, Operator.LESS_OR_EQUAL, logic.number(last)),
+        compare(kind, Operator.GREATER_OR_EQUAL, number_of(first)),
+        compare(kind, Operator.LESS_OR_EQUAL, number_of(last)),
     ]
 
 
@@ -208,88 +220,86 @@ def _record_verdicts(
     for rule in reversed(rules):
         known: list[Condition] = []
         for condition in rule.conditions:
-            if not eventrecords.is_of_a_record(condition):
+            if not records.is_of_a_record(condition):
                 break
             known.append(condition)
-        held = logic.all_of(_record_formula(atoms, condition) for condition in known)
+        held = all_of(_record_formula(atoms, condition) for condition in known)
         if rule.key or len(known) < len(rule.conditions):
             nothing = _undecided()
-            found = Verdicts(logic.FALSE, logic.either(held, nothing.never, found.never), found.key)
+            found = Verdicts(FALSE, either(held, nothing.never, found.never), found.key)
         elif known:
             dropped = rule.list is FilterList.EXCLUDE or rule.action is Action.NEVER
             found = Verdicts(
-                logic.FALSE,
-                logic.either(held, logic.constant(value=dropped), found.never),
-                logic.number(keys[""]),
+                FALSE,
+                either(held, constant(value=dropped), found.never),
+                number_of(keys[""]),
             )
     return found
 
 
-def _record_formula(atoms: Atoms, condition: Condition, kind: Number | None = None) -> Formula:
-    if isinstance(condition, Test) and condition.field in {"msgtype", "gid"}:
+def _record_formula(atoms: Atoms, condition: Condition, kind: NumberTerm | None = None) -> Formula:
+    if is_test(condition, "msgtype", "gid"):
         fixed = condition.field == "msgtype" and kind is not None
         asked = kind if fixed and kind is not None else atoms.ask(condition.field)
-        return logic.compare(asked, condition.operator, atoms.value(condition))
+        return compare(asked, condition.operator, atoms.value(condition))
     return atoms.holds(condition)
 
 
 def drops(atoms: Atoms, rules: Sequence[KernelRule], kind: int) -> Formula:
     """Return when the list `exclude` of a set drops a record of a type (`eventrecords`)."""
-    found = logic.FALSE
+    found = FALSE
     for rule in reversed(_of(FilterList.EXCLUDE, rules)):
         known = list(
-            itertools.takewhile(eventrecords.is_of_a_record, rule.conditions),
+            itertools.takewhile(records.is_of_a_record, rule.conditions),
         )
-        held = logic.all_of(_record_formula(atoms, one, logic.number(kind)) for one in known)
+        held = all_of(_record_formula(atoms, one, number_of(kind)) for one in known)
         ends = bool(rule.key) or len(known) < len(rule.conditions)
         if ends or known:
-            found = logic.either(held, logic.constant(value=not ends), found)
+            found = either(held, constant(value=not ends), found)
     return found
 
 
 def _with_whole_events(atoms: Atoms, found: Verdicts, rules: Sequence[KernelRule]) -> Verdicts:
     """Return verdicts on records, where what comes after a dropped SYSCALL is dropped too."""
     kind = atoms.ask("msgtype")
-    later = logic.any_of(
-        logic.same(kind, logic.number(one)) for one in sorted(eventrecords.WITH_SYSCALL)
-    )
-    whole = logic.all_of([later, drops(atoms, rules, eventrecords.SYSCALL)])
-    return replace(found, never=logic.any_of([found.never, whole]))
+    later = any_of(same(kind, number_of(one)) for one in sorted(records.WITH_SYSCALL))
+    whole = all_of([later, drops(atoms, rules, records.SYSCALL)])
+    return replace(found, never=any_of([found.never, whole]))
 
 
 def _is_key(condition: Condition) -> bool:
-    return isinstance(condition, Test) and condition.field == "key"
+    return is_test(condition, "key")
 
 
 def _undecided() -> Verdicts:
-    return Verdicts(logic.FALSE, logic.FALSE, logic.number(0))
+    return Verdicts(FALSE, FALSE, number_of(0))
 
 
 def _where(held: Formula, otherwise: Verdicts, *, always: bool, key: int) -> Verdicts:
     return Verdicts(
-        logic.either(held, logic.constant(value=always), otherwise.always),
-        logic.either(held, logic.constant(value=not always), otherwise.never),
-        logic.either_number(held, logic.number(key), otherwise.key),
+        either(held, constant(value=always), otherwise.always),
+        either(held, constant(value=not always), otherwise.never),
+        either_number(held, number_of(key), otherwise.key),
     )
 
 
 def _disagreement(a: Verdicts, b: Verdicts, relation: Relation) -> Formula:
     found = [
-        logic.all_of([a.always, logic.negation(b.always)]),
-        logic.all_of([b.never, logic.negation(a.never)]),
+        all_of([a.always, negation(b.always)]),
+        all_of([b.never, negation(a.never)]),
     ]
     if not relation.at_least:
         found += [
-            logic.all_of([b.always, logic.negation(a.always)]),
-            logic.all_of([a.never, logic.negation(b.never)]),
+            all_of([b.always, negation(a.always)]),
+            all_of([a.never, negation(b.never)]),
         ]
     if not relation.ignore_keys:
-        other_key = logic.negation(logic.same(a.key, b.key))
-        found.append(logic.all_of([a.always, b.always, other_key]))
-    return logic.any_of(found)
+        other_key = negation(same(a.key, b.key))
+        found.append(all_of([a.always, b.always, other_key]))
+    return any_of(found)
 
 
-_LEVEL = {Decision.NEVER: 0, Decision.NONE: 1, Decision.ALWAYS: 2}
+_LEVEL = {FilterDecision.NEVER: 0, FilterDecision.NONE: 1, FilterDecision.ALWAYS: 2}
 
 
 def _differ(found: Difference, relation: Relation) -> bool:
@@ -314,36 +324,36 @@ def visible_filesystem(
     Raises:
         HidingError: The sets do not hide names of the same file systems.
     """
-    number = logic.unknown("filesystem")
+    number = unknown("filesystem")
     hidden_a, hidden_b = (_hidden(rules, number) for rules in (a, b))
     differing = [
-        (True, [hidden_a, logic.negation(hidden_b)]),
-        (False, [hidden_b, logic.negation(hidden_a)]),
+        (True, [hidden_a, negation(hidden_b)]),
+        (False, [hidden_b, negation(hidden_a)]),
     ]
     for by_a, differ in reversed(differing) if rather_by_b else differing:
         found = _smallest(number, differ, (), effort)
         if found is not None:
             raise HidingError(found, by_a=by_a)
-    usual = [logic.same(number, logic.number(_EXT4))]
-    return _smallest(number, [logic.negation(hidden_a)], usual, effort)
+    usual = [same(number, number_of(EXT4))]
+    return _smallest(number, [negation(hidden_a)], usual, effort)
 
 
 def _smallest(
-    number: Number, demands: Sequence[Formula], wishes: Sequence[Formula], effort: Effort
+    number: NumberTerm, demands: Sequence[Formula], wishes: Sequence[Formula], effort: Effort
 ) -> int | None:
-    solver = logic.Solver(effort)
+    solver = Solver(effort)
     solver.add(demands)
     model = solver.solve_with_wishes(wishes, [number])
     return None if model is None else model.value(number)
 
 
-def _hidden(rules: Sequence[KernelRule], number: Number) -> Formula:
-    return logic.any_of(
-        logic.compare(number, test.operator, logic.number(test.value))
+def _hidden(rules: Sequence[KernelRule], number: NumberTerm) -> Formula:
+    return any_of(
+        compare(number, test.operator, number_of(test.value))
         for rule in rules
         if rule.list is FilterList.FILESYSTEM and rule.action is Action.NEVER
         for test in rule.conditions
-        if isinstance(test, Test) and test.field == "fstype" and isinstance(test.value, int)
+        if is_test(test, "fstype") and isinstance(test.value, int)
     )
 
 

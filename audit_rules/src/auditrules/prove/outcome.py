@@ -21,20 +21,15 @@ is recorded has to do with files.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import Comparison, Test
-from hardcost.auditrules.prove import logic
-from hardcost.auditrules.prove.atoms import OF_FILES, OWNERS, RAISED, Atoms
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.auditrules.kernelrule import Condition
-    from hardcost.auditrules.prove.classes import Part
-    from hardcost.auditrules.prove.logic import Formula, Number
-    from hardcost.auditrules.prove.relation import Relation
+from auditrules.model.kernel_rule import Condition, IdComparison, is_test
+from auditrules.prove import solver
+from auditrules.prove.call_classes import RuleRest
+from auditrules.prove.formulas import OF_FILES, OWNERS, RAISED, Atoms
+from auditrules.prove.relation import Relation
+from auditrules.prove.solver import Formula, NumberTerm
 
 
 @dataclass(frozen=True)
@@ -43,57 +38,53 @@ class Verdicts:
 
     always: Formula
     never: Formula
-    key: Number
+    key: NumberTerm
 
 
-def slots_needed(parts: Sequence[Part]) -> int:
+def slots_needed(parts: Sequence[RuleRest]) -> int:
     """Return how many visited names show all that the rules can do (see the module)."""
     anywhere = {
         _asks_any(condition, in_bucket=part.bucket)
         for part in parts
         for condition in part.conditions
     } - {None}
-    of_trees = any(
-        isinstance(condition, Test) and condition.field == "dir"
-        for part in parts
-        for condition in part.conditions
-    )
+    of_trees = any(is_test(condition, "dir") for part in parts for condition in part.conditions)
     deciding = 2 if any(part.bucket for part in parts) else 0
     return max(deciding + len(anywhere), 1 if of_trees else 0)
 
 
 def _asks_any(condition: Condition, *, in_bucket: bool) -> object:
     """Return what a condition asks of any visited name; None if it asks nothing of that kind."""
-    if isinstance(condition, Comparison):
+    if isinstance(condition, IdComparison):
         return condition if condition.right in OWNERS else None
     if condition.field == "filetype":
         return condition.field, condition.value
     return condition if condition.field in OF_FILES and not in_bucket else None
 
 
-def verdicts(atoms: Atoms, rules: Sequence[Part], keys: Mapping[str, int]) -> Verdicts:
+def verdicts(atoms: Atoms, rules: Sequence[RuleRest], keys: Mapping[str, int]) -> Verdicts:
     """Return what a set makes of the event; `rules` go from the highest priority to the lowest."""
-    held = [logic.FALSE if part.bucket else atoms.all_hold(_ordered(part), None) for part in rules]
-    listed = Verdicts(logic.FALSE, logic.FALSE, logic.number(keys[""]))
+    held = [solver.FALSE if part.bucket else atoms.all_hold(_ordered(part), None) for part in rules]
+    listed = Verdicts(solver.FALSE, solver.FALSE, solver.number_of(keys[""]))
     for part, holds in reversed(list(zip(rules, held, strict=True))):
         if not part.bucket:
-            listed = _where(holds, part, listed, logic.number(keys[""]), keys)
+            listed = _where(holds, part, listed, solver.number_of(keys[""]), keys)
     # A rule of the exit list passes its key on to bucket rules; one without key passes on none.
     passed_on = listed.key
     outranked: list[Formula] = []
-    before = logic.FALSE
+    before = solver.FALSE
     for holds in held:
         outranked.append(before)
-        before = logic.any_of([before, holds])
+        before = solver.any_of([before, holds])
     found = listed
     for slot in reversed(range(atoms.slots)):
         for part, higher in reversed(list(zip(rules, outranked, strict=True))):
             if part.bucket:
-                decides = logic.all_of(
+                decides = solver.all_of(
                     [
                         atoms.visited(slot),
                         atoms.all_hold(_ordered(part), slot),
-                        logic.negation(higher),
+                        solver.negation(higher),
                     ]
                 )
                 found = _where(decides, part, found, passed_on, keys)
@@ -101,17 +92,21 @@ def verdicts(atoms: Atoms, rules: Sequence[Part], keys: Mapping[str, int]) -> Ve
 
 
 def _where(
-    holds: Formula, part: Part, otherwise: Verdicts, inherited: Number, keys: Mapping[str, int]
+    holds: Formula,
+    part: RuleRest,
+    otherwise: Verdicts,
+    inherited: NumberTerm,
+    keys: Mapping[str, int],
 ) -> Verdicts:
-    own = logic.number(keys[part.key]) if part.key else inherited
+    own = solver.number_of(keys[part.key]) if part.key else inherited
     return Verdicts(
-        logic.either(holds, logic.constant(value=part.always), otherwise.always),
-        logic.either(holds, logic.constant(value=not part.always), otherwise.never),
-        logic.either_number(holds, own, otherwise.key),
+        solver.either(holds, solver.constant(value=part.always), otherwise.always),
+        solver.either(holds, solver.constant(value=not part.always), otherwise.never),
+        solver.either_number(holds, own, otherwise.key),
     )
 
 
-def _ordered(part: Part) -> list[Condition]:
+def _ordered(part: RuleRest) -> list[Condition]:
     return sorted(part.conditions, key=repr)
 
 
@@ -121,9 +116,9 @@ def disagreement(  # noqa: PLR0913  (what differs between the sets)
     relation: Relation,
     *,
     heard: tuple[bool, bool] = (True, True),
-    told_otherwise: Formula = logic.FALSE,
-    dropped: tuple[Formula, Formula] = (logic.FALSE, logic.FALSE),
-    unrequested: Formula = logic.FALSE,
+    told_otherwise: Formula = solver.FALSE,
+    dropped: tuple[Formula, Formula] = (solver.FALSE, solver.FALSE),
+    unrequested: Formula = solver.FALSE,
 ) -> Formula:
     """Return when two sets do not agree as the relation wants it (`Relation.agree`).
 
@@ -132,35 +127,35 @@ def disagreement(  # noqa: PLR0913  (what differs between the sets)
     each set drops the SYSCALL record, and `unrequested` when the record is dropped that would
     request one.
     """
-    raised = logic.all_of([RAISED, logic.negation(unrequested)])
+    raised = solver.all_of([RAISED, solver.negation(unrequested)])
     if relation.ignore_raised:
-        raised = logic.FALSE
+        raised = solver.FALSE
     requested_a, requested_b = (
-        logic.any_of(
+        solver.any_of(
             [
                 one.always,
-                logic.all_of([logic.constant(value=hears), raised, logic.negation(one.never)]),
+                solver.all_of([solver.constant(value=hears), raised, solver.negation(one.never)]),
             ]
         )
         for one, hears in zip((a, b), heard, strict=True)
     )
-    recorded_a = logic.all_of([requested_a, logic.negation(dropped[0])])
-    recorded_b = logic.all_of([requested_b, logic.negation(dropped[1])])
-    found = [logic.all_of([recorded_a, logic.negation(recorded_b)])]
+    recorded_a = solver.all_of([requested_a, solver.negation(dropped[0])])
+    recorded_b = solver.all_of([requested_b, solver.negation(dropped[1])])
+    found = [solver.all_of([recorded_a, solver.negation(recorded_b)])]
     if heard[0] and not heard[1]:  # what requests a record is itself not written
-        found.append(logic.all_of([raised, requested_a, dropped[0]]))
+        found.append(solver.all_of([raised, requested_a, dropped[0]]))
     if heard[1] and not heard[0] and not relation.at_least:
-        found.append(logic.all_of([raised, requested_b, dropped[1]]))
-    found.append(logic.all_of([recorded_a, recorded_b, told_otherwise]))
+        found.append(solver.all_of([raised, requested_b, dropped[1]]))
+    found.append(solver.all_of([recorded_a, recorded_b, told_otherwise]))
     if not relation.at_least:
-        found.append(logic.all_of([recorded_b, logic.negation(recorded_a)]))
+        found.append(solver.all_of([recorded_b, solver.negation(recorded_a)]))
     if not relation.ignore_keys:
         compared = [
             a.always,
             b.always,
             recorded_a,
             recorded_b,
-            logic.negation(logic.same(a.key, b.key)),
+            solver.negation(solver.same(a.key, b.key)),
         ]
-        found.append(logic.all_of(compared))
-    return logic.any_of(found)
+        found.append(solver.all_of(compared))
+    return solver.any_of(found)

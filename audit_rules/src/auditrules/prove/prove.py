@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules import eventrecords
-from hardcost.auditrules.kernelrule import FilterList, KernelRule
-from hardcost.auditrules.loadedrules import check_distinct, taken
-from hardcost.auditrules.prove import example, lists, logic
-from hardcost.auditrules.prove.assumptions import assumptions
-from hardcost.auditrules.prove.atoms import Atoms, UnsupportedError
-from hardcost.auditrules.prove.classes import classes, in_any_order
-from hardcost.auditrules.prove.kinds import settled, split, surely_directories
-from hardcost.auditrules.prove.lists import HidingError
-from hardcost.auditrules.prove.outcome import disagreement, slots_needed, verdicts
-from hardcost.auditrules.prove.relation import Difference, ProverError, Relation, Result
-from hardcost.auditrules.prove.unresolved import resolved, shown
-from hardcost.auditrules.semantics import decide, load
-from hardcost.auditrules.sending import notes_signals, signal_mask
-from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.tables.lookup import ARCHES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.auditrules.prove.classes import CallClass, Part
-    from hardcost.auditrules.prove.example import Example
-    from hardcost.auditrules.prove.logic import Formula
-    from hardcost.auditrules.semantics import Outcome
+from auditrules.kernel import records
+from auditrules.kernel.semantics import Outcome, decide, load
+from auditrules.kernel.signal_calls import notes_signals, signal_mask
+from auditrules.model.kernel_lists import check_distinct, taken
+from auditrules.model.kernel_rule import FilterList, KernelRule
+from auditrules.prove import example, other_lists
+from auditrules.prove.assumptions import assumptions
+from auditrules.prove.call_classes import CallClass, RuleRest, classes, in_any_order
+from auditrules.prove.example import Example
+from auditrules.prove.formulas import Atoms, UnsupportedError
+from auditrules.prove.other_lists import HidingError
+from auditrules.prove.outcome import disagreement, slots_needed, verdicts
+from auditrules.prove.relation import Difference, ProverError, Relation, Result
+from auditrules.prove.solver import (
+    Effort,
+    Formula,
+    Solver,
+    UndecidedError,
+    all_of,
+    any_of,
+    constant,
+    negation,
+)
+from auditrules.prove.unknown_ids import resolved, shown
+from auditrules.prove.watch_kinds import settled, split, surely_directories
+from auditrules.tables import lookup
+from auditrules.tables.lookup import ARCHES
 
 EXACT = Relation()
 
@@ -36,7 +39,7 @@ DEFAULT_SECONDS = 60.0
 """The processor time after which a proof is given up (seconds)."""
 
 
-def prove(
+def prove_equal(
     a: Sequence[KernelRule],
     b: Sequence[KernelRule],
     relation: Relation = EXACT,
@@ -54,7 +57,7 @@ def prove(
     """
     for rules in (a, b):
         check_distinct(rules)
-    return _Proof(tuple(a), tuple(b), relation, logic.Effort(seconds), release).result()
+    return _Proof(tuple(a), tuple(b), relation, Effort(seconds), release).result()
 
 
 class _Proof:
@@ -65,7 +68,7 @@ class _Proof:
         a: tuple[KernelRule, ...],
         b: tuple[KernelRule, ...],
         relation: Relation,
-        effort: logic.Effort,
+        effort: Effort,
         release: lookup.Release,
     ) -> None:
         self.a, self.b, self.relation, self.effort = a, b, relation, effort
@@ -74,7 +77,7 @@ class _Proof:
         self.surely_directories = surely_directories((*a, *b))
         self.classes = self.solved = 0
         self.reasons: list[str] = []
-        self.counted = lists.any_counted(a), lists.any_counted(b)
+        self.counted = other_lists.any_counted(a), other_lists.any_counted(b)
         self.raised_anyway = release in lookup.RAISED_WITHOUT_RULES
         self.noting = notes_signals(a), notes_signals(b)
         self.hiding: HidingError | None = None
@@ -85,7 +88,7 @@ class _Proof:
         try:
             self._compare_hiding()
             difference = self._first_difference()
-        except logic.UndecidedError as error:
+        except UndecidedError as error:
             self.reasons.append(str(error))
         found = Result(
             None,
@@ -103,14 +106,16 @@ class _Proof:
     def _compare_hiding(self) -> None:
         at_least = self.relation.at_least
         try:
-            self.filesystem = lists.visible_filesystem(
+            self.filesystem = other_lists.visible_filesystem(
                 self.a, self.b, self.effort, rather_by_b=at_least
             )
         except HidingError as error:
             self.hiding, self.filesystem = error, error.filesystem
 
     def _first_difference(self) -> Difference | None:
-        elsewhere = lists.differences(self.a, self.b, self.relation, self.reasons, self.effort)
+        elsewhere = other_lists.differences(
+            self.a, self.b, self.relation, self.reasons, self.effort
+        )
         found_elsewhere = next(elsewhere, None)
         if found_elsewhere is not None:
             return found_elsewhere
@@ -118,14 +123,14 @@ class _Proof:
         for found in self._open_classes():
             try:
                 difference = self._solve(found)
-            except (UnsupportedError, logic.UndecidedError) as error:
+            except (UnsupportedError, UndecidedError) as error:
                 self.reasons.append(str(error))
                 continue
             if difference is None:
                 continue
             if best is None or example.oddity(difference.event) < example.oddity(best.event):
                 best = difference
-            if example.oddity(best.event) == 0:
+            if example.oddity(best.event) == 0:  # no event looks more familiar
                 break
         return best
 
@@ -141,6 +146,8 @@ class _Proof:
             for part in self._by_signals(one):
                 if left == right and not self._differs_anyway(part, left):
                     continue
+                # Classes with the same rules left have the same answer: the most ordinary one is
+                # solved.
                 key = (part.source, left, right, self._noted_otherwise(part))
                 known = found.setdefault(key, part)
                 if example.rank(part) < example.rank(known):
@@ -164,7 +171,7 @@ class _Proof:
         """Return whether records of a class's calls say in one set alone whom a signal went to."""
         return self._matters(*self.noting) and bool(found.calls & signal_mask(found.arch))
 
-    def _differs_anyway(self, found: CallClass, rules: Sequence[Part]) -> bool:
+    def _differs_anyway(self, found: CallClass, rules: Sequence[RuleRest]) -> bool:
         """Return whether the sets may differ about a class for which they have the same rules."""
         if self._noted_otherwise(found) and self._can_record(rules):
             return True
@@ -181,17 +188,18 @@ class _Proof:
         alone = self.counted[0] != self.counted[1] and not agrees
         return self.raised_anyway and alone and not self.relation.ignore_raised
 
-    def _hidden_matters(self, rules: Sequence[Part]) -> bool:
+    def _hidden_matters(self, rules: Sequence[RuleRest]) -> bool:
         """Return whether a record that lacks a file would be another one, and can be written."""
         if self.hiding is None or (self.relation.at_least and self.hiding.by_a):
             return False
         return self._can_record(rules)
 
-    def _can_record(self, rules: Sequence[Part]) -> bool:
+    def _can_record(self, rules: Sequence[RuleRest]) -> bool:
         return not self.relation.ignore_raised or any(part.always for part in rules)
 
     def _solve(self, found: CallClass) -> Difference | None:
-        asking = eventrecords.RAISING if self._excluding else eventrecords.RAISING[:1]
+        # Who requested a record matters only where rules drop records by their type.
+        asking = records.RAISING if self._excluding else records.RAISING[:1]
         each = (self._solved_for(found, kind) for kind in asking)
         return next((difference for difference in each if difference is not None), None)
 
@@ -203,10 +211,10 @@ class _Proof:
     def _solved_for(self, found: CallClass, raised_by: int) -> Difference | None:
         """Return a difference about a class; `raised_by` is what requests a record elsewhere."""
         atoms, differ = self._differences(found, raised_by)
-        solver = logic.Solver(self.effort)
+        solver = Solver(self.effort)
         solver.add([differ, *atoms.laws()])
         solver.add(held for path, held in atoms.kinds.items() if path in self.surely_directories)
-        if self.filesystem is None:
+        if self.filesystem is None:  # rules hide the files of every file system
             solver.add(atoms.no_files())
         wishes = example.wishes(atoms, found.arch, example.best_call(found))
         model = solver.solve_with_wishes(wishes, example.numbers(atoms))
@@ -232,13 +240,13 @@ class _Proof:
             seen[0 if self.hiding.by_a else 1] = atoms.without_names()
         keys = _numbered([*left, *right])
         said = [verdicts(one, parts, keys) for one, parts in zip(seen, (left, right), strict=True)]
-        written = logic.negation(lists.drops(atoms, self.a, eventrecords.OBJ_PID))
-        noted = logic.constant(value=self._noted_otherwise(found))
-        told_otherwise = logic.all_of([noted, written])
+        written = negation(other_lists.drops(atoms, self.a, records.OBJ_PID))
+        noted = constant(value=self._noted_otherwise(found))
+        told_otherwise = all_of([noted, written])
         if matters:
-            written = logic.negation(lists.drops(atoms, self.a, eventrecords.PATH))
-            named = logic.all_of([atoms.visited(0), atoms.leads(0), written])
-            told_otherwise = logic.any_of([told_otherwise, named])
+            written = negation(other_lists.drops(atoms, self.a, records.PATH))
+            named = all_of([atoms.visited(0), atoms.leads(0), written])
+            told_otherwise = any_of([told_otherwise, named])
         heard = (True, True) if self.raised_anyway else self.counted
         return atoms, disagreement(
             said[0],
@@ -247,10 +255,10 @@ class _Proof:
             heard=heard,
             told_otherwise=told_otherwise,
             dropped=(
-                lists.drops(atoms, self.a, eventrecords.SYSCALL),
-                lists.drops(atoms, self.b, eventrecords.SYSCALL),
+                other_lists.drops(atoms, self.a, records.SYSCALL),
+                other_lists.drops(atoms, self.b, records.SYSCALL),
             ),
-            unrequested=lists.drops(atoms, self.a, raised_by),
+            unrequested=other_lists.drops(atoms, self.a, raised_by),
         )
 
     def _checked(self, found: Example) -> Difference:
@@ -284,7 +292,7 @@ def _decided(rules: Sequence[KernelRule], found: Example) -> Outcome:
     return replace(outcome, decided_by=None if by is None else kept[by])
 
 
-def _numbered(parts: Sequence[Part]) -> dict[str, int]:
+def _numbered(parts: Sequence[RuleRest]) -> dict[str, int]:
     keys = sorted({"", *(part.key for part in parts)})
     return {key: index for index, key in enumerate(keys)}
 
@@ -307,7 +315,7 @@ def fires(
 
     Rules of other lists are not in the answer, unless asked for: then it is None.
     """
-    effort = logic.Effort(seconds)
+    effort = Effort(seconds)
     wanted = {
         index
         for index, rule in enumerate(rules)
@@ -331,13 +339,13 @@ def fires(
 
 
 def _better(now: bool | None, before: bool | None) -> bool | None:  # noqa: FBT001  (answers)
-    """Return what is known after two answers: that it can, that it is not known, that it can't."""
+    """Return the stronger of two answers: yes before unknown, and unknown before no."""
     if now or before is False:
         return now
     return before
 
 
-def _fires_in(found: CallClass, position: int, effort: logic.Effort) -> bool | None:
+def _fires_in(found: CallClass, position: int, effort: Effort) -> bool | None:
     parts = [part for _, part in found.a[: position + 1]]
     asked = parts[-1]
     if not asked.bucket and not any(part.conditions for part in parts):
@@ -350,10 +358,10 @@ def _fires_in(found: CallClass, position: int, effort: logic.Effort) -> bool | N
             if asked.bucket or not part.bucket
         ]
         own = atoms.all_hold(list(asked.conditions), 0 if asked.bucket else None)
-        solver = logic.Solver(effort)
-        solver.add([own, logic.negation(logic.any_of(higher)), *atoms.laws()])
+        solver = Solver(effort)
+        solver.add([own, negation(any_of(higher)), *atoms.laws()])
         if asked.bucket:
             solver.add([atoms.visited(0)])
         return solver.solve() is not None
-    except (UnsupportedError, logic.UndecidedError):
+    except (UnsupportedError, UndecidedError):
         return None

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import FilterList
-from hardcost.auditrules.semantics import Decision
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hardcost.auditrules.event import Event, FileId
-    from hardcost.auditrules.prove.assumptions import Assumption
-    from hardcost.auditrules.semantics import Outcome
+from auditrules.kernel.event import Event, FileId
+from auditrules.kernel.semantics import FilterDecision, Outcome
+from auditrules.model.kernel_rule import FilterList
 
 
 @dataclass(frozen=True)
@@ -43,7 +37,7 @@ class Relation:
             return True
         if not self._lists_alike(a, b):
             return False
-        if self.ignore_keys or (self.at_least and a.decision is not Decision.ALWAYS):
+        if self.ignore_keys or (self.at_least and a.decision is not FilterDecision.ALWAYS):
             return True
         return a.key == b.key
 
@@ -80,6 +74,18 @@ class Difference:
     asked: frozenset[str] = frozenset()
     directories: tuple[str, ...] = ()
     no_directories: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """A condition under which an answer holds."""
+
+    code: str
+    text: str
+
+    def __str__(self) -> str:
+        """Return the text."""
+        return self.text
 
 
 @dataclass(frozen=True)

@@ -6,20 +6,18 @@ Formulas are simplified as they are built: `TRUE` and `FALSE` never reach the so
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NewType
+from typing import NewType
 
 import z3
 
-from hardcost.auditrules.kernelrule import Operator
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+from auditrules.model.kernel_rule import Operator
 
 Formula = NewType("Formula", object)
 """Something that holds or not."""
 
-Number = NewType("Number", object)
+NumberTerm = NewType("NumberTerm", object)
 """A number without sign of `BITS` bits."""
 
 BITS = 32
@@ -33,14 +31,14 @@ def truth(name: str) -> Formula:
     return Formula(z3.Bool(name))
 
 
-def unknown(name: str) -> Number:
+def unknown(name: str) -> NumberTerm:
     """Return the unknown number of that name."""
-    return Number(z3.BitVec(name, BITS))
+    return NumberTerm(z3.BitVec(name, BITS))
 
 
-def number(value: int) -> Number:
+def number_of(value: int) -> NumberTerm:
     """Return a number, cut to its bits."""
-    return Number(z3.BitVecVal(value & 0xFFFFFFFF, BITS))
+    return NumberTerm(z3.BitVecVal(value & 0xFFFFFFFF, BITS))
 
 
 def constant(*, value: bool) -> Formula:
@@ -93,26 +91,26 @@ def either(condition: Formula, held: Formula, otherwise: Formula) -> Formula:
     return Formula(z3.If(condition, held, otherwise))
 
 
-def either_number(condition: Formula, held: Number, otherwise: Number) -> Number:
+def either_number(condition: Formula, held: NumberTerm, otherwise: NumberTerm) -> NumberTerm:
     """Return one of two numbers."""
     if condition is TRUE or held is otherwise:
         return held
     if condition is FALSE:
         return otherwise
-    return Number(z3.If(condition, held, otherwise))
+    return NumberTerm(z3.If(condition, held, otherwise))
 
 
-def same(left: Number, right: Number) -> Formula:
+def same(left: NumberTerm, right: NumberTerm) -> Formula:
     """Return that two numbers are equal."""
     return TRUE if left is right else Formula(_equal(left, right))
 
 
-def compare(left: Number, operator: Operator, right: Number) -> Formula:
+def compare(left: NumberTerm, operator: Operator, right: NumberTerm) -> Formula:
     """Return that the kernel's comparison of two numbers holds."""
     return Formula(_COMPARISONS[operator](left, right))
 
 
-def low_bits(left: Number, bits: int, value: int) -> Formula:
+def low_bits(left: NumberTerm, bits: int, value: int) -> Formula:
     """Return that the lowest `bits` of a number have a value."""
     return Formula(_equal(z3.Extract(bits - 1, 0, left), z3.BitVecVal(value, bits)))
 
@@ -146,7 +144,7 @@ class Model:
         """Say whether a formula holds."""
         return bool(z3.is_true(self._model.eval(formula, model_completion=True)))
 
-    def value(self, term: Number) -> int:
+    def value(self, term: NumberTerm) -> int:
         """Return a number's value."""
         return int(self._model.eval(term, model_completion=True).as_long())
 
@@ -215,7 +213,7 @@ class Solver:
             steps *= 2
 
     def solve_with_wishes(
-        self, wishes: Iterable[Formula], wanted: Sequence[Number] = ()
+        self, wishes: Iterable[Formula], wanted: Sequence[NumberTerm] = ()
     ) -> Model | None:
         """Return values under which all holds; None if there are none.
 
@@ -240,18 +238,18 @@ class Solver:
             model = self._with_smallest(one, model)
         return model
 
-    def _with_smallest(self, wanted: Number, model: Model) -> Model:
+    def _with_smallest(self, wanted: NumberTerm, model: Model) -> Model:
         """Return a model with the smallest value that a number can have, and demand that value."""
         least, most = 0, model.value(wanted)
         limit = most - 1  # a wish holds the number in most cases, and nothing lies below
         while least < most:
-            better = self._try(compare(wanted, Operator.LESS_OR_EQUAL, number(limit)))
+            better = self._try(compare(wanted, Operator.LESS_OR_EQUAL, number_of(limit)))
             if better is None:
                 least = limit + 1
             else:
                 model, most = better, better.value(wanted)
             limit = (least + most) // 2
-        self.add([same(wanted, number(most))])
+        self.add([same(wanted, number_of(most))])
         return model
 
     def _try(self, wish: Formula) -> Model | None:

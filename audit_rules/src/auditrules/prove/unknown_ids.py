@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import KernelRule, Test
+from auditrules.model.kernel_rule import FieldTest, KernelRule
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-Named = tuple[str, str]
+NamedId = tuple[str, str]
 """`user` or `group`, and the name."""
 
 _FIRST = 60001
 
 
-def named(test: Test) -> Named | None:
+def named(test: FieldTest) -> NamedId | None:
     """Return whose number a test needs; None if it has all numbers that it needs."""
     if isinstance(test.value, int) or not test.field.endswith(("uid", "gid")):
         return None
     return "group" if test.field.endswith("gid") else "user", test.value
 
 
-def names(rules: Sequence[KernelRule]) -> Iterator[Named]:
-    """Yield the users and groups that rules name and nobody resolved."""
+def names(rules: Sequence[KernelRule]) -> Iterator[NamedId]:
+    """Yield the users and groups that rules name and that were not resolved."""
     for rule in rules:
         for condition in rule.conditions:
-            found = named(condition) if isinstance(condition, Test) else None
+            found = named(condition) if isinstance(condition, FieldTest) else None
             if found is not None:
                 yield found
 
 
-def numbers_for(rules: Sequence[KernelRule], known: Mapping[Named, int]) -> dict[Named, int]:
+def numbers_for(rules: Sequence[KernelRule], known: Mapping[NamedId, int]) -> dict[NamedId, int]:
     """Return a number for every name in the rules: the known one, or another for each."""
     found = dict(known)
     for name in names(rules):
@@ -40,10 +37,10 @@ def numbers_for(rules: Sequence[KernelRule], known: Mapping[Named, int]) -> dict
     return found
 
 
-def resolved(rules: Sequence[KernelRule], numbers: Mapping[Named, int]) -> tuple[KernelRule, ...]:
-    """Return rules with numbers in the place of names; `numbers` has all of them."""
+def resolved(rules: Sequence[KernelRule], numbers: Mapping[NamedId, int]) -> tuple[KernelRule, ...]:
+    """Return rules with numbers instead of names; `numbers` has all of them."""
 
-    def test_of(test: Test) -> Test:
+    def test_of(test: FieldTest) -> FieldTest:
         name = named(test)
         return test if name is None else replace(test, value=numbers[name])
 
@@ -51,7 +48,7 @@ def resolved(rules: Sequence[KernelRule], numbers: Mapping[Named, int]) -> tuple
         replace(
             rule,
             conditions=tuple(
-                test_of(condition) if isinstance(condition, Test) else condition
+                test_of(condition) if isinstance(condition, FieldTest) else condition
                 for condition in rule.conditions
             ),
         )
@@ -59,6 +56,6 @@ def resolved(rules: Sequence[KernelRule], numbers: Mapping[Named, int]) -> tuple
     )
 
 
-def shown(numbers: Mapping[Named, int]) -> dict[str, int]:
+def shown(numbers: Mapping[NamedId, int]) -> dict[str, int]:
     """Return numbers by what is shown of a name, such as `user nobody`."""
     return {f"{what} {name}": number for (what, name), number in numbers.items()}

@@ -7,15 +7,12 @@ both sets.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import WATCH, KernelRule, Operator, Test
-from hardcost.auditrules.prove.atoms import IS_DIRECTORY
-from hardcost.auditrules.rule import plain_path
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+from auditrules.model.kernel_rule import WATCH, FieldTest, KernelRule, Operator, is_test
+from auditrules.model.rule import plain_path
+from auditrules.prove.formulas import IS_DIRECTORY
 
 
 def split(rules: Iterable[KernelRule]) -> tuple[KernelRule, ...]:
@@ -27,7 +24,7 @@ def split(rules: Iterable[KernelRule]) -> tuple[KernelRule, ...]:
             continue
         for operator in (Operator.NOT_EQUAL, Operator.EQUAL):
             known = rule.settled(directory=operator is Operator.EQUAL)
-            kind = Test(IS_DIRECTORY, operator, plain_path(rule.watch))
+            kind = FieldTest(IS_DIRECTORY, operator, plain_path(rule.watch))
             found.append(replace(known, conditions=(*known.conditions, kind)))
     return tuple(found)
 
@@ -56,7 +53,7 @@ def surely_directories(rules: Sequence[KernelRule]) -> frozenset[str]:
         plain_path(str(test.value))
         for rule in rules
         for test in rule.conditions
-        if isinstance(test, Test) and test.field in {"path", "dir", "exe", WATCH}
+        if is_test(test, "path", "dir", "exe", WATCH)
     }
     above = {path[:at] for path in named for at, sign in enumerate(path) if sign == "/"}
     return frozenset(unknown_paths(rules)) & above

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.rule import Kind
-
-if TYPE_CHECKING:
-    from hardcost.auditrules.rule import Reading
+from auditrules.model.rule import Reading, RuleKind
 
 NUMBERS = frozenset({"-b", "-r", "--backlog_wait_time", "-e", "-f"})
 """The settings that take a number; any of them may stand together on a line."""
 
 _LARGEST_NUMBER = 2**32 - 1
-_LARGEST_LONG = 2**64 - 1
+_LARGEST_LONG = 2**64 - 1  # beyond it strtoul fails, and auditctl refuses the line
 _ONE_OF = {"-e": ("0", "1", "2"), "-f": ("0", "1", "2")}
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*")
 _MOST_DIGITS = 20  # decimal ones of the largest number of 64 bits
@@ -113,16 +109,18 @@ def _taken_over(reading: Reading, option: str, value: str) -> Reading:
     """Return the reading with what a setting means for a measurement."""
     setting = f"{option} {value}".rstrip()
     if setting in _MOOT:
-        return reading if reading.kind is not Kind.BLANK else replace(reading, kind=Kind.MOOT)
+        return (
+            reading if reading.kind is not RuleKind.BLANK else replace(reading, kind=RuleKind.MOOT)
+        )
     reason = _NOT_TAKEN.get(setting) or _NOT_TAKEN.get(option)
     if reason is not None:
         note = f"{reading.place}: `{setting}` is ignored: {reason}"
-        left_out = reading.kind in {Kind.BLANK, Kind.MOOT}
-        kind = Kind.LEFT_OUT if left_out else reading.kind
+        left_out = reading.kind in {RuleKind.BLANK, RuleKind.MOOT}
+        kind = RuleKind.LEFT_OUT if left_out else reading.kind
         return replace(reading, kind=kind, notes=(*reading.notes, note))
     return replace(
         reading,
-        kind=Kind.RULE if reading.kind is Kind.RULE else Kind.SETTING,
+        kind=RuleKind.RULE if reading.kind is RuleKind.RULE else RuleKind.SETTING,
         backlog_limit=int(value) if option == "-b" else reading.backlog_limit,
         tolerant=reading.tolerant or option in _GO_ON,
         options=reading.options if option in {"-b", *_GO_ON} else (*reading.options, setting),

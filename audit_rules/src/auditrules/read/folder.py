@@ -5,12 +5,9 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.rule import Kind, Reading
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from auditrules.model.rule import Reading, RuleKind
 
 
 def as_augenrules(readings: Iterable[Reading]) -> tuple[Reading, ...]:
@@ -28,7 +25,7 @@ def as_augenrules(readings: Iterable[Reading]) -> tuple[Reading, ...]:
             replaced = moved[option]
             rest.append(
                 Reading(
-                    Kind.REPLACED,
+                    RuleKind.REPLACED,
                     replaced.place,
                     replaced.text,
                     notes=(note,),

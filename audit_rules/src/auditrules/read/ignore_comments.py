@@ -7,15 +7,10 @@ are the reason.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.rule import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from hardcost.auditrules.rule import Reading
+from auditrules.model.rule import Reading, RuleKind
 
 OVER_LIMIT = "over-limit"
 """What accepts a rule's cost, for the gate; no finding of lint has this code."""
@@ -44,7 +39,7 @@ def heeded(readings: Iterable[Reading]) -> Iterator[Reading]:
     """Yield a file's readings, each with the codes that the comments right above it name."""
     codes: frozenset[str] = frozenset()
     for reading in readings:
-        if reading.kind is Kind.COMMENT:
+        if reading.kind is RuleKind.COMMENT:
             codes |= frozenset(codes_in(reading.text))
             yield reading
         else:

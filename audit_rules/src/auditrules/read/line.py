@@ -16,13 +16,13 @@ import re
 from dataclasses import replace
 from getopt import GetoptError
 
-from hardcost.auditrules import settings
-from hardcost.auditrules.rule import (
+from auditrules.model.fault import Fault
+from auditrules.model.location import Location
+from auditrules.model.rule import (
     LONGEST_LINE,
-    Kind,
-    Place,
     Reading,
     Rule,
+    RuleKind,
     option_keys,
     option_positions,
     split_options,
@@ -30,6 +30,7 @@ from hardcost.auditrules.rule import (
     unquoted,
     word_columns,
 )
+from auditrules.read import control_lines
 
 _ADD = frozenset({"-a", "-A", "-w"})
 _DELETE = frozenset({"-d", "-W"})
@@ -49,12 +50,12 @@ _PATH_FIELD = re.compile(r"(path|dir|exe)!?=(/.*)", re.DOTALL)
 _SPACED = re.compile(r"(?:path|dir|exe|key)!?=")
 """The beginning of a field whose value may contain spaces."""
 
-Problem = tuple[str, str | None, int | None]
+LineProblem = tuple[str, str | None, int | None]
 """The message, the remedy and the column, as far as they are known."""
 
 
-def read_raw(line: bytes, place: Place) -> Reading:
-    """Return what a line of a file says, from its bytes; what is no UTF-8 stays what it is.
+def read_raw(line: bytes, place: Location) -> Reading:
+    """Return what a line of a file says, from its bytes; bytes that are not UTF-8 are kept.
 
     A NUL byte ends the line for auditctl.
     """
@@ -63,10 +64,10 @@ def read_raw(line: bytes, place: Place) -> Reading:
     return reading if end < 0 else replace(reading, cut_at=end + 1)
 
 
-def read_text(text: str, place: Place) -> Reading:
+def read_text(text: str, place: Location) -> Reading:
     """Return what one line says."""
     if not text.strip(" "):
-        return Reading(Kind.BLANK, place, raw=text)  # at once, as a file may have many
+        return Reading(RuleKind.BLANK, place, raw=text)  # at once, as a file may have many
     reading = _read(text, place)
     fault = reading.fault
     if fault is not None:
@@ -75,12 +76,12 @@ def read_text(text: str, place: Place) -> Reading:
             fault = replace(fault, remedy=remedy)
         elif "\t" in text.strip():
             message = "the line contains a tab, which auditctl does not treat as a space"
-            fault = replace(fault, message=message, remedy="write spaces between the words")
-            fault = replace(fault, column=text.index("\t") + 1)
+            place = fault.place.at(text.index("\t") + 1)
+            fault = Fault(message, place, "write spaces between the words")
     return replace(reading, fault=fault, carriage_return=text.endswith("\r"), raw=text)
 
 
-def _repair(text: str, place: Place) -> str | None:
+def _repair(text: str, place: Location) -> str | None:
     """Return the remedy that certainly makes a faulty line readable, if it is known."""
     bare = text.rstrip("\r")
     rule = bare if bare.lstrip().startswith("#") else _COMMENT.split(bare)[0]
@@ -102,13 +103,13 @@ def _no_quotes(text: str) -> str:
     return f"remove the quotes, which auditctl treats as part of the word{space}"
 
 
-def _read(text: str, place: Place) -> Reading:
+def _read(text: str, place: Location) -> Reading:
     words = split_words(text)
-    reading = Reading(Kind.BLANK, place, " ".join(words))
+    reading = Reading(RuleKind.BLANK, place, " ".join(words))
     if not words:
         return reading
     if words[0].startswith("#") and len(text) <= LONGEST_LINE:
-        return Reading(Kind.COMMENT, place, reading.text.rstrip("\r"))
+        return Reading(RuleKind.COMMENT, place, reading.text.rstrip("\r"))
     problem = _unreadable(text, words)
     if problem:
         return reading.at_fault(*problem)
@@ -172,7 +173,7 @@ def _spaced(rest: list[str], words: list[str]) -> str | None:
     return None
 
 
-def _unreadable(text: str, words: list[str]) -> Problem | None:
+def _unreadable(text: str, words: list[str]) -> LineProblem | None:
     """Return what is wrong with a line's characters or the number of its words, or None."""
     first = words[0]
     if first[:1] == "-" != first and not _has_odd_characters(text) and len(words) <= len(text) // 3:
@@ -181,7 +182,7 @@ def _unreadable(text: str, words: list[str]) -> Problem | None:
     mark = _MARK.search(text)
     most = length // 3 + 1  # the words for which auditctl 3.0.9 makes room
     start = text.index(first) + 1
-    problems: tuple[tuple[bool, Problem], ...] = (
+    problems: tuple[tuple[bool, LineProblem], ...] = (
         (
             length > LONGEST_LINE,
             (
@@ -272,7 +273,7 @@ class _Line:
             return self.reading.at_fault(*problem)
         if names[0] == "-D":
             deletes = options[1][1] if len(options) > 1 else ""
-            return replace(self.reading, kind=Kind.MOOT, deletes=deletes)
+            return replace(self.reading, kind=RuleKind.MOOT, deletes=deletes)
         if names[0] in _REPORTS:
             options, others = options[:1], [0]
         reading = self.reading
@@ -282,7 +283,7 @@ class _Line:
         for at in others:
             option, value = options[at]
             column = self._value_column(options, at)
-            reading = settings.with_setting(reading, option, value, column)
+            reading = control_lines.with_setting(reading, option, value, column)
             if reading.fault:
                 break
         return reading
@@ -306,8 +307,8 @@ class _Line:
 
     def _misplaced(
         self, options: list[tuple[str, str]], adds: list[int], others: list[int]
-    ) -> Problem | None:
-        """Return what is wrong with options standing together on a line, or None."""
+    ) -> LineProblem | None:
+        """Return what is wrong with the combination of options on a line, or None."""
         names = [option for option, _ in options]
         if not names:
             return "the line has no option", "see auditctl(8)", None
@@ -315,12 +316,12 @@ class _Line:
             return self._bad_delete_all(options)
         if names[0] in _REPORTS and names[1:] in _REPORTS[names[0]]:
             return None
-        apart = [at for at in others if names[at] not in settings.NUMBERS]
+        apart = [at for at in others if names[at] not in control_lines.NUMBERS]
         in_front = [at for at in apart if at < len(names) - 1]
         problems = (
             (
                 adds[1:2],
-                f"{' and '.join(names[at] for at in adds)} stand on one line",
+                f"{' and '.join(names[at] for at in adds)} are on one line",
                 "split it into two rules",
             ),
             (
@@ -344,7 +345,7 @@ class _Line:
                 return message, remedy, self._option_column(options, places[0])
         return None
 
-    def _bad_delete_all(self, options: list[tuple[str, str]]) -> Problem | None:
+    def _bad_delete_all(self, options: list[tuple[str, str]]) -> LineProblem | None:
         """Return what is wrong with a line that begins with -D, or None."""
         names = [option for option, _ in options]
         apart = self.words[0] == "-D" and self.words[1:2] in ([], ["-k"])
@@ -374,5 +375,5 @@ class _Line:
             columns=self.columns,
         )
         if by in _DELETE:
-            return Reading(Kind.DELETION, self.reading.place, rule.text, deletion=rule)
-        return Reading(Kind.RULE, self.reading.place, rule.text, rule=rule)
+            return Reading(RuleKind.DELETION, self.reading.place, rule.text, deletion=rule)
+        return Reading(RuleKind.RULE, self.reading.place, rule.text, rule=rule)

@@ -7,20 +7,19 @@ their result when loaded in order.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hardcost.auditrules import bounded, ignoring, line, loading
-from hardcost.auditrules.folder import as_augenrules, version_key
-from hardcost.auditrules.rule import Fault, Kind, Place, Reading, RulesError, RuleSet
-from hardcost.auditrules.translate import translate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
-
-    from hardcost.auditrules.translate import Target
+from auditrules.auditctl.translate import Target, translate
+from auditrules.files import bounded
+from auditrules.load import load
+from auditrules.model.fault import Fault, RulesError
+from auditrules.model.location import Location
+from auditrules.model.rule import Reading, RuleKind, RuleSet
+from auditrules.read import ignore_comments, line
+from auditrules.read.folder import as_augenrules, version_key
 
 LARGEST_FILE = 1 << 24
 """The largest file, in bytes, that is accepted as a file of rules; also of a folder's together."""
@@ -43,7 +42,7 @@ def read(
     """
     if not paths:
         remedy = "name a file or a folder"
-        raise RulesError((Fault("no file of audit rules is given", "", remedy=remedy),))
+        raise RulesError((Fault("no file of audit rules is given", Location(""), remedy),))
     named = ", ".join(shown(path) for path in paths)
     return _rule_set(read_each(paths, shown), named, may_be_empty=may_be_empty)
 
@@ -62,13 +61,13 @@ def _rule_set(
     faults: list[Fault] = []
     parts: list[RuleSet] = []
     for readings, of_files in each:
-        part, of_lines = loading.combine(readings)
+        part, of_lines = load.combine(readings)
         faults.extend((*of_files, *of_lines, *_not_text(part)))
         parts.append(part)
     rule_set = join(parts)
     if not rule_set.rules and not faults and not may_be_empty:
         remedy = "a rule is a line that begins with -a, -A or -w"
-        faults.append(Fault("there is no audit rule in it", named, remedy=remedy))
+        faults.append(Fault("there is no audit rule in it", Location(named), remedy))
     if faults:
         raise RulesError(tuple(faults))
     return rule_set
@@ -80,11 +79,9 @@ def _not_text(part: RuleSet) -> Iterable[Fault]:
         try:
             rule.text.encode()
         except UnicodeEncodeError as error:
-            place = rule.place
             yield Fault(
                 f"character {error.start + 1} of the rule is not UTF-8",
-                place.file if place else "",
-                place.line if place else None,
+                rule.place or Location(""),
                 "auditctl accepts it, but hardcost passes rules to a guest in UTF-8",
             )
 
@@ -102,13 +99,13 @@ def read_each(
         yield read_path(path, shown, faults), faults
 
 
-def read_lines(lines: Iterable[tuple[str, Place]]) -> RuleSet:
+def read_lines(lines: Iterable[tuple[str, Location]]) -> RuleSet:
     """Return the rule set of lines that are not in a file of rules; it may be empty.
 
     Raises `RulesError` with all faults, as `read` does.
     """
     readings = tuple(read_line(text, place) for text, place in lines)
-    rule_set, faults = loading.combine(readings)
+    rule_set, faults = load.combine(readings)
     if faults:
         raise RulesError(faults)
     return rule_set
@@ -117,11 +114,11 @@ def read_lines(lines: Iterable[tuple[str, Place]]) -> RuleSet:
 def read_bytes(data: bytes, file: str) -> tuple[Reading, ...]:
     """Return what each line of a file's content says, in order."""
     lines = data.split(b"\n")
-    if not lines[-1]:
+    if not lines[-1]:  # a line feed ends a line, and begins none
         lines.pop()
     return tuple(
-        ignoring.heeded(
-            line.read_raw(raw, Place(file, number)) for number, raw in enumerate(lines, 1)
+        ignore_comments.heeded(
+            line.read_raw(raw, Location(file, number)) for number, raw in enumerate(lines, 1)
         )
     )
 
@@ -133,7 +130,7 @@ def excess(size: int, lines: int) -> str | None:
     return f"longer than {MOST_LINES:,} lines" if lines > MOST_LINES else None
 
 
-def read_line(text: str, place: Place) -> Reading:
+def read_line(text: str, place: Location) -> Reading:
     """Return what one line says; what is wrong with it is the reading's fault."""
     return line.read_text(text, place)
 
@@ -188,16 +185,17 @@ def _content(path: Path, name: str, faults: list[Fault]) -> bytes:
     try:
         data = bounded.content(path, LARGEST_FILE)
     except bounded.UnreadableError as error:
-        faults.append(Fault(str(error), name, remedy="name a file of audit rules or a folder"))
+        remedy = "name a file of audit rules or a folder"
+        faults.append(Fault(str(error), Location(name), remedy))
         return b""
     remedy = "is this a file of audit rules?"
     too_much = excess(len(data), data.count(b"\n"))
     if too_much:
-        faults.append(Fault(f"it is {too_much}", name, remedy=remedy))
+        faults.append(Fault(f"it is {too_much}", Location(name), remedy))
         return b""
     if not _is_binary(data):
         return data
-    faults.append(Fault("it contains many NUL bytes, so it is not text", name, remedy=remedy))
+    faults.append(Fault("it contains many NUL bytes, so it is not text", Location(name), remedy))
     return b""
 
 
@@ -214,7 +212,7 @@ def _read_folder(
     try:
         found = [file for file in path.iterdir() if file.name.endswith(".rules")]
     except OSError as error:
-        faults.append(Fault(f"it can't be read: {error.strerror}", shown(path)))
+        faults.append(Fault(f"it can't be read: {error.strerror}", Location(shown(path))))
         return ()
     files = sorted(
         (f for f in found if not f.name.startswith(".")), key=lambda f: version_key(f.name)
@@ -222,7 +220,9 @@ def _read_folder(
     if not files:
         faults.append(
             Fault(
-                "no file in this folder ends in .rules", shown(path), remedy="name the file itself"
+                "no file in this folder ends in .rules",
+                Location(shown(path)),
+                "name the file itself",
             )
         )
     readings: list[Reading] = []
@@ -231,13 +231,14 @@ def _read_folder(
     for file in files:
         if re.search(r"\s", file.name):
             remedy = "augenrules can't read it: rename it"
-            faults.append(Fault("its name contains a space", shown(file), remedy=remedy))
+            faults.append(Fault("its name contains a space", Location(shown(file)), remedy))
         data = _content(file, shown(file), faults)
         size, lines = size + len(data), lines + data.count(b"\n")
         too_much = excess(size, lines)
         if too_much:
             remedy = "is this a folder of audit rules?"
-            faults.append(Fault(f"its files are {too_much} together", shown(path), remedy=remedy))
+            message = f"its files are {too_much} together"
+            faults.append(Fault(message, Location(shown(path)), remedy))
             return ()
         contents.append((shown(file), data))
         readings.extend(map(_strip_tabbed_comment, read_bytes(data, shown(file))))
@@ -251,8 +252,7 @@ def _glued(contents: Sequence[tuple[str, bytes]]) -> Iterable[Fault]:
         if not data.endswith(b"\n") and not more.startswith(b"\n"):
             yield Fault(
                 f"the last line has no newline, so augenrules joins the first of {follower} to it",
-                name,
-                data.count(b"\n") + 1,
+                Location(name, data.count(b"\n") + 1),
                 "end the file with a newline",
             )
 
@@ -262,5 +262,5 @@ def _strip_tabbed_comment(reading: Reading) -> Reading:
     if reading.fault and reading.text.lstrip("\t\v\f\r ").startswith("#"):
         if reading.text.startswith("#"):
             return reading
-        return replace(reading, kind=Kind.COMMENT, fault=None)
+        return replace(reading, kind=RuleKind.COMMENT, fault=None)
     return reading

@@ -5,28 +5,23 @@ A rule's conditions must all hold, so their order makes no difference to what it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from hardcost.auditrules import semantics
-from hardcost.auditrules.cost import events
-from hardcost.auditrules.cost.alike import Alike
-from hardcost.auditrules.kernelrule import Test
-from hardcost.auditrules.lint import pricing
-from hardcost.auditrules.prove.unresolved import numbers_for, resolved
-from hardcost.auditrules.repair.words import Words
-from hardcost.auditrules.tables.lookup import ARCHES
-
-if TYPE_CHECKING:
-    from hardcost.auditrules.cost.constants import Constants
-    from hardcost.auditrules.kernelrule import Condition, KernelRule
-    from hardcost.auditrules.lint.context import Context
+from auditrules.cost import events
+from auditrules.cost.call_classes import Alike
+from auditrules.cost.constants import Constants
+from auditrules.kernel import semantics
+from auditrules.lint import prices
+from auditrules.lint.context import Context
+from auditrules.model.kernel_rule import Condition, KernelRule, is_test
+from auditrules.prove.unknown_ids import numbers_for, resolved
+from auditrules.repair.line_words import LineWords
+from auditrules.tables.lookup import ARCHES
 
 _ARCH, _KEY = "arch", "key"
 
 
 def arch_first(raw: str) -> str:
     """Return a line with its one `arch` in front of its first -S; else as it is."""
-    words = Words(raw)
+    words = LineWords(raw)
     arches = [at for at, (option, value) in enumerate(words.options) if _is_arch(option, value)]
     calls = [at for at, (option, _) in enumerate(words.options) if option == "-S"]
     if len(arches) != 1 or not calls or arches[0] < calls[0]:
@@ -41,10 +36,10 @@ def cheap_first(raw: str, rule: KernelRule, context: Context) -> str:
 
     `rule` is the line as the kernel holds it.
     """
-    words = Words(raw)
+    words = LineWords(raw)
     places = [at for at, (option, value) in enumerate(words.options) if _tests(option, value)]
     conditions = [one for one in rule.conditions if not _tests_arch(one)]
-    costs = [pricing.testing(context, one) for one in conditions]
+    costs = [prices.testing(context, one) for one in conditions]
     known = [cost for cost in costs if cost is not None]
     if len(places) != len(conditions) or len(known) != len(costs):
         return raw
@@ -80,4 +75,4 @@ def _tests(option: str, value: str) -> bool:
 
 
 def _tests_arch(condition: Condition) -> bool:
-    return isinstance(condition, Test) and condition.field == _ARCH
+    return is_test(condition, _ARCH)

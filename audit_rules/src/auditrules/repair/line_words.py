@@ -1,16 +1,16 @@
-"""A line's options as they stand in it, so that some can be changed and all else stays."""
+"""A line's options with their spans, so that some can be changed and all else stays."""
 
 from __future__ import annotations
 
 from getopt import GetoptError
 
-from hardcost.auditrules.rule import option_positions, split_options, split_words, word_columns
+from auditrules.model.rule import option_positions, split_options, split_words, word_columns
 
-Span = tuple[int, int]
+WordSpan = tuple[int, int]
 
 
-class Words:
-    """The options of a line with their values, and where each stands in the line's text.
+class LineWords:
+    """The options of a line with their values, and the span of each in the line's text.
 
     `options` is empty where the line is not one of options alone.
     """
@@ -25,7 +25,7 @@ class Words:
         except GetoptError:
             options, rest = [], [raw]
         self.options: list[tuple[str, str]] = [] if rest else options
-        self.spans: list[Span] = []
+        self.spans: list[WordSpan] = []
         for first, last in option_positions(list(words), self.options):
             if last >= len(words):
                 self.options, self.spans = [], []
@@ -39,7 +39,7 @@ class Words:
         return self.raw[start:end]
 
     def with_texts(self, texts: dict[int, str]) -> str:
-        """Return the line with other text in the place of some options."""
+        """Return the line with other text for some options."""
         found = self.raw
         for at in sorted(texts, reverse=True):
             start, end = self.spans[at]

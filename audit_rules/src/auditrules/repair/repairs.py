@@ -2,34 +2,30 @@
 
 A repair is safe if it is proved that all lines record the same afterwards. A line that can't be
 loaded is repaired where only one thing can have been meant; it then records what it did not before,
-so that is unsafe. Where the files tell auditctl to continue after a faulty line (-i, -c), the set
+so that is unsafe. Where the files have auditctl continue after a faulty line (-i, -c), the set
 loads without that line: it stays.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules import ignoring, parse
-from hardcost.auditrules.lint.diagnostic import Repair
-from hardcost.auditrules.lint.findings import cannot_load, costly_order, duplicate_rule
-from hardcost.auditrules.loading import Fate, load_lines
-from hardcost.auditrules.prove.prove import DEFAULT_SECONDS, prove
-from hardcost.auditrules.prove.relation import ProverError, Relation, Result
-from hardcost.auditrules.repair import fieldorder, spelling
-from hardcost.auditrules.rule import Kind, RulesError
-from hardcost.auditrules.translate import translate
+from auditrules.auditctl.translate import translate
+from auditrules.lint.context import Context
+from auditrules.lint.diagnostic import Repair
+from auditrules.lint.findings import cannot_load, costly_order, duplicate_rule
+from auditrules.load.load import AddedLine, Fate, LoadedLines, load_lines
+from auditrules.model.fault import RulesError
+from auditrules.model.kernel_rule import KernelRule
+from auditrules.model.location import Location
+from auditrules.model.rule import Reading, RuleKind
+from auditrules.prove.prove import DEFAULT_SECONDS, prove_equal
+from auditrules.prove.relation import ProverError, Relation, Result
+from auditrules.read import ignore_comments, parse
+from auditrules.repair import field_order, spelling
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.loading import Line, LoadedLines
-    from hardcost.auditrules.rule import Place, Reading
-
-Parts = tuple[tuple["Reading", ...], ...]
+FileParts = tuple[tuple["Reading", ...], ...]
 
 DUPLICATE, SPELLING, ORDER = duplicate_rule.CODE, cannot_load.CODE, costly_order.CODE
 CODES = (DUPLICATE, SPELLING, ORDER)
@@ -37,10 +33,10 @@ CODES = (DUPLICATE, SPELLING, ORDER)
 
 
 @dataclass(frozen=True)
-class Left:
+class UnrepairedLine:
     """A line that is at fault and stays, with why."""
 
-    place: Place
+    place: Location
     code: str
     why: str
 
@@ -53,14 +49,14 @@ class Repaired:
     """
 
     repairs: tuple[Repair, ...]
-    left: tuple[Left, ...]
+    left: tuple[UnrepairedLine, ...]
     result: Result | None = None
-    parts: Parts = ()
+    parts: FileParts = ()
     offered: tuple[Repair, ...] = ()
 
 
 def repaired(
-    parts: Parts,
+    parts: FileParts,
     context: Context,
     codes: Collection[str] = CODES,
     seconds: float = DEFAULT_SECONDS,
@@ -82,7 +78,7 @@ def repaired(
     result = _proof(parts, wanted, context, seconds)
     if result.equal is False:
         why = "the prover finds that what is recorded would change"
-        left = [Left(one.place, one.code, why) for one in wanted]
+        left = [UnrepairedLine(one.place, one.code, why) for one in wanted]
         return Repaired((), (*found.left, *left), result, parts, tuple(offered))
     if result.equal is None and not unsafe:
         offered, wanted = sorted([*offered, *wanted], key=found.repairs.index), []
@@ -91,30 +87,32 @@ def repaired(
     return Repaired(done, tuple(found.left), result, applied(parts, done), tuple(offered))
 
 
-def applied(parts: Parts, repairs: Sequence[Repair]) -> Parts:
+def applied(parts: FileParts, repairs: Sequence[Repair]) -> FileParts:
     """Return the lines with the repairs made."""
     by_place = {one.place: one for one in repairs}
     return tuple(tuple(_applied(part, by_place)) for part in parts)
 
 
-def _applied(part: Sequence[Reading], by_place: dict[Place, Repair]) -> Iterator[Reading]:
+def _applied(part: Sequence[Reading], by_place: dict[Location, Repair]) -> Iterator[Reading]:
     for reading in part:
         repair = by_place.get(reading.place)
         if repair is None:
             yield reading
         elif repair.after is not None:
-            yield ignoring.with_codes(parse.read_line(repair.after, reading.place), reading.ignores)
+            yield ignore_comments.with_codes(
+                parse.read_line(repair.after, reading.place), reading.ignores
+            )
 
 
 class _Finding:
     """Looking for repairs, line by line."""
 
-    def __init__(self, parts: Parts, context: Context, codes: frozenset[str]) -> None:
+    def __init__(self, parts: FileParts, context: Context, codes: frozenset[str]) -> None:
         self.parts, self.context, self.codes = parts, context, codes
         self.loaded = load_lines(parts, context.target)
         self.known = set(self.loaded.rules)
         self.repairs: list[Repair] = []
-        self.left: list[Left] = []
+        self.left: list[UnrepairedLine] = []
         spots = costly_order.find(context) if ORDER in codes else ()
         self.costly = {(one.spot.file, one.spot.line) for one in spots}
 
@@ -124,7 +122,7 @@ class _Finding:
         twice = {one.reading.place for one in certain.of(Fate.TWICE)}
         for line in self.loaded.lines:
             reading = line.reading
-            if reading.cut_at is not None or reading.kind is not Kind.RULE:
+            if reading.cut_at is not None or reading.kind is not RuleKind.RULE:
                 continue
             if line.fate is Fate.TWICE and self._wanted(DUPLICATE, reading):
                 self._repeated(line, certain=reading.place in twice)
@@ -136,37 +134,37 @@ class _Finding:
     def _wanted(self, code: str, reading: Reading) -> bool:
         return code in self.codes and code not in reading.ignores
 
-    def _repeated(self, line: Line, *, certain: bool) -> None:
+    def _repeated(self, line: AddedLine, *, certain: bool) -> None:
         place = line.reading.place
         earlier = line.earlier.source if line.earlier else None
         at = f" of {earlier.place}" if earlier and earlier.place else ""
         if line.reading.ignores:
             why = "the comment above it would then be about the next line: remove both"
-            self.left.append(Left(place, DUPLICATE, why))
+            self.left.append(UnrepairedLine(place, DUPLICATE, why))
         elif certain:
             what = f"removed: it repeats the rule{at}"
             self.repairs.append(Repair(place, DUPLICATE, line.reading.raw, None, what))
         else:
             why = f"whether it repeats the rule{at} depends on what lies at the watched path"
-            self.left.append(Left(place, DUPLICATE, why))
+            self.left.append(UnrepairedLine(place, DUPLICATE, why))
 
-    def _refused(self, line: Line) -> None:
+    def _refused(self, line: AddedLine) -> None:
         reading = line.reading
-        ordered = fieldorder.arch_first(reading.raw)
+        ordered = field_order.arch_first(reading.raw)
         try:
             after = spelling.respelled(ordered)
             rule = None if after == reading.raw else self._rule_of(after, reading.place)
         except spelling.UncertainError as error:
-            self.left.append(Left(reading.place, SPELLING, str(error)))
+            self.left.append(UnrepairedLine(reading.place, SPELLING, str(error)))
             return
         if rule is None:
             return  # something else is wrong with it, as lint says
         if line.tolerated:
             why = "the set loads without this line (-i, -c): repairing it would record more"
-            self.left.append(Left(reading.place, SPELLING, why))
+            self.left.append(UnrepairedLine(reading.place, SPELLING, why))
         elif rule in self.known:
             why = "with the near name it would repeat another rule: that was not meant"
-            self.left.append(Left(reading.place, SPELLING, why))
+            self.left.append(UnrepairedLine(reading.place, SPELLING, why))
         else:
             self.known.add(rule)
             what = [f"{old} became {new}" for old, new in spelling.names_changed(ordered, after)]
@@ -174,25 +172,25 @@ class _Finding:
             said = ", ".join(what)
             self.repairs.append(Repair(reading.place, SPELLING, reading.raw, after, said))
 
-    def _loaded(self, line: Line) -> None:
+    def _loaded(self, line: AddedLine) -> None:
         reading, rule = line.reading, line.rule
         constants = self.context.options.constants
         if (reading.place.file, reading.place.line) not in self.costly:
             return
         if rule is None or constants is None:
             return
-        after = fieldorder.cheap_first(reading.raw, rule, self.context)
+        after = field_order.cheap_first(reading.raw, rule, self.context)
         again = None if after == reading.raw else self._rule_of(after, reading.place)
         if again is None or replace(again, conditions=rule.conditions) != rule:
             return
-        if fieldorder.is_cheaper(again, rule, constants):
+        if field_order.is_cheaper(again, rule, constants):
             what = "cheap conditions first"
             self.repairs.append(Repair(reading.place, ORDER, reading.raw, after, what))
         else:
-            why = "the other order would make some call dearer (predicted)"
-            self.left.append(Left(reading.place, ORDER, why))
+            why = "the other order would make some call cost more (predicted)"
+            self.left.append(UnrepairedLine(reading.place, ORDER, why))
 
-    def _rule_of(self, raw: str, place: Place) -> KernelRule | None:
+    def _rule_of(self, raw: str, place: Location) -> KernelRule | None:
         """Return what the kernel would hold of a line; None if it can't be loaded."""
         written = parse.read_line(raw, place).rule
         if written is None:
@@ -204,7 +202,7 @@ class _Finding:
 
 
 def _harmless(
-    parts: Parts, repairs: Sequence[Repair], context: Context, left: list[Left]
+    parts: FileParts, repairs: Sequence[Repair], context: Context, left: list[UnrepairedLine]
 ) -> list[Repair]:
     """Return the repairs after which no line fails that does not today; others join `left`."""
     before = _failing(load_lines(parts, context.target))
@@ -218,17 +216,17 @@ def _harmless(
     for one in repairs:
         if harms([*kept, one]):
             why = "another line, such as one that deletes this rule, could not be loaded then"
-            left.append(Left(one.place, one.code, why))
+            left.append(UnrepairedLine(one.place, one.code, why))
         else:
             kept.append(one)
     return kept
 
 
-def _failing(loaded: LoadedLines) -> set[Place]:
+def _failing(loaded: LoadedLines) -> set[Location]:
     return {one.reading.place for one in loaded.failing}
 
 
-def _proof(parts: Parts, repairs: Sequence[Repair], context: Context, seconds: float) -> Result:
+def _proof(parts: FileParts, repairs: Sequence[Repair], context: Context, seconds: float) -> Result:
     """Prove that what loads today, without the lines at fault, is recorded as before.
 
     Lines that could not be loaded before are no part of that.
@@ -241,6 +239,6 @@ def _proof(parts: Parts, repairs: Sequence[Repair], context: Context, seconds: f
         if rule.source is None or rule.source.place not in new
     )
     try:
-        return prove(before, after, seconds=seconds)
+        return prove_equal(before, after, seconds=seconds)
     except ProverError as error:
         return Result(None, Relation(), reason=str(error))

@@ -7,9 +7,9 @@ several names are near, or none is, which was meant is not certain.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.fieldvalues import (
+from auditrules.auditctl.field_values import (
     ARCHES,
     NEVER_CALLS,
     RefusedError,
@@ -17,13 +17,9 @@ from hardcost.auditrules.fieldvalues import (
     call_number,
     folded,
 )
-from hardcost.auditrules.repair.words import Words
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.tables.lookup import Arch
+from auditrules.repair.line_words import LineWords
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 
 _ARCH = "arch="
 _NAME = re.compile(r"[^\s,=]+")
@@ -40,14 +36,14 @@ def near(word: str, known: Iterable[str]) -> list[str]:
 
 
 def respelled(raw: str) -> str:
-    """Return a line with the near name in the place of each unknown architecture and call.
+    """Return a line with each unknown architecture and call replaced by the near name.
 
     A line in which no name is unknown comes back as it is.
 
     Raises:
         UncertainError: A name has no near one, or several.
     """
-    words = Words(raw)
+    words = LineWords(raw)
     arch: Arch = "b64"
     changed: dict[int, str] = {}
     for at, (option, value) in enumerate(words.options):
@@ -108,7 +104,7 @@ def _one_slip(a: str, b: str) -> bool:
         return False
     start = next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
     if start is None:
-        return True  # one is the other with a letter behind it
+        return True  # one is the other with one more letter
     x, y = a[start:], b[start:]
     swapped = x[1:2] + x[:1] == y[:2] and len(x) > 1 and x[2:] == y[2:]
     return swapped or x[1:] == y[1:] or x[1:] == y or x == y[1:]

@@ -5,15 +5,12 @@ The tables are data with their source in their first lines, beside this file.
 
 from __future__ import annotations
 
-import re
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Any, Literal
 
 Arch = Literal["b64", "b32"]
 """An ABI of x86_64: its own, or that of i386."""
@@ -89,23 +86,6 @@ OLDEST: Release = RELEASES[0]
 
 NEWEST: Release = RELEASES[-1]
 
-_VERSION = re.compile(r"(\d+)\.(\d+)")
-
-
-def release_of(version: str) -> Release:
-    """Return the newest of the releases that a kernel's version, as in `uname -r`, is not before.
-
-    Of a version before all of them, it is the oldest.
-    """
-    found = _VERSION.search(version)
-    numbers = (int(found[1]), int(found[2])) if found else (0, 0)
-    return next((one for one in reversed(RELEASES) if _numbers(one) <= numbers), OLDEST)
-
-
-def _numbers(release: Release) -> tuple[int, int]:
-    major, minor = map(int, release.split("."))
-    return major, minor
-
 
 RAISED_WITHOUT_RULES: frozenset[Release] = frozenset({"7.2", "7.3"})
 """The releases that record a call if they deny it a path, also where no rule is loaded.
@@ -154,11 +134,11 @@ def permission_calls(arch: Arch, permissions: int) -> frozenset[int]:
 
 @cache
 def _classes() -> Mapping[str, Any]:
-    text = (resources.files("hardcost.auditrules.tables") / "permissions.toml").read_text()
+    text = (resources.files("auditrules.tables") / "permissions.toml").read_text()
     return MappingProxyType(tomllib.loads(text))
 
 
 def _table(file: str) -> Mapping[str, int]:
-    text = (resources.files("hardcost.auditrules.tables") / file).read_text()
+    text = (resources.files("auditrules.tables") / file).read_text()
     rows = (line.split("\t") for line in text.splitlines() if not line.startswith("#"))
     return MappingProxyType({name: int(number) for number, name in rows})

@@ -1,18 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.lint import checks
+from auditrules.cost.constants import Constants
+from auditrules.lint import checks
+from auditrules.lint.context import Context
+from auditrules.lint.diagnostic import Diagnostic
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hardcost.auditrules.cost.constants import Constants
-    from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.lint.diagnostic import Diagnostic
-
-    Lint = Callable[..., tuple[Diagnostic, ...]]
+Lint = Callable[..., tuple[Diagnostic, ...]]
 
 CODE = "costly-order"
 
@@ -42,7 +38,7 @@ def test_nothing_is_said_without_constants_or_of_watched_files(
 ) -> None:
     rule = "-a always,exit -F exe=/usr/bin/vim -F exit=-EACCES -S all -k x"
     context = context_of(rule)
-    assert checks.lint(context, {CODE})
+    assert checks.findings_in(context, {CODE})
     unpriced = replace(context, options=replace(context.options, constants=None))
-    assert not checks.lint(unpriced, {CODE})
-    assert not checks.lint(context_of(f"{rule} -F path=/x"), {CODE})
+    assert not checks.findings_in(unpriced, {CODE})
+    assert not checks.findings_in(context_of(f"{rule} -F path=/x"), {CODE})

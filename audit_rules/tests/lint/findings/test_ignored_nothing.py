@@ -1,18 +1,14 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from auditrules.lint import checks
+from auditrules.lint.diagnostic import Diagnostic
+from auditrules.lint.findings import ignored_nothing
 
-    from hardcost.auditrules.lint.diagnostic import Diagnostic
-
-    Lint = Callable[..., tuple[Diagnostic, ...]]
-
-from hardcost.auditrules.lint import checks
-from hardcost.auditrules.lint.findings import ignored_nothing
+Lint = Callable[..., tuple[Diagnostic, ...]]
 
 CODE = "ignored-nothing"
 RULE = "-w /etc/passwd -p wa"

@@ -1,19 +1,15 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from auditrules.lint import checks
+from auditrules.lint.context import gather
+from auditrules.lint.diagnostic import Diagnostic
+from auditrules.read import parse
 
-    from hardcost.auditrules.lint.diagnostic import Diagnostic
-
-    Lint = Callable[..., tuple[Diagnostic, ...]]
-
-from hardcost.auditrules import parse
-from hardcost.auditrules.lint import checks
-from hardcost.auditrules.lint.context import gather
+Lint = Callable[..., tuple[Diagnostic, ...]]
 
 CODE = "line-ends"
 BEGINS = "in a carriage return, which auditctl reads as part of the last word: "
@@ -58,7 +54,7 @@ def test_where_all_lines_load_it_is_a_warning(lint: Lint) -> None:
 
 def test_there_is_one_for_each_file() -> None:
     parts = [parse.read_bytes(b"-D\r\n-w /a\r\n", name) for name in ("x", "y")]
-    found = checks.lint(gather(parts), {CODE})
+    found = checks.findings_in(gather(parts), {CODE})
     assert [(one.spot.file, one.spot.line) for one in found] == [("x", 1), ("y", 1)]
 
 

@@ -1,20 +1,16 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from hardcost.auditrules import parse
-from hardcost.auditrules.lint import checks
-from hardcost.auditrules.lint.context import gather
+from auditrules.lint import checks
+from auditrules.lint.context import gather
+from auditrules.lint.diagnostic import Diagnostic
+from auditrules.read import parse
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from hardcost.auditrules.lint.diagnostic import Diagnostic
-
-    Lint = Callable[..., tuple[Diagnostic, ...]]
+Lint = Callable[..., tuple[Diagnostic, ...]]
 
 CODE = "lines-after-lock"
 
@@ -47,4 +43,4 @@ def test_in_a_folder_the_lock_goes_to_the_end_by_itself(tmp_path: Path) -> None:
     (tmp_path / "10-first.rules").write_text(f"-e 2\n{WATCH}\n")
     (tmp_path / "20-second.rules").write_text("-w /etc/group -p wa -k x\n")
     ((readings, _),) = parse.read_each([tmp_path])
-    assert not checks.lint(gather([readings]), {CODE})
+    assert not checks.findings_in(gather([readings]), {CODE})

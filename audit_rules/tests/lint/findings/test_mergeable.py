@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from auditrules.cost.constants import Constants
+from auditrules.lint.diagnostic import Diagnostic
 
-    from hardcost.auditrules.cost.constants import Constants
-    from hardcost.auditrules.lint.diagnostic import Diagnostic
-
-    Lint = Callable[..., tuple[Diagnostic, ...]]
+Lint = Callable[..., tuple[Diagnostic, ...]]
 
 CODE = "mergeable"
 

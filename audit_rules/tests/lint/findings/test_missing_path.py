@@ -1,17 +1,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from auditrules.lint.diagnostic import Diagnostic
 
-    from hardcost.auditrules.lint.diagnostic import Diagnostic
-
-    Lint = Callable[..., tuple[Diagnostic, ...]]
+Lint = Callable[..., tuple[Diagnostic, ...]]
 
 CODE = "missing-path"
 
@@ -74,7 +71,7 @@ def test_what_may_not_be_looked_at_is_not_called_missing(
         return looked(path)
 
     looked = os.lstat
-    monkeypatch.setattr("hardcost.auditrules.root.os.lstat", refuse)
+    monkeypatch.setattr("auditrules.load.root.os.lstat", refuse)
     rules = ("-w /closed/x -p wa -k x", "-a always,exit -F dir=/closed -F perm=wa -k x")
     assert not lint(CODE, *rules, root=root)
     assert not lint("dir-for-file", *rules, root=root)

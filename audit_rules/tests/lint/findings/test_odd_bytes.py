@@ -1,19 +1,15 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from auditrules.lint import checks
+from auditrules.lint.context import gather
+from auditrules.lint.diagnostic import Diagnostic
+from auditrules.read import parse
 
-    from hardcost.auditrules.lint.diagnostic import Diagnostic
-
-    Lint = Callable[..., tuple[Diagnostic, ...]]
-
-from hardcost.auditrules import parse
-from hardcost.auditrules.lint import checks
-from hardcost.auditrules.lint.context import gather
+Lint = Callable[..., tuple[Diagnostic, ...]]
 
 CODE = "odd-bytes"
 
@@ -39,7 +35,7 @@ def test_what_is_loaded_and_can_not_be_seen_is_found_and_shown(
 
 def test_bytes_that_are_not_utf_8_are_shown_by_their_numbers() -> None:
     context = gather([parse.read_bytes(b"-w /etc/\xff\xfe -p wa -k \xc3\xa9\xe9\n", "x")])
-    (found,) = checks.lint(context, {CODE})
+    (found,) = checks.findings_in(context, {CODE})
     said = rf"the key {chr(0xE9)}\xe9 and the path /etc/\xff\xfe contain "
     assert found.message.startswith(said)
 
@@ -47,7 +43,7 @@ def test_bytes_that_are_not_utf_8_are_shown_by_their_numbers() -> None:
 def test_there_is_one_for_each_file() -> None:
     rules = b"-w /a -k\tx\n-w /b -k\ty\n-w /c -k z\n-w /d -k\tw\n-w /e -k\tv\n"
     parts = [parse.read_bytes(rules, "x"), parse.read_bytes(rules.replace(b"/", b"/f/"), "y")]
-    found = checks.lint(gather(parts), {CODE})
+    found = checks.findings_in(gather(parts), {CODE})
     assert [(one.spot.file, one.spot.line) for one in found] == [("x", 1), ("y", 1)]
     assert [spot.line for spot in found[0].related] == [2, 4, 5]
     assert "and 1 more contain" in found[0].message

@@ -1,24 +1,20 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
-from hardcost.auditrules import semantics
-from hardcost.auditrules.event import Event, FileId, Name
-from hardcost.auditrules.kernelrule import UNSET
-from hardcost.auditrules.lint import checks
-from hardcost.auditrules.rule import Place
-from hardcost.auditrules.tables import lookup
+from auditrules.kernel import semantics
+from auditrules.kernel.event import Event, FileId, VisitedName
+from auditrules.lint import checks
+from auditrules.lint.context import Context
+from auditrules.lint.diagnostic import Diagnostic
+from auditrules.model.kernel_rule import UNSET
+from auditrules.model.location import Location
+from auditrules.tables import lookup
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.lint.diagnostic import Diagnostic
-
-    Lint = Callable[..., tuple[Diagnostic, ...]]
+Lint = Callable[..., tuple[Diagnostic, ...]]
 
 CODE = "shadowed"
 
@@ -172,8 +168,8 @@ def test_what_is_said_never_to_fire_never_fires(context_of: Callable[..., Contex
         loaded = semantics.load(context.rules, FILES)
         places = {rule.source.place: at for at, rule in enumerate(context.rules) if rule.source}
         dead = {
-            places[Place(one.spot.file, one.spot.line or 0)]
-            for one in checks.lint(context, {CODE, "contradictory", "arch-lacks-call"})
+            places[Location(one.spot.file, one.spot.line or 0)]
+            for one in checks.findings_in(context, {CODE, "contradictory", "arch-lacks-call"})
             if "never fires" in one.message
         }
         said += len(dead)
@@ -211,7 +207,7 @@ def _drawn_event(draw: random.Random) -> Event:
     call = lookup.calls(arch)[draw.choice(["open", "openat", "unlink", "chmod", "execve", "link"])]
     uid = draw.choice([0, 1000])
     names = tuple(
-        Name(path, file, uid=draw.choice([0, 7]))
+        VisitedName(path, file, uid=draw.choice([0, 7]))
         for path, file in (("/a", FILES["/a"]), ("/b", FILES["/b"]), ("/d/x", FILES["/d/x"]))
         if draw.random() < 0.5
     )

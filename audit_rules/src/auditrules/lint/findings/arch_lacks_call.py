@@ -14,19 +14,14 @@ Remedy: Name the call instead: auditctl then reports what the architecture lacks
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.kernelrule import FilterList
-from hardcost.auditrules.lint import masks, pricing
-from hardcost.auditrules.lint.context import arch_of, column_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.tables.lookup import Arch
+from auditrules.lint import prices, wording
+from auditrules.lint.context import Context, arch_of, column_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import FilterList, bits
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 
 CODE = "arch-lacks-call"
 LEVEL = Level.WARNING
@@ -35,26 +30,24 @@ LEVEL = Level.WARNING
 def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule that names a number without a call."""
     for rule in context.rules:
-        if rule.list is not FilterList.EXIT or masks.is_all(rule.mask):
+        if rule.list is not FilterList.EXIT or wording.is_all(rule.mask):
             continue
         arch = arch_of(rule)
         arches = (arch,) if arch else lookup.ARCHES
-        lacking = [
-            n for n in masks.numbers(rule.mask) if all(_is_no_call(one, n) for one in arches)
-        ]
+        lacking = [n for n in bits(rule.mask) if all(_is_no_call(one, n) for one in arches)]
         if not lacking:
             continue
-        only = len(lacking) == len(masks.numbers(rule.mask))
+        only = len(lacking) == len(bits(rule.mask))
         where = " and ".join(arches)
         yield Diagnostic(
             CODE,
             LEVEL,
             f"{'it never fires: ' if only else ''}{where} has no call with the number "
-            f"{masks.listed([str(n) for n in lacking])}{_elsewhere(lacking, arches)}",
-            spot_of(rule.source, column_of(rule.source, str(lacking[0]))),
+            f"{wording.listed([str(n) for n in lacking])}{_elsewhere(lacking, arches)}",
+            location_of(rule.source, column_of(rule.source, str(lacking[0]))),
             rule.source.text if rule.source else "",
             "name the calls instead",
-            pricing.passing_over(context, rule) if only else None,
+            prices.passing_over(context, rule) if only else None,
         )
 
 

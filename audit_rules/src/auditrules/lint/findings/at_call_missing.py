@@ -19,23 +19,17 @@ for the newer call and shift each argument by one (a1 of open is a2 of openat).
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import Test
-from hardcost.auditrules.lint import abis, masks
-from hardcost.auditrules.lint.context import arch_of, column_of
-from hardcost.auditrules.lint.covering import Numbered
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from hardcost.auditrules.kernelrule import Condition, KernelRule
-    from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.lint.covering import Covering
-    from hardcost.auditrules.tables.lookup import Arch
+from auditrules.kernel.field_tests import arches_of
+from auditrules.lint import wording
+from auditrules.lint.context import Context, arch_of, column_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.lint.supersets import Covering, Numbered, by_arch, without_arch
+from auditrules.model.kernel_rule import Condition, FieldTest, KernelRule, mask_of
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 
 CODE = "at-call-missing"
 LEVEL = Level.WARNING
@@ -72,14 +66,14 @@ _ARGUMENTS = frozenset({*_FURTHER, _LAST})
 def find(context: Context) -> Iterable[Diagnostic]:
     """Yield a diagnostic for each rule that names a call without its newer form."""
     rules = context.recording
-    alike = [abis.without_arch(rule) for rule in rules]
+    alike = [without_arch(rule) for rule in rules]
     # Behind the rules' conditions stand those that they would have for the newer calls.
     further = [_further(one) if _arguments(one) else () for one in alike]
-    covering = abis.by_arch(rules, Numbered([*alike, *further]))
+    covering = by_arch(rules, Numbered([*alike, *further]))
     for index, rule in enumerate(rules):
         # Without an ABI auditctl takes the names for those of b64.
         arch = arch_of(rule) or "b64"
-        if masks.is_all(rule.mask) or arch not in abis.possible(rule):
+        if wording.is_all(rule.mask) or arch not in arches_of(rule):
             continue
         tested = _arguments(alike[index])
         at = index + len(rules) if tested else index
@@ -91,17 +85,21 @@ def find(context: Context) -> Iterable[Diagnostic]:
 
 
 def _finding(
-    rule: KernelRule, level: Level, missing: Sequence[tuple[_Pair, list[str]]], *, one_further: bool
+    rule: KernelRule,
+    level: Level,
+    missing: Sequence[tuple[_Pair, list[str]]],
+    *,
+    one_further: bool,
 ) -> Diagnostic:
-    new = masks.listed([name for _, names in missing for name in names], most=12)
-    old = masks.listed([pair.old for pair, _ in missing], most=12)
+    new = wording.listed([name for _, names in missing for name in names], most=12)
+    old = wording.listed([pair.old for pair, _ in missing], most=12)
     why = ", which glibc's open() calls" if missing[0][0] is _OPEN else ""
     own = f"add a rule for {new} with each tested argument shifted by one (a1 becomes a2)"
     return Diagnostic(
         CODE,
         level,
         f"it names {old}, but no rule with the same or wider conditions names {new}{why}",
-        spot_of(rule.source, column_of(rule.source, missing[0][0].old)),
+        location_of(rule.source, column_of(rule.source, missing[0][0].old)),
         rule.source.text if rule.source else "",
         own if one_further else f"name {new} in the rule too",
     )
@@ -115,7 +113,7 @@ def _missing(
     for pair in pairs:
         if not rule.names(calls[pair.old]):
             continue
-        mask = masks.mask_of(tuple(calls[name] for name in pair.new))
+        mask = mask_of(tuple(calls[name] for name in pair.new))
         missing = covering.missing(index, mask)
         if missing:
             yield pair, [name for name in pair.new if missing >> calls[name] & 1]
@@ -128,12 +126,14 @@ def _can_be_told(pair: _Pair, tested: frozenset[str]) -> bool:
 
 def _arguments(conditions: Iterable[Condition]) -> frozenset[str]:
     """Return which arguments are tested."""
-    return _ARGUMENTS & {one.field for one in conditions if isinstance(one, Test)}
+    return _ARGUMENTS & {one.field for one in conditions if isinstance(one, FieldTest)}
 
 
 def _further(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     """Return conditions with each argument shifted by one, as far as there is a next one."""
     return tuple(
-        replace(one, field=_FURTHER.get(one.field, one.field)) if isinstance(one, Test) else one
+        replace(one, field=_FURTHER.get(one.field, one.field))
+        if isinstance(one, FieldTest)
+        else one
         for one in conditions
     )

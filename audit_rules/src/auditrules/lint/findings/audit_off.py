@@ -15,15 +15,11 @@ Remedy: Delete the line if rules should record calls; otherwise delete the rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.kernelrule import Action, FilterList
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
+from auditrules.lint.context import Context
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import Action, FilterList
 
 CODE = "audit-off"
 LEVEL = Level.WARNING
@@ -42,8 +38,8 @@ def find(context: Context) -> Iterable[Diagnostic]:
             CODE,
             LEVEL,
             f"it switches auditing off for all new tasks: {what} for them",
-            spot_of(first.source),
+            location_of(first.source),
             first.source.text if first.source else "",
             "delete this line, or the rules that record calls",
-            related=tuple(spot_of(rule.source) for rule in context.recording),
+            related=tuple(location_of(rule.source) for rule in context.recording),
         )

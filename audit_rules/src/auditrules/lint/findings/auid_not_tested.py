@@ -16,18 +16,13 @@ path or program.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.kernelrule import Comparison
-from hardcost.auditrules.lint import masks, pricing
-from hardcost.auditrules.lint.context import arch_of, column_of, fields_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
+from auditrules.lint import prices, wording
+from auditrules.lint.context import Context, arch_of, column_of, fields_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import IdComparison, bits
+from auditrules.tables import lookup
 
 CODE = "auid-not-tested"
 LEVEL = Level.NOTE
@@ -46,22 +41,22 @@ _SAYS_WHAT = frozenset(
 def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule that records file work of any user."""
     for rule in context.recording:
-        if masks.is_all(rule.mask) or not _SAYS_WHAT.isdisjoint(fields_of(rule)):
+        if wording.is_all(rule.mask) or not _SAYS_WHAT.isdisjoint(fields_of(rule)):
             continue
-        if any(isinstance(one, Comparison) for one in rule.conditions):
+        if any(isinstance(one, IdComparison) for one in rule.conditions):
             continue
         arch = arch_of(rule) or "b64"
-        calls = [call for call in masks.numbers(rule.mask) if call in _on_files(arch)]
+        calls = [call for call in bits(rule.mask) if call in _on_files(arch)]
         if calls:
-            names = masks.listed([lookup.call_name(arch, call) for call in calls])
+            names = wording.listed([lookup.call_name(arch, call) for call in calls])
             yield Diagnostic(
                 CODE,
                 LEVEL,
                 f"it does not test auid, so every daemon's {names} matches too",
-                spot_of(rule.source, column_of(rule.source, "-S")),
+                location_of(rule.source, column_of(rule.source, "-S")),
                 rule.source.text if rule.source else "",
                 "add -F auid>=1000 -F auid!=unset if the rule is about people",
-                pricing.recording(context, rule, calls[0], arch),
+                prices.recording(context, rule, calls[0], arch),
             )
 
 

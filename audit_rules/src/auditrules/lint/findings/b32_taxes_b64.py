@@ -17,17 +17,13 @@ rules as possible.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.lint import masks, pricing
-from hardcost.auditrules.lint.context import arch_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
+from auditrules.lint import prices, wording
+from auditrules.lint.context import Context, arch_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import bits
+from auditrules.tables import lookup
 
 CODE = "b32-taxes-b64"
 LEVEL = Level.NOTE
@@ -37,7 +33,7 @@ _SHOWN = 12
 
 def find(context: Context) -> Iterable[Diagnostic]:
     """Yield, once for all rules, the 64-bit calls that only 32-bit rules name."""
-    walked = [rule for rule in context.walked if not masks.is_all(rule.mask)]
+    walked = [rule for rule in context.walked if not wording.is_all(rule.mask)]
     taxing = [rule for rule in walked if arch_of(rule) == "b32"]
     meant = 0
     for rule in walked:
@@ -45,23 +41,23 @@ def find(context: Context) -> Iterable[Diagnostic]:
             meant |= rule.mask
     rules_on: Counter[int] = Counter()
     for rule in taxing:
-        rules_on.update(masks.numbers(rule.mask & ~meant))
+        rules_on.update(bits(rule.mask & ~meant))
     hit = [call for call in sorted(rules_on) if call in lookup.call_names("b64")]
     if not hit:
         return
     worst = max(hit, key=lambda call: rules_on[call])
     name = lookup.call_name("b64", worst)
     often = f"{rules_on[worst]} rules" if rules_on[worst] > 1 else "1 rule"
-    calls = masks.listed([lookup.call_name("b64", call) for call in hit], _SHOWN)
+    calls = wording.listed([lookup.call_name("b64", call) for call in hit], _SHOWN)
     first = next(rule for rule in taxing if rule.mask >> hit[0] & 1)
     yield Diagnostic(
         CODE,
         LEVEL,
         f"{len(hit)} 64-bit calls that no 64-bit rule names try 32-bit rules: {calls}"
         f"; {name} tries {often}",
-        spot_of(first.source),
+        location_of(first.source),
         first.source.text if first.source else "",
         "if no program needs 32-bit calls, turn 32-bit entry off and delete these rules",
-        pricing.all_walking(context, taxing, worst),
-        tuple(spot_of(rule.source) for rule in taxing if rule.mask & ~meant),
+        prices.all_walking(context, taxing, worst),
+        tuple(location_of(rule.source) for rule in taxing if rule.mask & ~meant),
     )

@@ -5,7 +5,7 @@ or value that does not exist, or combines things that do not go together. Lines 
 because of a carriage return at their end are reported as line-ends.
 
 Why: auditctl stops at the first line that it can't load, so all lines below are missing too, unless
-the files tell it to continue (-i, -c). Either way, what the line should record is not recorded, and
+the files have it continue (-i, -c). Either way, what the line should record is not recorded, and
 only a message at boot says so.
 
 Example:
@@ -17,16 +17,11 @@ fields.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.lint.diagnostic import Level, of_fault
-from hardcost.auditrules.lint.findings.key_too_long import has_long_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.lint.diagnostic import Diagnostic
+from auditrules.lint.context import Context
+from auditrules.lint.diagnostic import Diagnostic, Level, of_fault
+from auditrules.lint.findings.key_too_long import has_long_key
 
 CODE = "cannot-load"
 LEVEL = Level.ERROR
@@ -36,8 +31,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each line that can't be loaded, and each file that can't be read."""
     elsewhere = {one.place for one in context.readings if has_long_key(one)}
     elsewhere |= context.failing_by_end
-    places = {(place.file, place.line) for place in elsewhere}
     for fault in context.faults:
-        if (fault.file, fault.line) in places:
+        if fault.place.at(None) in elsewhere:
             continue
         yield of_fault(CODE, LEVEL, fault, context.texts, "see auditctl(8)")

@@ -15,21 +15,16 @@ Remedy: Remove the condition that was not intended. Conditions of one rule are j
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.conditions import contradiction
-from hardcost.auditrules.fieldtests import class_permissions, compare
-from hardcost.auditrules.kernelrule import FilterList, KernelRule, Operator, Test
-from hardcost.auditrules.lint import masks, pricing
-from hardcost.auditrules.lint.context import arch_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.tables.lookup import Arch
+from auditrules.kernel.conditions import contradiction, value_of
+from auditrules.kernel.field_tests import class_permissions, compare
+from auditrules.lint import prices, wording
+from auditrules.lint.context import Context, arch_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import FilterList, KernelRule, Operator, bits
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 
 CODE = "contradictory"
 LEVEL = Level.WARNING
@@ -56,10 +51,10 @@ def find(context: Context) -> Iterable[Diagnostic]:
                 CODE,
                 LEVEL,
                 f"it never fires: {message}",
-                spot_of(rule.source),
+                location_of(rule.source),
                 rule.source.text if rule.source else "",
                 remedy,
-                pricing.passing_over(context, rule),
+                prices.passing_over(context, rule),
             )
 
 
@@ -67,21 +62,19 @@ def _reason(rule: KernelRule) -> tuple[str, str]:
     """Return why a rule can't fire and what to do about it; nothing where it may."""
     clash = contradiction(rule.conditions, one_file=rule.in_a_bucket)
     if clash:
-        words = masks.listed([masks.said(one) for one in clash])
+        words = wording.listed([wording.said(one) for one in clash])
         return f"{words} can't hold together", "remove one of them, or split the rule in two"
-    if rule.list is not FilterList.EXIT or masks.is_all(rule.mask):
+    if rule.list is not FilterList.EXIT or wording.is_all(rule.mask):
         return "", ""
     arch = arch_of(rule)
     arches = (arch,) if arch else lookup.ARCHES
-    wanted = next((one for one in _tests(rule, "perm")), None)
+    wanted = next(iter(rule.tests("perm")), None)
     if wanted is not None and not any(
-        _permissions(one, call) & _number(wanted)
-        for one in arches
-        for call in masks.numbers(rule.mask)
+        _permissions(one, call) & value_of(wanted) for one in arches for call in bits(rule.mask)
     ):
-        calls = masks.named(rule.mask, arches[0])
+        calls = wording.named(rule.mask, arches[0])
         return (
-            f"none of {calls} can have {masks.said(wanted)}",
+            f"none of {calls} can have {wording.said(wanted)}",
             "name calls that can, or remove -S: perm alone selects its calls",
         )
     if _success_and_error(rule, arches):
@@ -98,12 +91,12 @@ def _success_and_error(rule: KernelRule, arches: tuple[Arch, ...]) -> bool:
     """Say whether a rule asks for success and for an error number, which exclude each other."""
     wants_success = any(
         compare(1, test.operator, mark) and not compare(2, test.operator, mark)
-        for test in _tests(rule, "success")
-        for mark in (1 if _number(test) else 2,)
+        for test in rule.tests("success")
+        for mark in (1 if value_of(test) else 2,)
     )
     error = any(
-        test.operator is Operator.EQUAL and _number(test) >= _FIRST_ERROR
-        for test in _tests(rule, "exit")
+        test.operator is Operator.EQUAL and value_of(test) >= _FIRST_ERROR
+        for test in rule.tests("exit")
     )
     if not (wants_success and error):
         return False
@@ -111,17 +104,9 @@ def _success_and_error(rule: KernelRule, arches: tuple[Arch, ...]) -> bool:
     return all(
         call in small or class_permissions(arch, call)
         for arch in arches
-        for call in masks.numbers(rule.mask)
+        for call in bits(rule.mask)
     )
 
 
 _FIRST_ERROR = (1 << 32) - 4095
 """The smallest error number as 32 bits: -4095."""
-
-
-def _tests(rule: KernelRule, field: str) -> list[Test]:
-    return [one for one in rule.conditions if isinstance(one, Test) and one.field == field]
-
-
-def _number(test: Test) -> int:
-    return test.value if isinstance(test.value, int) else 0

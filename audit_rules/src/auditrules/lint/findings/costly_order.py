@@ -16,16 +16,12 @@ before -S.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.lint import masks, pricing
-from hardcost.auditrules.lint.diagnostic import Cost, Diagnostic, Level, spot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.kernelrule import Condition, KernelRule
-    from hardcost.auditrules.lint.context import Context
+from auditrules.lint import prices, wording
+from auditrules.lint.context import Context
+from auditrules.lint.diagnostic import Cost, Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import Condition, KernelRule
 
 CODE = "costly-order"
 LEVEL = Level.NOTE
@@ -45,11 +41,11 @@ def find(context: Context) -> Iterable[Diagnostic]:
         yield Diagnostic(
             CODE,
             LEVEL,
-            f"{masks.said(costly)} is tested before {masks.said(cheap)}, which is cheaper",
-            spot_of(rule.source),
+            f"{wording.said(costly)} is tested before {wording.said(cheap)}, which is cheaper",
+            location_of(rule.source),
             rule.source.text if rule.source else "",
-            f"put {masks.said(cheap)} before {masks.said(costly)}",
-            Cost(spared, f"on each call that reaches it and that {masks.said(cheap)} rejects"),
+            f"put {wording.said(cheap)} before {wording.said(costly)}",
+            Cost(spared, f"on each call that reaches it and that {wording.said(cheap)} rejects"),
         )
 
 
@@ -58,7 +54,7 @@ def _worst_pair(context: Context, rule: KernelRule) -> tuple[Condition, Conditio
     found: tuple[Condition, Condition, float] | None = None
     costliest: tuple[Condition, float] | None = None
     for condition in rule.conditions:
-        cost = pricing.testing(context, condition)
+        cost = prices.testing(context, condition)
         if cost is None:
             continue
         if costliest and costliest[1] - cost >= _WORTH_TELLING:

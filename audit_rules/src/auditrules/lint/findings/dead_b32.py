@@ -14,17 +14,12 @@ Remedy: Delete the rule, as long as 32-bit entry stays off.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.kernelrule import FilterList
-from hardcost.auditrules.lint import pricing
-from hardcost.auditrules.lint.context import arch_of, column_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
+from auditrules.lint import prices
+from auditrules.lint.context import Context, arch_of, column_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import FilterList
 
 CODE = "dead-b32"
 LEVEL = Level.WARNING
@@ -40,8 +35,8 @@ def find(context: Context) -> Iterable[Diagnostic]:
                 CODE,
                 LEVEL,
                 "it never fires: it is for 32-bit calls, which no program can make",
-                spot_of(rule.source, column_of(rule.source, "arch=")),
+                location_of(rule.source, column_of(rule.source, "arch=")),
                 rule.source.text if rule.source else "",
                 "delete the rule",
-                pricing.passing_over(context, rule),
+                prices.passing_over(context, rule),
             )

@@ -15,16 +15,12 @@ Remedy: Make `-D` the first line, or remove the rules.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, Spot
-from hardcost.auditrules.loading import Fate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.rule import Place
+from auditrules.lint.context import Context
+from auditrules.lint.diagnostic import Diagnostic, Level
+from auditrules.load.load import Fate
+from auditrules.model.location import Location
 
 CODE = "deleted-again"
 LEVEL = Level.WARNING
@@ -32,22 +28,22 @@ LEVEL = Level.WARNING
 
 def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each line that deletes rules."""
-    deleted: dict[Place, list[Place]] = {}
+    deleted: dict[Location, list[Location]] = {}
     for line in context.loaded.of(Fate.DELETED):
         if line.deleted_by is not None:
             deleted.setdefault(line.deleted_by, []).append(line.reading.place)
     for place, rules in deleted.items():
-        text = context.texts.get((place.file, place.line), "")
+        text = context.texts.get(place, "")
         what = f"{len(rules)} rules that are" if len(rules) > 1 else "a rule that is"
         all_of_them = text.split() == ["-D"]
         yield Diagnostic(
             CODE,
             LEVEL,
             f"{what} loaded above {'are' if len(rules) > 1 else 'is'} deleted again here",
-            Spot(place.file, place.line),
+            place,
             text,
             "make -D the first line"
             if all_of_them
             else "remove this line, or the rules that it deletes",
-            related=tuple(Spot(one.file, one.line) for one in rules),
+            related=tuple(rules),
         )

@@ -15,18 +15,13 @@ Remedy: Write `-F path=` instead of `-F dir=`, or drop the slash.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.kernelrule import FilterList
-from hardcost.auditrules.lint import pricing
-from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
+from auditrules.lint import prices
+from auditrules.lint.context import Context, column_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import FilterList
+from auditrules.tables import lookup
 
 CODE = "dir-for-file"
 LEVEL = Level.WARNING
@@ -59,10 +54,10 @@ def find(context: Context) -> Iterable[Diagnostic]:
                 CODE,
                 LEVEL,
                 f"{rule.directory} is watched as a directory tree, but {reason}",
-                spot_of(rule.source, column),
+                location_of(rule.source, column),
                 rule.source.text if rule.source else "",
                 f"write -F path={rule.directory}: only calls that touch the file then try it",
-                pricing.walking(context, rule, lookup.calls("b64")[_COMMON]),
+                prices.walking(context, rule, lookup.calls("b64")[_COMMON]),
             )
 
 

@@ -15,19 +15,14 @@ Remedy: Name the types to drop, one rule for each: -a always,exclude -F msgtype=
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.eventrecords import type_name
-from hardcost.auditrules.kernelrule import FilterList, Operator, Test
-from hardcost.auditrules.lint import masks, recordtypes
-from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
+from auditrules.kernel.records import type_name
+from auditrules.lint import record_types, wording
+from auditrules.lint.context import Context, column_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import FieldTest, FilterList, Operator
+from auditrules.tables import lookup
 
 CODE = "drops-unasked"
 LEVEL = Level.WARNING
@@ -40,14 +35,14 @@ _FAR_APART = 2
 def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each exclude filter that drops what its conditions do not name."""
     for rule in context.by_rank:
-        if rule.list is not FilterList.EXCLUDE or recordtypes.besides(rule):
+        if rule.list is not FilterList.EXCLUDE or record_types.besides(rule):
             continue
         kept = [
             type_name(int(one.value))
             for one in rule.conditions
-            if isinstance(one, Test) and one.operator is Operator.NOT_EQUAL
+            if isinstance(one, FieldTest) and one.operator is Operator.NOT_EQUAL
         ]
-        types = recordtypes.named(rule)
+        types = record_types.named(rule)
         unasked = [name for name in _UNASKED if lookup.records()[name] in types]
         if not kept or len(unasked) < _FAR_APART:
             continue
@@ -55,8 +50,9 @@ def find(context: Context) -> Iterable[Diagnostic]:
         yield Diagnostic(
             CODE,
             LEVEL,
-            f"it drops all records but {masks.listed(kept)}, also {masks.listed(unasked)}{joined}",
-            spot_of(rule.source, column_of(rule.source, "msgtype")),
+            f"it drops all records but {wording.listed(kept)},"
+            f" also {wording.listed(unasked)}{joined}",
+            location_of(rule.source, column_of(rule.source, "msgtype")),
             rule.source.text if rule.source else "",
             "name the types to drop, with msgtype= and a rule for each",
         )

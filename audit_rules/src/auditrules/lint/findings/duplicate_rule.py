@@ -3,8 +3,8 @@
 What: An earlier line makes exactly the same rule: list, action, calls, conditions in their order,
 key.
 
-Why: The kernel refuses the second rule ("Rule exists"), and auditctl stops there unless told to
-continue (-i, -c): the lines below are then missing.
+Why: The kernel refuses the second rule ("Rule exists"), and auditctl stops there unless -i or -c
+has it continue: the lines below are then missing.
 
 Example:
     -w /etc/passwd -p wa -k identity
@@ -15,14 +15,10 @@ Remedy: Delete one of the two lines.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
+from auditrules.lint.context import Context
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
 
 CODE = "duplicate-rule"
 LEVEL = Level.ERROR
@@ -31,12 +27,12 @@ LEVEL = Level.ERROR
 def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule that is already loaded."""
     for rule, earlier in context.loaded.twice:
-        there = spot_of(earlier.source)
+        there = location_of(earlier.source)
         yield Diagnostic(
             CODE,
             LEVEL,
             f"the kernel refuses the rule: {there} has loaded the same one",
-            spot_of(rule.source),
+            location_of(rule.source),
             rule.source.text if rule.source else "",
             "delete one of the two lines",
             related=(there,),

@@ -17,20 +17,14 @@ rule. If only a few files of the tree matter, watch those files.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.kernelrule import Action
-from hardcost.auditrules.lint import masks, pricing
-from hardcost.auditrules.lint.context import fields_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-from hardcost.auditrules.lint.findings.catch_all import is_catch_all
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.lint.context import Context
+from auditrules.lint import prices, wording
+from auditrules.lint.context import Context, fields_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.lint.findings.catch_all import is_catch_all
+from auditrules.model.kernel_rule import Action, KernelRule
+from auditrules.tables import lookup
 
 CODE = "every-call"
 LEVEL = Level.NOTE
@@ -41,7 +35,7 @@ _COMMON = "getppid"
 def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule that every call has to try."""
     for rule in context.walked:
-        if not masks.is_all(rule.mask):
+        if not wording.is_all(rule.mask):
             continue
         if rule.action is Action.ALWAYS and is_catch_all(rule):
             continue  # has a finding of its own
@@ -49,10 +43,10 @@ def find(context: Context) -> Iterable[Diagnostic]:
             CODE,
             LEVEL,
             f"every system call tries this rule{_proviso(context, rule)}",
-            spot_of(rule.source),
+            location_of(rule.source),
             rule.source.text if rule.source else "",
             _remedy(rule),
-            pricing.walking(context, rule, lookup.calls("b64")[_COMMON]),
+            prices.walking(context, rule, lookup.calls("b64")[_COMMON]),
         )
 
 
@@ -63,7 +57,7 @@ def _remedy(rule: KernelRule) -> str:
 
 
 def _proviso(context: Context, rule: KernelRule) -> str:
-    """Return what is assumed: that the path that -w names without a slash is a directory."""
+    """Return the assumption that a path of -w without a slash is a directory."""
     if rule.directory is None or context.options.root is not None or rule.source is None:
         return ""
     watch = re.search(r"-w *(\S+)", rule.source.text)

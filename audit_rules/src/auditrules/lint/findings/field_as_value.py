@@ -3,7 +3,7 @@
 What: The value of a user or group in -F is the name of a field, such as uid!=euid.
 
 Why: -F compares a field with a value, so auditctl looks for a user of that name. It refuses the
-rule if there is none, and stops there unless told to continue (-i, -c).
+rule if there is none, and stops there unless -i or -c has it continue.
 
 Example:
     -a always,exit -F arch=b64 -S execve -F uid!=euid -F auid!=unset -k setuid
@@ -13,18 +13,13 @@ Remedy: Write -C uid!=euid.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.fieldvalues import ALIASES, GROUPS, USERS, folded
-from hardcost.auditrules.kernelrule import Operator, Test
-from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-from hardcost.auditrules.translate import COMPARABLE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
+from auditrules.auditctl.field_values import ALIASES, GROUPS, USERS, folded
+from auditrules.auditctl.translate import COMPARABLE
+from auditrules.lint.context import Context, column_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import FieldTest, Operator
 
 CODE = "field-as-value"
 LEVEL = Level.WARNING
@@ -36,7 +31,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each condition whose value is the name of a field."""
     for rule in context.rules:
         for one in rule.conditions:
-            if not isinstance(one, Test) or not isinstance(one.value, str):
+            if not isinstance(one, FieldTest) or not isinstance(one.value, str):
                 continue
             meant = folded(one.value)
             if one.field not in USERS | GROUPS or meant not in {*USERS, *GROUPS, *ALIASES}:
@@ -47,13 +42,13 @@ def find(context: Context) -> Iterable[Diagnostic]:
                 LEVEL,
                 f"{one.field}{one.operator}{one.value} compares with the {kind} named {one.value},"
                 f" not with the field: auditctl refuses it where there is no such {kind}",
-                spot_of(rule.source, column_of(rule.source, one.field)),
+                location_of(rule.source, column_of(rule.source, one.field)),
                 rule.source.text if rule.source else "",
                 _remedy(one, ALIASES.get(meant, meant)),
             )
 
 
-def _remedy(test: Test, other: str) -> str:
+def _remedy(test: FieldTest, other: str) -> str:
     pairs = {(test.field, other), (other, test.field)}
     if test.operator in _EQUALITY and pairs & COMPARABLE:
         return f"write -C {test.field}{test.operator}{other}"

@@ -15,19 +15,13 @@ exit=-EACCES).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.kernelrule import Operator, Test
-from hardcost.auditrules.lint import masks, pricing
-from hardcost.auditrules.lint.context import arch_of, column_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.kernelrule import Condition
-    from hardcost.auditrules.lint.context import Context
+from auditrules.lint import prices, wording
+from auditrules.lint.context import Context, arch_of, column_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import Condition, FieldTest, Operator, bits
+from auditrules.tables import lookup
 
 CODE = "high-volume"
 LEVEL = Level.WARNING
@@ -49,33 +43,33 @@ _OPENING = frozenset({"open", "openat", "openat2"})
 """Calls as frequent."""
 
 _NUMBERS = frozenset({"auid", "uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid"})
-_FIRST_ERROR = (1 << 32) - 4095
+_FIRST_ERROR = (1 << 32) - 4095  # -MAX_ERRNO, as the filter sees it: 32 bits without a sign
 
 
 def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule that records very frequent calls."""
     for rule in context.recording:
-        if masks.is_all(rule.mask) or not all(map(_leaves_much, rule.conditions)):
+        if wording.is_all(rule.mask) or not all(map(_leaves_much, rule.conditions)):
             continue
         arch = arch_of(rule) or "b64"
         often = _CONSTANT | _OPENING
-        calls = [n for n in masks.numbers(rule.mask) if lookup.call_name(arch, n) in often]
+        calls = [n for n in bits(rule.mask) if lookup.call_name(arch, n) in often]
         if calls:
-            names = masks.listed([lookup.call_name(arch, call) for call in calls])
+            names = wording.listed([lookup.call_name(arch, call) for call in calls])
             yield Diagnostic(
                 CODE,
                 LEVEL,
                 f"programs call {names} all the time, and nothing much narrows the rule",
-                spot_of(rule.source, column_of(rule.source, "-S")),
+                location_of(rule.source, column_of(rule.source, "-S")),
                 rule.source.text if rule.source else "",
                 "remove these calls, or narrow the rule by path, program or failure",
-                pricing.recording(context, rule, calls[0], arch),
+                prices.recording(context, rule, calls[0], arch),
             )
 
 
 def _leaves_much(condition: Condition) -> bool:
     """Say whether most calls of a busy system meet a condition."""
-    if not isinstance(condition, Test):
+    if not isinstance(condition, FieldTest):
         return False
     name, operator, value = condition.field, condition.operator, condition.value
     if name in {"arch", "loginuid_set", "pers"}:

@@ -16,24 +16,20 @@ the comment.
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules import ignoring
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, Spot
-from hardcost.auditrules.rule import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.rule import Place
+from auditrules.lint.context import Context
+from auditrules.lint.diagnostic import Diagnostic, Level
+from auditrules.model.location import Location
+from auditrules.model.rule import RuleKind
+from auditrules.read import ignore_comments
 
 CODE = "ignored-nothing"
 LEVEL = Level.WARNING
 
 _FILES = pkgutil.iter_modules([str(Path(__file__).parent)])
-_KNOWN = {*(one.name.replace("_", "-") for one in _FILES), ignoring.OVER_LIMIT}
+_KNOWN = {*(one.name.replace("_", "-") for one in _FILES), ignore_comments.OVER_LIMIT}
 """All codes, by the names of the findings' files: `checks`, which lists them, imports this one."""
 
 
@@ -41,9 +37,9 @@ def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each such comment."""
     kinds = {(one.place.file, one.place.line): one.kind for one in context.readings}
     for reading in context.readings:
-        if reading.kind is not Kind.COMMENT or not ignoring.is_ours(reading.text):
+        if reading.kind is not RuleKind.COMMENT or not ignore_comments.is_ours(reading.text):
             continue
-        codes = ignoring.codes_in(reading.text)
+        codes = ignore_comments.codes_in(reading.text)
         unknown = [code for code in codes if code not in _KNOWN]
         if not codes:
             why = "is not understood", "write `# hardcost: ignore=CODE`"
@@ -54,13 +50,12 @@ def find(context: Context) -> Iterable[Diagnostic]:
         else:
             continue
         said, remedy = why
-        spot = Spot(reading.place.file, reading.place.line)
-        yield Diagnostic(CODE, LEVEL, f"the comment {said}", spot, reading.text, remedy)
+        yield Diagnostic(CODE, LEVEL, f"the comment {said}", reading.place, reading.text, remedy)
 
 
-def _has_line(place: Place, kinds: dict[tuple[str, int], Kind]) -> bool:
+def _has_line(place: Location, kinds: dict[tuple[str, int | None], RuleKind]) -> bool:
     """Say whether a line follows the comments that begin at a place."""
-    line = place.line + 1
-    while kinds.get((place.file, line)) is Kind.COMMENT:
-        line += 1
-    return kinds.get((place.file, line), Kind.BLANK) is not Kind.BLANK
+    next_line = place.below(1)
+    while kinds.get((place.file, next_line.line)) is RuleKind.COMMENT:
+        next_line = next_line.below(1)
+    return kinds.get((place.file, next_line.line), RuleKind.BLANK) is not RuleKind.BLANK

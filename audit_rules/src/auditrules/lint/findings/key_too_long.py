@@ -3,7 +3,7 @@
 What: The rule's keys, with a separator between each two, have more than 256 bytes. Characters
 outside ASCII take two to four bytes each.
 
-Why: auditctl refuses the rule, and stops there unless told to continue.
+Why: auditctl refuses the rule, and stops there unless -i or -c has it continue.
 
 Example:
     -w /etc/shadow -p wa -k <257 letters>
@@ -13,19 +13,13 @@ Remedy: Shorten the key. Searches (`ausearch -k`) match parts of keys, so a shor
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.kernelrule import KEY_SEPARATOR
-from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-from hardcost.auditrules.rule import rule_keys
-from hardcost.auditrules.translate import LONGEST_KEY
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.rule import Reading
+from auditrules.auditctl.translate import LONGEST_KEY
+from auditrules.lint.context import Context, column_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import KEY_SEPARATOR
+from auditrules.model.rule import Reading, rule_keys
 
 CODE = "key-too-long"
 LEVEL = Level.ERROR
@@ -49,7 +43,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
                 CODE,
                 LEVEL,
                 f"the rule's keys have {_key_bytes(reading)} bytes; {LONGEST_KEY} are allowed",
-                spot_of(reading.rule, column),
+                location_of(reading.rule, column),
                 reading.text,
                 "shorten the key",
             )

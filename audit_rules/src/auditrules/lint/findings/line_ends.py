@@ -6,7 +6,7 @@ loads.
 
 Why: A key becomes another key (`ausearch -k identity` does not find `identity\r`), a path becomes
 another path that does not exist, and many lines can't be loaded at all. auditctl stops at the first
-of these unless the files tell it to continue (-i, -c).
+of these unless the files have it continue (-i, -c).
 
 Example:
     -D<CR>
@@ -17,20 +17,15 @@ Remedy: Save the file with Unix line ends, for example with `sed -i 's/\r$//' FI
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import Test
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, Spot
-from hardcost.auditrules.lint.masks import listed
-from hardcost.auditrules.rule import Kind, rule_keys
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.rule import Place, Reading
+from auditrules.lint.context import Context
+from auditrules.lint.diagnostic import Diagnostic, Level
+from auditrules.lint.wording import listed
+from auditrules.model.kernel_rule import FieldTest, KernelRule
+from auditrules.model.location import Location
+from auditrules.model.rule import Reading, RuleKind, rule_keys
 
 CODE = "line-ends"
 LEVEL = Level.ERROR
@@ -46,12 +41,12 @@ def find(context: Context) -> Iterable[Diagnostic]:
     for _, readings in groupby(by_file, key=lambda one: one.place.file):
         every = list(readings)
         ended = [one for one in every if one.carriage_return]
-        if any(one.kind is not Kind.COMMENT for one in ended):
+        if any(one.kind is not RuleKind.COMMENT for one in ended):
             yield _finding(context, rules, len(every), ended)
 
 
 def _finding(
-    context: Context, rules: dict[Place, KernelRule], lines: int, ended: Sequence[Reading]
+    context: Context, rules: dict[Location, KernelRule], lines: int, ended: Sequence[Reading]
 ) -> Diagnostic:
     failing = [one for one in ended if one.place in context.failing_by_end]
     loaded = [(one, rules[one.place]) for one in ended if one.place in rules]
@@ -73,10 +68,10 @@ def _finding(
         LEVEL if failing else Level.WARNING,
         f"{how_many} in a carriage return, which auditctl reads as part of the last word: "
         + (listed([one for one in harm if one]) or "no key and no path ends in one"),
-        Spot(first.place.file, first.place.line),
+        first.place,
         first.text,
         r"save the file with Unix line ends: sed -i 's/\r$//' FILE",
-        related=tuple(Spot(one.place.file, one.place.line) for one in failing[1:]),
+        related=tuple(one.place for one in failing[1:]),
     )
 
 
@@ -84,12 +79,12 @@ def _keys(rule: KernelRule) -> tuple[str, ...]:
     return rule_keys(rule.source) if rule.source else ()
 
 
-def _tests(rule: KernelRule) -> list[Test]:
+def _tests(rule: KernelRule) -> list[FieldTest]:
     """Return the tests of a text that ends in a carriage return."""
     return [
         test
         for test in rule.conditions
-        if isinstance(test, Test) and str(test.value).endswith("\r")
+        if isinstance(test, FieldTest) and str(test.value).endswith("\r")
     ]
 
 

@@ -15,16 +15,12 @@ Remedy: Make `-e 2` the last line; with several files, the last line of the last
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, Spot
-from hardcost.auditrules.rule import LOCK, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.rule import Reading
+from auditrules.lint.context import Context
+from auditrules.lint.diagnostic import Diagnostic, Level
+from auditrules.model.location import Location
+from auditrules.model.rule import LOCK, Reading, RuleKind
 
 CODE = "lines-after-lock"
 LEVEL = Level.ERROR
@@ -37,7 +33,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
     lock: Reading | None = None
     refused: list[Reading] = []
     for reading in context.readings:
-        if reading.kind in {Kind.FAULT, Kind.REPLACED}:
+        if reading.kind in {RuleKind.FAULT, RuleKind.REPLACED}:
             continue
         if lock is not None and _changes(reading):
             refused.append(reading)
@@ -66,8 +62,8 @@ def _are(refused: list[Reading]) -> str:
     return "are" if len(refused) > 1 else "is"
 
 
-def _spot(reading: Reading) -> Spot:
-    return Spot(reading.place.file, reading.place.line)
+def _spot(reading: Reading) -> Location:
+    return reading.place
 
 
 def _changes(reading: Reading) -> bool:

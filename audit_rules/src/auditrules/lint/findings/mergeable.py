@@ -16,16 +16,12 @@ does so where it can prove that nothing changes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.lint import pricing
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.lint.context import Context
+from auditrules.lint import prices
+from auditrules.lint.context import Context
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import KernelRule
 
 CODE = "mergeable"
 LEVEL = Level.NOTE
@@ -48,9 +44,9 @@ def find(context: Context) -> Iterable[Diagnostic]:
             f"{count} differs from it only in the calls"
             if len(others) == 1
             else f"{count} differ from it only in the calls",
-            spot_of(first.source),
+            location_of(first.source),
             first.source.text if first.source else "",
             "write one rule with all their calls after -S",
-            pricing.passing_over(context, first, len(others)),
-            tuple(spot_of(rule.source) for rule in others),
+            prices.passing_over(context, first, len(others)),
+            tuple(location_of(rule.source) for rule in others),
         )

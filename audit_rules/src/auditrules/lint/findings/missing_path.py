@@ -5,7 +5,7 @@ followed as on the machine itself, and never out of the folder.
 
 Why: While a file or its folder is missing, nothing is watched. A watch waits for the file to be
 created as long as its folder exists. If the folder is missing too, or the rule uses `dir`, the
-kernel refuses the rule, and auditctl stops there unless told to continue.
+kernel refuses the rule, and auditctl stops there unless -i or -c has it continue.
 
 Example:
     -w /etc/paswd -p wa -k identity
@@ -15,18 +15,12 @@ Remedy: Correct the path, or remove the rule on machines that have no such file.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.kernelrule import Operator
-from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-from hardcost.auditrules.preflight import missing_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.preflight import Missing
+from auditrules.lint.context import Context, column_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.load.preflight import MissingPath, missing_paths
+from auditrules.model.kernel_rule import Operator
 
 CODE = "missing-path"
 LEVEL = Level.WARNING
@@ -41,7 +35,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
         yield _finding(missing)
 
 
-def _finding(missing: Missing) -> Diagnostic:
+def _finding(missing: MissingPath) -> Diagnostic:
     rule, test, refused = missing.rule, missing.test, missing.refused
     path = str(test.value)
     column = column_of(rule.source, f"{test.field}{test.operator}") or column_of(rule.source, "/")
@@ -56,7 +50,7 @@ def _finding(missing: Missing) -> Diagnostic:
         CODE,
         Level.ERROR if refused is not None else LEVEL,
         message,
-        spot_of(rule.source, column),
+        location_of(rule.source, column),
         rule.source.text if rule.source else "",
         "correct the path, or remove the rule on such machines",
     )

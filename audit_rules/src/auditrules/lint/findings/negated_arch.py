@@ -14,21 +14,16 @@ Remedy: Name the ABI that is meant: -F arch=b32.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.kernelrule import FilterList, Operator, Test
-from hardcost.auditrules.lint import abis, masks, pricing
-from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-from hardcost.auditrules.rule import split_options, split_words
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.tables.lookup import Arch
+from auditrules.kernel.field_tests import arches_of
+from auditrules.lint import prices, wording
+from auditrules.lint.context import Context, column_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import FilterList, KernelRule, Operator
+from auditrules.model.rule import split_options, split_words
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 
 CODE = "negated-arch"
 LEVEL = Level.WARNING
@@ -38,8 +33,8 @@ def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule whose calls are others where it can match."""
     for rule in context.rules:
         excluded = _excluded(rule)
-        other = next(iter(abis.possible(rule)), None)
-        if excluded is None or other is None or masks.is_all(rule.mask):
+        other = next(iter(arches_of(rule)), None)
+        if excluded is None or other is None or wording.is_all(rule.mask):
             continue
         wrong = [
             number
@@ -48,22 +43,22 @@ def find(context: Context) -> Iterable[Diagnostic]:
         ]
         if wrong:
             meant = lookup.call_name(excluded, wrong[0])
-            calls = masks.listed([lookup.call_name(excluded, one) for one in wrong])
+            calls = wording.listed([lookup.call_name(excluded, one) for one in wrong])
             yield Diagnostic(
                 CODE,
                 LEVEL,
                 f"it looks {calls} up in the table of {excluded}, and tests the numbers in {other}:"
                 f" {meant} is {wrong[0]}, which is {_there(other, wrong[0])} in {other}",
-                spot_of(rule.source, column_of(rule.source, "arch!=")),
+                location_of(rule.source, column_of(rule.source, "arch!=")),
                 rule.source.text if rule.source else "",
                 f"write arch={other}",
-                pricing.passing_over(context, rule),
+                prices.passing_over(context, rule),
             )
 
 
 def _excluded(rule: KernelRule) -> Arch | None:
     """Return the ABI that a rule on calls excludes, in whose table auditctl looks."""
-    tests = [one for one in rule.conditions if isinstance(one, Test) and one.field == "arch"]
+    tests = rule.tests("arch")
     if rule.list is not FilterList.EXIT or len(tests) != 1:
         return None
     (test,) = tests

@@ -15,19 +15,13 @@ exceptions.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.conditions import contradiction
-from hardcost.auditrules.kernelrule import Action, FilterList, Operator, Test
-from hardcost.auditrules.lint import recordtypes
-from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.lint.context import Context
+from auditrules.kernel.conditions import contradiction
+from auditrules.lint import record_types
+from auditrules.lint.context import Context, column_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import Action, FieldTest, FilterList, KernelRule, Operator
 
 CODE = "never-exclude"
 LEVEL = Level.WARNING
@@ -44,12 +38,12 @@ def find(context: Context) -> Iterable[Diagnostic]:
     for rule in keeping[:_MOST_COMPARED]:
         other = next((one for one in dropping if _meet(rule, one)), None)
         if other is not None:
-            there = spot_of(other.source)
+            there = location_of(other.source)
             yield Diagnostic(
                 CODE,
                 LEVEL,
                 f"it drops what it names, as {there} does: the kernel ignores `never` on this list",
-                spot_of(rule.source, column_of(rule.source, "never")),
+                location_of(rule.source, column_of(rule.source, "never")),
                 rule.source.text if rule.source else "",
                 "delete it; the list exclude knows no exceptions",
                 related=(there,),
@@ -58,13 +52,13 @@ def find(context: Context) -> Iterable[Diagnostic]:
 
 def _meet(rule: KernelRule, other: KernelRule) -> bool:
     """Say whether one record may match both."""
-    if not recordtypes.named(rule) & recordtypes.named(other):
+    if not record_types.named(rule) & record_types.named(other):
         return False
     texts = [
         {
             one.field: one.value
             for one in each.conditions
-            if isinstance(one, Test) and one.operator is Operator.EQUAL
+            if isinstance(one, FieldTest) and one.operator is Operator.EQUAL
         }
         for each in (rule, other)
     ]

@@ -15,25 +15,20 @@ Remedy: Put it before the rules from which it is an exception, or write -A.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.conditions import contradiction
-from hardcost.auditrules.kernelrule import Action, FilterList
-from hardcost.auditrules.lint import abis, masks, pricing
-from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.lint.context import Context
+from auditrules.kernel.conditions import contradiction
+from auditrules.kernel.field_tests import arches_of
+from auditrules.lint import prices, wording
+from auditrules.lint.context import Context, column_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import Action, FilterList, KernelRule
 
 CODE = "never-too-late"
 LEVEL = Level.WARNING
 
 _MOST_COMPARED = 1_000_000
-"""Pairs of rules, from the last `never`: more than there are in any set that somebody wrote."""
+"""Pairs of rules, from the last `never`: more than there are in any set written by hand."""
 
 
 def find(context: Context) -> Iterable[Diagnostic]:
@@ -57,15 +52,15 @@ def find(context: Context) -> Iterable[Diagnostic]:
 
 
 def _finding(context: Context, rule: KernelRule, earlier: list[KernelRule]) -> Diagnostic:
-    first, spots = masks.deciding(earlier)
+    first, spots = wording.deciding(earlier)
     return Diagnostic(
         CODE,
         LEVEL,
         f"it keeps nothing from being recorded: {first}, and no later rule records what it names",
-        spot_of(rule.source, column_of(rule.source, "-a")),
+        location_of(rule.source, column_of(rule.source, "-a")),
         rule.source.text if rule.source else "",
         "put it before them, or write -A",
-        pricing.passing_over(context, rule),
+        prices.passing_over(context, rule),
         spots,
     )
 
@@ -74,6 +69,6 @@ def _meet(rule: KernelRule, other: KernelRule) -> bool:
     """Say whether one call may match both."""
     return (
         bool(rule.mask & other.mask)
-        and not set(abis.possible(rule)).isdisjoint(abis.possible(other))
+        and not set(arches_of(rule)).isdisjoint(arches_of(other))
         and not contradiction((*rule.conditions, *other.conditions))
     )

@@ -14,18 +14,14 @@ Remedy: Write two rules, with `-F arch=b64` and `-F arch=b32` before -S.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.kernelrule import FilterList
-from hardcost.auditrules.lint import abis, masks
-from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
+from auditrules.kernel.field_tests import arches_of
+from auditrules.lint import wording
+from auditrules.lint.context import Context, column_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import FilterList, bits
+from auditrules.tables import lookup
 
 CODE = "no-arch"
 LEVEL = Level.WARNING
@@ -36,13 +32,13 @@ _SHOWN = 4
 def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule whose numbers mean different calls in the two ABIs."""
     for rule in context.rules:
-        if rule.list is not FilterList.EXIT or masks.is_all(rule.mask):
+        if rule.list is not FilterList.EXIT or wording.is_all(rule.mask):
             continue
-        if len(abis.possible(rule)) < len(lookup.ARCHES):
+        if len(arches_of(rule)) < len(lookup.ARCHES):
             continue  # it is about one ABI; `negated-arch` reports calls of the other
         other = [
             f"{lookup.call_name('b64', call)} ({call}) is {lookup.call_name('b32', call)} in b32"
-            for call in masks.numbers(rule.mask)
+            for call in bits(rule.mask)
             if call in lookup.call_names("b32")
             and lookup.call_name("b64", call) != lookup.call_name("b32", call)
         ]
@@ -51,8 +47,8 @@ def find(context: Context) -> Iterable[Diagnostic]:
         yield Diagnostic(
             CODE,
             LEVEL,
-            f"it names calls without arch: {masks.listed(other, _SHOWN)}",
-            spot_of(rule.source, column_of(rule.source, "-S")),
+            f"it names calls without arch: {wording.listed(other, _SHOWN)}",
+            location_of(rule.source, column_of(rule.source, "-S")),
             rule.source.text if rule.source else "",
             "write it twice, with -F arch=b64 and with -F arch=b32 before -S",
         )

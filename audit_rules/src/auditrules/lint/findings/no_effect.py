@@ -17,19 +17,14 @@ on `user` and `exclude`, the process's ids, exe and label on `task`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.conditions import contradiction
-from hardcost.auditrules.fieldvalues import OF_A_RECORD, OF_A_TASK
-from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Test
-from hardcost.auditrules.lint import masks, recordtypes
-from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
+from auditrules.auditctl.field_values import OF_A_RECORD, OF_A_TASK
+from auditrules.kernel.conditions import contradiction
+from auditrules.lint import record_types, wording
+from auditrules.lint.context import Context, column_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import Action, FieldTest, FilterList, KernelRule
 
 CODE = "no-effect"
 LEVEL = Level.WARNING
@@ -49,7 +44,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
                     CODE,
                     LEVEL,
                     f"it does nothing: {reason}",
-                    spot_of(rule.source, column_of(rule.source, rule.action)),
+                    location_of(rule.source, column_of(rule.source, rule.action)),
                     rule.source.text if rule.source else "",
                     remedy,
                 )
@@ -70,10 +65,10 @@ def _reason(rule: KernelRule, *, dropping: bool) -> tuple[str, str]:
         lacking = [
             one.field
             for one in rule.conditions
-            if isinstance(one, Test) and one.field not in OF_A_TASK
+            if isinstance(one, FieldTest) and one.field not in OF_A_TASK
         ]
         if lacking:
-            return f"a new task has no {masks.listed(lacking)} yet", "test the process instead"
+            return f"a new task has no {wording.listed(lacking)} yet", "test the process instead"
     if rule.list is FilterList.FILESYSTEM:
         if rule.action is Action.ALWAYS:
             return "on this list the kernel heeds only `never`", "write never,filesystem"
@@ -88,14 +83,14 @@ def _of_records(rule: KernelRule, *, dropping: bool) -> tuple[str, str]:
     foreign = [
         one.field
         for one in rule.conditions
-        if isinstance(one, Test) and one.field not in OF_A_RECORD
+        if isinstance(one, FieldTest) and one.field not in OF_A_RECORD
     ]
     foreign += ["its key"] if rule.key else []
     if foreign:
-        what = masks.listed(foreign)
+        what = wording.listed(foreign)
         return (
             f"the kernel does not test {what} there, but ends the walk and writes the record",
-            f"test only {masks.listed(sorted(OF_A_RECORD - {'loginuid_set'}), len(OF_A_RECORD))}",
+            f"test only {wording.listed(sorted(OF_A_RECORD - {'loginuid_set'}), len(OF_A_RECORD))}",
         )
     if contradiction(rule.conditions):
         return "", ""  # reported as such
@@ -103,12 +98,12 @@ def _of_records(rule: KernelRule, *, dropping: bool) -> tuple[str, str]:
 
 
 def _of_types(rule: KernelRule, *, dropping: bool) -> tuple[str, str]:
-    types = recordtypes.named(rule)
-    if not types - recordtypes.OF_AUDITD:
+    types = record_types.named(rule)
+    if not types - record_types.OF_AUDITD:
         return "auditd writes these records itself, without the kernel", "delete it"
     if rule.list is not FilterList.USER:
         return "", ""
-    if not types & recordtypes.OF_PROGRAMS:
+    if not types & record_types.OF_PROGRAMS:
         return "programs send no records of this type", "use the list exclude"
     if rule.action is Action.ALWAYS and not dropping:
         return (

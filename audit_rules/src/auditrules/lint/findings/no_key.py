@@ -3,7 +3,7 @@
 What: The rule records calls but gives the records no key (-k, or -F key=).
 
 Why: Only the key identifies the rule that made a record. Without one, `ausearch -k` and `aureport
---key` can't select the rule's records, and nobody can see which rule floods a log.
+--key` can't select the rule's records, and nothing shows which rule floods a log.
 
 Example:
     -w /etc/shadow -p wa
@@ -13,14 +13,10 @@ Remedy: Add `-k` with a word for the rule's purpose.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
+from auditrules.lint.context import Context
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
 
 CODE = "no-key"
 LEVEL = Level.WARNING
@@ -34,7 +30,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
                 CODE,
                 LEVEL,
                 "its records have no key",
-                spot_of(rule.source),
+                location_of(rule.source),
                 rule.source.text if rule.source else "",
                 "add -k with a word for the rule's purpose",
             )

@@ -11,26 +11,20 @@ Example:
     -w /etc/shadow -p wa -k identity
     -a always,exclude -F msgtype>0
 
-Remedy: Delete the filter, or name only the types that nobody needs. To keep later rules from being
-loaded, lock the configuration with -e 2.
+Remedy: Delete the filter, or name only the types that are not needed. To keep later rules from
+being loaded, lock the configuration with -e 2.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.conditions import follows
-from hardcost.auditrules.eventrecords import SYSCALL
-from hardcost.auditrules.kernelrule import FilterList, Test
-from hardcost.auditrules.lint import masks, recordtypes
-from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.kernelrule import Condition, KernelRule
-    from hardcost.auditrules.lint.context import Context
+from auditrules.kernel.conditions import follows
+from auditrules.kernel.records import SYSCALL
+from auditrules.lint import record_types, wording
+from auditrules.lint.context import Context, column_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import Condition, FilterList, KernelRule, is_test
 
 CODE = "nothing-written"
 LEVEL = Level.WARNING
@@ -44,10 +38,10 @@ def find(context: Context) -> Iterable[Diagnostic]:
     filters = [
         one
         for one in context.by_rank
-        if one.list is FilterList.EXCLUDE and one.conditions and SYSCALL in recordtypes.named(one)
+        if one.list is FilterList.EXCLUDE and one.conditions and SYSCALL in record_types.named(one)
     ]
     for rule in filters[:_MOST_JUDGED]:
-        types, rest = recordtypes.named(rule), recordtypes.besides(rule)
+        types, rest = record_types.named(rule), record_types.besides(rule)
         useless = [one for one in context.recording if _within(rest, one)]
         if rest and not useless:
             continue
@@ -55,10 +49,10 @@ def find(context: Context) -> Iterable[Diagnostic]:
             CODE,
             LEVEL,
             _message(types, rest, len(useless)),
-            spot_of(rule.source, column_of(rule.source, "msgtype")),
+            location_of(rule.source, column_of(rule.source, "msgtype")),
             rule.source.text if rule.source else "",
-            "delete it, or name only the types that nobody needs",
-            related=tuple(spot_of(one.source) for one in useless),
+            "delete it, or name only the types that are not needed",
+            related=tuple(location_of(one.source) for one in useless),
         )
 
 
@@ -66,14 +60,14 @@ def _within(rest: tuple[Condition, ...], rule: KernelRule) -> bool:
     """Say whether a filter's conditions hold for all that a rule records."""
     return all(
         # Only rules count a process's supplementary groups (AS:508).
-        not (isinstance(one, Test) and one.field == "gid") and follows(one, rule.conditions)
+        not is_test(one, "gid") and follows(one, rule.conditions)
         for one in rest
     )
 
 
 def _message(types: frozenset[int], rest: tuple[Condition, ...], useless: int) -> str:
-    what = "every record" if types == recordtypes.RECORDS else "SYSCALL"
-    where = f" where {masks.listed([masks.said(one) for one in rest])}" if rest else ""
+    what = "every record" if types == record_types.RECORDS else "SYSCALL"
+    where = f" where {wording.listed([wording.said(one) for one in rest])}" if rest else ""
     why = "" if what == "every record" else ", without which the kernel writes no record of a call"
     rules = f"{useless} rules write" if useless > 1 else "one rule writes"
     return f"it drops {what}{where}{why}{f': {rules} nothing' if useless else ''}"

@@ -13,14 +13,10 @@ Remedy: Delete the byte, and check the rest of the file.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, Spot
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
+from auditrules.lint.context import Context
+from auditrules.lint.diagnostic import Diagnostic, Level
 
 CODE = "nul-byte"
 LEVEL = Level.WARNING
@@ -34,7 +30,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
                 CODE,
                 LEVEL,
                 "auditctl ignores the line from here on: a NUL byte ends it",
-                Spot(reading.place.file, reading.place.line, reading.cut_at),
+                reading.place.at(reading.cut_at),
                 reading.text,
                 "delete the byte",
             )

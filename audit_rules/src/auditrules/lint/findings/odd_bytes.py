@@ -15,18 +15,13 @@ Remedy: Rewrite the words with visible characters, separated by spaces.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
-from hardcost.auditrules.kernelrule import Test
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-from hardcost.auditrules.lint.masks import listed
-from hardcost.auditrules.rule import rule_keys
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.lint.context import Context
+from auditrules.lint.context import Context
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.lint.wording import listed
+from auditrules.model.kernel_rule import FieldTest, KernelRule
+from auditrules.model.rule import rule_keys
 
 CODE = "odd-bytes"
 LEVEL = Level.WARNING
@@ -39,7 +34,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
     by_file: dict[str, list[tuple[KernelRule, str]]] = {}
     for rule in context.rules:
         for word in _odd(rule):
-            by_file.setdefault(spot_of(rule.source).file, []).append((rule, word))
+            by_file.setdefault(location_of(rule.source).file, []).append((rule, word))
     for found in by_file.values():
         words = listed([_shown(word) for word in dict.fromkeys(w for _, w in found)], _MOST_NAMED)
         rules = list(dict.fromkeys(id(rule) for rule, _ in found))
@@ -50,10 +45,10 @@ def find(context: Context) -> Iterable[Diagnostic]:
             LEVEL,
             f"{words} {'contain' if len(found) > 1 else 'contains'} characters that are invisible"
             " or not UTF-8, which are loaded as they are",
-            spot_of(first.source),
+            location_of(first.source),
             first.source.text if first.source else "",
             "rewrite it with visible characters",
-            related=tuple(spot_of(rule.source) for rule in others),
+            related=tuple(location_of(rule.source) for rule in others),
         )
 
 
@@ -62,7 +57,7 @@ def _odd(rule: KernelRule) -> Iterator[str]:
     if rule.source is not None:
         yield from (f"the key {key}" for key in rule_keys(rule.source) if _is_odd(key))
     for test in rule.conditions:
-        if isinstance(test, Test) and isinstance(test.value, str) and _is_odd(test.value):
+        if isinstance(test, FieldTest) and isinstance(test.value, str) and _is_odd(test.value):
             yield f"the {'path' if test.value.startswith('/') else test.field} {test.value}"
 
 

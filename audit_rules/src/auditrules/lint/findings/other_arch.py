@@ -14,16 +14,11 @@ Remedy: Check the rule on such a machine, and leave it out of the rules for x86-
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.lint.diagnostic import Level, of_fault
-from hardcost.auditrules.loading import Fate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.lint.diagnostic import Diagnostic
+from auditrules.lint.context import Context
+from auditrules.lint.diagnostic import Diagnostic, Level, of_fault
+from auditrules.load.load import Fate
 
 CODE = "other-arch"
 LEVEL = Level.NOTE

@@ -14,20 +14,14 @@ Remedy: Write the minus sign: exit=-EPERM.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
-from hardcost.auditrules.fieldvalues import folded, split_field
-from hardcost.auditrules.kernelrule import Operator
-from hardcost.auditrules.lint.context import column_of, fields_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-from hardcost.auditrules.rule import split_options, split_words
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.lint.context import Context
+from auditrules.auditctl.field_values import folded, split_field
+from auditrules.lint.context import Context, column_of, fields_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import KernelRule, Operator
+from auditrules.model.rule import split_options, split_words
+from auditrules.tables import lookup
 
 CODE = "positive-errno"
 LEVEL = Level.WARNING
@@ -51,7 +45,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
                 CODE,
                 LEVEL,
                 f"{said} -{number}: {fires}",
-                spot_of(rule.source, column_of(rule.source, "exit")),
+                location_of(rule.source, column_of(rule.source, "exit")),
                 rule.source.text if rule.source else "",
                 f"write {better}",
             )

@@ -14,19 +14,13 @@ Remedy: Remove the quotes. Write a space within a word as `\ `.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
-from hardcost.auditrules.kernelrule import Test
-from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-from hardcost.auditrules.lint.masks import listed
-from hardcost.auditrules.rule import rule_keys, unquoted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.lint.context import Context
+from auditrules.lint.context import Context, column_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.lint.wording import listed
+from auditrules.model.kernel_rule import FieldTest, KernelRule
+from auditrules.model.rule import rule_keys, unquoted
 
 CODE = "quotes"
 LEVEL = Level.WARNING
@@ -42,7 +36,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
                 CODE,
                 LEVEL,
                 f"the quotes are part of {what}: auditctl has no quoting",
-                spot_of(rule.source, column_of(rule.source, found[0][1])),
+                location_of(rule.source, column_of(rule.source, found[0][1])),
                 rule.source.text if rule.source else "",
                 "remove the quotes",
             )
@@ -53,12 +47,12 @@ def _quoted(rule: KernelRule) -> Iterator[tuple[str, str]]:
     if rule.source is not None:
         yield from (("the key", key) for key in rule_keys(rule.source) if _has_quotes(key))
     for test in rule.conditions:
-        if isinstance(test, Test) and isinstance(test.value, str) and _has_quotes(test.value):
+        if isinstance(test, FieldTest) and isinstance(test.value, str) and _has_quotes(test.value):
             what = "the path" if test.value.startswith("/") else f"the value of {test.field}"
             yield what, test.value
 
 
 def _has_quotes(text: str) -> bool:
-    """Say whether quotes stand in pairs, or at an end."""
+    """Say whether quotes are in pairs, or at an end."""
     bare = text.removesuffix("\r")
     return unquoted(bare) != bare or bare.strip("\"'") != bare

@@ -19,20 +19,22 @@ Remedy: Put the narrower rule first, or delete it if the wider rule's key and ac
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from hardcost.auditrules.fieldvalues import OF_A_RECORD, OF_A_TASK
-from hardcost.auditrules.kernelrule import ALL_CALLS, FilterList, Operator, Test
-from hardcost.auditrules.lint import masks, pricing
-from hardcost.auditrules.lint.covering import Covering, Numbered
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-from hardcost.auditrules.rule import plain_path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from hardcost.auditrules.kernelrule import Condition, KernelRule
-    from hardcost.auditrules.lint.context import Context
+from auditrules.auditctl.field_values import OF_A_RECORD, OF_A_TASK
+from auditrules.lint import prices, wording
+from auditrules.lint.context import Context
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.lint.supersets import Covering, Numbered
+from auditrules.model.kernel_rule import (
+    ALL_CALLS,
+    Condition,
+    FieldTest,
+    FilterList,
+    KernelRule,
+    Operator,
+)
+from auditrules.model.rule import plain_path
 
 CODE = "shadowed"
 LEVEL = Level.WARNING
@@ -72,7 +74,7 @@ def _may_match(rule: KernelRule) -> bool:
     """Say whether a rule can match at all on its list (`no-effect` reports those that can't)."""
     if rule.list in _OF_RECORDS:
         return bool(rule.conditions)
-    fields = {one.field for one in rule.conditions if isinstance(one, Test)}
+    fields = {one.field for one in rule.conditions if isinstance(one, FieldTest)}
     return rule.list is not FilterList.TASK or fields <= OF_A_TASK
 
 
@@ -82,7 +84,7 @@ def _until_the_end(rule: KernelRule) -> tuple[Condition, ...]:
         return rule.conditions
     tested: list[Condition] = []
     for one in rule.conditions:
-        if not isinstance(one, Test) or one.field not in OF_A_RECORD:
+        if not isinstance(one, FieldTest) or one.field not in OF_A_RECORD:
             break
         tested.append(one)
     return tuple(tested)
@@ -109,7 +111,7 @@ def _in_trees(rule: KernelRule, trees: Mapping[str, set[str]]) -> Iterator[Condi
         if any(_inside(path, link) and not _inside(above, link) for link in _LINKS):
             continue
         for written in sorted(trees.get(above, ())):
-            yield Test("dir", Operator.EQUAL, written)
+            yield FieldTest("dir", Operator.EQUAL, written)
 
 
 def _inside(path: str, folder: str) -> bool:
@@ -117,14 +119,14 @@ def _inside(path: str, folder: str) -> bool:
 
 
 def _finding(context: Context, rule: KernelRule, earlier: list[KernelRule]) -> Diagnostic:
-    first, spots = masks.deciding(earlier)
+    first, spots = wording.deciding(earlier)
     return Diagnostic(
         CODE,
         LEVEL,
         f"it never fires: {first} wherever it would match",
-        spot_of(rule.source),
+        location_of(rule.source),
         rule.source.text if rule.source else "",
         "put it before the wider rule, or delete it",
-        pricing.passing_over(context, rule),
+        prices.passing_over(context, rule),
         spots,
     )

@@ -17,14 +17,11 @@ Remedy: Write `-b 8192` or more.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, Spot, spot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
+from auditrules.lint.context import Context
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.location import Location
 
 CODE = "small-backlog"
 LEVEL = Level.WARNING
@@ -45,7 +42,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
     if not limits:
         if context.options.whole:
             message = f"there is no -b: the kernel lets {_DEFAULT} records wait, with {count}"
-            spot = Spot(spot_of(context.recording[0].source).file)
+            spot = Location(location_of(context.recording[0].source).file)
             yield Diagnostic(CODE, LEVEL, message, spot, remedy=f"add -b {SMALLEST}")
         return
     last = limits[-1]
@@ -54,7 +51,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
             CODE,
             LEVEL,
             f"{last.backlog_limit} records may wait, with {count}",
-            Spot(last.place.file, last.place.line),
+            last.place,
             last.text,
             f"write -b {SMALLEST} or more",
         )

@@ -17,18 +17,13 @@ call passes over it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
-from hardcost.auditrules.lint import abis, masks, pricing
-from hardcost.auditrules.lint.context import arch_of, column_of
-from hardcost.auditrules.lint.covering import Numbered
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.tables.lookup import Arch
+from auditrules.lint import prices, wording
+from auditrules.lint.context import Context, arch_of, column_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.lint.supersets import Numbered, by_arch, without_arch
+from auditrules.tables.lookup import Arch
 
 CODE = "twin-missing"
 LEVEL = Level.WARNING
@@ -38,25 +33,25 @@ _OTHER: Mapping[Arch, Arch] = {"b64": "b32", "b32": "b64"}
 
 def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule whose calls are not recorded in the other ABI."""
-    rest = [abis.without_arch(rule) for rule in context.recording]
-    twins = abis.by_arch(context.recording, Numbered(rest))
+    rest = [without_arch(rule) for rule in context.recording]
+    twins = by_arch(context.recording, Numbered(rest))
     for index, rule in enumerate(context.recording):
         arch = arch_of(rule)
         if arch is None or (arch == "b64" and not context.options.b32):
             continue
-        if not rest[index] and masks.is_all(rule.mask):
+        if not rest[index] and wording.is_all(rule.mask):
             continue  # to see any use of an ABI is a purpose of its own
         other = _OTHER[arch]
-        missing = twins[other].missing(index, masks.in_other(rule.mask, arch))
+        missing = twins[other].missing(index, wording.in_other(rule.mask, arch))
         if not missing:
             continue
-        calls = "all calls" if masks.is_all(missing) else masks.named(missing, other)
+        calls = "all calls" if wording.is_all(missing) else wording.named(missing, other)
         yield Diagnostic(
             CODE,
             LEVEL,
             f"{other} is missing: no rule records {calls} there under these conditions",
-            spot_of(rule.source, column_of(rule.source, "arch=")),
+            location_of(rule.source, column_of(rule.source, "arch=")),
             rule.source.text if rule.source else "",
             f"add the same rule with arch={other}",
-            pricing.the_twin(context, rule),
+            prices.the_twin(context, rule),
         )

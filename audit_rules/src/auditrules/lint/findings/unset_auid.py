@@ -15,33 +15,32 @@ Remedy: Add -F auid!=unset.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.conditions import contradiction
-from hardcost.auditrules.kernelrule import (
+from auditrules.kernel.conditions import contradiction
+from auditrules.lint import wording
+from auditrules.lint.context import Context, column_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.lint.supersets import Covering, Numbered
+from auditrules.model.kernel_rule import (
     UNSET,
-    Comparison,
+    Condition,
+    FieldTest,
     FilterList,
+    IdComparison,
+    KernelRule,
     Operator,
-    Test,
 )
-from hardcost.auditrules.lint import masks
-from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.covering import Covering, Numbered
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.kernelrule import Condition, KernelRule
-    from hardcost.auditrules.lint.context import Context
 
 CODE = "unset-auid"
 LEVEL = Level.WARNING
 
 _UPWARDS = frozenset({Operator.GREATER, Operator.GREATER_OR_EQUAL})
 _LOGIN = frozenset({"auid", "sessionid"})
-_NO_LOGIN = (Test("loginuid_set", Operator.EQUAL, 0), Test("sessionid", Operator.EQUAL, UNSET))
+_NO_LOGIN = (
+    FieldTest("loginuid_set", Operator.EQUAL, 0),
+    FieldTest("sessionid", Operator.EQUAL, UNSET),
+)
 """What holds of a process without a login: the kernel sets both at once."""
 
 
@@ -64,19 +63,19 @@ def find(context: Context) -> Iterable[Diagnostic]:
 
 
 def _finding(rule: KernelRule, asked: Condition) -> Diagnostic:
-    said = masks.said(asked)
+    said = wording.said(asked)
     return Diagnostic(
         CODE,
         LEVEL,
         f"{said} also holds where no login is set: every daemon matches too",
-        spot_of(rule.source, _column(rule, asked)),
+        location_of(rule.source, _column(rule, asked)),
         rule.source.text if rule.source else "",
         "add -F auid!=unset",
     )
 
 
 def _column(rule: KernelRule, asked: Condition) -> int | None:
-    if isinstance(asked, Comparison):
+    if isinstance(asked, IdComparison):
         return column_of(rule.source, "-C")
     return column_of(rule.source, f"{asked.field}{asked.operator}")
 
@@ -87,7 +86,7 @@ def _asked(rule: KernelRule) -> Condition | None:
     if found is None or contradiction((*rule.conditions, *_NO_LOGIN)):
         return None
     equal = any(
-        isinstance(one, Comparison)
+        isinstance(one, IdComparison)
         and "auid" in {one.left, one.right}
         and one.operator is Operator.EQUAL
         for one in rule.conditions
@@ -96,7 +95,7 @@ def _asked(rule: KernelRule) -> Condition | None:
 
 
 def _upwards(condition: Condition) -> bool:
-    if isinstance(condition, Comparison):
+    if isinstance(condition, IdComparison):
         return "auid" in {condition.left, condition.right} and (
             condition.operator is Operator.NOT_EQUAL
         )

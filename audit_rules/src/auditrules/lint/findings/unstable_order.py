@@ -15,18 +15,12 @@ Remedy: Merge the two rules, or make them ask for different permissions, users o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.conditions import contradiction
-from hardcost.auditrules.kernelrule import FilterList
-from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.lint.context import Context
+from auditrules.kernel.conditions import contradiction
+from auditrules.lint.context import Context, column_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import FilterList, KernelRule
 
 CODE = "unstable-order"
 LEVEL = Level.WARNING
@@ -45,7 +39,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
         rivals = [other for other in others[-_MOST_COMPARED:] if _rivals(rule, other)]
         others.append(rule)
         if rivals:
-            spots = tuple(spot_of(one.source) for one in rivals)
+            spots = tuple(location_of(one.source) for one in rivals)
             differ = "action" if any(one.action is not rule.action for one in rivals) else "key"
             column = column_of(rule.source, "path=") or column_of(rule.source, "/")
             yield Diagnostic(
@@ -53,7 +47,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
                 LEVEL,
                 f"{spots[0]} also watches {rule.path}, with another {differ}: which one decides "
                 "changes when the file is replaced",
-                spot_of(rule.source, column),
+                location_of(rule.source, column),
                 rule.source.text if rule.source else "",
                 "merge them, or make them ask for different permissions or users",
                 related=spots,

@@ -14,16 +14,11 @@ Remedy: Watch the directory above with `dir`, or write a rule for each file.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.kernelrule import Test
-from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.auditrules.lint.context import Context
+from auditrules.lint.context import Context, column_of
+from auditrules.lint.diagnostic import Diagnostic, Level, location_of
+from auditrules.model.kernel_rule import FieldTest
 
 CODE = "wildcard-path"
 LEVEL = Level.WARNING
@@ -37,7 +32,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
     root = context.options.root
     for rule in context.rules:
         for one in rule.conditions:
-            if not isinstance(one, Test) or one.field not in _PATHS:
+            if not isinstance(one, FieldTest) or one.field not in _PATHS:
                 continue
             path = str(one.value)
             if _WILD.isdisjoint(path) or (root is not None and not root.lacks(path)):
@@ -47,7 +42,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
                 CODE,
                 LEVEL,
                 f"{path} is taken literally: wildcards are not expanded",
-                spot_of(rule.source, column or column_of(rule.source, "/")),
+                location_of(rule.source, column or column_of(rule.source, "/")),
                 rule.source.text if rule.source else "",
                 "watch the directory above with dir=, or write a rule for each file",
             )

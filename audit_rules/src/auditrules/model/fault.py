@@ -1,0 +1,34 @@
+"""What is wrong with rules, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from auditrules.model.location import Location
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault in rules.
+
+    `remedy` is what to do about it. `elsewhere`: the rule is for another architecture, and is not
+    checked.
+    """
+
+    message: str
+    place: Location
+    remedy: str | None = None
+    elsewhere: bool = False
+
+    def __str__(self) -> str:
+        """Return `file:line:column: message`, as compilers write it."""
+        return f"{self.place}: {self.message}"
+
+
+class RulesError(Exception):
+    """Rules can't be read; `faults` are all their faults, at least one."""
+
+    def __init__(self, faults: tuple[Fault, ...]) -> None:
+        """Hold all faults, so that they are reported at once."""
+        super().__init__("; ".join(str(fault) for fault in faults))
+        self.faults = faults
