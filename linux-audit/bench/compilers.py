@@ -1,7 +1,7 @@
 """Compile what the series `flat` touches as others would: sparse, 32-bit, arm64, allmodconfig.
 
-    .venv/bin/python bench/flat_compiles.py
-    .venv/bin/python bench/flat_compiles.py --source debian:6.1 --only arm64
+    .venv/bin/python linux-audit/bench/compilers.py
+    .venv/bin/python linux-audit/bench/compilers.py --source debian:6.1 --only arm64
 
 For each way the audit subsystem's files are compiled twice, from the stock source and from the
 patched one, with `W=1` and with sparse looking at each (`C=2`). Prints what compiler and sparse say
@@ -21,21 +21,18 @@ import re
 import shutil
 import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines.cache import Cache
-from hardcost.machines.kernels import overlay, patches, source
-from hardcost.machines.kernels.builder import Kernels
-from hardcost.machines.kernels.tree import lay_out, link
-from hardcost.machines.process import follow, output, run
+from hardcost.host.process import follow, output, run
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.kernels import patch_overlay, patches, source
+from hardcost.supply.kernels.build_tree import lay_out, link
+from hardcost.supply.kernels.builder import Kernels
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-TOP = Path(__file__).resolve().parent.parent
+SERIES = Path(__file__).resolve().parents[1] / "patches"
 ALWAYS = ("kernel/audit.o", "kernel/auditfilter.o")
 WITH_CALLS = ("auditsc", "audit_watch", "audit_fsnotify", "audit_tree")
 """Further files where the kernel audits system calls."""
@@ -85,22 +82,22 @@ def main() -> int:
     cache = Cache()
     stock = Kernels(cache, chosen.source).source
     flat = source.patched(
-        cache, stock, overlay.of(patches.read(["flat"], stock.version), stock.folder)
+        cache, stock, patch_overlay.of(patches.read(["flat"], stock.version), stock.folder)
     )
     bad = 0
     print(f"Linux {stock.version}; {run([chosen.sparse, '--version']).strip()}")
     with cache.scratch() as scratch:
         for way in WAYS:
             if chosen.only is None or way.name in chosen.only:
-                bad += _told(
+                bad += _report(
                     way, *(compiled(way, one, scratch, chosen.sparse) for one in (stock, flat))
                 )
-        series = patches.of_release(TOP / "kernel", stock.version)
+        series = patches.of_release(SERIES, stock.version)
         bad += _checkpatch(stock.folder, series, scratch)
     return int(bool(bad))
 
 
-def compiled(way: Way, of: source.Source, scratch: Path, sparse: str) -> Counter[str] | str:
+def compiled(way: Way, of: source.KernelSource, scratch: Path, sparse: str) -> Counter[str] | str:
     """Return what compiler and sparse say of the audit files, without lines; or why they fail."""
     tree, output = scratch / "tree", scratch / "output"
     lay_out(of.folder, tree, link)
@@ -116,7 +113,7 @@ def compiled(way: Way, of: source.Source, scratch: Path, sparse: str) -> Counter
         run([str(tree / "scripts/config"), "--file", output / ".config", "-e", "AUDIT"])
         run([*words, "olddefconfig"], limit_seconds=1800)
         _check_configured((output / ".config").read_text(), way)
-        follow([*words, "W=1", "C=2", *way.objects], _hearer(said), limit_seconds=3600)
+        follow([*words, "W=1", "C=2", *way.objects], _collector(said), limit_seconds=3600)
     except MachineError as error:
         return str(error)
     finally:
@@ -147,7 +144,7 @@ def _check_configured(configuration: str, way: Way) -> None:
         raise MachineError(f"{way.name}: AUDIT and AUDITSYSCALL are {wanted}")
 
 
-def _told(way: Way, stock: Counter[str] | str, flat: Counter[str] | str) -> int:
+def _report(way: Way, stock: Counter[str] | str, flat: Counter[str] | str) -> int:
     """Print what was said in one way, and return how much of it speaks against the series."""
     if isinstance(flat, str) or isinstance(stock, str):
         print(f"{way.name}: FAILED\n{flat if isinstance(flat, str) else f'stock: {stock}'}")
@@ -184,11 +181,11 @@ def _checkpatch(folder: Path, series: Path, scratch: Path) -> int:
     return errors
 
 
-def _hearer(said: list[str]) -> Callable[[str | None], None]:
-    def heard(line: str | None) -> None:
+def _collector(said: list[str]) -> Callable[[str | None], None]:
+    def collect(line: str | None) -> None:
         said.extend([] if line is None else [_DECORATION.sub("", line.rstrip())])
 
-    return heard
+    return collect
 
 
 if __name__ == "__main__":

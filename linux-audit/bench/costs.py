@@ -1,8 +1,8 @@
 """The flat audit filter beside the stock one: the cost of calls, loading and memory.
 
-    .venv/bin/python bench/flat.py
-    .venv/bin/python bench/flat.py --only calls --only loading --json flat.json
-    .venv/bin/python bench/flat.py --source debian:7.3
+    .venv/bin/python linux-audit/bench/costs.py
+    .venv/bin/python linux-audit/bench/costs.py --only calls --only loading --json costs.json
+    .venv/bin/python linux-audit/bench/costs.py --source debian:7.3
 
 Builds the lean kernel and the same with the patches `flat`, unless they are in the cache, and
 measures both in guests whose clock counts instructions. Prints Markdown: the tables, and for each
@@ -21,14 +21,16 @@ import asyncio
 import json
 import sys
 import time
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-# A script finds its own folder alone, and not the one that this is in.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from bench.flat_report import (
+import measurements
+import rule_sets
+from hardcost.errors import MachineError
+from measurements import Kernel
+from report import (
     VARYING,
     Line,
     Pair,
@@ -41,14 +43,6 @@ from bench.flat_report import (
     seeded_lines,
     seeded_text,
 )
-
-from bench import flat_kernels, flat_sets
-from hardcost.errors import MachineError
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
-
-    from bench.flat_kernels import Kernel
 
 T = TypeVar("T")
 
@@ -66,8 +60,8 @@ def main() -> int:
     parser.add_argument("--source", type=Path, help="a folder, or debian:7.3")
     chosen = parser.parse_args()
     kernels = Pair(
-        flat_kernels.kernel("stock", chosen.stock, chosen.source),
-        flat_kernels.kernel("flat", chosen.flat, chosen.source),
+        measurements.kernel("stock", chosen.stock, chosen.source),
+        measurements.kernel("flat", chosen.flat, chosen.source),
     )
     environment = kernels.flat.machine.environment(kernels.flat.boot)
     print(f"{environment['kernel']}, QEMU {environment['qemu']}, cpu {environment['cpu_model']}\n")
@@ -112,17 +106,17 @@ async def of_both(kernels: Pair[Kernel], measured: Callable[[Kernel], Awaitable[
 
 async def calls(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
     """Calls under rule sets."""
-    sets = flat_sets.of_calls()
-    found = await of_both(kernels, lambda kernel: flat_kernels.calls(kernel, sets))
+    sets = rule_sets.of_calls()
+    found = await of_both(kernels, lambda kernel: measurements.calls(kernel, sets))
     print(*calls_text(found), sep="", flush=True)
     return list(calls_lines(found)), asdict(found)
 
 
 async def layouts(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
     """Operations that vary with the memory layout."""
-    sets = flat_sets.of_seeds()
+    sets = rule_sets.of_seeds()
     found = await of_both(
-        kernels, lambda kernel: flat_kernels.over_seeds(kernel, sets, VARYING, SEEDS)
+        kernels, lambda kernel: measurements.over_seeds(kernel, sets, VARYING, SEEDS)
     )
     print(*seeded_text(found), sep="", flush=True)
     return list(seeded_lines(found)), asdict(found)
@@ -130,9 +124,9 @@ async def layouts(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
 
 async def stig(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
     """Published rule sets."""
-    none, *_ = (one for one in flat_sets.of_calls() if one.name == "no rules")
-    sets = flat_sets.profiles()
-    found = await of_both(kernels, lambda kernel: flat_kernels.calls(kernel, (none, *sets)))
+    none, *_ = (one for one in rule_sets.of_calls() if one.name == "no rules")
+    sets = rule_sets.profiles()
+    found = await of_both(kernels, lambda kernel: measurements.calls(kernel, (none, *sets)))
     print(*profiles_text(found, {one.name: one.size for one in sets}), sep="", flush=True)
     return [], asdict(found)
 
@@ -140,10 +134,10 @@ async def stig(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
 async def loading(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
     """Loading and deleting rules."""
 
-    async def of(kernel: Kernel) -> dict[str, flat_kernels.Changes]:
-        kinds = flat_sets.of_loading()
-        sets = [flat_sets.of_lines(kind, lines) for kind, lines in kinds.items()]
-        found = await asyncio.gather(*(flat_kernels.changes(kernel, one) for one in sets))
+    async def of(kernel: Kernel) -> dict[str, measurements.Changes]:
+        kinds = rule_sets.of_loading()
+        sets = [rule_sets.of_lines(kind, lines) for kind, lines in kinds.items()]
+        found = await asyncio.gather(*(measurements.changes(kernel, one) for one in sets))
         return dict(zip(kinds, found, strict=True))
 
     found = await of_both(kernels, of)
@@ -153,15 +147,15 @@ async def loading(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
 
 async def memory(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
     """The kernel's memory use."""
-    sets = flat_sets.of_memory()
+    sets = rule_sets.of_memory()
 
-    async def of(kernel: Kernel) -> dict[str, flat_kernels.Memory]:
-        found = await asyncio.gather(*(flat_kernels.memory(kernel, one) for one in sets))
+    async def of(kernel: Kernel) -> dict[str, measurements.Memory]:
+        found = await asyncio.gather(*(measurements.memory(kernel, one) for one in sets))
         return {one.name: held for one, held in zip(sets, found, strict=True)}
 
     found = await of_both(kernels, of)
     sizes = {one.name: one.size for one in sets}
-    sections = Pair(*map(flat_kernels.sections, (kernels.stock, kernels.flat)))
+    sections = Pair(*map(measurements.sections, (kernels.stock, kernels.flat)))
     print(*memory_text(found, sizes, sections), sep="", flush=True)
     return [], {**asdict(found), "sections": asdict(sections)}
 

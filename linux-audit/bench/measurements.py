@@ -1,4 +1,4 @@
-"""The guest measurements of `flat.py`: calls under rules, changes of rules, kernel memory."""
+"""What `costs.py` measures in guests: calls under rules, changes of rules, kernel memory."""
 
 from __future__ import annotations
 
@@ -8,35 +8,32 @@ import functools
 import os
 import statistics
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hardcost.controls.mechanisms import auditctl
-from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import HardcostError
-from hardcost.machines.cache import Cache
-from hardcost.machines.kernels.builder import Kernels
-from hardcost.machines.machine import Boot, KernelRecipe
-from hardcost.machines.process import run
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.protocol import requests as ask
+from hardcost.host.process import run
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.measure import parallel
+from hardcost.measure.prepare import prepare
+from hardcost.mechanisms.audit import AUDIT
+from hardcost.model.role import Named
+from hardcost.model.workload import Workload
+from hardcost.plan.plan import Configuration, Trial
+from hardcost.protocol import ask
 from hardcost.protocol.answers import RanAnswer, all_of
-from hardcost.run import parallel
-from hardcost.run.prepare import prepare
+from hardcost.protocol.boot import Boot, KernelRecipe
+from hardcost.protocol.requests import Audit, Make, Request
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.kernels.builder import Kernels
 from hardcost.workloads import programs
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from bench.flat_sets import RuleSet
-
-    from hardcost.protocol.requests import Request
+from rule_sets import RuleSet
 
 _LIMIT_SECONDS = 600.0
 _PROGRAM = "/usr/local/bin/flat-guest"
-_SOURCE = Path(__file__).with_name("flat_guest.c")
+_SOURCE = Path(__file__).with_name("guest.c")
 _RULES = "/tmp/hardcost.rules"  # noqa: S108  (in a guest)
 _JOBS = len(os.sched_getaffinity(0))
 
@@ -97,7 +94,7 @@ async def over_seeds(
 
 
 def _state(rules: RuleSet) -> Configuration:
-    return Configuration(rules.name, rules.controls)
+    return Configuration(Named(rules.name), rules.controls)
 
 
 async def _levels(measured: Kernel, trials: Sequence[Trial]) -> dict[Trial, dict[str, float]]:
@@ -146,7 +143,7 @@ async def changes(measured: Kernel, rules: RuleSet) -> Changes:
     load = ask.run("load", ["auditctl", "-R", _RULES], clock="tsc")
     alone = [*_before(rules), _install(), ask.install(_RULES, text), load]
     job = [*alone, ask.run("requests", [_PROGRAM, "rules"], limit_seconds=300)]
-    together = [*_before(rules), ask.Audit(rules=""), ask.install(_RULES, text), load]
+    together = [*_before(rules), Audit(rules=""), ask.install(_RULES, text), load]
     together.append(ask.run("delete", ["auditctl", "-D"], clock="tsc"))
     answers, daemon = await asyncio.gather(_ran(measured, job), _ran(measured, together))
     ran = {
@@ -172,7 +169,7 @@ async def changes(measured: Kernel, rules: RuleSet) -> Changes:
 
 def _before(rules: RuleSet) -> list[Request]:
     """Return the requests that make what rules watch."""
-    return [one for one in auditctl.requests(rules.controls) if isinstance(one, ask.Make)]
+    return [one for one in AUDIT.requests(rules.controls) if isinstance(one, Make)]
 
 
 _guests = asyncio.Semaphore(_JOBS)
@@ -215,7 +212,7 @@ class Memory:
 async def memory(measured: Kernel, rules: RuleSet) -> Memory:
     """Return the kernel's memory use under rules."""
     job = [
-        *auditctl.requests(rules.controls),
+        *AUDIT.requests(rules.controls),
         _install(),
         ask.run("slabs", [_PROGRAM, "slabs"]),
     ]

@@ -1,18 +1,15 @@
-"""The results of `flat.py` as Markdown, and which lines of the acceptance list hold."""
+"""The results of `costs.py` as Markdown, and which lines of the acceptance list hold."""
 
 from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from hardcost.auditrules.cost import events
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from bench.flat_kernels import Changes, Memory
+from auditrules.cost import events
+from measurements import Changes, Memory
 
 SHOWN = ("null", "read", "write", "stat", "fstat", "open")
 """The calls in the acceptance list."""
@@ -146,7 +143,7 @@ def seeded_text(found: Pair[Seeded]) -> Iterator[str]:
     count = len(next(iter(next(iter(found.stock.values())).values())))
     yield (
         f"\nOperations that vary with the layout of memory: by how many instructions flat is dearer"
-        f" than stock, mean over {count} layouts, give or take {_ERRORS} standard errors; in"
+        f" than stock, mean over {count} layouts, ± {_ERRORS} standard errors; in"
         " parentheses how many calls an operation makes.\n\n"
     )
     rows = [
@@ -226,7 +223,7 @@ Loaded = dict[str, "Changes"]
 _PART = 160
 """The number of rules loaded before the part of adding that is shown separately."""
 
-_TOLD = {
+_TITLES = {
     "add": "added",
     "delete-first": "deleted, the first first",
     "delete-last": "deleted, the last first",
@@ -242,17 +239,17 @@ def loading_text(found: Pair[Loaded]) -> Iterator[str]:
         " processor time of whoever asks, so without the time that it waits for a grace period.\n\n"
     )
     yield table(
-        ["rules", "added", f"of these from {_PART} on", *list(_TOLD.values())[1:]],
+        ["rules", "added", f"of these from {_PART} on", *list(_TITLES.values())[1:]],
         [_requested(kind, stock, found.flat[kind]) for kind, stock in found.stock.items()],
     )
     yield (
-        "\nWhat the kernel does later on behalf of all 480, give or take 4 thousand (what it does"
+        "\nWhat the kernel does later on behalf of all 480, ± 4 thousand (what it does"
         " while the caller waits is in neither):\n\n"
     )
     yield table(
-        ["rules", *_TOLD.values()],
+        ["rules", *_TITLES.values()],
         [
-            [kind, *_beside(stock.deferred, found.flat[kind].deferred, _thousands, _TOLD)]
+            [kind, *_beside(stock.deferred, found.flat[kind].deferred, _thousands, _TITLES)]
             for kind, stock in found.stock.items()
         ],
     )
@@ -281,7 +278,7 @@ def loading_text(found: Pair[Loaded]) -> Iterator[str]:
 
 
 def _requested(kind: str, stock: Changes, flat: Changes) -> list[str]:
-    whole = [_thousands(sum(stock.requests[what]), sum(flat.requests[what])) for what in _TOLD]
+    whole = [_thousands(sum(stock.requests[what]), sum(flat.requests[what])) for what in _TITLES]
     parts = (sum(one.requests["add"][_PART:]) for one in (stock, flat))
     return [kind, whole[0], _thousands(*parts), *whole[1:]]
 

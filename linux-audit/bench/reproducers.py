@@ -1,11 +1,11 @@
-"""Run the reproducers of the faults that the series `flat` mends, each in a guest of its own.
+"""Run the reproducers of the faults that the series `flat` fixes, each in a guest of its own.
 
-    .venv/bin/python bench/flat_reproducers.py
-    .venv/bin/python bench/flat_reproducers.py --source debian:7.3 --kernel flat
-    .venv/bin/python bench/flat_reproducers.py --source debian:7.3 --plain --only 04 --only 07
+    .venv/bin/python linux-audit/bench/reproducers.py
+    .venv/bin/python linux-audit/bench/reproducers.py --source debian:7.3 --kernel flat
+    .venv/bin/python linux-audit/bench/reproducers.py --plain --only 04 --only 07
 
-Builds the programs in kernel/reproducers, and the kernel with all checkers (kernel/checks.config)
-or, with `--plain`, without them. Prints what each program says: the fault with the kernel's first
+Builds the programs in reproducers/, and the kernel with all checkers (checks.config) or, with
+`--plain`, without them. Prints what each program says: the fault with the kernel's first
 line about it, or that none was seen. Exits with 1 if any fault was seen.
 """
 
@@ -13,23 +13,18 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 import time
 from pathlib import Path
 
-# A script finds its own folder alone, and not the one that this is in.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from bench.flat_stress import built_kernel, note, policies
-
 from hardcost.errors import MachineError
-from hardcost.machines.cache import Cache
-from hardcost.machines.kernels.builder import Kernels
-from hardcost.machines.process import follow, run
-from hardcost.machines.qemu import cpio
-from hardcost.machines.qemu.argv import QEMU
+from hardcost.host.process import follow, run
+from hardcost.machines.vm.argv import QEMU
+from hardcost.machines.vm.content import cpio
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.kernels.builder import Kernels
+from stress import built_kernel, note, policies
 
-PROGRAMS = Path(__file__).resolve().parent.parent / "kernel" / "reproducers"
+PROGRAMS = Path(__file__).resolve().parents[1] / "reproducers"
 VERDICT = re.compile(r"(?:^|\] )(no fault seen|FAULT|not tried): (.*)")
 REPORT = re.compile(r"(?:BUG:|KASAN:|Oops|general protection|Kernel panic).*")
 _KERNEL_WORDS = (
@@ -71,14 +66,14 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _files(source: Path, policy: Path, scratch: Path) -> list[cpio.File]:
+def _files(source: Path, policy: Path, scratch: Path) -> list[cpio.ArchiveFile]:
     """Return a guest's files: the program as process 1, and SELinux's policy."""
     made = scratch / source.stem
     run(["cc", "-static", "-O2", "-o", made, source], remedy="apt-get install gcc libc6-dev")
     return [
         cpio.regular("init", made.read_bytes(), 0o755),
         cpio.regular("policy", policy.read_bytes()),
-        *(cpio.File(folder, 0o040755) for folder in _FOLDERS),
+        *(cpio.ArchiveFile(folder, 0o040755) for folder in _FOLDERS),
     ]
 
 
@@ -92,14 +87,14 @@ def _verdict(image: Path, archive: Path, minutes: float) -> tuple[str, str]:
     lines: list[str] = []
     until = time.monotonic() + 60 * minutes
 
-    def heard(line: str | None) -> None:
+    def on_line(line: str | None) -> None:
         lines.extend([] if line is None else [line.rstrip()])
         if time.monotonic() > until:
             raise MachineError(f"the guest was still running after {minutes} minutes")
 
     ended = "the guest ended without a word"
     try:
-        follow(words, heard, remedy="apt-get install qemu-system-x86")
+        follow(words, on_line, remedy="apt-get install qemu-system-x86")
     except MachineError as error:
         ended = str(error)
     for line in lines:

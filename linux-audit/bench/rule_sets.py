@@ -1,20 +1,17 @@
-"""The audit rule sets of `flat.py`."""
+"""The audit rule sets under which `costs.py` measures."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.parse import read_line
-from hardcost.auditrules.rule import Place
-from hardcost.cli.options import package_root
-from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter
+from auditrules.model.location import Location
+from auditrules.read.parse import read_line
+from hardcost.controls.control import Control
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.boot import BootParameter
 from hardcost.profiles import catalogue
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.controls.control import Control
+from hardcost.supply.packages.debian import package_root
 
 NOBODY = 70000
 """A user id without a user, and the ids after it."""
@@ -47,7 +44,7 @@ class RuleSet:
 
 def of_lines(name: str, lines: Iterable[str]) -> RuleSet:
     """Return the set of these lines."""
-    read = [read_line(line, Place(name, at)) for at, line in enumerate(lines, 1)]
+    read = [read_line(line, Location(name, at)) for at, line in enumerate(lines, 1)]
     rules = [AuditRule(one.rule) for one in read if one.rule is not None]
     if len(rules) < len(read):
         raise SystemExit(f"{name}: a line is not a rule")

@@ -1,12 +1,12 @@
 """Try to break the kernel's audit filter while the kernel's own checkers watch.
 
-    .venv/bin/python bench/flat_stress.py --rounds 20 --seed 1
-    .venv/bin/python bench/flat_stress.py --kernel stock
-    .venv/bin/python bench/flat_stress.py --source debian:7.3
+    .venv/bin/python linux-audit/bench/stress.py --rounds 20 --seed 1
+    .venv/bin/python linux-audit/bench/stress.py --kernel stock
+    .venv/bin/python linux-audit/bench/stress.py --source debian:7.3
 
-Builds the kernel with all checkers (kernel/checks.config) from Linux 6.1 or `--source`, the guest
-(crates/storm) and its policies for SELinux, and boots on two processors, once for each way in which
-memory may fail when the very first rule is added. In each round rules are added and deleted, the
+Builds the kernel with all checkers (checks.config) from Linux 6.1 or `--source`, the guest (storm/)
+and its policies for SELinux, and boots on two processors, once for each way in which memory may
+fail when the very first rule is added. In each round rules are added and deleted, the
 files that they watch are removed and the policy changes while calls are made, first with enough
 memory and then with failing allocations. After each, the decisions about a fixed set of calls are
 compared with those of the same rules loaded again.
@@ -26,31 +26,33 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hardcost.protocol.boot import KernelRecipe
+
 # Conformance is no package that could be installed.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from conformance.program import built
 from hardcost.errors import MachineError
-from hardcost.machines import debianpackages, kernelconfig
-from hardcost.machines.builtkernel import Built
-from hardcost.machines.cache import Cache
-from hardcost.machines.kernels.builder import Kernels
-from hardcost.machines.kernels.patches import of_release
-from hardcost.machines.machine import KernelRecipe
-from hardcost.machines.process import follow, run
-from hardcost.machines.qemu import cpio
-from hardcost.machines.qemu.argv import QEMU
+from hardcost.host.process import follow, run
+from hardcost.machines.vm.argv import QEMU
+from hardcost.machines.vm.content import cpio
+from hardcost.supply.cache.built_kernels import Built
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.kernels import config
+from hardcost.supply.kernels.builder import Kernels
+from hardcost.supply.kernels.patches import of_release
+from hardcost.supply.packages import debian
 
-TOP = Path(__file__).resolve().parent.parent
-FRAGMENT = TOP / "kernel" / "checks.config"
-CHECKS = TOP / "kernel" / "checks"
+TOP = Path(__file__).resolve().parents[1]
+FRAGMENT = TOP / "checks.config"
+CHECKS = TOP / "checks"
 """Patches without which a kernel with checkers does not boot; they touch nothing else.
 
-In the folder `flat` is what makes a flat kernel check its index against the list after each change
-of a rule; in `7.3` are both for Linux 7.3 and later.
+Each release has its own. The folder `flat` in it has the patch that makes a flat kernel check its
+index against the list after each change of a rule.
 """
 
-POLICY = TOP / "crates" / "storm" / "policy.conf"
+POLICY = TOP / "storm" / "policy.conf"
 SECOND_POLICY_LACKS = "storm_t"
 _POLICY_VERSION = "33"  # the newest that Linux 6.1 reads
 
@@ -103,7 +105,7 @@ class Storm:
     sets: list[str] = field(default_factory=list)
     ended: bool = False
 
-    def hear(self, line: str) -> None:
+    def read_line(self, line: str) -> None:
         """Process a line of the console."""
         text = _CONSOLE_STAMP.sub("", line.rstrip())
         own = text.startswith("storm: ")
@@ -149,15 +151,15 @@ def main() -> int:
         archive = scratch / "storm.cpio"
         archive.write_bytes(cpio.archive(files))
         for way in chosen.first or WAYS:
-            storm = _weathered(kernel, archive, chosen, way)
+            storm = _booted(kernel, archive, chosen, way)
             if chosen.console:
                 chosen.console.mkdir(parents=True, exist_ok=True)
                 (chosen.console / f"{way}.log").write_text("\n".join(storm.lines))
-            bad += _tell(storm, f"first rule with {way}", stock=stock)
+            bad += _report(storm, f"first rule with {way}", stock=stock)
             counts.update(storm.counts)
             if chosen.replay and storm.sets:
-                again = _again(made, files, storm.sets, chosen)
-                bad += _tell(again, "on the stock kernel", stock=False)
+                again = _replayed(made, files, storm.sets, chosen)
+                bad += _report(again, "on the stock kernel", stock=False)
                 counts["decisions compared with the stock kernel's"] += again.counts[_COMPARED]
     width = max(map(len, counts), default=0)
     for what, number in {"seed": chosen.seed, "rounds": chosen.rounds, **counts}.items():
@@ -197,7 +199,7 @@ def _built(folder: Path | None) -> Built | None:
 
 def built_kernel(made: Kernels, name: str, *, plain: bool) -> Built:
     """Return the stock kernel or one with patches, built unless it was before."""
-    options = {} if plain else kernelconfig.read(FRAGMENT.read_text(), str(FRAGMENT))
+    options = {} if plain else config.read(FRAGMENT.read_text(), str(FRAGMENT))
     checks = of_release(CHECKS, made.source.version)
     patches = [] if plain else [str(checks)]
     patches += [] if name == "stock" else [name]
@@ -207,10 +209,10 @@ def built_kernel(made: Kernels, name: str, *, plain: bool) -> Built:
     return asyncio.run(made.build(recipe))
 
 
-def guest(cache: Cache, scratch: Path) -> list[cpio.File]:
+def guest(cache: Cache, scratch: Path) -> list[cpio.ArchiveFile]:
     """Return the guest's files: the storm as process 1, and policies for SELinux."""
     files = [cpio.regular("init", built("hardcost-storm").read_bytes(), 0o755)]
-    files += [cpio.File(folder, 0o040755) for folder in ("dev", "proc", "sys")]
+    files += [cpio.ArchiveFile(folder, 0o040755) for folder in ("dev", "proc", "sys")]
     return files + [cpio.regular(one.stem, one.read_bytes()) for one in policies(cache, scratch)]
 
 
@@ -218,7 +220,7 @@ def policies(cache: Cache, scratch: Path) -> tuple[Path, ...]:
     """Return two policies for SELinux, compiled in `scratch`; the second lacks a type."""
     texts = {"policy.a": POLICY.read_text().splitlines(keepends=True)}
     texts["policy.b"] = [line for line in texts["policy.a"] if SECOND_POLICY_LACKS not in line]
-    checkpolicy = debianpackages.unpacked(cache, "checkpolicy") / "usr/bin/checkpolicy"
+    checkpolicy = debian.unpacked(cache, "checkpolicy") / "usr/bin/checkpolicy"
     for name, lines in texts.items():
         (scratch / name).write_text("".join(lines))
         run([checkpolicy, "-U", "allow", "-c", _POLICY_VERSION, "-o", f"{name}.bin", name],
@@ -253,21 +255,23 @@ def _symbols(path: Path) -> dict[str, str]:
     return {name: address for address, _, name in lines}
 
 
-def _weathered(kernel: Built, archive: Path, chosen: argparse.Namespace, way: str) -> Storm:
+def _booted(kernel: Built, archive: Path, chosen: argparse.Namespace, way: str) -> Storm:
     """Boot, and listen until the guest has ended."""
     storm, until = Storm(), time.monotonic() + 60 * chosen.minutes
     note(f"first rule with {way}: {chosen.rounds} rounds, seed {chosen.seed}")
 
-    def heard(line: str | None) -> None:
+    def on_line(line: str | None) -> None:
         if line is not None:
-            storm.hear(line)
+            storm.read_line(line)
             if "storm: " in line and not any(word in line for word in _LONG):
                 note(line.strip())
         if time.monotonic() > until:
             raise MachineError(f"the guest was still running after {chosen.minutes} minutes")
 
     try:
-        follow(words(kernel, archive, chosen, way), heard, remedy="apt-get install qemu-system-x86")
+        follow(
+            words(kernel, archive, chosen, way), on_line, remedy="apt-get install qemu-system-x86"
+        )
     except MachineError as error:
         storm.reports.append([f"the guest failed: {error}"])
     if not storm.ended:
@@ -275,8 +279,8 @@ def _weathered(kernel: Built, archive: Path, chosen: argparse.Namespace, way: st
     return storm
 
 
-def _again(
-    made: Kernels, files: list[cpio.File], sets: list[str], chosen: argparse.Namespace
+def _replayed(
+    made: Kernels, files: list[cpio.ArchiveFile], sets: list[str], chosen: argparse.Namespace
 ) -> Storm:
     """Have the stock kernel, without checkers, decide about the same calls under the same rules."""
     kernel = built_kernel(made, "stock", plain=True)
@@ -284,10 +288,10 @@ def _again(
     with Cache().scratch() as scratch:
         archive = scratch / "replay.cpio"
         archive.write_bytes(cpio.archive([*files, replay]))
-        return _weathered(kernel, archive, chosen, "plenty")
+        return _booted(kernel, archive, chosen, "plenty")
 
 
-def _tell(storm: Storm, where: str, *, stock: bool) -> int:
+def _report(storm: Storm, where: str, *, stock: bool) -> int:
     """Print the reports to look into, and return their number."""
     unknown = storm.unknown(stock=stock)
     of_stock = Counter((one[0], known(one)) for one in storm.reports if one not in unknown)

@@ -3,7 +3,7 @@
  * Patch 5: a filter reads a rule's mark after it was freed.
  *
  * Renewing a rule drops its mark, which fsnotify frees without regard to the filters that read it
- * under RCU. Processes of the lowest priority walk many rules with exe fields, and are put aside
+ * under RCU. Processes of the lowest priority walk many rules with exe fields, and are preempted
  * in the middle of it. Needs KASAN to be seen, SELinux, and a kernel that is preemptible (PREEMPT).
  */
 #include "audit_fault.h"

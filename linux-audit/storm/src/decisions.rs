@@ -1,33 +1,35 @@
-//! The decisions about a fixed set of calls under the loaded rules, and whether they are the same
-//! once all these rules are loaded again.
+//! What the kernel decides about a fixed set of calls under the loaded rules, and whether that is
+//! the same once these rules are loaded again, or on another kernel.
 
 use std::io;
 use std::sync::atomic::Ordering::SeqCst;
 
-use crate::calls::{Place, call, call32, execute, n32, n64, open_close};
-use crate::netlink::Netlink;
-use crate::record::Record;
-use crate::rule;
-use crate::sentinel;
-use crate::shared::{Count, SURVEYED, Shared, USERS, become_user, pause, say, spawn, wait};
+use crate::child::{become_user, pause, spawn, wait};
+use crate::console::say;
+use crate::kernel::netlink::Netlink;
+use crate::kernel::record::Record;
+use crate::kernel::rule;
+use crate::kernel::syscalls::{CPath, call, call32, execute, n32, n64, open_close};
+use crate::processes::numbered_callers;
+use crate::shared_memory::{Count, DECIDED_CALLS, Shared, USERS};
 
 const FIRST_MARK: u64 = 0x51_0000;
-const BARRIER: usize = 0; // the sentinel whose call comes last
+const BARRIER: usize = 0; // the numbered call that comes last
 
 type Decisions = Vec<(usize, usize, u64)>;
 
-/// Keeps the contents of a record, if it is of a call of a survey.
-pub fn heard(record: &Record<'_>, shared: &Shared) {
+/// Notes the contents of a record, if it is of one of the fixed calls.
+pub fn note(record: &Record<'_>, shared: &Shared) {
     let Some(user) = USERS.iter().position(|&user| user == record.user) else { return };
     let Some(slot) = record.mark.checked_sub(FIRST_MARK).and_then(|at| usize::try_from(at).ok())
     else {
         return;
     };
-    if slot >= SURVEYED {
+    if slot >= DECIDED_CALLS {
         return;
     }
     let found = digest(record);
-    if shared.survey[user][slot].swap(found, SeqCst) != 0 {
+    if shared.decisions[user][slot].swap(found, SeqCst) != 0 {
         shared.fault(&format!("one call, two records: {record:?}"));
     }
 }
@@ -51,8 +53,12 @@ pub fn compare(netlink: &mut Netlink, shared: &'static Shared, in_full: bool) ->
     }
     let after = decisions(shared);
     let recorded = before.iter().filter(|&&(_, _, found)| found != 0).count();
-    say(&format!("survey: {} rules, {recorded} of {} calls recorded", rules.len(), before.len()));
-    differences(shared, &before, &after, "loaded anew");
+    say(&format!(
+        "decisions: {} rules, {recorded} of {} calls recorded",
+        rules.len(),
+        before.len()
+    ));
+    differences(shared, &before, &after, "loaded again");
     if in_full {
         say("set");
         for rule in &rules {
@@ -78,7 +84,7 @@ fn delete(netlink: &mut Netlink, shared: &Shared, rules: &[Vec<u8>]) -> io::Resu
 }
 
 fn differences(shared: &Shared, one: &Decisions, other: &Decisions, how: &str) {
-    shared.count(Count::Surveys);
+    shared.count(Count::Comparisons);
     shared.add(Count::Decisions, one.len() as u64);
     for (one, other) in one.iter().zip(other).filter(|(one, other)| one != other) {
         let (user, slot, found) = one;
@@ -93,18 +99,18 @@ fn differences(shared: &Shared, one: &Decisions, other: &Decisions, how: &str) {
 /// Loads the sets of rules of another kernel, and compares the decisions with those of that
 /// kernel.
 pub fn replay(netlink: &mut Netlink, shared: &'static Shared, text: &str) -> io::Result<()> {
-    let wrong = || io::Error::other("a set of rules that makes no sense");
+    let wrong = || io::Error::other("a set of rules that can't be read");
     for set in text.split("set\n").skip(1) {
         let mut rules = Vec::new();
         let empty =
-            (0..USERS.len()).flat_map(|user| (0..SURVEYED).map(move |slot| (user, slot, 0)));
+            (0..USERS.len()).flat_map(|user| (0..DECIDED_CALLS).map(move |slot| (user, slot, 0)));
         let mut expected: Decisions = empty.collect();
         for line in set.lines() {
             if let Some(rule) = line.strip_prefix("rule ") {
                 rules.push(rule::read(rule).ok_or_else(wrong)?);
             } else if let Some(decision) = line.strip_prefix("decision ") {
                 let (user, slot, found) = read(decision).ok_or_else(wrong)?;
-                expected.get_mut(user * SURVEYED + slot).ok_or_else(wrong)?.2 = found;
+                expected.get_mut(user * DECIDED_CALLS + slot).ok_or_else(wrong)?.2 = found;
             }
         }
         for rule in &rules {
@@ -126,7 +132,7 @@ fn read(decision: &str) -> Option<(usize, usize, u64)> {
 
 /// Makes the calls as each of the users, and returns what was recorded.
 fn decisions(shared: &'static Shared) -> Decisions {
-    for slot in shared.survey.iter().flatten() {
+    for slot in shared.decisions.iter().flatten() {
         slot.store(0, SeqCst);
     }
     for user in USERS {
@@ -136,7 +142,7 @@ fn decisions(shared: &'static Shared) -> Decisions {
         }));
     }
     barrier(shared);
-    let slots = shared.survey.iter().enumerate();
+    let slots = shared.decisions.iter().enumerate();
     slots
         .flat_map(|(user, slots)| {
             let found = slots.iter().enumerate();
@@ -147,20 +153,20 @@ fn decisions(shared: &'static Shared) -> Decisions {
 
 /// Waits until all records so far have been read.
 fn barrier(shared: &'static Shared) {
-    let own = &shared.sentinels[BARRIER];
+    let own = &shared.numbered_calls[BARRIER];
     let mark = own.made.load(SeqCst) + 1;
     wait(spawn(move || {
-        become_user(sentinel::user(BARRIER), 0);
+        become_user(numbered_callers::user(BARRIER), 0);
         call(n64::GETPPID, [0; 3], mark);
     }));
     own.made.store(mark, SeqCst);
     for _ in 0..12_000 {
-        if own.heard.load(SeqCst) >= mark {
+        if own.recorded.load(SeqCst) >= mark {
             return;
         }
         pause(10);
     }
-    shared.fault("the last call of a survey was not recorded");
+    shared.fault("the call that comes last was not recorded");
 }
 
 fn make_calls() {
@@ -170,19 +176,19 @@ fn make_calls() {
         mark - 1
     };
     let paths = ["/storm/w0/f", "/storm/w1/f", "/storm/w2/f", "/storm/f", "/proc/self/stat"];
-    for path in paths.map(Place::new) {
+    for path in paths.map(CPath::new) {
         open_close(&path, 0, next());
         call(n64::ACCESS, [path.address(), 4, 0], next());
         call(n64::CHMOD, [path.address(), 0o644, 0], next());
     }
-    let own = Place::new("/storm/w3/own");
-    let other = Place::new("/storm/w4/moved");
+    let own = CPath::new("/storm/w3/own");
+    let other = CPath::new("/storm/w4/moved");
     open_close(&own, 0o1101, next());
     call(n64::RENAME, [own.address(), other.address(), 0], next());
     call(n64::UNLINK, [other.address(), 0, 0], next());
     call(n64::MKDIR, [own.address(), 0o700, 0], next());
     call(n64::RMDIR, [own.address(), 0, 0], next());
-    execute(&Place::new("/storm/noop"), next());
+    execute(&CPath::new("/storm/noop"), next());
     for number in [n64::GETPPID, n64::GETUID, n64::READ, n64::CLOSE, n64::LSEEK, n64::KILL] {
         call(number, [usize::MAX, 99, 0], next());
     }
@@ -192,7 +198,7 @@ fn make_calls() {
     for number in [n32::GETPPID, n32::CLOSE, n32::FCHMOD, 600, 2000, 2047, 2048, -9] {
         call32(number, u32::MAX, next());
     }
-    let absent = Place::new("/storm/w5/absent");
+    let absent = CPath::new("/storm/w5/absent");
     open_close(&absent, 0, next());
     call(n64::EXECVE, [absent.address(), 0, 0], next());
 }
@@ -200,7 +206,7 @@ fn make_calls() {
 #[cfg(test)]
 mod tests {
     use super::digest;
-    use crate::record::Record;
+    use crate::kernel::record::Record;
 
     #[test]
     fn another_key_is_another_decision() {

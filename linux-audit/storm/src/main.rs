@@ -2,28 +2,24 @@
 //! removed, the policy changes and memory fails, while calls are made on all processors and every
 //! record is counted.
 //!
-//! As process 1 of a guest it is the audit daemon; its child, the director, starts all others.
-//! Its reports go to the console, in lines that begin with `storm:`.
+//! As process 1 of a guest it is the audit daemon; its child, the supervisor, starts all others.
+//! Its reports go to the console, in lines that begin with `storm:`. A line that begins with
+//! `storm: FAULT:` is a failure.
+//!
+//! Outside a guest it does nothing: whatever it does may crash the kernel. No process has a second
+//! thread, so that each can fork. No random rule matches a call that is numbered.
 
-mod callers;
-mod calls;
-mod director;
-mod evict;
-mod fault;
-mod load;
-mod netlink;
+mod audit_daemon;
+mod child;
+mod console;
+mod decisions;
+mod kernel;
 mod options;
-mod policy;
-mod races;
+mod processes;
 mod random;
 mod random_rules;
-mod reader;
-mod record;
-mod rule;
-mod sentinel;
-mod shared;
-mod survey;
-mod uring;
+mod shared_memory;
+mod supervisor;
 
 use std::fs::{self, File};
 use std::io;
@@ -31,8 +27,11 @@ use std::os::fd::AsRawFd;
 
 use rustix::mount::{MountFlags, mount};
 
+use child::spawn;
+use console::say;
+use kernel::netlink;
 use options::Options;
-use shared::{Shared, say, spawn};
+use shared_memory::Shared;
 
 fn main() {
     if std::process::id() != 1 {
@@ -66,15 +65,15 @@ fn run() -> io::Result<()> {
     let shared = Shared::new()?;
     let mut netlink = netlink::open()?;
     netlink::become_daemon(&mut netlink)?;
-    let director = spawn(move || director::direct(shared, &options));
+    let supervisor = spawn(move || supervisor::run(shared, &options));
     let ended = || {
         let mut status = 0;
         // SAFETY: writes to `status`. Orphans are this process's children too.
         let ended = unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG) };
-        if ended == director && status != 0 {
-            shared.fault(&format!("the director ended with status {status:#x}"));
+        if ended == supervisor && status != 0 {
+            shared.fault(&format!("the supervisor ended with status {status:#x}"));
         }
-        ended == director
+        ended == supervisor
     };
-    reader::read(&mut netlink, shared, ended)
+    audit_daemon::read(&mut netlink, shared, ended)
 }

@@ -1,14 +1,14 @@
-//! The storm's options, as words of the kernel's command line: `storm.NAME=VALUE`.
+//! What is requested of a run, as words of the kernel's command line: `storm.NAME=VALUE`.
 
 /// Durations, the random seed, and other parameters.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How often each kind of weather occurs.
+    /// How many rounds: each once with enough memory, and once while allocations fail.
     pub rounds: u64,
-    /// How long each lasts, in seconds.
+    /// How long each half of a round lasts, in seconds.
     pub seconds: u64,
     pub seed: u64,
-    /// What is in short supply when the very first rule is added.
+    /// How memory fails when the very first rule is added.
     pub first: First,
     /// Whether to print rules and decisions in full, for use on another kernel.
     pub in_full: bool,

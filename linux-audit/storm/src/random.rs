@@ -4,7 +4,7 @@
 pub struct Random(u64);
 
 impl Random {
-    /// A source for one of the storm's processes, in one of its rounds.
+    /// A source for one process in one round.
     pub fn new(seed: u64, role: u64, round: u64) -> Self {
         let mut random = Self(seed ^ role.rotate_left(24) ^ round.rotate_left(48));
         random.next();

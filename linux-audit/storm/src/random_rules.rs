@@ -1,12 +1,12 @@
-//! Random rules of every kind that match neither the sentinels nor the quiet process.
+//! Random rules of every kind. None matches a numbered call, or a call that must never be recorded.
 
-use crate::calls::{n32, n64};
-use crate::random::Random;
-use crate::rule::{
+use crate::kernel::rule::{
     ALWAYS, B32, B64, BITS, EQUAL, EXCLUDE, EXIT, FILESYSTEM, FIRST_CLASS, GREATER, LESS, NEVER,
     NUMBERS, Rule, TASK, UNEQUAL, URING, USER, field,
 };
-use crate::sentinel::FIRST_USER;
+use crate::kernel::syscalls::{n32, n64};
+use crate::processes::numbered_callers::FIRST_USER;
+use crate::random::Random;
 
 /// Directories that always exist: watched, and visited.
 pub const KEPT: u32 = 8;
@@ -55,8 +55,9 @@ fn action(random: &mut Random) -> u32 {
     if random.chance(80) { ALWAYS } else { NEVER }
 }
 
-/// Excludes the sentinels. Recording rules also exclude most other callers, to avoid a flood, and
-/// suppressing rules exclude most callers too, so that something is left to record.
+/// Excludes the processes that number their calls. Recording rules also exclude most other callers,
+/// to avoid a flood, and suppressing rules exclude most callers too, so that something is left to
+/// record.
 fn user(random: &mut Random, action: u32, rule: Rule) -> Rule {
     if action == ALWAYS || random.chance(75) {
         let field = random.pick(&[field::UID, field::UID, field::EUID]);
@@ -80,7 +81,7 @@ fn calls(random: &mut Random, rule: Rule) -> Rule {
     }
 }
 
-/// The number of a call that the storm makes.
+/// The number of a call that processes make.
 fn known(random: &mut Random) -> u32 {
     let number = random.pick(&[
         n64::READ,

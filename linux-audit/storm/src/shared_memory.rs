@@ -1,4 +1,5 @@
-//! What the storm's processes share: memory, console messages, children.
+//! The memory that all processes share: counts, the numbers of numbered calls, the decisions that
+//! were recorded, and the word that ends a round.
 
 use std::io;
 use std::ptr;
@@ -6,12 +7,14 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
-/// Most calls of a survey for each user.
-pub const SURVEYED: usize = 64;
-/// The users of a survey.
+use crate::console::say;
+
+/// Most calls whose decisions are compared, for each user.
+pub const DECIDED_CALLS: usize = 64;
+/// The users that make them.
 pub const USERS: [u32; 4] = [2000, 3000, 3001, 3002];
-/// The number of sentinels.
-pub const SENTINELS: usize = 6;
+/// The number of processes that number their calls.
+pub const NUMBERED_CALLERS: usize = 6;
 
 macro_rules! counts {
     ($($name:ident: $title:literal,)+) => {
@@ -26,12 +29,12 @@ macro_rules! counts {
 
 counts! {
     Calls: "calls made beside the rules' changes",
-    QuietCalls: "calls that no rule can match",
+    UnmatchedCalls: "calls that no rule can match",
     Calls32: "calls by 32-bit entry",
     Beyond: "calls with numbers beyond the table",
     Programs: "programs executed",
     Uring: "operations of io_uring",
-    Heard: "records of sentinels, each exactly once",
+    NumberedRecords: "records of numbered calls, each exactly once",
     Records: "records of calls in all",
     Added: "rules added",
     Deleted: "rules deleted",
@@ -55,25 +58,25 @@ counts! {
     Survived: "rules loaded although an allocation failed",
     Starved: "rules added with all later allocations failing",
     Missing: "rules that the index lacked when decisions were compared",
-    Surveys: "surveys of what is decided",
+    Comparisons: "comparisons of decisions",
     Decisions: "decisions compared",
     Faults: "faults",
 }
 
-/// One sentinel's numbers: the last call made, and the last one recorded.
-pub struct Sentinel {
+/// How far a process that numbers its calls is: the last call made, and the last one recorded.
+pub struct NumberedCalls {
     pub made: AtomicU64,
-    pub heard: AtomicU64,
+    pub recorded: AtomicU64,
 }
 
 /// The memory that all processes share; zeroes at the start.
 pub struct Shared {
     counts: [AtomicU64; TITLES.len()],
-    /// Not 0: all processes end.
+    /// Not 0: all processes of the round end.
     pub stop: AtomicU32,
-    pub sentinels: [Sentinel; SENTINELS],
-    /// The record of each call of a survey, 0 for none; see `survey`.
-    pub survey: [[AtomicU64; SURVEYED]; USERS.len()],
+    pub numbered_calls: [NumberedCalls; NUMBERED_CALLERS],
+    /// The digest of each call's record, 0 for none; see `decisions`.
+    pub decisions: [[AtomicU64; DECIDED_CALLS]; USERS.len()],
 }
 
 impl Shared {
@@ -104,66 +107,15 @@ impl Shared {
         self.counts[place].load(SeqCst)
     }
 
-    pub fn goes_on(&self) -> bool {
+    pub fn is_running(&self) -> bool {
         self.stop.load(SeqCst) == 0
     }
 
     /// Reports a fault.
     pub fn fault(&self, message: &str) {
-        let told = self.counts[Count::Faults as usize].fetch_add(1, SeqCst);
-        if told < 100 {
+        let earlier = self.counts[Count::Faults as usize].fetch_add(1, SeqCst);
+        if earlier < 100 {
             say(&format!("FAULT: {message}"));
         }
     }
-}
-
-/// Writes a line to the console, at once.
-pub fn say(message: &str) {
-    let line = format!("storm: {message}\n");
-    // SAFETY: reads the line.
-    unsafe { libc::write(2, line.as_ptr().cast(), line.len()) };
-}
-
-/// Starts a process that does something and ends; returns its id.
-///
-/// The storm's processes have one thread each, so a forked copy has no restrictions.
-pub fn spawn(job: impl FnOnce()) -> i32 {
-    // SAFETY: there are no other threads, whose locks the copy could wait for.
-    match unsafe { libc::fork() } {
-        0 => {
-            job();
-            // The exit may be recorded, too. `_exit` leaves in the fourth argument's register what
-            // is there, which may be the mark of the last call.
-            // SAFETY: ends the process.
-            unsafe { libc::syscall(libc::SYS_exit_group, 0, 0, 0, 0) };
-            unreachable!("exit_group has returned")
-        }
-        pid if pid > 0 => pid,
-        _ => panic!("fork: {}", io::Error::last_os_error()),
-    }
-}
-
-/// Waits for a child; returns whether it ended by itself, with status 0.
-pub fn wait(pid: i32) -> bool {
-    let mut status = 0;
-    // SAFETY: writes to `status`.
-    while unsafe { libc::waitpid(pid, &raw mut status, 0) } < 0 {
-        let error = io::Error::last_os_error();
-        assert!(error.kind() == io::ErrorKind::Interrupted, "waitpid: {error}");
-    }
-    status == 0
-}
-
-/// Becomes another user and group permanently; root's rights stay if the user is 0.
-pub fn become_user(user: u32, group: u32) {
-    // SAFETY: changes this process alone, which has one thread.
-    let failed = unsafe { libc::setresgid(group, group, group) != 0 }
-        // SAFETY: as above.
-        || unsafe { libc::setresuid(user, user, user) != 0 };
-    assert!(!failed, "becoming user {user}: {}", io::Error::last_os_error());
-}
-
-/// Sleeps for that many milliseconds.
-pub fn pause(milliseconds: u64) {
-    std::thread::sleep(std::time::Duration::from_millis(milliseconds));
 }

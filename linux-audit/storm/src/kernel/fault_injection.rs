@@ -1,4 +1,4 @@
-//! Allocations that fail on demand, for one process at a time.
+//! The kernel's fault injection: allocations that fail on demand, for one process at a time.
 //!
 //! There are two ways. Only the n-th allocation fails (`/proc/self/fail-nth`), for n = 1, 2, …: so
 //! each allocation of an addition fails once. Or all fail after a number of bytes (`failslab` with
@@ -11,14 +11,14 @@ use std::os::unix::fs::FileExt;
 const FAILSLAB: &str = "/sys/kernel/debug/failslab";
 const FAILPAGE: &str = "/sys/kernel/debug/fail_page_alloc";
 
-/// The kernel's switches, opened beforehand.
-pub struct Faults {
+/// The kernel's switches, opened before memory fails.
+pub struct FaultInjection {
     nth: File,
     task: File,
     space: File,
 }
 
-impl Faults {
+impl FaultInjection {
     /// Opens them; `None` if the kernel has none.
     pub fn open() -> Option<Self> {
         let open = |path: &str| File::options().read(true).write(true).open(path).ok();
@@ -58,7 +58,7 @@ impl Faults {
     }
 
     /// Does something while the n-th allocation fails; returns also whether there were so many.
-    pub fn at<T>(&self, n: u32, action: impl FnOnce() -> T) -> io::Result<(T, bool)> {
+    pub fn fail_nth<T>(&self, n: u32, action: impl FnOnce() -> T) -> io::Result<(T, bool)> {
         self.nth.write_at(n.to_string().as_bytes(), 0)?;
         let done = action();
         let mut left = [0; 16];
@@ -68,7 +68,7 @@ impl Faults {
     }
 
     /// Does something while all allocations fail after some bytes; returns also whether any did.
-    pub fn after<T>(&self, bytes: u32, action: impl FnOnce() -> T) -> io::Result<(T, bool)> {
+    pub fn fail_after<T>(&self, bytes: u32, action: impl FnOnce() -> T) -> io::Result<(T, bool)> {
         (&self.space).write_all(bytes.to_string().as_bytes())?;
         self.task.write_at(b"1", 0)?;
         let done = action();

@@ -4,7 +4,7 @@ use std::io;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-use crate::calls::Place;
+use crate::kernel::syscalls::CPath;
 
 const SETUP: i64 = 425;
 const ENTER: i64 = 426;
@@ -57,7 +57,7 @@ impl Ring {
     }
 
     /// Opens a file and closes it again.
-    pub fn open(&mut self, place: &Place) -> io::Result<()> {
+    pub fn open(&mut self, place: &CPath) -> io::Result<()> {
         let found = self.carry_out(OPEN, AT_FDCWD, place.address() as u64)?;
         if found < 0 {
             return Err(io::Error::from_raw_os_error(-found));

@@ -1,4 +1,4 @@
-//! The storm's sockets to the kernel's audit.
+//! Netlink sockets to the kernel's audit subsystem, with room and time for a slow kernel.
 
 use std::io;
 use std::time::Duration;

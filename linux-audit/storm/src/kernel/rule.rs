@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::netlink::RULE;
+use crate::kernel::netlink::RULE;
 
 /// The lists of rules.
 pub const USER: u32 = 0;
@@ -60,7 +60,7 @@ pub mod field {
     pub const OBJ_UID: u32 = 109;
     pub const COMPARE: u32 = 111;
     pub const EXE: u32 = 112;
-    /// The fourth argument, which holds the storm's marks.
+    /// The fourth argument, which holds a call's mark.
     pub const MARK: u32 = 203;
     pub const KEY: u32 = 210;
 }
@@ -205,7 +205,7 @@ pub fn read(text: &str) -> Option<Vec<u8>> {
 
 /// Whether a rule listed by the kernel has this key.
 pub fn has_key(bytes: &[u8], key: &str) -> bool {
-    // The key is the last field of all the storm's rules, and so the last text.
+    // The key is the last field of every rule that is made here, and so the last text.
     bytes.ends_with(key.as_bytes())
 }
 

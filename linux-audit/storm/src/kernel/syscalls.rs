@@ -1,8 +1,9 @@
-//! System calls made directly, by either entry, with a mark that appears in records.
+//! System calls made directly, by the 64-bit or the 32-bit entry, with a mark that their records
+//! show.
 
 use std::ffi::CString;
 
-use hardcost_linux::gate;
+use hardcost_linux::syscall_entry;
 
 /// Numbers of 64-bit calls.
 pub mod n64 {
@@ -37,15 +38,15 @@ pub mod n32 {
 ///
 /// The arguments are paths or small numbers, so that no number can do harm.
 pub fn call(number: i64, [first, second, third]: [usize; 3], mark: u64) -> i64 {
-    // SAFETY: the kernel checks each address; no call of the storm writes to memory other than
+    // SAFETY: the kernel checks each address; no call that is made here writes to memory other than
     // what the caller gave for it.
-    unsafe { gate::by_syscall(number, &[first, second, third, word(mark), 0, 0]) }
+    unsafe { syscall_entry::by_syscall(number, &[first, second, third, word(mark), 0, 0]) }
 }
 
 /// Makes a call by the 32-bit entry.
 pub fn call32(number: i32, first: u32, mark: u64) -> i64 {
     // SAFETY: as above.
-    unsafe { gate::by_interrupt(number.into(), &[first as usize, 0, 0, word(mark), 0, 0]) }
+    unsafe { syscall_entry::by_interrupt(number.into(), &[first as usize, 0, 0, word(mark), 0, 0]) }
 }
 
 fn word(mark: u64) -> usize {
@@ -53,9 +54,9 @@ fn word(mark: u64) -> usize {
 }
 
 /// A path as the kernel takes it; its address is stable.
-pub struct Place(CString);
+pub struct CPath(CString);
 
-impl Place {
+impl CPath {
     pub fn new(path: &str) -> Self {
         Self(CString::new(path).expect("paths have no zeroes"))
     }
@@ -67,7 +68,7 @@ impl Place {
 
 /// Opens a path for reading (or as `flags` say) and closes it again, which has no mark; returns
 /// whether that worked.
-pub fn open_close(path: &Place, flags: usize, mark: u64) -> bool {
+pub fn open_close(path: &CPath, flags: usize, mark: u64) -> bool {
     let found = call(n64::OPEN, [path.address(), flags, 0o644], mark);
     let Ok(descriptor) = usize::try_from(found) else { return false };
     call(n64::CLOSE, [descriptor, 0, 0], 0);
@@ -75,14 +76,14 @@ pub fn open_close(path: &Place, flags: usize, mark: u64) -> bool {
 }
 
 /// Executes the program that does nothing, in a child.
-pub fn execute(path: &Place, mark: u64) {
+pub fn execute(path: &CPath, mark: u64) {
     let words = [path.address(), 0];
-    let pid = crate::shared::spawn(|| {
+    let pid = crate::child::spawn(|| {
         call(
             n64::EXECVE,
             [path.address(), words.as_ptr() as usize, words[1..].as_ptr() as usize],
             mark,
         );
     });
-    crate::shared::wait(pid);
+    crate::child::wait(pid);
 }

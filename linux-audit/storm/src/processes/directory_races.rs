@@ -6,11 +6,12 @@
 use std::fs;
 use std::io;
 
-use crate::evict::is;
-use crate::netlink::{self, Netlink};
+use crate::child::spawn;
+use crate::kernel::is_errno;
+use crate::kernel::netlink::{self, Netlink};
+use crate::kernel::rule::{ALWAYS, EQUAL, EXIT, Rule, field};
 use crate::random::Random;
-use crate::rule::{ALWAYS, EQUAL, EXIT, Rule, field};
-use crate::shared::{Count, Shared, spawn};
+use crate::shared_memory::{Count, Shared};
 
 /// The directory that moves; it exists before and after.
 pub const HERE: &str = "/storm/r";
@@ -24,9 +25,9 @@ const NOBODY: u32 = 3999;
 pub fn start(shared: &'static Shared, seed: u64, round: u64) -> Vec<i32> {
     let mover = spawn(move || {
         let mut random = Random::new(seed, 700, round);
-        while shared.goes_on() {
+        while shared.is_running() {
             if let Err(error) = shift(&mut random) {
-                shared.fault(&format!("who moves a directory: {error}"));
+                shared.fault(&format!("the mover of a directory: {error}"));
                 return;
             }
             shared.count(Count::Moved);
@@ -36,9 +37,9 @@ pub fn start(shared: &'static Shared, seed: u64, round: u64) -> Vec<i32> {
         spawn(move || {
             let mut random = Random::new(seed, 710 + id, round);
             let mut netlink = netlink::open().expect("a socket");
-            while shared.goes_on() {
+            while shared.is_running() {
                 if let Err(error) = load(shared, &mut netlink, &mut random, id) {
-                    shared.fault(&format!("who races {id}: {error}"));
+                    shared.fault(&format!("the loader beside the mover {id}: {error}"));
                     return;
                 }
             }
@@ -64,8 +65,8 @@ fn load(shared: &Shared, netlink: &mut Netlink, random: &mut Random, id: u64) ->
     let rule = any(random).key(&format!("c{id}")).bytes();
     match netlink.add(&rule) {
         Ok(()) => shared.count(Count::Added),
-        Err(error) if is(&error, &[libc::EEXIST]) => shared.count(Count::Duplicates),
-        Err(error) if is(&error, &[libc::ENOENT]) => {
+        Err(error) if is_errno(&error, &[libc::EEXIST]) => shared.count(Count::Duplicates),
+        Err(error) if is_errno(&error, &[libc::ENOENT]) => {
             shared.count(Count::Refused);
             return Ok(());
         }
@@ -73,7 +74,7 @@ fn load(shared: &Shared, netlink: &mut Netlink, random: &mut Random, id: u64) ->
     }
     match netlink.delete(&rule) {
         Ok(()) => shared.count(Count::Deleted),
-        Err(error) if is(&error, &[libc::ENOENT]) => shared.count(Count::Absent),
+        Err(error) if is_errno(&error, &[libc::ENOENT]) => shared.count(Count::Absent),
         Err(error) => return Err(error),
     }
     Ok(())

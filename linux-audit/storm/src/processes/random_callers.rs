@@ -1,17 +1,18 @@
-//! Processes that constantly make calls, some of them recorded, most of them not.
+//! Processes that constantly make random calls, some of them recorded, most of them not.
 
-use crate::calls::{Place, call, call32, execute, n32, n64, open_close};
+use crate::child::{become_user, pause, spawn};
+use crate::kernel::io_uring::Ring;
+use crate::kernel::rule::NUMBERS;
+use crate::kernel::syscalls::{CPath, call, call32, execute, n32, n64, open_close};
 use crate::random::Random;
 use crate::random_rules::{KEPT, REPLACED};
-use crate::rule::NUMBERS;
-use crate::shared::{Count, Shared, become_user, pause, spawn};
-use crate::uring::Ring;
+use crate::shared_memory::{Count, Shared};
 
-/// Their user ids; the storm's rules record calls of 3000 and above.
+/// Their user ids; random rules record calls of 3000 and above.
 const USERS: [u32; 3] = [2000, 2000, 3000];
 const CREATE: usize = 0o1101;
 
-/// Starts all of them; they end when the storm does.
+/// Starts all of them; they end with the round.
 pub fn start(shared: &'static Shared, seed: u64, round: u64) -> Vec<i32> {
     let started = USERS.iter().enumerate();
     started
@@ -25,16 +26,16 @@ pub fn start(shared: &'static Shared, seed: u64, round: u64) -> Vec<i32> {
 }
 
 fn make_calls(shared: &Shared, role: usize, mut random: Random) {
-    let places: Vec<Place> = places().iter().map(|path| Place::new(path)).collect();
+    let places: Vec<CPath> = paths().iter().map(|path| CPath::new(path)).collect();
     let own = [
-        Place::new(&format!("/storm/w{role}/of-{role}")),
-        Place::new(&format!("/storm/of-{role}")),
+        CPath::new(&format!("/storm/w{role}/of-{role}")),
+        CPath::new(&format!("/storm/of-{role}")),
     ];
-    let program = Place::new("/storm/noop");
+    let program = CPath::new("/storm/noop");
     let mut ring = Ring::new().ok();
-    while shared.goes_on() {
+    while shared.is_running() {
         for _ in 0..20 {
-            one(shared, &mut random, &places, &own);
+            make_call(shared, &mut random, &places, &own);
         }
         shared.add(Count::Calls, 20);
         if random.chance(3) {
@@ -47,7 +48,7 @@ fn make_calls(shared: &Shared, role: usize, mut random: Random) {
                 shared.count(Count::Uring);
             }
         }
-        // A recorded process yields to the reader.
+        // A recorded process yields to the audit daemon.
         if role == USERS.len() - 1 {
             pause(2);
         }
@@ -55,19 +56,19 @@ fn make_calls(shared: &Shared, role: usize, mut random: Random) {
 }
 
 /// Files and directories inside and outside of watched ones, some of which come and go.
-fn places() -> Vec<String> {
+fn paths() -> Vec<String> {
     let mut places: Vec<String> = (0..KEPT).map(|at| format!("/storm/w{at}/f")).collect();
     places.extend((0..REPLACED).map(|at| format!("/storm/p{at}/f")));
-    for evicter in 0..2 {
-        places.extend((0..4).map(|at| format!("/storm/e{evicter}/d{at}/f")));
-        places.extend(["m", "x", "v"].map(|kind| format!("/storm/{kind}{evicter}/f")));
-        places.push(format!("/storm/e{evicter}/d0"));
+    for remover in 0..2 {
+        places.extend((0..4).map(|at| format!("/storm/e{remover}/d{at}/f")));
+        places.extend(["m", "x", "v"].map(|kind| format!("/storm/{kind}{remover}/f")));
+        places.push(format!("/storm/e{remover}/d0"));
     }
     places.extend(["/proc/self/stat", "/storm/f", "/storm/q0/f", "/init"].map(str::to_owned));
     places
 }
 
-fn one(shared: &Shared, random: &mut Random, places: &[Place], own: &[Place; 2]) {
+fn make_call(shared: &Shared, random: &mut Random, places: &[CPath], own: &[CPath; 2]) {
     let place = &places[random.below(u32::try_from(places.len()).unwrap_or(1)) as usize];
     match random.below(14) {
         0..=1 => drop(call(n64::GETPPID, [0; 3], 0)),

@@ -1,4 +1,5 @@
-//! Processes that remove what rules watch: directories, file systems, executables, files.
+//! Processes that remove what rules watch: directories, file systems, executables, files. The rules
+//! must disappear with it, or be there to be deleted.
 
 use std::fs;
 use std::io;
@@ -6,18 +7,21 @@ use std::path::Path;
 
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
-use crate::calls::{Place, execute, open_close};
-use crate::netlink::{self, Netlink};
+use crate::child::{become_user, spawn, wait};
+use crate::console::say;
+use crate::kernel::is_errno;
+use crate::kernel::netlink::{self, Netlink};
+use crate::kernel::rule::{ALWAYS, B64, EQUAL, EXIT, NEVER, Rule, TASK, field};
+use crate::kernel::syscalls::{CPath, execute, open_close};
 use crate::random::Random;
 use crate::random_rules::REPLACED;
-use crate::rule::{ALWAYS, B64, EQUAL, EXIT, NEVER, Rule, TASK, field};
-use crate::shared::{Count, Shared, become_user, say, spawn, wait};
+use crate::shared_memory::{Count, Shared};
 
 /// Processes of this group are created without an audit context.
 const NO_CONTEXT: u32 = 2500;
 
 /// Removes things, and deletes the rules that did not disappear with them.
-struct Evicter {
+struct Remover {
     shared: &'static Shared,
     id: u64,
     random: Random,
@@ -31,10 +35,10 @@ pub fn start(shared: &'static Shared, seed: u64, round: u64) -> Vec<i32> {
     let run = move |id: u64| {
         let netlink = netlink::open().expect("a socket");
         let random = Random::new(seed, 200 + id, round);
-        let mut evicter = Evicter { shared, id, random, netlink, number: round << 32 };
-        while shared.goes_on() {
-            if let Err(error) = evicter.one() {
-                shared.fault(&format!("evicter {id}: {error}"));
+        let mut remover = Remover { shared, id, random, netlink, number: round << 32 };
+        while shared.is_running() {
+            if let Err(error) = remover.remove_something() {
+                shared.fault(&format!("remover {id}: {error}"));
                 return;
             }
         }
@@ -44,7 +48,7 @@ pub fn start(shared: &'static Shared, seed: u64, round: u64) -> Vec<i32> {
         become_user(0, NO_CONTEXT);
         // The rule looks at the creating process; so the child has no context.
         if !wait(spawn(move || run(1))) {
-            shared.fault("the evicter without context has died");
+            shared.fault("the remover without context has died");
         }
     });
     vec![with, without]
@@ -55,8 +59,8 @@ pub fn rule() -> Rule {
     Rule::new(TASK, NEVER).all_calls().number(field::GID, EQUAL, NO_CONTEXT).key("no-context")
 }
 
-impl Evicter {
-    fn one(&mut self) -> io::Result<()> {
+impl Remover {
+    fn remove_something(&mut self) -> io::Result<()> {
         match self.random.below(5) {
             0 | 1 => self.directory(),
             2 => self.file_system(),
@@ -88,7 +92,9 @@ impl Evicter {
                     loaded.push(bytes);
                 }
                 // The watched object may still be about to disappear.
-                Err(error) if is(&error, &[libc::ENOENT]) => self.shared.count(Count::Refused),
+                Err(error) if is_errno(&error, &[libc::ENOENT]) => {
+                    self.shared.count(Count::Refused);
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -100,7 +106,7 @@ impl Evicter {
         for rule in rules {
             match self.netlink.delete(rule) {
                 Ok(()) => self.shared.count(Count::Deleted),
-                Err(error) if is(&error, &[libc::ENOENT, libc::ENOTDIR]) => {
+                Err(error) if is_errno(&error, &[libc::ENOENT, libc::ENOTDIR]) => {
                     self.shared.count(Count::Absent);
                 }
                 Err(error) => return Err(error),
@@ -123,7 +129,7 @@ impl Evicter {
             2 => self.load(|rule| rule.text(field::DIR, EQUAL, &inner))?,
             _ => Vec::new(),
         });
-        open_close(&Place::new(&format!("{path}/f")), 0, 0);
+        open_close(&CPath::new(&format!("{path}/f")), 0, 0);
         if self.random.chance(20) {
             let elsewhere = format!("{path}-moved");
             fs::rename(&path, &elsewhere)?;
@@ -146,7 +152,7 @@ impl Evicter {
         if self.random.chance(30) {
             rules.extend(self.load(|rule| rule.text(field::WATCH, EQUAL, &format!("{path}/f")))?);
         }
-        open_close(&Place::new(&format!("{path}/f")), 0, 0);
+        open_close(&CPath::new(&format!("{path}/f")), 0, 0);
         let now = self.random.chance(50) && unmount(&*path, UnmountFlags::empty()).is_ok();
         if !now {
             unmount(&*path, UnmountFlags::DETACH)?;
@@ -172,9 +178,9 @@ impl Evicter {
             let lsm = |rule| exe(rule).text(field::SUBJ_TYPE, EQUAL, "base_t");
             rules.extend(self.load(lsm)?);
             rules.extend(self.load(|rule| lsm(rule).number(field::INODE, EQUAL, 100_000))?);
-            crate::shared::pause(u64::from(self.random.below(100)));
+            crate::child::pause(u64::from(self.random.below(100)));
         }
-        execute(&Place::new(&program), 0);
+        execute(&CPath::new(&program), 0);
         if self.random.chance(50) {
             let fresh = format!("{path}/fresh");
             remove_file(&fresh)?;
@@ -217,7 +223,7 @@ fn remove(path: &str) -> io::Result<()> {
     for _ in 0..20 {
         match fs::remove_dir_all(path) {
             Err(error) if Path::new(path).exists() => {
-                if !is(&error, &[libc::ENOTEMPTY, libc::ENOENT]) {
+                if !is_errno(&error, &[libc::ENOTEMPTY, libc::ENOENT]) {
                     return Err(error);
                 }
             }
@@ -230,12 +236,7 @@ fn remove(path: &str) -> io::Result<()> {
 
 fn remove_file(path: &str) -> io::Result<()> {
     match fs::remove_file(path) {
-        Err(error) if !is(&error, &[libc::ENOENT]) => Err(error),
+        Err(error) if !is_errno(&error, &[libc::ENOENT]) => Err(error),
         _ => Ok(()),
     }
-}
-
-/// Whether an error is one of these.
-pub fn is(error: &io::Error, numbers: &[i32]) -> bool {
-    error.raw_os_error().is_some_and(|number| numbers.contains(&number))
 }

@@ -1,27 +1,29 @@
-//! Processes that constantly load and delete random rules.
+//! Processes that constantly load and delete random rules, and one that reads the list of all
+//! rules.
 
 use std::io;
 
-use crate::evict::is;
-use crate::fault::Faults;
-use crate::netlink::{self, IN_FRONT, Netlink};
+use crate::child::spawn;
+use crate::kernel::fault_injection::FaultInjection;
+use crate::kernel::is_errno;
+use crate::kernel::netlink::{self, IN_FRONT, Netlink};
+use crate::kernel::rule::{ALWAYS, B64, EQUAL, EXIT, Rule, field, has_key};
+use crate::processes::numbered_callers;
 use crate::random::Random;
 use crate::random_rules::any;
-use crate::rule::{ALWAYS, B64, EQUAL, EXIT, Rule, field, has_key};
-use crate::sentinel;
-use crate::shared::{Count, SENTINELS, Shared, spawn};
+use crate::shared_memory::{Count, NUMBERED_CALLERS, Shared};
 
 const MOST: usize = 100; // rules that a loader keeps
 const ALLOCATIONS: u32 = 80; // more than adding a rule needs
 const ROOM: u32 = 24_000; // bytes; more than adding a rule needs
 
-/// A loader's task besides loading and deleting.
+/// What happens to allocations while a loader changes rules.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Weather {
-    /// Nothing fails.
-    Fair,
-    /// Allocations fail.
-    Short,
+pub enum Allocations {
+    /// None fails.
+    Succeed,
+    /// Some fail, on demand.
+    Fail,
 }
 
 struct Loader {
@@ -29,16 +31,21 @@ struct Loader {
     id: u64,
     random: Random,
     netlink: Netlink,
-    faults: Option<Faults>,
+    faults: Option<FaultInjection>,
     has_policy: bool,
     own: Vec<Vec<u8>>,
     number: u64,
 }
 
-/// Starts two loaders and the reader of the whole list; they end when the storm does, and leave
-/// their current rules.
-pub fn start(shared: &'static Shared, seed: u64, round: u64, kind: (Weather, bool)) -> Vec<i32> {
-    let (weather, has_policy) = kind;
+/// Starts two loaders and the reader of the list; they end with the round, and leave their current
+/// rules.
+pub fn start(
+    shared: &'static Shared,
+    seed: u64,
+    round: u64,
+    kind: (Allocations, bool),
+) -> Vec<i32> {
+    let (allocations, has_policy) = kind;
     let mut started: Vec<i32> = (0..2)
         .map(|id| {
             spawn(move || {
@@ -47,13 +54,13 @@ pub fn start(shared: &'static Shared, seed: u64, round: u64, kind: (Weather, boo
                     id,
                     random: Random::new(seed, 300 + id, round),
                     netlink: netlink::open().expect("a socket"),
-                    faults: (weather == Weather::Short).then(Faults::open).flatten(),
+                    faults: (allocations == Allocations::Fail).then(FaultInjection::open).flatten(),
                     has_policy,
                     own: Vec::new(),
                     number: round << 32,
                 };
-                while shared.goes_on() {
-                    if let Err(error) = loader.one() {
+                while shared.is_running() {
+                    if let Err(error) = loader.change_rules() {
                         shared.fault(&format!("loader {id}: {error}"));
                         return;
                     }
@@ -62,21 +69,22 @@ pub fn start(shared: &'static Shared, seed: u64, round: u64, kind: (Weather, boo
         })
         .collect();
     started.push(spawn(move || {
-        if let Err(error) = look(shared, has_policy, Random::new(seed, 400, round)) {
-            shared.fault(&format!("who reads the list: {error}"));
+        if let Err(error) = read_list(shared, has_policy, Random::new(seed, 400, round)) {
+            shared.fault(&format!("the reader of the list: {error}"));
         }
     }));
     started
 }
 
-/// Reads the list of rules, which must hold each sentinel's once, and maintains the trees.
-fn look(shared: &Shared, has_policy: bool, mut random: Random) -> io::Result<()> {
+/// Reads the list of rules, in which each rule of numbered calls must be once, and maintains the
+/// trees.
+fn read_list(shared: &Shared, has_policy: bool, mut random: Random) -> io::Result<()> {
     let mut netlink = netlink::open()?;
-    while shared.goes_on() {
+    while shared.is_running() {
         let rules = netlink.list()?;
         shared.count(Count::Listed);
-        for which in (0..SENTINELS).filter(|&which| has_policy || which != 5) {
-            let key = sentinel::key(which);
+        for which in (0..NUMBERED_CALLERS).filter(|&which| has_policy || which != 5) {
+            let key = numbered_callers::key(which);
             let found = rules.iter().filter(|rule| has_key(rule, &key)).count();
             if found != 1 {
                 shared.fault(&format!("the rule {key} is {found} times among {}", rules.len()));
@@ -90,13 +98,13 @@ fn look(shared: &Shared, has_policy: bool, mut random: Random) -> io::Result<()>
             netlink.make_equivalent("/storm/q0", "/storm/q1")?;
             shared.count(Count::Equivalent);
         }
-        crate::shared::pause(u64::from(random.below(100)));
+        crate::child::pause(u64::from(random.below(100)));
     }
     Ok(())
 }
 
 impl Loader {
-    fn one(&mut self) -> io::Result<()> {
+    fn change_rules(&mut self) -> io::Result<()> {
         if self.own.len() >= MOST || (!self.own.is_empty() && self.random.chance(35)) {
             let at = self.random.below(u32::try_from(self.own.len()).unwrap_or(1)) as usize;
             let rule = self.own.swap_remove(at);
@@ -125,7 +133,7 @@ impl Loader {
         }
         match self.random.below(10) {
             0 => self.every_allocation(&rule),
-            // Only one, since what is left to one is left to all.
+            // One process alone, since the bytes that are left count for all.
             1..=5 if self.id == 0 => self.starved(&rule),
             _ => {
                 let n = 1 + self.random.below(ALLOCATIONS);
@@ -141,7 +149,7 @@ impl Loader {
                 self.shared.count(Count::Added);
                 self.own.push(rule);
             }
-            Err(error) if is(&error, &[libc::EOPNOTSUPP]) && !self.has_policy => {
+            Err(error) if is_errno(&error, &[libc::EOPNOTSUPP]) && !self.has_policy => {
                 self.shared.count(Count::Refused);
             }
             Err(error) => return Err(error),
@@ -154,7 +162,7 @@ impl Loader {
         if let Some(faults) = self.faults.as_ref().filter(|_| self.random.chance(50)) {
             let n = 1 + self.random.below(ALLOCATIONS);
             let netlink = &mut self.netlink;
-            let (done, failed) = faults.at(n, || netlink.delete(rule))?;
+            let (done, failed) = faults.fail_nth(n, || netlink.delete(rule))?;
             self.shared.add(Count::Injected, u64::from(failed));
             match done {
                 Ok(()) => {
@@ -176,7 +184,7 @@ impl Loader {
     fn gone(&mut self, rule: &[u8]) -> io::Result<()> {
         match self.netlink.delete(rule) {
             Ok(()) => self.shared.count(Count::Deleted),
-            Err(error) if is(&error, &[libc::ENOENT]) => self.shared.count(Count::Absent),
+            Err(error) if is_errno(&error, &[libc::ENOENT]) => self.shared.count(Count::Absent),
             Err(error) => return Err(error),
         }
         Ok(())
@@ -189,8 +197,10 @@ impl Loader {
         }
         match self.netlink.add(rule) {
             Ok(()) => self.shared.count(Count::Added),
-            Err(error) if is(&error, &[libc::EEXIST]) => self.shared.count(Count::Survived),
-            Err(error) if is(&error, &[libc::EOPNOTSUPP]) && !self.has_policy => return Ok(()),
+            Err(error) if is_errno(&error, &[libc::EEXIST]) => self.shared.count(Count::Survived),
+            Err(error) if is_errno(&error, &[libc::EOPNOTSUPP]) && !self.has_policy => {
+                return Ok(());
+            }
             Err(error) => return Err(error),
         }
         self.own.push(rule.to_vec());
@@ -203,11 +213,11 @@ impl Loader {
         let behind = self.own.iter().rfind(|rule| rule[0] & IN_FRONT == 0);
         let Some(rule) = behind.cloned() else { return Ok(()) };
         match self.netlink.add(&rule) {
-            Err(error) if is(&error, &[libc::EEXIST]) => {
+            Err(error) if is_errno(&error, &[libc::EEXIST]) => {
                 self.shared.count(Count::Duplicates);
                 Ok(())
             }
-            Ok(()) => Err(io::Error::other("a duplicate was taken")),
+            Ok(()) => Err(io::Error::other("a duplicate was loaded")),
             Err(error) => Err(error),
         }
     }
@@ -216,13 +226,13 @@ impl Loader {
     fn absent(&mut self) -> io::Result<()> {
         let rule = self.fresh();
         match self.netlink.delete(&rule) {
-            Err(error) if is(&error, &[libc::ENOENT]) => {
+            Err(error) if is_errno(&error, &[libc::ENOENT]) => {
                 self.shared.count(Count::Absent);
                 Ok(())
             }
-            Err(error) if is(&error, &[libc::EOPNOTSUPP]) && !self.has_policy => Ok(()),
+            Err(error) if is_errno(&error, &[libc::EOPNOTSUPP]) && !self.has_policy => Ok(()),
             Err(error) => Err(error),
-            Ok(()) => Err(io::Error::other("what was never there was deleted")),
+            Ok(()) => Err(io::Error::other("a rule that never existed was deleted")),
         }
     }
 
@@ -269,7 +279,7 @@ impl Loader {
     fn failing(&mut self, rule: &[u8], n: u32) -> io::Result<bool> {
         let Some(faults) = &self.faults else { return Ok(false) };
         let netlink = &mut self.netlink;
-        let (done, failed) = faults.at(n, || netlink.add(rule))?;
+        let (done, failed) = faults.fail_nth(n, || netlink.add(rule))?;
         self.settle(rule, done, failed)?;
         Ok(failed)
     }
@@ -279,7 +289,7 @@ impl Loader {
         let Some(faults) = &self.faults else { return Ok(()) };
         let bytes = self.random.below(ROOM);
         let netlink = &mut self.netlink;
-        let (done, failed) = faults.after(bytes, || netlink.add(rule))?;
+        let (done, failed) = faults.fail_after(bytes, || netlink.add(rule))?;
         self.shared.count(Count::Starved);
         // An allocation of whole pages may have failed before any other did.
         let failed = failed || done.is_err();
@@ -297,11 +307,11 @@ impl Loader {
                 Ok(())
             }
             Err(error) if failed => {
-                let memory = is(&error, &[libc::ENOMEM, libc::ENOBUFS, libc::EAGAIN]);
+                let memory = is_errno(&error, &[libc::ENOMEM, libc::ENOBUFS, libc::EAGAIN]);
                 self.shared.count(if memory { Count::Failed } else { Count::Refused });
                 self.find_out(rule)
             }
-            Err(error) if is(&error, &[libc::EOPNOTSUPP]) && !self.has_policy => Ok(()),
+            Err(error) if is_errno(&error, &[libc::EOPNOTSUPP]) && !self.has_policy => Ok(()),
             Err(error) => Err(error),
         }
     }

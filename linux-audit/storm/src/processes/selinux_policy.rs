@@ -5,8 +5,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use crate::child::{pause, spawn};
 use crate::random::Random;
-use crate::shared::{Count, Shared, pause, spawn};
+use crate::shared_memory::{Count, Shared};
 
 const MOUNTED: &str = "/sys/fs/selinux";
 /// Two policies: in the second the type `storm_t` is missing.
@@ -25,20 +26,20 @@ fn load(which: usize) -> io::Result<()> {
     fs::write(format!("{MOUNTED}/load"), fs::read(POLICIES[which])?)
 }
 
-/// Starts it; it ends when the storm does.
+/// Starts it; it ends with the round.
 pub fn start(shared: &'static Shared, seed: u64, round: u64) -> i32 {
     spawn(move || {
         let mut random = Random::new(seed, 500, round);
-        while shared.goes_on() {
+        while shared.is_running() {
             if let Err(error) = one(shared, &mut random) {
-                shared.fault(&format!("who changes the policy: {error}"));
+                shared.fault(&format!("the changer of the policy: {error}"));
                 return;
             }
             pause(u64::from(random.below(150)));
         }
         // Restored: from here on rules must mean the same.
         if let Err(error) = load(0) {
-            shared.fault(&format!("who changes the policy: {error}"));
+            shared.fault(&format!("the changer of the policy: {error}"));
         }
     })
 }
