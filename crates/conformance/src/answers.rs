@@ -1,33 +1,33 @@
-//! What a battery came to, one JSON object a line.
+//! The answers of a battery of calls, written as one JSON object a line.
 
 use std::io::Write;
 
 use anyhow::Result;
 use serde::Serialize;
 
-/// One line of it.
+/// One line of the answers.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub enum Answer {
-    /// The first: what lies at the paths that the job names.
+    /// The first line: which file is at each path that the job names.
     Files {
-        /// What lies at each; null where nothing does.
+        /// The file at each path; null where there is none.
         files: Vec<Option<FileAnswer>>,
     },
     /// What the kernel records of one call when everything is recorded.
     Learned {
         /// The call's index.
         call: usize,
-        /// What it came to: what the kernel answered, or the wait status of a child that made it.
+        /// The call's result: what the kernel answered, or the wait status of a child that made it.
         result: i64,
         /// The records of its event: kind and text.
         records: Vec<(u16, String)>,
     },
-    /// What came of the calls under one rule set.
+    /// The result of the calls under one rule set.
     Set(SetAnswer),
 }
 
-/// What lies at a path. Files are known by their device's major and minor number and their inode's.
+/// The file at a path. Files are known by their device's major and minor number and their inode's.
 #[derive(Debug, Serialize)]
 pub struct FileAnswer {
     /// The file.
@@ -38,7 +38,7 @@ pub struct FileAnswer {
     pub kind: Option<i64>,
 }
 
-/// What came of the calls under one rule set.
+/// The result of the calls under one rule set.
 #[derive(Debug, Serialize)]
 pub struct SetAnswer {
     /// The set's index.
@@ -57,16 +57,16 @@ pub struct SetAnswer {
     pub recorded: Vec<(usize, usize)>,
     /// For each such call the kinds of all records of its event, in their order.
     pub kinds: Vec<(usize, Vec<u16>)>,
-    /// Calls that came to another result than when they were learned, with that.
+    /// Calls whose result was another than when they were learned, with that result.
     pub changed: Vec<(usize, i64)>,
 }
 
-/// Where answers go.
+/// The output for answers.
 pub struct Answers<W: Write>(pub W);
 
 impl<W: Write> Answers<W> {
-    /// Says one thing.
-    pub fn say(&mut self, answer: &Answer) -> Result<()> {
+    /// Writes one answer.
+    pub fn write(&mut self, answer: &Answer) -> Result<()> {
         serde_json::to_writer(&mut self.0, answer)?;
         Ok(self.0.write_all(b"\n")?)
     }

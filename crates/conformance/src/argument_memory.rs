@@ -1,6 +1,7 @@
-//! The memory that calls refer to, and their arguments as the kernel takes them.
+//! The memory that calls refer to, and their arguments as the kernel receives them.
 //!
-//! The daemon and its workers lay out the same calls at the same addresses, so both know each argument.
+//! The daemon and its workers lay out the same calls at the same addresses, so both know each
+//! argument.
 
 use std::collections::HashMap;
 
@@ -8,16 +9,16 @@ use anyhow::{Result, bail, ensure};
 
 use crate::job::{Arch, Argument, Call, Content};
 
-/// Where it begins: below 4 GiB, so that 32-bit calls can point there too.
+/// The first address: below 4 GiB, so that 32-bit calls can point there too.
 pub const START: usize = 0x2000_0000;
 const ALIGNMENT: usize = 16;
-/// The most that there may be, in bytes.
+/// The largest size, in bytes.
 const LIMIT: usize = 1 << 20;
-/// Arguments that a record shows.
+/// The number of arguments that a record shows.
 const SHOWN: usize = 4;
 
-/// What tells a call's record from all others.
-pub type Mark = (Arch, i64, [u64; SHOWN]);
+/// What distinguishes a call's record from all others: entry, number and the first arguments.
+pub type CallSignature = (Arch, i64, [u64; SHOWN]);
 
 /// The calls' memory and arguments.
 #[derive(Debug, Default)]
@@ -44,23 +45,23 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Which call a record is of, by what the record shows. No two may look the same.
-    pub fn marks(&self, calls: &[Call]) -> Result<HashMap<Mark, usize>> {
-        let mut marks = HashMap::new();
+    /// The call of each signature. No two may be equal: their records would look the same.
+    pub fn signatures(&self, calls: &[Call]) -> Result<HashMap<CallSignature, usize>> {
+        let mut signatures = HashMap::new();
         for (index, (call, arguments)) in calls.iter().zip(&self.arguments).enumerate() {
             let mut shown = [0; SHOWN];
             for (slot, &argument) in shown.iter_mut().zip(arguments) {
                 let argument = argument as u64;
                 *slot = if call.arch == Arch::B32 { argument & 0xffff_ffff } else { argument };
             }
-            if let Some(other) = marks.insert((call.arch, call.number, shown), index) {
+            if let Some(other) = signatures.insert((call.arch, call.number, shown), index) {
                 bail!("the records of calls {other} and {index} look the same");
             }
         }
-        Ok(marks)
+        Ok(signatures)
     }
 
-    /// What an argument is for the kernel; lays out what it points to.
+    /// The value of an argument for the kernel; lays out what it points to.
     fn value(&mut self, argument: &Argument, arch: Arch) -> Result<usize> {
         let content = match argument {
             Argument::Number(number) => {
@@ -124,8 +125,8 @@ mod tests {
     #[test]
     fn calls_whose_records_look_the_same_are_refused() {
         let same = [call(Arch::B64, vec![]), call(Arch::B64, vec![])];
-        assert!(Layout::of(&same).expect("small").marks(&same).is_err());
+        assert!(Layout::of(&same).expect("small").signatures(&same).is_err());
         let other = [call(Arch::B64, vec![]), call(Arch::B32, vec![])];
-        assert_eq!(Layout::of(&other).expect("small").marks(&other).expect("differ").len(), 2);
+        assert_eq!(Layout::of(&other).expect("small").signatures(&other).expect("differ").len(), 2);
     }
 }

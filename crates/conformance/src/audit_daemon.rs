@@ -1,4 +1,4 @@
-//! Being the audit daemon: rules come and go by auditctl, and the kernel's records are kept whole.
+//! This process as the audit daemon: it loads rules with auditctl and keeps the kernel's records.
 
 use std::fs;
 use std::os::fd::AsFd;
@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
-use hardcost_linux::daemon::{Daemon, refused};
-use hardcost_linux::syslog::SystemLog;
+use hardcost_linux::audit_daemon::{Daemon, refusal_reason};
+use hardcost_linux::system_log::SystemLog;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
@@ -21,10 +21,10 @@ const LISTINGS: usize = 8;
 /// How often to look whether auditctl has ended.
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// A record of the kernel's, as text.
+/// A record of the kernel, as text.
 #[derive(Debug)]
 pub struct Record {
-    /// What it is.
+    /// Its kind, as in `linux/audit.h`.
     pub kind: u16,
     /// Its text, from `audit(` on.
     pub text: String,
@@ -44,7 +44,7 @@ impl Audit {
             Ok(daemon)
         };
         let daemon = open().map_err(|error: std::io::Error| {
-            let what = refused(&error);
+            let what = refusal_reason(&error);
             anyhow!(error).context(what)
         })?;
         Ok(Self { daemon })
@@ -58,15 +58,15 @@ impl Audit {
         Ok((complaints, loaded))
     }
 
-    /// Deletes all rules; auditctl often waits for nothing when it does that, for 0.1 s.
+    /// Deletes all rules. auditctl can do that too, but often waits 0.1 s for nothing.
     pub fn clear(&mut self) -> Result<()> {
         let control = &mut self.daemon.control;
         let rules = control.list().context("listing audit rules")?;
         rules.iter().try_for_each(|rule| control.delete(rule)).context("deleting audit rules")
     }
 
-    /// The records that came since they were last asked for, once all have arrived, and how many
-    /// of any were lost by now.
+    /// The records since the last call, once all have arrived, and how many were lost since the
+    /// kernel started.
     pub fn records(&mut self) -> Result<(Vec<Record>, u32)> {
         let mut kept = Vec::new();
         let lost = self.daemon.settle(|record| {
@@ -78,9 +78,9 @@ impl Audit {
     }
 }
 
-/// What `auditctl -l` prints of as many rules as are `loaded`: each on a line, as it words them.
+/// What `auditctl -l` prints for as many rules as are `loaded`, one a line, as it words them.
 ///
-/// On a busy host auditctl misses one now and then that the kernel holds; then it is asked again.
+/// On a busy host auditctl sometimes misses a rule that the kernel holds; then it is asked again.
 pub fn listing(loaded: usize) -> Result<String> {
     let mut listed = String::new();
     for _ in 0..LISTINGS {
@@ -92,7 +92,7 @@ pub fn listing(loaded: usize) -> Result<String> {
     Ok(listed)
 }
 
-/// Runs auditctl: what it printed, and its complaints, which may go to the system log.
+/// Runs auditctl: returns what it printed, and its complaints, which may go to the system log.
 fn auditctl(words: &[&str]) -> Result<(String, String)> {
     let mut log = SystemLog::open().context("there is a system log already")?;
     let mut command = Command::new(AUDITCTL);
@@ -109,7 +109,7 @@ fn auditctl(words: &[&str]) -> Result<(String, String)> {
     Ok((text(stdout), text(stderr) + &log.text))
 }
 
-/// Waits until something is in the log, for a moment at most.
+/// Waits until there is something in the log, for a moment at most.
 fn wait_for(log: &SystemLog) -> Result<()> {
     let most = Timespec::try_from(PATIENCE)?;
     match poll(&mut [PollFd::new(&log.as_fd(), PollFlags::IN)], Some(&most)) {

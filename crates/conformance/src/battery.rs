@@ -1,10 +1,10 @@
 //! A battery: the same system calls made under many sets of audit rules, and which of them the
 //! kernel recorded each time, with which key.
 //!
-//! The calls are made by processes that stay, so that nothing but the rules differs. Under a rule
-//! that records everything their records are reported whole, which says what the kernel knows of
-//! each call. What has to be done around the calls is done here: the kernel makes no records of its
-//! audit daemon.
+//! The calls are made by processes that live through all sets, so that nothing but the rules
+//! differs. Under a rule that records everything their records are reported whole, which shows what
+//! the kernel knows of each call. The steps around the calls are done in this process, the audit
+//! daemon, of which the kernel makes no records.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,40 +16,41 @@ use anyhow::{Result, ensure};
 use rustix::fs::{major, minor, statfs};
 
 use crate::answers::{Answer, Answers, FileAnswer, SetAnswer};
-use crate::audit::{Audit, Record, listing};
+use crate::argument_memory::Layout;
+use crate::audit_daemon::{Audit, Record, listing};
+use crate::file_steps;
 use crate::job::{Call, Job, RuleSet};
-use crate::memory::Layout;
-use crate::records::{Marks, syscall_key};
-use crate::steps;
+use crate::record_matcher::{RecordMatcher, syscall_key};
 use crate::worker::Worker;
 
 /// Records everything.
 const LEARN: &str = "-a always,exit -S all\n";
-/// Goes on after a line that is refused.
+/// Makes auditctl continue after a line that is refused.
 const GO_ON: &str = "-c\n";
 
-/// Does a job: says `files`, a `learned` for each call, and a `set` for each rule set.
+/// Does a job: writes `files`, a `learned` for each call, and a `set` for each rule set.
 pub fn run(job: &Job, answers: &mut Answers<impl Write>) -> Result<()> {
     check(job)?;
     let layout = Layout::of(&job.calls)?;
-    let marks = Marks::new(layout.marks(&job.calls)?);
+    let matcher = RecordMatcher::new(layout.signatures(&job.calls)?);
     let mut audit = Audit::begin()?;
-    steps::carry_out(&job.fixture)?;
-    answers.say(&Answer::Files { files: job.paths.iter().map(|path| identify(path)).collect() })?;
+    file_steps::carry_out(&job.fixture)?;
+    answers
+        .write(&Answer::Files { files: job.paths.iter().map(|path| identify(path)).collect() })?;
     audit.clear()?;
     let workers: Result<Vec<Worker>> =
         job.workers.iter().map(|identity| Worker::start(identity, &job.calls)).collect();
     let workers = workers?;
-    let mut battery = Battery { calls: &job.calls, marks, workers, audit, results: Vec::new() };
+    let mut battery = Battery { calls: &job.calls, matcher, workers, audit, results: Vec::new() };
     battery.learn(answers)?;
     for (index, set) in job.sets.iter().enumerate() {
         let answer = battery.under(index, set)?;
-        answers.say(&Answer::Set(answer))?;
+        answers.write(&Answer::Set(answer))?;
     }
     battery.audit.clear()
 }
 
-/// Refuses indices of what is not there.
+/// Refuses indices of workers and calls that do not exist.
 fn check(job: &Job) -> Result<()> {
     let workers = job.calls.iter().all(|call| call.worker < job.workers.len());
     let mut named = job.sets.iter().flat_map(|set| set.calls.iter().flatten());
@@ -58,7 +59,7 @@ fn check(job: &Job) -> Result<()> {
     Ok(())
 }
 
-/// What lies at a path.
+/// The file at a path.
 fn identify(path: &str) -> Option<FileAnswer> {
     let found = fs::symlink_metadata(path).ok()?;
     let entry = entry(Path::new(path)).unwrap_or((found.dev(), found.ino()));
@@ -75,13 +76,13 @@ fn entry(path: &Path) -> Option<(u64, u64)> {
     Some((fs::metadata(directory).ok()?.dev(), entry.ino()))
 }
 
-/// The calls, and who makes them.
+/// The calls, and the workers that make them.
 struct Battery<'a> {
     calls: &'a [Call],
-    marks: Marks,
+    matcher: RecordMatcher,
     workers: Vec<Worker>,
     audit: Audit,
-    /// What each call came to when it was learned.
+    /// The result of each call when it was learned.
     results: Vec<i64>,
 }
 
@@ -94,15 +95,15 @@ impl Battery<'_> {
             self.results.push(result);
         }
         let (kept, _) = self.audit.records()?;
-        let mut found = self.marks.events(&kept);
+        let mut found = self.matcher.events(&kept);
         for (call, &result) in self.results.iter().enumerate() {
             let records = found.remove(&call).unwrap_or_default();
-            answers.say(&Answer::Learned { call, result, records })?;
+            answers.write(&Answer::Learned { call, result, records })?;
         }
         Ok(())
     }
 
-    /// Makes calls under a set of rules and says which were recorded.
+    /// Makes calls under a set of rules and reports which were recorded.
     fn under(&mut self, index: usize, set: &RuleSet) -> Result<SetAnswer> {
         self.audit.clear()?;
         let (complaints, loaded) = self.audit.load(&format!("{GO_ON}{}", set.rules))?;
@@ -117,7 +118,7 @@ impl Battery<'_> {
         }
         let (kept, lost) = self.audit.records()?;
         let (keys, recorded) = self.recorded(&kept);
-        let kinds = self.marks.kinds(&kept);
+        let kinds = self.matcher.kinds(&kept);
         Ok(SetAnswer {
             set: index,
             complaints,
@@ -133,9 +134,9 @@ impl Battery<'_> {
 
     fn make(&mut self, index: usize) -> Result<i64> {
         let call = &self.calls[index];
-        steps::carry_out(&call.before)?;
+        file_steps::carry_out(&call.before)?;
         let result = self.workers[call.worker].make(index)?;
-        steps::carry_out(&call.after)?;
+        file_steps::carry_out(&call.after)?;
         Ok(result)
     }
 
@@ -144,7 +145,7 @@ impl Battery<'_> {
         let mut keys: BTreeMap<String, usize> = BTreeMap::new();
         let mut recorded = Vec::new();
         for record in kept {
-            if let Some(call) = self.marks.call(record) {
+            if let Some(call) = self.matcher.call(record) {
                 let next = keys.len();
                 let key = *keys.entry(syscall_key(record).to_owned()).or_insert(next);
                 recorded.push((call, key));

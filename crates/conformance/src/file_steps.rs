@@ -1,4 +1,4 @@
-//! Bringing files into the state in which a call wants to find them.
+//! The steps that bring files into the state that a call needs.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
@@ -10,7 +10,7 @@ use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use serde::{Deserialize, Serialize};
 
-/// One thing to do with a file. What is in the way is removed first.
+/// One step on a file. An existing file that is in the way is removed first.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "step", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Step {
@@ -81,14 +81,14 @@ pub enum Step {
         /// Which.
         path: String,
     },
-    /// Take away what is mounted, if anything is.
+    /// Unmount a file system, if one is mounted there.
     Unmount {
-        /// Where.
+        /// The mount point.
         path: String,
     },
 }
 
-/// Does them in order.
+/// Does the steps in order.
 pub fn carry_out(steps: &[Step]) -> Result<()> {
     steps.iter().try_for_each(|step| step.carry_out().with_context(|| format!("{step:?}")))
 }

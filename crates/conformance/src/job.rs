@@ -1,8 +1,8 @@
-//! What a battery is asked to do, as the job says.
+//! The job file: what a battery is asked to do.
 
 use serde::{Deserialize, Serialize};
 
-use crate::steps::Step;
+use crate::file_steps::Step;
 
 /// A battery of system calls, made again under each of many rule sets.
 #[derive(Debug, Deserialize)]
@@ -21,7 +21,7 @@ pub struct Job {
     pub sets: Vec<RuleSet>,
 }
 
-/// Who a worker is.
+/// The identity of a worker.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
@@ -48,13 +48,13 @@ pub struct Identity {
     /// The execution domain (personality(2)).
     #[serde(default)]
     pub personality: u32,
-    /// Files and directories that it holds open, as 1003, 1004 and so on. 1001 is a datagram socket
-    /// of the Internet, 1002 one of the system's own.
+    /// Files and directories that it holds open, as descriptors 1003, 1004 and so on. 1001 is a
+    /// datagram socket of the Internet, 1002 a Unix datagram socket.
     #[serde(default)]
     pub held: Vec<String>,
 }
 
-/// By which gate a call enters the kernel.
+/// The entry by which a call gets into the kernel.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq, Hash)]
 #[serde(rename_all = "lowercase")]
 pub enum Arch {
@@ -68,11 +68,11 @@ pub enum Arch {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Call {
-    /// Which of the workers makes it.
+    /// The index of the worker that makes it.
     pub worker: usize,
-    /// By which gate.
+    /// Its entry into the kernel.
     pub arch: Arch,
-    /// Its number there.
+    /// Its number at that entry.
     pub number: i64,
     /// At most six; the rest are 0.
     pub arguments: Vec<Argument>,
@@ -100,7 +100,7 @@ pub enum Argument {
     Address(Content),
 }
 
-/// What lies in memory for a call.
+/// The content of memory for a call.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Content {

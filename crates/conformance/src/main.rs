@@ -1,22 +1,23 @@
-//! Makes system calls in a guest under many sets of audit rules, and says which of them the kernel
-//! recorded, with which key.
+//! Makes system calls in a guest under many sets of audit rules, and reports which of them the
+//! kernel recorded, with which key.
 //!
-//! It is put into a guest and started there by process 1, with a file that holds a job
-//! ([`job::Job`]) and one to be written ([`answers::Answer`], one a line). It becomes the audit
-//! daemon; copies of it are the workers that make the calls, and the program that does nothing.
+//! Process 1 of a guest starts it with a file that holds a job ([`job::Job`]) and a file for the
+//! answers ([`answers::Answer`], one a line). It becomes the audit daemon. Copies of it are the
+//! workers that make the calls, and the program that does nothing when a call executes it. It never
+//! judges whether a record is right: the tests on the host do.
 
 // The standard library's own start-up would be calls that are recorded of every program that a
 // battery's calls execute, so the C library calls `main` below directly.
 #![cfg_attr(not(test), no_main)]
 
 mod answers;
-mod audit;
+mod argument_memory;
+mod audit_daemon;
 mod battery;
-mod gate;
+mod file_steps;
 mod job;
-mod memory;
-mod records;
-mod steps;
+mod record_matcher;
+mod syscall_entry;
 mod worker;
 
 use std::ffi::{c_char, c_int};
@@ -27,10 +28,10 @@ use anyhow::{Context, Result};
 
 use answers::Answers;
 
-/// The verb by which a job is done; the job's file and that of the answers follow.
+/// The verb that does a job; the job's file and that of the answers follow.
 const VERB: &str = "job";
 
-/// What the C library calls; the process's exit status is what comes back.
+/// Called by the C library; the return value is the process's exit status.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 extern "C" fn main(count: c_int, _arguments: *const *const c_char) -> c_int {
     if count < 2 {

@@ -1,36 +1,36 @@
-//! Telling whose a record is.
+//! Which call an audit record belongs to.
 //!
-//! A record's text begins with `audit(1767225600.000:7): `, whose last number all records of one
-//! event share. That of a call goes on `arch=c000003e syscall=257 success=yes exit=3 a0=… a1=… a2=…
-//! a3=… items=1 … key="k"`.
+//! A record's text begins with `audit(1767225600.000:7): `, whose last number is the same in all
+//! records of one event. The record of a call continues `arch=c000003e syscall=257 success=yes
+//! exit=3 a0=… a1=… a2=… a3=… items=1 … key="k"`.
 
 use std::collections::{BTreeMap, HashMap};
 
 use hardcost_linux::netlink::SYSCALL;
 
-use crate::audit::Record;
+use crate::argument_memory::CallSignature;
+use crate::audit_daemon::Record;
 use crate::job::Arch;
-use crate::memory::Mark;
 
 const ARCHES: [(&str, Arch); 2] = [("c000003e", Arch::B64), ("40000003", Arch::B32)];
 
-/// Which call has which mark.
-pub struct Marks {
-    calls: HashMap<Mark, usize>,
+/// Finds calls by the signatures in their records.
+pub struct RecordMatcher {
+    calls: HashMap<CallSignature, usize>,
 }
 
-impl Marks {
-    /// Knows the calls by their marks.
-    pub fn new(calls: HashMap<Mark, usize>) -> Self {
+impl RecordMatcher {
+    /// Takes the call of each signature.
+    pub fn new(calls: HashMap<CallSignature, usize>) -> Self {
         Self { calls }
     }
 
-    /// The call that a SYSCALL record is of; `None` for what workers do besides.
+    /// The call that a SYSCALL record belongs to; `None` for anything else that workers do.
     pub fn call(&self, record: &Record) -> Option<usize> {
         if record.kind != SYSCALL {
             return None;
         }
-        self.calls.get(&mark(&record.text)?).copied()
+        self.calls.get(&signature(&record.text)?).copied()
     }
 
     /// All records of each call's event, in their order, with their kinds.
@@ -48,9 +48,7 @@ impl Marks {
         }
         events
     }
-}
 
-impl Marks {
     /// The kinds of all records of each call's event, in their order.
     pub fn kinds(&self, kept: &[Record]) -> Vec<(usize, Vec<u16>)> {
         let kinds_of =
@@ -64,8 +62,8 @@ fn serial(text: &str) -> Option<&str> {
     text.split_once(':')?.1.split_once(')').map(|(serial, _)| serial)
 }
 
-/// What tells the call of a SYSCALL record.
-fn mark(text: &str) -> Option<Mark> {
+/// The signature of the call in a SYSCALL record.
+fn signature(text: &str) -> Option<CallSignature> {
     let mut arch = None;
     let mut number = None;
     let mut arguments = [0; 4];
@@ -100,7 +98,7 @@ pub fn syscall_key(record: &Record) -> &str {
 mod tests {
     use std::collections::HashMap;
 
-    use super::{Arch, Marks, Record, SYSCALL, syscall_key};
+    use super::{Arch, Record, RecordMatcher, SYSCALL, syscall_key};
 
     fn record(kind: u16, text: &str) -> Record {
         Record { kind, text: text.into() }
@@ -111,8 +109,8 @@ mod tests {
 
     #[test]
     fn records_of_an_event_go_to_its_call() {
-        let mark = (Arch::B64, 257, [0xffff_ffff_ffff_ff9c, 0x2000_0010, 0, 0x1f]);
-        let marks = Marks::new(HashMap::from([(mark, 3)]));
+        let signature = (Arch::B64, 257, [0xffff_ffff_ffff_ff9c, 0x2000_0010, 0, 0x1f]);
+        let matcher = RecordMatcher::new(HashMap::from([(signature, 3)]));
         let other = CALL.replace("a2=0", "a2=1").replace(":7)", ":8)");
         let kept = [
             record(SYSCALL, CALL),
@@ -120,8 +118,8 @@ mod tests {
             record(SYSCALL, &other),
             record(1302, "audit(1767225600.000:8): item=0"),
         ];
-        assert_eq!(kept.each_ref().map(|record| marks.call(record)), [Some(3), None, None, None]);
-        let events = marks.events(&kept);
+        assert_eq!(kept.each_ref().map(|record| matcher.call(record)), [Some(3), None, None, None]);
+        let events = matcher.events(&kept);
         assert_eq!(events.len(), 1);
         assert_eq!(events[&3][1], (1302, "item=0".into()));
         assert_eq!(syscall_key(&kept[0]), "6101");

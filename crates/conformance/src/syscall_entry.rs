@@ -1,6 +1,6 @@
-//! The two entries into the kernel, by the architecture of a battery's call.
+//! A system call of a battery, by the entry into the kernel that its architecture names.
 
-use hardcost_linux::gate;
+use hardcost_linux::syscall_entry::{by_interrupt, by_syscall};
 
 use crate::job::Arch;
 
@@ -13,8 +13,8 @@ pub unsafe fn call(arch: Arch, number: i64, arguments: &[usize; 6]) -> i64 {
     // SAFETY: as for this function.
     unsafe {
         match arch {
-            Arch::B64 => gate::by_syscall(number, arguments),
-            Arch::B32 => gate::by_interrupt(number, arguments),
+            Arch::B64 => by_syscall(number, arguments),
+            Arch::B32 => by_interrupt(number, arguments),
         }
     }
 }

@@ -1,6 +1,7 @@
-//! The processes that make the calls, from both sides.
+//! The processes that make the calls: the daemon's side ([`Worker`]) and the worker's ([`run`]).
 //!
-//! A worker is told the index of a call by four bytes and answers with eight, the result.
+//! The daemon sends the index of a call in four bytes, and the worker answers with the result in
+//! eight.
 
 use std::ffi::{CString, c_int};
 use std::fs::{self, File};
@@ -11,35 +12,35 @@ use std::ptr;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use hardcost_linux::gate::by_syscall;
+use hardcost_linux::syscall_entry::by_syscall;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use rustix::net::{AddressFamily, SocketType, socket};
 use rustix::process::{setsid, umask};
 use serde::{Deserialize, Serialize};
 
-use crate::gate;
+use crate::argument_memory::{Layout, START};
 use crate::job::{Call, Identity};
-use crate::memory::{Layout, START};
+use crate::syscall_entry;
 
-/// The verb by which a worker is started.
+/// The verb that starts a worker.
 pub const VERB: &str = "worker";
-/// Where a worker has its socket: far above what calls open.
+/// The descriptor of a worker's socket: far above those that calls open.
 const SOCKET: c_int = 1000;
-/// What calls may refer to by descriptor begins here.
+/// The first descriptor that calls may refer to.
 const HELD: c_int = 1001;
 /// How long a worker may take to make a call; none of them waits for anything.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What calls open lies from here to below the socket.
+/// The first descriptor that calls open; the last is below the socket.
 const FIRST_OPENED: libc::c_uint = 3;
 
-/// What a worker is told first.
+/// The first message to a worker.
 #[derive(Debug, Deserialize, Serialize)]
 struct Order {
     identity: Identity,
     calls: Vec<Call>,
 }
 
-/// A worker, seen from the daemon. It ends when this goes away.
+/// A worker, seen from the daemon. The worker ends when this is dropped.
 pub struct Worker {
     socket: UnixStream,
 }
@@ -56,7 +57,7 @@ impl Worker {
         near.set_read_timeout(Some(PATIENCE)).context("a pair of sockets")?;
         let mut worker = Self { socket: near };
         worker.socket.write_all(&line).context("instructing a worker")?;
-        match worker.hear()? {
+        match worker.receive()? {
             0 => Ok(worker),
             number => {
                 let number = i32::try_from(number).unwrap_or(libc::EIO);
@@ -70,11 +71,11 @@ impl Worker {
     /// child that made it.
     pub fn make(&mut self, call: usize) -> Result<i64> {
         let index = u32::try_from(call).map_err(io::Error::other).context("a call")?;
-        self.socket.write_all(&index.to_ne_bytes()).context("telling a worker")?;
-        self.hear()
+        self.socket.write_all(&index.to_ne_bytes()).context("writing to a worker")?;
+        self.receive()
     }
 
-    fn hear(&mut self) -> Result<i64> {
+    fn receive(&mut self) -> Result<i64> {
         let mut answer = [0; 8];
         self.socket.read_exact(&mut answer).context("hearing from a worker")?;
         Ok(i64::from_ne_bytes(answer))
@@ -82,7 +83,7 @@ impl Worker {
 }
 
 /// Starts the program of a worker under its process id, with `socket` as its standard input. It is
-/// a child of this process's own parent, whose number is the same in every guest.
+/// a child of this process's parent, whose number is the same in every guest.
 fn spawn(identity: &Identity, socket: &UnixStream) -> io::Result<()> {
     let program = CString::new(identity.program.as_str())?;
     let verb = CString::new(VERB)?;
@@ -94,7 +95,7 @@ fn spawn(identity: &Identity, socket: &UnixStream) -> io::Result<()> {
     how.set_tid = &raw const identity.pid as u64;
     how.set_tid_size = 1;
     let asked = [&raw const how as usize, size_of::<libc::clone_args>(), 0, 0, 0, 0];
-    // SAFETY: without shared memory and with no stack of its own, the child goes on on a copy.
+    // SAFETY: the child shares no memory and has no stack of its own, so it continues on a copy.
     match unsafe { by_syscall(libc::SYS_clone3, &asked) } {
         0 => {}
         refused if refused < 0 => return Err(error(refused)),
@@ -108,21 +109,21 @@ fn spawn(identity: &Identity, socket: &UnixStream) -> io::Result<()> {
     }
 }
 
-/// What the kernel's negative answer says.
+/// The error in the kernel's negative answer.
 fn error(answer: i64) -> io::Error {
     i32::try_from(-answer).map_or_else(io::Error::other, io::Error::from_raw_os_error)
 }
 
-/// Is a worker, over the socket that is its standard input, until the daemon closes that.
+/// Does a worker's work, over the socket that is its standard input, until the daemon closes that.
 pub fn run() -> c_int {
     let Ok((mut socket, order)) = take_order() else {
         eprintln!("{VERB} is for this program's own use");
         return 2;
     };
     let prepared = prepare(&order);
-    let told =
+    let outcome =
         prepared.as_ref().map_or_else(|error| error.raw_os_error().unwrap_or(libc::EIO), |_| 0);
-    let sent = socket.write_all(&i64::from(told).to_ne_bytes());
+    let sent = socket.write_all(&i64::from(outcome).to_ne_bytes());
     let (Ok(layout), Ok(())) = (prepared, sent) else {
         return 1;
     };
@@ -141,7 +142,7 @@ pub fn run() -> c_int {
     0
 }
 
-/// Takes the socket to its place and reads what to do.
+/// Moves the socket to its descriptor and reads the order.
 fn take_order() -> Result<(UnixStream, Order)> {
     let moved =
         rustix::io::fcntl_dupfd_cloexec(io::stdin().as_fd(), SOCKET).context("standard input")?;
@@ -163,17 +164,17 @@ fn take_order() -> Result<(UnixStream, Order)> {
 
 /// Closes what calls opened.
 fn close_from(first: libc::c_uint) {
-    // SAFETY: nothing of ours lies there.
+    // SAFETY: no value of this process owns a descriptor in this range.
     unsafe { libc::close_range(first, SOCKET.unsigned_abs() - 1, 0) };
 }
 
-/// Becomes who it is to be, with the calls' memory in place.
+/// Takes on the worker's identity, with the calls' memory in place.
 fn prepare(order: &Order) -> io::Result<Layout> {
     let layout = Layout::of(&order.calls).map_err(|error| io::Error::other(error.to_string()))?;
     let size = layout.bytes.len().max(1);
     let flags = MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE;
     let protection = ProtFlags::READ | ProtFlags::WRITE;
-    // SAFETY: a fresh mapping where nothing else lies, and as many bytes as it has.
+    // SAFETY: a new mapping where there is none yet, and as many bytes as it has.
     unsafe {
         let memory = mmap_anonymous(START as *mut _, size, protection, flags)?;
         ptr::copy_nonoverlapping(layout.bytes.as_ptr(), memory.cast(), layout.bytes.len());
@@ -209,8 +210,8 @@ fn assume(identity: &Identity) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens what calls refer to by descriptor, from `HELD` on: a datagram socket of the Internet, one
-/// of the system's own, and what is named; for writing too where that can be.
+/// Opens what calls refer to by descriptor, from `HELD` on: a datagram socket of the Internet, a
+/// Unix datagram socket, and the named files, for writing too where that is allowed.
 fn open_held(paths: &[String]) -> io::Result<()> {
     let mut next = HELD;
     let mut hold = |opened: OwnedFd| -> io::Result<()> {
@@ -227,13 +228,13 @@ fn open_held(paths: &[String]) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a call and leaves things as they were.
+/// Makes a call, and closes what it opened if the job says so.
 fn make(call: &Call, arguments: &[usize; 6]) -> i64 {
     let result = if call.child {
         in_child(call, arguments)
     } else {
         // SAFETY: the calls are chosen so that they leave this process as it is.
-        unsafe { gate::call(call.arch, call.number, arguments) }
+        unsafe { syscall_entry::call(call.arch, call.number, arguments) }
     };
     if call.closes {
         close_from(FIRST_OPENED);
@@ -243,19 +244,19 @@ fn make(call: &Call, arguments: &[usize; 6]) -> i64 {
 
 /// Has a child make a call, and returns the child's wait status: 0 where the call succeeded.
 fn in_child(call: &Call, arguments: &[usize; 6]) -> i64 {
-    // SAFETY: without shared memory and with no stack of its own, the child goes on on a copy; it
+    // SAFETY: the child shares no memory and has no stack of its own, so it continues on a copy; it
     // makes the call and ends.
     let child = unsafe { by_syscall(libc::SYS_clone, &[libc::SIGCHLD as usize, 0, 0, 0, 0, 0]) };
     if child == 0 {
         // SAFETY: whatever the call does happens to the child alone.
-        let result = unsafe { gate::call(call.arch, call.number, arguments) };
+        let result = unsafe { syscall_entry::call(call.arch, call.number, arguments) };
         let status = if result < 0 { result.to_ne_bytes()[0].wrapping_neg() } else { 0 };
         // SAFETY: ends the process, and touches no memory.
         unsafe { libc::_exit(status.into()) }
     }
     let Ok(child) = libc::pid_t::try_from(child) else { return -1 };
     let mut status = 0;
-    // SAFETY: writes to `status` alone. Where the child could not be made there is none to wait for.
+    // SAFETY: writes to `status` alone. If the child could not be made there is none to wait for.
     let ended = unsafe { libc::waitpid(child, &raw mut status, 0) };
     if ended == child { status.into() } else { -1 }
 }

@@ -1,40 +1,41 @@
-//! What is said to whoever has the machine changed.
+//! Events: what the keeper sends to the other side.
 
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::lines;
+use crate::stdio_lines;
 
-/// What is said.
+/// An event.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
-pub enum Said {
+pub enum Event {
     /// A line of the journal, which is on disk here.
     Journal { line: String },
-    /// All that is to be changed is written down: a line from the other side lets it be changed.
+    /// The journal has all that is to be changed. The changes begin after a line from the other
+    /// side.
     Planned,
-    /// What an interrupted run left was undone, but for what somebody else has changed since.
+    /// An interrupted run was undone, except for what others have changed since.
     Restored { changes: usize, left: Vec<String> },
-    /// All is changed.
+    /// All changes are made.
     Held,
-    /// All is undone, but for the problems, and for what somebody else has changed since and so is
-    /// left; whether somebody asked for that.
+    /// All changes are undone, except for the problems, and for what others have changed since,
+    /// which is left. `asked`: the other side wanted the end.
     Released { problems: Vec<String>, left: Vec<String>, asked: bool },
-    /// The machine reboots: into a boot that was asked for, or into its own.
+    /// The machine reboots: into the requested boot, or into its own.
     Rebooting,
-    /// Which boot of which kernel runs; `token` names one that is not the machine's own.
+    /// Which boot of which kernel runs. `token` names a boot that is not the machine's own.
     Where { boot: String, token: Option<String>, release: String },
-    /// What boots that are over have left in the machine's logs.
+    /// What earlier boots have left in the machine's logs.
     Words { text: String },
-    /// The machine is not to be changed at all just now; nothing was.
+    /// The machine may not be changed at present. Nothing was changed.
     Unfit { message: String },
     /// Nothing was changed.
     Refused { message: String },
-    /// A change failed; it is undone with the others.
+    /// A change failed. It is undone with the others.
     Failed { message: String },
 }
 
-impl From<Failure> for Said {
+impl From<Failure> for Event {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Unfit(message) => Self::Unfit { message },
@@ -44,16 +45,16 @@ impl From<Failure> for Said {
     }
 }
 
-/// Says one thing; whether anybody listens is seen by what comes, or does not.
-pub fn say(said: &impl Serialize) {
+/// Sends an event. Whether the other side still reads shows in what it sends.
+pub fn send(said: &impl Serialize) {
     let Ok(mut text) = serde_json::to_string(said) else { return };
     text.push('\n');
-    lines::write(text.as_bytes());
+    stdio_lines::write(text.as_bytes());
 }
 
-/// Says what was added to the journal.
-pub fn say_lines(lines: Vec<String>) {
+/// Sends new lines of the journal.
+pub fn send_journal_lines(lines: Vec<String>) {
     for line in lines {
-        say(&Said::Journal { line });
+        send(&Event::Journal { line });
     }
 }

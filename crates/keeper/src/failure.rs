@@ -7,15 +7,15 @@ use std::path::Path;
 /// Why something was not done.
 #[derive(Debug)]
 pub enum Failure {
-    /// The machine is not to be changed at all just now; nothing was.
+    /// The machine may not be changed at present. Nothing was changed.
     Unfit(String),
-    /// It is not to be done; nothing was changed.
+    /// The request is refused. Nothing was changed.
     Refused(String),
     /// It was tried, and failed.
     Failed(String),
 }
 
-/// What becomes of what is tried.
+/// The result of something that may fail.
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Display for Failure {
@@ -26,7 +26,7 @@ impl Display for Failure {
     }
 }
 
-/// Makes a failure of the system's error at a path.
+/// Makes a failure of a system's error at a path.
 pub fn at(path: &Path) -> impl Fn(io::Error) -> Failure {
     move |error| Failure::Failed(format!("{}: {error}", path.display()))
 }

@@ -1,28 +1,28 @@
-//! A process that restores the machine if the one that changes it is killed.
+//! The guard: a process that restores the machine if the one that changes it is killed.
 
 use std::io::Write;
 use std::process::{ChildStdin, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::boot::running_boot::reboot;
 use crate::failure::{Failure, Result};
-use crate::lines::Lines;
 use crate::restore::restore;
-use crate::running::reboot;
+use crate::stdio_lines::InputLines;
 
-/// What the guard is told to do: nothing more, or to reboot the machine.
+/// Messages to the guard: it is no longer needed, or has to reboot the machine.
 const DISMISSED: &[u8] = b"dismissed\n";
 const REBOOT: &[u8] = b"reboot\n";
 /// How long a machine may take to go down.
 const GOING_DOWN: Duration = Duration::from_secs(300);
 
-/// The guard, as the process sees it that it guards.
+/// The guard, as its parent sees it.
 pub struct Guard {
     stream: ChildStdin,
 }
 
 impl Guard {
-    /// Starts it.
+    /// Starts the guard.
     pub fn start() -> Result<Self> {
         let failed = |error| Failure::Failed(format!("the guard does not start: {error}"));
         let mut child = Command::new("/proc/self/exe")
@@ -37,22 +37,23 @@ impl Guard {
         Ok(Self { stream })
     }
 
-    /// Lets it go: all is undone.
+    /// Ends the guard: all is undone.
     pub fn dismiss(mut self) {
         let _ = self.stream.write_all(DISMISSED);
     }
 
-    /// Has it reboot the machine; if that does not go down, it undoes what was changed.
+    /// Lets the guard reboot the machine. If that does not go down, the guard undoes the changes.
     pub fn reboot(mut self) -> Result<()> {
         let sent = self.stream.write_all(REBOOT);
         sent.map_err(|error| Failure::Failed(format!("the guard is gone: {error}")))
     }
 }
 
-/// Waits until whoever changes the machine has ended; if that was too early, undoes the changes.
+/// Waits for the end of the process that changes the machine. If that is too early, undoes the
+/// changes.
 pub fn guard() -> bool {
     let _ = rustix::process::setsid();
-    let mut lines = Lines::default();
+    let mut lines = InputLines::default();
     let forever = Duration::from_secs(u64::from(u32::MAX));
     let begun = Instant::now();
     loop {

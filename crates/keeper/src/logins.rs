@@ -1,11 +1,11 @@
-//! Who is logged in at a terminal. Our own connection has none.
+//! Which users are logged in at a terminal. The keeper's own connection has none.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 const UTMP: &str = "/run/utmp";
 const SESSIONS: &str = "/run/systemd/sessions";
-/// Of a record of utmp (`struct utmp`, x86-64): its length, and where what we read lies.
+/// A record of utmp (`struct utmp`, x86-64): its length, and the kind of a login.
 const RECORD: usize = 384;
 const USER_PROCESS: u16 = 7;
 
@@ -18,7 +18,7 @@ pub fn logged_in() -> BTreeSet<String> {
     found
 }
 
-/// The users in utmp whose processes live.
+/// The users in utmp whose processes are alive.
 fn in_utmp(content: &[u8]) -> BTreeSet<String> {
     let records = content.chunks_exact(RECORD);
     let people = records.filter(|record| {
@@ -34,7 +34,7 @@ fn in_utmp(content: &[u8]) -> BTreeSet<String> {
     people.map(name).collect()
 }
 
-/// The user of a session of logind, if it is one at a terminal.
+/// The user of a session of logind, if it has a terminal.
 fn in_session(text: &str) -> Option<String> {
     let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name));
     let at_terminal = value("TTY=").is_some_and(|name| !name.is_empty());

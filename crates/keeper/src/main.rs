@@ -1,48 +1,45 @@
-//! Changes a machine that others use, for as long as something is measured there, and undoes it.
+//! The keeper: changes a machine that others use, while something is measured there, and undoes
+//! that.
 //!
-//! What was there is in a journal before anything is changed. Whoever comes next undoes what an
-//! interrupted run left: the guard, a unit of systemd at the next boot, `hardcost restore`, or the
-//! next run.
+//! The state of everything is in a journal before it is changed. What an interrupted run left is
+//! undone by whichever comes first: the guard, a unit of systemd at the next boot, `hardcost
+//! restore`, or the next run.
+//!
+//! `temporary_changes` is the way from the order to the end of the changes, and `change_setup` what
+//! comes before the first. `changes` has all that can be changed but the boot, which is in `boot`.
+//! `restore` undoes what is left, and `guard_process` calls it if the keeper is killed.
+//! `state_folder` has the journals. `events` and `stdio_lines` are the conversation with the other
+//! side.
 
-mod auditing;
-mod before;
-mod coupled;
-mod desk;
-mod entry;
+mod boot;
+mod change_setup;
+mod changes;
+mod events;
 mod failure;
-mod files;
-mod grub;
-mod guard;
-mod hold;
+mod guard_process;
 mod journal;
-mod ledger;
-mod lines;
-mod mounts;
-mod oneboot;
-mod people;
+mod logins;
 mod restore;
-mod running;
-mod said;
-mod status;
-mod thing;
-mod undo;
-mod units;
-mod wanted;
+mod safe_files;
+mod state_folder;
+mod stdio_lines;
+mod temporary_changes;
 
 use std::io::Read;
 use std::process::ExitCode;
 
+use boot::one_time_boot;
 use failure::Result;
-use restore::Given;
+use restore::GivenJournal;
 
 const USAGE: &str = "usage: hardcost-keeper VERB\n\n\
     hold              change what the first line of standard input says, and undo it when that ends\n\
     boot              reboot once with the words that the first line of standard input says\n\
-    stay SECONDS      as long as lines come: say that somebody wants the boot that runs\n\
+    stay SECONDS      as long as lines come: keep the boot that runs\n\
     where             say which boot runs\n\
     words BOOT        say what boots after that one left in logs\n\
     guard             undo what is left when standard input ends before a line came\n\
-    attend SECONDS    at boot: undo what is left, and end a boot that nobody wants any more\n\
+    attend SECONDS    at boot: undo what is left, and end a boot that is not wanted any more\n\
     restore [--force] [--people] [--booted]\n    \
                   undo what an interrupted run left; standard input may bring a journal of it,\n    \
                   of a boot if so said";
@@ -52,14 +49,16 @@ fn main() -> ExitCode {
     let second = words.get(1).map(String::as_str).unwrap_or_default();
     let seconds = second.parse().unwrap_or(60.0);
     let done = match words.first().map(String::as_str) {
-        Some("hold") => hold::hold(),
-        Some("boot") => oneboot::boot(),
-        Some("guard") => guard::guard(),
-        Some("stay") => told(&oneboot::stay(seconds)),
-        Some("where") => told(&oneboot::tell()),
-        Some("words") => told(&oneboot::last_words(second)),
-        Some("attend") => oneboot::attend(seconds).unwrap_or_else(|failure| told(&Err(failure))),
-        Some("restore") => restored(&words),
+        Some("hold") => temporary_changes::hold(),
+        Some("boot") => one_time_boot::boot(),
+        Some("guard") => guard_process::guard(),
+        Some("stay") => report(&one_time_boot::keep_alive(seconds)),
+        Some("where") => report(&one_time_boot::report_boot()),
+        Some("words") => report(&one_time_boot::boot_logs(second)),
+        Some("attend") => {
+            one_time_boot::attend(seconds).unwrap_or_else(|failure| report(&Err(failure)))
+        }
+        Some("restore") => restore(&words),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
@@ -68,21 +67,21 @@ fn main() -> ExitCode {
     if done { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn restored(words: &[String]) -> bool {
+fn restore(words: &[String]) -> bool {
     let has = |word: &str| words.iter().any(|one| one == word);
-    let mut given = Given { content: Vec::new(), boot: has("--booted") };
+    let mut given = GivenJournal { content: Vec::new(), boot: has("--booted") };
     let _ = std::io::stdin().read_to_end(&mut given.content);
     let done = restore::restore(has("--force"), has("--people"), Some(&given));
     let (problems, left) = (done.problems, done.left);
     let done = problems.is_empty();
-    said::say(&said::Said::Released { problems, left, asked: true });
+    events::send(&events::Event::Released { problems, left, asked: true });
     done
 }
 
-/// Whether something was done; if not, says why.
-fn told(done: &Result<()>) -> bool {
+/// Sends the failure, if there is one. Returns whether there is none.
+fn report(done: &Result<()>) -> bool {
     if let Err(failure) = done {
-        said::say(&said::Said::Failed { message: failure.to_string() });
+        events::send(&events::Event::Failed { message: failure.to_string() });
     }
     done.is_ok()
 }

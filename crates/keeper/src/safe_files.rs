@@ -1,7 +1,7 @@
-//! Files that others can move under our feet: no symbolic link is followed, and no name is guessable.
+//! Files in folders that others can change: no symbolic link is followed, and no name is guessable.
 //!
-//! A folder is opened once, through no link, and everything is done in what was opened. What is
-//! written gets an unpredictable name beside its place, which nobody else can have taken.
+//! A folder is opened once, without following links, and everything is done in that descriptor. A
+//! file is written under an unpredictable name, which no other process can have taken.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -17,37 +17,37 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::entry::Bytes;
 use crate::failure::{Failure, Result, at};
+use crate::journal::state::Bytes;
 
 /// The largest file that is changed.
 const MOST_BYTES: u64 = 16 << 20;
-/// Where extended attributes are read to; Linux has none that are longer.
+/// The largest extended attribute of Linux.
 const LONGEST_LABEL: usize = 64 << 10;
 /// As many links as the kernel follows.
 const MOST_LINKS: usize = 40;
-/// Which rights let others than the owner change a folder.
+/// The permission bits that let others than the owner change a folder.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 /// How the names of half-written files begin.
 const HALF_WRITTEN: &str = ".hardcost-";
-/// All rights that others than the owner may have.
+/// All permission bits of others than the owner.
 const RIGHTS_OF_OTHERS: u32 = 0o077;
 
-/// A file or folder as it is.
+/// The state of a file or folder.
 #[derive(Debug)]
-pub struct Found {
-    /// Nothing of a folder.
+pub struct FileState {
+    /// Empty for a folder.
     pub content: Vec<u8>,
     pub owner: u32,
     pub group: u32,
     pub mode: u32,
-    /// The extended attributes; none where its file system has none.
+    /// The extended attributes; none if the file system has none.
     pub labels: BTreeMap<String, Bytes>,
 }
 
-/// What a file is to be; no owner: root.
+/// The state that a file is to get; no owner: root.
 #[derive(Debug)]
-pub struct New<'a> {
+pub struct NewFile<'a> {
     pub content: &'a [u8],
     pub owner: Option<u32>,
     pub group: Option<u32>,
@@ -55,24 +55,24 @@ pub struct New<'a> {
     pub labels: &'a BTreeMap<String, Bytes>,
 }
 
-impl<'a> New<'a> {
-    /// A file of root's.
+impl<'a> NewFile<'a> {
+    /// A file of root.
     pub fn of_root(content: &'a [u8], mode: u32) -> Self {
         const NONE: &BTreeMap<String, Bytes> = &BTreeMap::new();
         Self { content, owner: None, group: None, mode, labels: NONE }
     }
 }
 
-/// A name in a folder that was opened through no link.
+/// A path whose folder was opened without following links.
 #[derive(Debug)]
-pub struct Place {
+pub struct SafePath {
     folder: OwnedFd,
     name: OsString,
     path: PathBuf,
 }
 
-impl Place {
-    /// The place at a path; `None` if its folder is not there.
+impl SafePath {
+    /// The safe path of `path`; `None` if its folder is missing.
     pub fn of(path: &Path) -> Result<Option<Self>> {
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(Failure::Refused(format!("{} names no file", path.display())));
@@ -88,12 +88,12 @@ impl Place {
         }
     }
 
-    /// The place at a path whose folder has to be there.
+    /// The safe path of a path whose folder must exist.
     pub fn there(path: &Path) -> Result<Self> {
         Self::of(path)?.ok_or_else(|| at(path)(Errno::NOENT.into()))
     }
 
-    /// Refuses a folder that others than root can look or write into.
+    /// Refuses a folder that others than root can read or write.
     pub fn check_is_roots(&self) -> Result<()> {
         let about = fstat(&self.folder).map_err(|error| self.failed(error))?;
         if about.st_uid == 0 && about.st_mode & RIGHTS_OF_OTHERS == 0 {
@@ -103,7 +103,7 @@ impl Place {
         Err(Failure::Unfit(format!("{} is not root's alone (mode 0700)", folder.display())))
     }
 
-    /// What has the name; `None`: nothing.
+    /// The status of the file; `None`: there is none.
     pub fn about(&self) -> Result<Option<Stat>> {
         match statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(about) => Ok(Some(about)),
@@ -112,7 +112,7 @@ impl Place {
         }
     }
 
-    /// Opens what has the name, unless that is a symbolic link; a new file is root's alone.
+    /// Opens the file, unless it is a symbolic link. A new file is root's alone.
     pub fn open(&self, flags: OFlags) -> Result<File> {
         self.try_open(flags).map_err(|error| self.failed(error))
     }
@@ -124,7 +124,7 @@ impl Place {
         openat(&self.folder, &self.name, flags | always, mode).map(File::from)
     }
 
-    /// Removes the name, if it is there; a folder only if nothing is in it.
+    /// Removes the file, if it exists; a folder only if it is empty.
     pub fn remove(&self) -> Result<()> {
         let Some(about) = self.about()? else { return Ok(()) };
         let is_folder = FileType::from_raw_mode(about.st_mode).is_dir();
@@ -135,12 +135,12 @@ impl Place {
         }
     }
 
-    /// Has the name be on disk.
+    /// Waits until the name is on disk.
     pub fn sync(&self) -> Result<()> {
         fsync(&self.folder).map_err(|error| self.failed(error))
     }
 
-    /// Another name in the same folder.
+    /// A half-written file's name in the same folder.
     fn beside(&self, token: &str) -> Result<Self> {
         let name: OsString = format!("{HALF_WRITTEN}{token}").into();
         let folder = self.folder.try_clone().map_err(at(&self.path))?;
@@ -152,20 +152,20 @@ impl Place {
     }
 }
 
-/// A file or folder as it is; `None`: it is not there.
-pub fn look(path: &Path) -> Result<Option<Found>> {
-    let Some(place) = Place::of(path)? else { return Ok(None) };
-    let Some(about) = place.about()? else { return Ok(None) };
-    // What is no file is not even opened: devices do things then.
+/// The state of a file or folder; `None`: it does not exist.
+pub fn look(path: &Path) -> Result<Option<FileState>> {
+    let Some(safe_path) = SafePath::of(path)? else { return Ok(None) };
+    let Some(about) = safe_path.about()? else { return Ok(None) };
+    // Only files and folders are opened: opening a device may have an effect.
     check_usual(path, &about)?;
-    let file = place.open(OFlags::RDONLY)?;
-    let about = fstat(&file).map_err(|error| place.failed(error))?;
+    let file = safe_path.open(OFlags::RDONLY)?;
+    let about = fstat(&file).map_err(|error| safe_path.failed(error))?;
     check_usual(path, &about)?;
     let mut content = Vec::new();
     if !FileType::from_raw_mode(about.st_mode).is_dir() {
         (&file).take(MOST_BYTES + 1).read_to_end(&mut content).map_err(at(path))?;
     }
-    Ok(Some(Found {
+    Ok(Some(FileState {
         content,
         owner: about.st_uid,
         group: about.st_gid,
@@ -199,24 +199,24 @@ fn labels(file: &File, path: &Path) -> Result<BTreeMap<String, Bytes>> {
     Ok(found)
 }
 
-/// Writes a file in one step: whoever reads it meets the old one or the new one.
+/// Writes a file in one step: a reader gets the old one or the new one.
 ///
-/// Until it takes its place, it has a name that ends in `token`.
-pub fn put(path: &Path, new: &New<'_>, token: &str) -> Result<()> {
-    let place = Place::there(path)?;
-    let beside = place.beside(token)?;
-    beside.remove()?; // ours, of an attempt that was interrupted
+/// Until then its name ends in `token`.
+pub fn put(path: &Path, new: &NewFile<'_>, token: &str) -> Result<()> {
+    let safe_path = SafePath::there(path)?;
+    let beside = safe_path.beside(token)?;
+    beside.remove()?; // the keeper's own, of an interrupted attempt
     let filled = fill(&beside, new).and_then(|()| {
-        renameat(&beside.folder, &beside.name, &place.folder, &place.name)
-            .map_err(|error| place.failed(error))
+        renameat(&beside.folder, &beside.name, &safe_path.folder, &safe_path.name)
+            .map_err(|error| safe_path.failed(error))
     });
     if filled.is_err() {
-        let _ = beside.remove(); // what failed is the failure to report
+        let _ = beside.remove(); // the first failure is the one to report
     }
-    filled.and_then(|()| place.sync())
+    filled.and_then(|()| safe_path.sync())
 }
 
-fn fill(beside: &Place, new: &New<'_>) -> Result<()> {
+fn fill(beside: &SafePath, new: &NewFile<'_>) -> Result<()> {
     let failed = |error: Errno| beside.failed(error);
     let mut file = beside.open(OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;
     file.write_all(new.content).map_err(at(&beside.path))?;
@@ -230,14 +230,14 @@ fn fill(beside: &Place, new: &New<'_>) -> Result<()> {
     file.sync_all().map_err(at(&beside.path))
 }
 
-/// Removes what an interrupted `put` of that token has left beside a file.
+/// Removes what an interrupted `put` with that token has left beside a file.
 pub fn clean(path: &Path, token: &str) {
-    if let Ok(Some(place)) = Place::of(path) {
-        let _ = place.beside(token).and_then(|beside| beside.remove()); // it is rarely there
+    if let Ok(Some(safe_path)) = SafePath::of(path) {
+        let _ = safe_path.beside(token).and_then(|beside| beside.remove()); // it is rarely there
     }
 }
 
-/// Removes what any interrupted `put` has left in a folder that is nobody else's.
+/// Removes what any interrupted `put` has left in a folder that is the keeper's alone.
 pub fn clean_all(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name().as_encoded_bytes().starts_with(HALF_WRITTEN.as_bytes()) {
@@ -246,17 +246,16 @@ pub fn clean_all(folder: &Path) {
     }
 }
 
-/// Removes a file, or a folder with nothing in it.
+/// Removes a file, or an empty folder.
 pub fn remove(path: &Path) -> Result<()> {
-    Place::of(path)?.map_or(Ok(()), |place| place.remove())
+    SafePath::of(path)?.map_or(Ok(()), |safe_path| safe_path.remove())
 }
 
-/// Whether a path is a folder with something in it.
+/// Whether a path is a folder that is not empty.
 pub fn is_filled(path: &Path) -> bool {
-    let opened = Place::of(path)
-        .ok()
-        .flatten()
-        .and_then(|place| step(&place.folder, &place.name).and_then(rustix::fs::Dir::new).ok());
+    let opened = SafePath::of(path).ok().flatten().and_then(|safe_path| {
+        step(&safe_path.folder, &safe_path.name).and_then(rustix::fs::Dir::new).ok()
+    });
     opened.is_some_and(|entries| {
         let real = |name: &[u8]| name != b"." && name != b"..";
         entries.flatten().any(|entry| real(entry.file_name().to_bytes()))
@@ -266,35 +265,35 @@ pub fn is_filled(path: &Path) -> bool {
 /// Makes a folder, and those above it, where they are missing.
 pub fn make_folder(path: &Path) -> Result<()> {
     let mut all: Vec<_> = path.ancestors().collect();
-    all.pop(); // the root is there
+    all.pop(); // the root exists
     for folder in all.into_iter().rev() {
-        let place = Place::there(folder)?;
-        match mkdirat(&place.folder, &place.name, Mode::from_raw_mode(0o755)) {
-            Ok(()) => place.sync()?,
+        let safe_path = SafePath::there(folder)?;
+        match mkdirat(&safe_path.folder, &safe_path.name, Mode::from_raw_mode(0o755)) {
+            Ok(()) => safe_path.sync()?,
             Err(Errno::EXIST) => {}
-            Err(error) => return Err(place.failed(error)),
+            Err(error) => return Err(safe_path.failed(error)),
         }
     }
     Ok(())
 }
 
-/// Makes an empty file where nothing has the name; whether it was made.
+/// Makes an empty file if there is none. Returns whether it was made.
 pub fn make_file(path: &Path) -> Result<bool> {
-    let place = Place::there(path)?;
+    let safe_path = SafePath::there(path)?;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    match openat(&place.folder, &place.name, flags, Mode::from_raw_mode(0o644)) {
-        Ok(_) => place.sync().map(|()| true),
+    match openat(&safe_path.folder, &safe_path.name, flags, Mode::from_raw_mode(0o644)) {
+        Ok(_) => safe_path.sync().map(|()| true),
         Err(Errno::EXIST) => Ok(false),
-        Err(error) => Err(place.failed(error)),
+        Err(error) => Err(safe_path.failed(error)),
     }
 }
 
-/// Opens a folder through no symbolic link.
+/// Opens a folder without following symbolic links.
 fn open_folder(path: &Path) -> rustix::io::Result<OwnedFd> {
     let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     match openat2(CWD, path, flags, Mode::empty(), links) {
-        // A kernel before 5.6, or a filter of system calls that is older.
+        // A kernel before 5.6, or an older filter of system calls.
         Err(Errno::NOSYS | Errno::PERM) => walk(path),
         opened => opened,
     }
@@ -322,41 +321,41 @@ fn step(folder: &OwnedFd, name: &OsStr) -> rustix::io::Result<OwnedFd> {
     openat(folder, name, flags, Mode::empty())
 }
 
-/// The path without the links on the way that root alone can have placed, such as `/var/run`.
+/// The path with those links on the way resolved that only root can have made, such as `/var/run`.
 ///
-/// Any other link on the way is refused. What has the last name is not looked at.
+/// Any other link on the way is refused. The last name itself is not resolved.
 pub fn resolved(path: &str) -> Result<String> {
     let failed = |error: Errno| at(Path::new(path))(error.into());
     let refused = |why: String| Failure::Refused(format!("{path}: {why}"));
     let mut rest: Vec<OsString> = parts(Path::new(path)).map_err(refused)?;
     let last = rest.pop().ok_or_else(|| refused("it names no file".into()))?;
-    rest.reverse(); // what comes next is at the end
+    rest.reverse(); // the next one is at the end
     let (mut folder, mut walked, mut roots, mut links) =
         (root().map_err(failed)?, PathBuf::from("/"), true, 0);
     while let Some(name) = rest.pop() {
         roots &= only_root(&folder).map_err(failed)?;
-        let place = walked.join(&name);
+        let next = walked.join(&name);
         match statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => {
-                walked = place;
+                walked = next;
                 walked.extend(rest.drain(..).rev());
             }
             Ok(about) if FileType::from_raw_mode(about.st_mode).is_symlink() => {
                 links += 1;
                 if !roots || about.st_uid != 0 || links > MOST_LINKS {
                     let why = "is a symbolic link that others than root can place";
-                    return Err(refused(format!("{} {why}: it is not followed", place.display())));
+                    return Err(refused(format!("{} {why}: it is not followed", next.display())));
                 }
                 let target = readlinkat(&folder, &name, Vec::new()).map_err(failed)?;
                 let target = PathBuf::from(OsString::from(target.to_string_lossy().as_ref()));
-                // From the root again: `..` leads out of what a link leads to.
+                // From the root again, since `..` leads out of a link's target.
                 let whole = lexical(&walked.join(target));
                 rest.extend(parts(&whole).map_err(refused)?.into_iter().rev());
                 (folder, walked, roots) = (root().map_err(failed)?, PathBuf::from("/"), true);
             }
             Ok(_) => {
                 folder = step(&folder, &name).map_err(failed)?;
-                walked = place;
+                walked = next;
             }
             Err(error) => return Err(failed(error)),
         }
@@ -365,7 +364,7 @@ pub fn resolved(path: &str) -> Result<String> {
     whole.to_str().map(str::to_owned).ok_or_else(|| refused("it is no text".into()))
 }
 
-/// The names that a path consists of.
+/// The names in a path.
 fn parts(path: &Path) -> std::result::Result<Vec<OsString>, String> {
     if !path.is_absolute() {
         return Err("it does not begin at the root".into());
@@ -379,7 +378,7 @@ fn parts(path: &Path) -> std::result::Result<Vec<OsString>, String> {
         .collect()
 }
 
-/// A path without `..`, where all before it are folders and no links.
+/// A path without `..`, if all names before that are folders and no links.
 fn lexical(path: &Path) -> PathBuf {
     let mut whole = PathBuf::from("/");
     for part in path.components() {
@@ -392,13 +391,13 @@ fn lexical(path: &Path) -> PathBuf {
     whole
 }
 
-/// Whether nobody but root can place names in a folder.
+/// Whether only root can create names in a folder.
 pub fn only_root(folder: impl AsFd) -> rustix::io::Result<bool> {
     let about = fstat(folder)?;
     Ok(about.st_uid == 0 && about.st_mode & WRITABLE_BY_OTHERS == 0)
 }
 
-/// Something that nobody can guess.
+/// An unguessable text.
 pub fn token() -> Result<String> {
     let path = Path::new("/proc/sys/kernel/random/uuid");
     Ok(fs::read_to_string(path).map_err(at(path))?.trim().replace('-', ""))
@@ -410,7 +409,7 @@ mod tests {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
     use std::path::{Path, PathBuf};
 
-    use super::{New, Place, look, make_folder, put, remove, resolved, walk};
+    use super::{NewFile, SafePath, look, make_folder, put, remove, resolved, walk};
 
     fn folder(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("keeper-{name}.{}", std::process::id()));
@@ -423,12 +422,12 @@ mod tests {
         path.to_str().unwrap().to_owned()
     }
 
-    /// Who runs the test owns what it writes, and may give it to nobody else.
-    fn new(content: &'static [u8], folder: &Path) -> New<'static> {
+    /// The user who runs the test owns what it writes, and can't give it away.
+    fn new(content: &'static [u8], folder: &Path) -> NewFile<'static> {
         let about = fs::metadata(folder).unwrap();
         let (owner, group) = (Some(about.uid()), Some(about.gid()));
         let labels = Box::leak(Box::default());
-        New { content, owner, group, mode: 0o640, labels }
+        NewFile { content, owner, group, mode: 0o640, labels }
     }
 
     #[test]
@@ -439,7 +438,7 @@ mod tests {
         fs::write(real.join("file"), "theirs").unwrap();
         symlink(&real, &link).unwrap();
         let path = link.join("file");
-        // The folder lies in one that anybody can write to.
+        // The folder is in one that all users can write to.
         let why = resolved(&text(&path)).unwrap_err().to_string();
         assert!(why.contains("others than root can place"), "{why}");
         assert!(look(&path).is_err() && remove(&path).is_err());
@@ -457,7 +456,7 @@ mod tests {
         let link = ["/var/run", "/bin", "/lib"].into_iter().find(|it| Path::new(it).is_symlink());
         let Some(link) = link else { return };
         if fs::symlink_metadata(link).unwrap().uid() != 0 {
-            return; // root is somebody else in this namespace
+            return; // root is another user in this namespace
         }
         let real = fs::canonicalize(link).unwrap();
         assert_eq!(resolved(&format!("{link}/new/file")).unwrap(), text(&real.join("new/file")));
@@ -470,7 +469,7 @@ mod tests {
         let (path, victim) = (folder.join("file"), folder.join("victim"));
         fs::write(&victim, "theirs").unwrap();
         fs::set_permissions(&victim, Permissions::from_mode(0o600)).unwrap();
-        // Even a link of the very name that nobody can guess.
+        // Even a link with the unguessable name.
         symlink(&victim, folder.join(".hardcost-t")).unwrap();
         symlink(&victim, folder.join("file.hardcost")).unwrap();
         put(&path, &new(b"ours", &folder), "t").unwrap();
@@ -487,7 +486,7 @@ mod tests {
     fn a_folder_that_others_can_enter_is_not_roots_alone() {
         let folder = folder("alone");
         fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
-        assert!(Place::there(&folder.join("lock")).unwrap().check_is_roots().is_err());
+        assert!(SafePath::there(&folder.join("lock")).unwrap().check_is_roots().is_err());
         fs::remove_dir_all(folder).unwrap();
     }
 }

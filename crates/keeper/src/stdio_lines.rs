@@ -1,27 +1,27 @@
-//! The lines of standard input and output, with time limits; audit's records are taken meanwhile.
+//! Lines on standard input and output, with time limits. Meanwhile audit's records are discarded.
 
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hardcost_linux::daemon::Daemon;
+use hardcost_linux::audit_daemon::Daemon;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read};
 use rustix::stdio::{stdin, stdout};
 
-use crate::auditing;
+use crate::changes::audit;
 use crate::failure::{Failure, Result};
 
-/// The longest line that is taken, in bytes.
+/// The longest line, in bytes.
 const LONGEST: usize = 64 << 20;
 
-/// What was read, and is no whole line yet.
+/// What was read after the last complete line.
 #[derive(Default)]
-pub struct Lines {
+pub struct InputLines {
     read: Vec<u8>,
 }
 
-impl Lines {
+impl InputLines {
     /// The next line; `None`: the stream ended, or nothing came for so long.
     pub fn next(
         &mut self,
@@ -53,18 +53,19 @@ impl Lines {
     }
 }
 
-/// How long whoever listens may take for a piece, in seconds.
+/// How long the reader may take for a piece, in seconds.
 const PATIENCE: i64 = 30;
-/// As much as a pipe takes without waiting, if it takes anything.
+/// What a pipe takes without blocking, if it takes anything.
 const PIECE: usize = 4096;
-/// Whether nobody listens any more.
-static UNHEARD: AtomicBool = AtomicBool::new(false);
+/// Whether the reader is gone.
+static NO_READER: AtomicBool = AtomicBool::new(false);
 
-/// Writes to standard output, unless nobody takes it: nothing is left changed for want of a reader.
+/// Writes to standard output. Stops if it has no reader: a missing reader must not keep changes
+/// from being undone.
 pub fn write(text: &[u8]) {
     for piece in text.chunks(PIECE) {
         let mut rest = piece;
-        while !rest.is_empty() && !UNHEARD.load(Ordering::Relaxed) {
+        while !rest.is_empty() && !NO_READER.load(Ordering::Relaxed) {
             let mut out = [PollFd::from_borrowed_fd(stdout(), PollFlags::OUT)];
             let most = Timespec { tv_sec: PATIENCE, tv_nsec: 0 };
             let written = match poll(&mut out, Some(&most)) {
@@ -75,13 +76,13 @@ pub fn write(text: &[u8]) {
             match written {
                 Ok(length) => rest = &rest[length..],
                 Err(Errno::INTR | Errno::AGAIN) => {}
-                Err(_) => UNHEARD.store(true, Ordering::Relaxed),
+                Err(_) => NO_READER.store(true, Ordering::Relaxed),
             }
         }
     }
 }
 
-/// Waits for something to read, and discards audit's records meanwhile; whether there is something.
+/// Waits for input, and discards audit's records meanwhile. Returns whether there is input.
 fn wait(most: Duration, daemon: Option<&mut Daemon>) -> Result<bool> {
     let most = Timespec::try_from(most)
         .map_err(|error| Failure::Failed(format!("no time to wait: {error}")))?;
@@ -97,7 +98,7 @@ fn wait(most: Duration, daemon: Option<&mut Daemon>) -> Result<bool> {
     let ready = !sources[0].revents().is_empty();
     drop(sources);
     if let Some(daemon) = daemon {
-        daemon.take(|_| ()).map_err(|error| auditing::explain(&error))?;
+        daemon.take(|_| ()).map_err(|error| audit::explain(&error))?;
     }
     Ok(ready)
 }

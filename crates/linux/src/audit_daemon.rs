@@ -1,4 +1,4 @@
-//! A process as the kernel's audit daemon: it is there for nothing else, or measures besides.
+//! A process as the kernel's audit daemon, whether it does nothing else or measures besides.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -7,24 +7,24 @@ use std::time::Duration;
 
 use crate::netlink::{Message, Netlink, Setting};
 
-/// How much the kernel may have on the way to us, in bytes.
+/// The size of the buffer for records that this process has not read yet, in bytes.
 const RECEIVE_BUFFER: usize = 64 << 20;
-/// How long no record may come before there are taken to be no more.
+/// After how long without a record there are taken to be no more.
 const QUIET: Duration = Duration::from_millis(1);
-/// How often to look whether there are no more.
+/// How often to check for that.
 const PATIENCE: u32 = 1000;
 
 /// This process as the kernel's audit daemon.
 ///
 /// The kernel makes no records of what its audit daemon does.
 pub struct Daemon {
-    /// Where records arrive.
+    /// The socket where records arrive.
     records: Netlink,
-    /// Where questions are asked, so that records and answers do not mix.
+    /// The socket for requests: a separate one, so that records and answers do not mix.
     pub control: Netlink,
 }
 
-/// What the kernel refuses, each method fails with; [`refused`] puts it into words.
+/// Each method fails with the kernel's refusal; [`refusal_reason`] puts it into words.
 #[expect(clippy::missing_errors_doc, reason = "said once, for all of them")]
 impl Daemon {
     /// Opens the connection to the kernel; changes nothing yet.
@@ -36,7 +36,7 @@ impl Daemon {
     /// Turns audit on and becomes its daemon. `backlog_limit`: records that the kernel may queue.
     pub fn enable(&mut self, backlog_limit: u32) -> io::Result<()> {
         let own = process::id();
-        // Registering twice is refused: there is a daemon already.
+        // Registering a second time is refused: there is a daemon already.
         let registered = self.control.status()?.daemon == own;
         let setting = Setting { daemon: (!registered).then_some(own), backlog_limit };
         self.records.enable(&setting)?;
@@ -69,14 +69,15 @@ impl Daemon {
         Ok(())
     }
 
-    /// Takes records until none is on its way; the number of those lost since the kernel started.
+    /// Takes records until no more are coming, and returns how many were lost since the kernel
+    /// started.
     pub fn settle(&mut self, mut with: impl FnMut(&Message<'_>)) -> io::Result<u32> {
         let mut quiet = 0;
         for _ in 0..PATIENCE {
             self.take(&mut with)?;
             let status = self.control.status()?;
             // A record that has left the queue need not have arrived yet: the kernel's thread that
-            // carries it runs while we wait.
+            // sends it may still have to run.
             let waiting = self.records.wait(QUIET)?;
             quiet = if status.backlog == 0 && !waiting { quiet + 1 } else { 0 };
             if quiet == 2 {
@@ -93,15 +94,15 @@ impl AsFd for Daemon {
     }
 }
 
-/// Says whether the kernel has no audit, or may not use it here.
+/// Whether the kernel has no audit, or none in this namespace.
 #[must_use]
 pub fn audit_is_absent(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EPROTONOSUPPORT | libc::ECONNREFUSED))
 }
 
-/// Says what the kernel's refusal of a request about audit means.
+/// What the kernel's refusal of a request about audit means.
 #[must_use]
-pub fn refused(source: &io::Error) -> &'static str {
+pub fn refusal_reason(source: &io::Error) -> &'static str {
     match source.raw_os_error() {
         Some(libc::EPROTONOSUPPORT) => {
             "the kernel has no audit: it was built without, or booted with audit=0"
@@ -117,14 +118,14 @@ pub fn refused(source: &io::Error) -> &'static str {
 mod tests {
     use std::io;
 
-    use super::refused;
+    use super::refusal_reason;
 
     #[test]
     fn a_refusal_is_put_into_words_and_other_failures_are_not_blamed_on_one() {
-        let words = |number| refused(&io::Error::from_raw_os_error(number));
+        let words = |number| refusal_reason(&io::Error::from_raw_os_error(number));
         assert!(words(libc::EPERM).contains("not root"));
         assert!(words(libc::EEXIST).contains("another audit daemon"));
         assert_eq!(words(libc::EIO), "audit");
-        assert_eq!(refused(&io::Error::other("x")), "audit");
+        assert_eq!(refusal_reason(&io::Error::other("x")), "audit");
     }
 }

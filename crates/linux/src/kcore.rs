@@ -1,7 +1,7 @@
-//! The kernel's own numbers, read from its memory by `/proc/kcore`.
+//! The values of the kernel's own variables, read from its memory by `/proc/kcore`.
 //!
-//! Asking by netlink has side effects: a process that asks audit for its state while the queue is
-//! full sleeps for up to a minute, and takes a wake-up that was meant for another.
+//! A request by netlink has side effects: a process that asks audit for its state while the queue
+//! is full sleeps for up to a minute, and takes a wake-up that was meant for another.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;

@@ -1,11 +1,11 @@
-//! What Linux offers, and no library that we use has: the audit subsystem's netlink messages and
-//! being its daemon, the system log, the kernel's own memory, system calls by both of its entries,
-//! mount options by their names; and what is made for audit rules to watch.
+//! Interfaces of Linux that no library in use here offers, for the other crates.
+//!
+//! Nothing in it decides what to measure or to change, and nothing in it prints.
 
-pub mod daemon;
-pub mod gate;
+pub mod audit_daemon;
 pub mod kcore;
-pub mod made;
-pub mod mounts;
+pub mod mount_options;
 pub mod netlink;
-pub mod syslog;
+pub mod rule_paths;
+pub mod syscall_entry;
+pub mod system_log;

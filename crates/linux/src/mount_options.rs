@@ -1,4 +1,4 @@
-//! Options of what is mounted, as the kernel shows them.
+//! The options of a mount, as names and as flags, and those that the kernel shows.
 
 use std::{fs, io};
 
@@ -6,7 +6,7 @@ use rustix::mount::MountFlags;
 
 const MOUNTS: &str = "/proc/self/mountinfo";
 
-/// The options that hold for a mount, and not for the whole file system.
+/// The options that belong to a mount, and not to the whole file system.
 const OPTIONS: [(&str, MountFlags); 8] = [
     ("ro", MountFlags::RDONLY),
     ("nosuid", MountFlags::NOSUID),
@@ -18,31 +18,32 @@ const OPTIONS: [(&str, MountFlags); 8] = [
     ("nosymfollow", MountFlags::from_bits_retain(256)),
 ];
 
-/// The flag of an option, where it is one of a mount.
+/// The flag of an option, if it belongs to a mount.
 #[must_use]
 pub fn flag(option: &str) -> Option<MountFlags> {
     OPTIONS.iter().find(|(name, _)| *name == option).map(|&(_, flag)| flag)
 }
 
-/// The flags of those options that are a mount's, out of options joined by commas.
+/// The flags of all options that belong to a mount, from options joined by commas.
 #[must_use]
 pub fn flags(options: &str) -> MountFlags {
     options.split(',').filter_map(flag).collect()
 }
 
-/// The options that the kernel shows for what is mounted at a path, joined by commas; `None` if
-/// nothing is.
+/// The options that the kernel shows for the mount at a path, joined by commas; `None` if there is
+/// none.
 ///
 /// # Errors
 ///
 /// The kernel's list can't be read.
-pub fn shown(path: &str) -> io::Result<Option<String>> {
+pub fn of_mount(path: &str) -> io::Result<Option<String>> {
     let mounts = fs::read_to_string(MOUNTS)
         .map_err(|error| io::Error::new(error.kind(), format!("{MOUNTS}: {error}")))?;
     Ok(options(path, &mounts).map(str::to_owned))
 }
 
-/// The same, out of the kernel's list, in which the last mount at a place is the one to be seen.
+/// The same, from the text of the kernel's list. Of several mounts at a path the last covers the
+/// others.
 fn options<'a>(path: &str, mounts: &'a str) -> Option<&'a str> {
     let path = path.replace('\\', "\\134").replace(' ', "\\040").replace('\t', "\\011");
     let mut fields = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());

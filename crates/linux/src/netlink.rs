@@ -45,10 +45,11 @@ const LONGEST: usize = 16 << 10;
 /// How long the kernel may take to answer, by default.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Of a rule (`struct audit_rule_data`): its length without its texts; the last four bytes are the
+/// The length of a rule (`struct audit_rule_data`) without its texts. Its last four bytes are the
 /// length of the texts.
 pub const RULE: usize = 1040;
-/// In a rule's flags, whose lowest byte comes first: adds it at the front of its list.
+/// The flag that adds a rule at the front of its list; the lowest byte of a rule's flags is its
+/// first.
 pub const IN_FRONT: u8 = 0x10;
 
 // Bits of a status message's mask: which of the fields to change.
@@ -97,7 +98,8 @@ pub struct Netlink {
 /// Requests fail with the kernel's error, or with `TimedOut`.
 #[expect(clippy::missing_errors_doc, reason = "said once, for all of them")]
 impl Netlink {
-    /// Opens a socket with a kernel-side buffer of `buffer` bytes, if we may request that.
+    /// Opens a socket with a kernel-side buffer of `buffer` bytes, if this process may request
+    /// that.
     pub fn open(buffer: usize) -> io::Result<Self> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let family = AddressFamily::NETLINK;
@@ -123,7 +125,7 @@ impl Netlink {
         self.set(words)
     }
 
-    /// Makes the caller the daemon, or nobody if `daemon` is 0; audit stays on or off.
+    /// Makes the caller the daemon, or removes the daemon if `daemon` is 0; audit stays on or off.
     pub fn set_daemon(&mut self, daemon: u32) -> io::Result<()> {
         let mut words = [0_u32; 10];
         words[0] = MASK_PID;

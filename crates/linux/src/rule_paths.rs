@@ -1,4 +1,4 @@
-//! Directories and files that audit rules name: they must be there before the rules are loaded.
+//! Creates directories and files that audit rules name: they must exist before rules are loaded.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File};
@@ -6,33 +6,33 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// What was made, and which inodes the paths have.
+/// How many paths were created, and the inodes of all.
 #[derive(Debug)]
-pub struct Made {
+pub struct CreatedPaths {
     /// How many directories were missing.
     pub directories: usize,
     /// How many files were missing.
     pub files: usize,
-    /// The inode's number by path: of a directory, links followed, or of what itself has the name,
-    /// as the kernel takes the paths of its rules.
+    /// The inode's number by path. Links to a directory are followed; of a file that is a link it
+    /// is the link's own number. The kernel reads the paths of its rules in the same way.
     pub inodes: BTreeMap<String, u64>,
 }
 
-/// Makes directories and empty files where they are missing; their parents too, uncounted.
+/// Creates missing directories and empty files, and their parents, which are not counted.
 ///
 /// # Errors
 ///
 /// The system's, with the path at which it occurred.
-pub fn make(directories: &[String], files: &[String]) -> io::Result<Made> {
-    let mut made = Made { directories: 0, files: 0, inodes: BTreeMap::new() };
+pub fn create(directories: &[String], files: &[String]) -> io::Result<CreatedPaths> {
+    let mut created = CreatedPaths { directories: 0, files: 0, inodes: BTreeMap::new() };
     for path in directories {
-        made.directories += usize::from(!Path::new(path).exists());
+        created.directories += usize::from(!Path::new(path).exists());
         directory(Path::new(path))?;
     }
     for path in files {
-        parents(path)?;
+        create_parents(path)?;
         match File::options().write(true).create_new(true).mode(0o644).open(path) {
-            Ok(_) => made.files += 1,
+            Ok(_) => created.files += 1,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(at(Path::new(path), &error)),
         }
@@ -40,17 +40,17 @@ pub fn make(directories: &[String], files: &[String]) -> io::Result<Made> {
     let found = directories.iter().map(|path| (path, fs::metadata(path)));
     for (path, found) in found.chain(files.iter().map(|path| (path, fs::symlink_metadata(path)))) {
         let found = found.map_err(|error| at(Path::new(path), &error))?;
-        made.inodes.insert(path.clone(), found.ino());
+        created.inodes.insert(path.clone(), found.ino());
     }
-    Ok(made)
+    Ok(created)
 }
 
-/// Makes the directories above a path where they are missing.
+/// Creates the missing directories above a path.
 ///
 /// # Errors
 ///
 /// The system's, with the path of the directory.
-pub fn parents(path: &str) -> io::Result<()> {
+pub fn create_parents(path: &str) -> io::Result<()> {
     Path::new(path).parent().map_or(Ok(()), directory)
 }
 

@@ -1,4 +1,5 @@
-//! The system log, where auditctl complains when it reads rules from a file.
+//! The socket of the system log, to which auditctl writes complaints when it reads rules from a
+//! file.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -8,7 +9,7 @@ const PATH: &str = "/dev/log";
 /// The longest message taken, in bytes.
 const LONGEST: usize = 8 << 10;
 
-/// The system log of a machine that has no other; it is there as long as this lives.
+/// The system log of a machine that has no other; it exists as long as this value.
 pub struct SystemLog {
     socket: UnixDatagram,
     /// The messages so far, one a line.
@@ -16,7 +17,7 @@ pub struct SystemLog {
 }
 
 impl SystemLog {
-    /// Opens the log; `None` where another program keeps one, or where we may not.
+    /// Opens the log; `None` if another program keeps one, or if this process may not.
     #[must_use]
     pub fn open() -> Option<Self> {
         let socket = UnixDatagram::bind(PATH).ok()?;
@@ -46,7 +47,7 @@ impl SystemLog {
 
 impl Drop for SystemLog {
     fn drop(&mut self) {
-        // Left behind it would refuse connections, which is what its absence does too.
+        // A socket left behind would refuse connections; without one they are refused too.
         let _ = std::fs::remove_file(PATH);
     }
 }

@@ -1,5 +1,6 @@
-//! What the C library and the standard library do in other programs: memory to allocate, and the
-//! functions that the compiler calls to copy, fill and compare it.
+//! The allocator, and the memory functions that the compiler calls: the program has no C library.
+//!
+//! Each function is as short as can be. None may allocate, or call another library.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::arch::asm;
@@ -8,24 +9,24 @@ use core::ptr;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-/// Small pieces are cut from as much memory at a time, in bytes.
+/// How much memory to map at a time, in bytes; small pieces are cut from it.
 const CHUNK: usize = 64 << 10;
-/// Larger pieces are mapped, each by itself.
+/// A larger piece gets a mapping of its own.
 const SMALL: usize = CHUNK / 4;
 
-/// Hands out memory. Small pieces are never taken back: the process does one thing, and ends.
-struct Memory {
+/// The allocator. It never takes small pieces back: the process does one task, and ends.
+struct Allocator {
     next: Cell<usize>,
     end: Cell<usize>,
 }
 
 // SAFETY: the program has one thread, and no handler of signals allocates.
-unsafe impl Sync for Memory {}
+unsafe impl Sync for Allocator {}
 
 #[global_allocator]
-static MEMORY: Memory = Memory { next: Cell::new(0), end: Cell::new(0) };
+static ALLOCATOR: Allocator = Allocator { next: Cell::new(0), end: Cell::new(0) };
 
-/// Maps memory; null if there is none.
+/// Maps memory; null if that fails.
 fn map(length: usize) -> *mut u8 {
     let protection = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: a new mapping, at an address that the kernel chooses.
@@ -33,9 +34,9 @@ fn map(length: usize) -> *mut u8 {
         .map_or(ptr::null_mut(), <*mut _>::cast)
 }
 
-// SAFETY: pieces lie side by side in mappings of their own, at the alignment asked for. None asks
-// for more than a page's.
-unsafe impl GlobalAlloc for Memory {
+// SAFETY: pieces do not overlap within mappings of their own, and have the alignment asked for. No
+// request asks for more than a page's.
+unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if layout.size() > SMALL {
             return map(layout.size());
@@ -54,7 +55,7 @@ unsafe impl GlobalAlloc for Memory {
 
     unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
         if layout.size() > SMALL {
-            // SAFETY: it was mapped by itself, and nobody uses it any more.
+            // SAFETY: it has a mapping of its own, and is not used any more.
             let _ = unsafe { munmap(piece.cast(), layout.size()) };
         }
     }
@@ -128,7 +129,7 @@ unsafe extern "C" fn memcmp(one: *const u8, other: *const u8, count: usize) -> i
     0
 }
 
-/// How many bytes there are before the first that is 0.
+/// The number of bytes before the first 0.
 ///
 /// # Safety
 ///

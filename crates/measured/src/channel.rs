@@ -1,4 +1,4 @@
-//! The conversation between the probe and a measured process, over a pair of sockets.
+//! The socket between the probe and a measured process, and how messages are framed on it.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,28 +10,28 @@ use rustix::net::{SendFlags, send};
 pub use crate::messages::{
     CallTask, Command, Failure, Identity, Job, Noop, Order, Plan, Program, Ready, Reply, Task, User,
 };
-use crate::sys::Fault;
+use crate::raw_syscalls::Fault;
 
 /// The longest message, in bytes: a million samples are far fewer.
 const LONGEST: u32 = 1 << 26;
 
-/// One side of the conversation: each message is its length (4 bytes) and as many bytes.
+/// One end of the connection. A message is its length (4 bytes) and as many bytes.
 pub struct Channel {
     socket: OwnedFd,
 }
 
 impl Channel {
-    /// A side of the conversation out of its socket.
+    /// The end with that socket.
     #[must_use]
     pub fn new(socket: OwnedFd) -> Self {
         Self { socket }
     }
 
-    /// Says something.
+    /// Sends a message.
     ///
     /// # Errors
     ///
-    /// The other side has gone, or the message is too long.
+    /// The other end is closed, or the message is too long.
     pub fn send(&self, message: &impl Message) -> Result<(), Fault> {
         let mut bytes = vec![0; 4];
         message.put(&mut bytes);
@@ -49,11 +49,11 @@ impl Channel {
         Ok(())
     }
 
-    /// Waits for what the other side says; `None` if it has gone.
+    /// Waits for a message; `None` if the other end is closed.
     ///
     /// # Errors
     ///
-    /// What came is no message.
+    /// The bytes are no message.
     pub fn receive<M: Message>(&self) -> Result<Option<M>, Fault> {
         let mut length = [0; 4];
         match self.fill(&mut length)? {
@@ -74,7 +74,7 @@ impl Channel {
         message.map(Some).ok_or(NO_MESSAGE)
     }
 
-    /// Reads until that is full or the other side has gone; how many bytes there were.
+    /// Reads until the buffer is full or the other end is closed. Returns the number of bytes.
     fn fill(&self, bytes: &mut [u8]) -> Result<usize, Fault> {
         let mut filled = 0;
         while filled < bytes.len() {
@@ -92,13 +92,13 @@ impl Channel {
 const CUT_OFF: Fault = Fault::Wrong("a message was cut off");
 const NO_MESSAGE: Fault = Fault::Wrong("what was said is no message");
 
-/// What can be said.
+/// What can be sent.
 pub trait Message: sealed::Wired {}
 impl Message for Order {}
 impl Message for Reply {}
 
 mod sealed {
-    use crate::wire::Wire;
+    use crate::wire_format::Wire;
 
     pub trait Wired: Wire {}
     impl<T: Wire> Wired for T {}
@@ -123,9 +123,9 @@ mod tests {
         Reply, Task, User,
     };
     use crate::clock::ClockName;
-    use crate::cputime::CpuTime;
-    use crate::pace::Pace;
-    use crate::sys::Fault;
+    use crate::cpu_time::CpuTime;
+    use crate::raw_syscalls::Fault;
+    use crate::window_start::WindowStart;
 
     fn pair() -> (Channel, Channel) {
         let flags = SocketFlags::CLOEXEC;
@@ -134,11 +134,11 @@ mod tests {
         (Channel::new(near), Channel::new(far))
     }
 
-    fn call(clock: ClockName, pace: Pace) -> Order {
+    fn call(clock: ClockName, window_start: WindowStart) -> Order {
         let name = "fork".into();
         let plan = Plan { name, batch: 1, samples: 101, warmup: 8, apart: 24 };
-        let noop = Noop { path: "/bin/noop".into(), hold: true };
-        let task = Task::Call(CallTask { clock, plan, pace, noop });
+        let noop = Noop { path: "/bin/noop".into(), keep_open: true };
+        let task = Task::Call(CallTask { clock, plan, window_start, noop });
         Order::Prepare(Job { directory: "/tmp/work.0".into(), identity: Some(1000), task })
     }
 
@@ -150,9 +150,9 @@ mod tests {
             Task::Command(Command { argv: argv.clone(), environment: environment.clone() });
         let (near, far) = pair();
         for order in [
-            call(ClockName::Tsc, Pace::Tick { later: 40_000 }),
-            call(ClockName::Monotonic, Pace::Pause(Duration::from_millis(1))),
-            call(ClockName::Tsc, Pace::None),
+            call(ClockName::Tsc, WindowStart::AfterTick { later: 40_000 }),
+            call(ClockName::Monotonic, WindowStart::AfterSleep(Duration::from_millis(1))),
+            call(ClockName::Tsc, WindowStart::Immediate),
             Order::Prepare(Job { directory: "/".into(), identity: None, task: command }),
             Order::Become(Program {
                 argv,

@@ -1,4 +1,6 @@
 //! The two clocks that can be read around a window.
+//!
+//! Reading one must cost as few instructions as possible: the cost is part of each sample.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -28,7 +30,7 @@ impl Clock for Tsc {
     #[inline]
     fn now() -> u64 {
         let (low, high): (u32, u32);
-        // SAFETY: reads a register. Without `nomem` the compiler takes it for a memory barrier.
+        // SAFETY: reads a register. Without `nomem` the compiler treats it as a memory barrier.
         unsafe { asm!("rdtsc", out("eax") low, out("edx") high, options(nostack, preserves_flags)) }
         (u64::from(high) << 32) | u64::from(low)
     }
@@ -61,7 +63,7 @@ impl ClockName {
         }
     }
 
-    /// What the clock says of `windows` windows with nothing in them.
+    /// What `windows` empty windows take by the clock.
     #[must_use]
     pub fn overhead(self, windows: usize) -> Vec<u64> {
         match self {

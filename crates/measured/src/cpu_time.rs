@@ -1,11 +1,10 @@
-//! The processor time that the kernel accounts to processes.
+//! The processor time of processes, by `getrusage`.
 
-use crate::sys::{syscall, word};
+use crate::raw_syscalls::{syscall, word};
 
 /// Time on the processor, in microseconds.
-///
-/// The sum is as exact as the kernel's clock; how it is split between user and system, most
-/// kernels only sample at each tick of the clock.
+/// The sum is as exact as the kernel's clock. Most kernels only sample how it splits between user
+/// and system, at each tick of the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTime {
     /// In programs.
@@ -21,7 +20,7 @@ impl CpuTime {
         usage(libc::RUSAGE_SELF)
     }
 
-    /// What the children of this process have used that were reaped, and theirs, and so on.
+    /// What the reaped children of this process have used, with their own reaped children.
     #[must_use]
     pub fn reaped() -> Self {
         usage(libc::RUSAGE_CHILDREN)
@@ -37,7 +36,7 @@ impl CpuTime {
     }
 }
 
-/// What the kernel says that `whom` has used.
+/// What `whom` has used.
 fn usage(whom: libc::c_int) -> CpuTime {
     // SAFETY: all zeroes is a valid value.
     let mut usage: libc::rusage = unsafe { core::mem::zeroed() };

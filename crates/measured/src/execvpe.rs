@@ -1,4 +1,4 @@
-//! Becoming a program, found as the C library's `execvpe` finds it.
+//! Executing a program, found in `PATH` as the C library's `execvpe` finds it.
 
 use alloc::collections::BTreeMap;
 use alloc::ffi::CString;
@@ -7,23 +7,23 @@ use alloc::vec::Vec;
 use core::ffi::{CStr, c_char};
 use core::ptr;
 
-use crate::sys::{Fault, syscall};
+use crate::raw_syscalls::{Fault, syscall};
 
-/// Where programs are searched for without a `PATH`.
+/// The search path without a `PATH`.
 const USUAL: &str = "/bin:/usr/bin";
-/// Runs a file that is no program to the kernel.
+/// Runs a file that the kernel does not execute itself.
 const SHELL: &CStr = c"/bin/sh";
 
 /// A program, its arguments and its environment, as the kernel takes them.
-pub struct Prepared {
-    /// Where it may be, in order.
+pub struct ExecArguments {
+    /// The paths to try, in order.
     places: Vec<CString>,
     arguments: Vec<CString>,
     environment: Vec<CString>,
 }
 
-impl Prepared {
-    /// The program `argv[0]`.
+impl ExecArguments {
+    /// The arguments for the program `argv[0]`.
     pub fn new(argv: &[String], environment: &BTreeMap<String, String>) -> Result<Self, Fault> {
         let name = argv.first().ok_or(Fault::Wrong("a command without a name"))?;
         let path = environment.get("PATH").map_or(USUAL, String::as_str);
@@ -33,7 +33,7 @@ impl Prepared {
         Ok(Self { places, arguments, environment: variables.collect::<Result<_, _>>()? })
     }
 
-    /// Becomes the program; comes back only if that fails.
+    /// Executes the program; returns only if that fails.
     pub fn execute(&self) -> Fault {
         let mut fault = Fault::Errno(libc::ENOENT);
         for place in &self.places {
@@ -52,7 +52,7 @@ impl Prepared {
         fault
     }
 
-    /// Executes that file, with `first` in the place of the name where there are any.
+    /// Executes that file. If `first` is not empty, it replaces the name.
     fn at(&self, path: &CStr, first: &[&CStr]) -> Fault {
         let own = self.arguments.iter().skip(usize::from(!first.is_empty()));
         let arguments = list(first.iter().copied().chain(own.map(CString::as_c_str)));
@@ -67,7 +67,7 @@ impl Prepared {
     }
 }
 
-/// Where a program of that name may be.
+/// The paths to try for a program's name.
 fn places(name: &str, path: &str) -> Vec<String> {
     if name.contains('/') {
         return Vec::from([name.into()]);
@@ -95,8 +95,8 @@ pub fn c_string(word: String) -> Result<CString, Fault> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Prepared, places};
-    use crate::sys::Fault;
+    use super::{ExecArguments, places};
+    use crate::raw_syscalls::Fault;
 
     #[test]
     fn a_program_is_searched_for_unless_it_has_a_path() {
@@ -107,7 +107,7 @@ mod tests {
 
     fn refused(name: &str, path: &str) -> Fault {
         let environment = BTreeMap::from([("PATH".to_owned(), path.to_owned())]);
-        Prepared::new(&[name.to_owned()], &environment).expect("words").execute()
+        ExecArguments::new(&[name.to_owned()], &environment).expect("words").execute()
     }
 
     #[test]
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(refused("no-such-program", "/bin:/nowhere"), Fault::Errno(libc::ENOENT));
         assert_eq!(refused("version", "/proc:/nowhere"), Fault::Errno(libc::EACCES));
         assert_eq!(refused("/proc", ""), Fault::Errno(libc::EACCES));
-        assert!(Prepared::new(&["a\0b".to_owned()], &BTreeMap::new()).is_err());
-        assert!(Prepared::new(&[], &BTreeMap::new()).is_err());
+        assert!(ExecArguments::new(&["a\0b".to_owned()], &BTreeMap::new()).is_err());
+        assert!(ExecArguments::new(&[], &BTreeMap::new()).is_err());
     }
 }

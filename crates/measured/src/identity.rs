@@ -1,4 +1,4 @@
-//! As whom the process runs, and becoming somebody else.
+//! The identity that the process takes on: user, login, SELinux context.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -9,41 +9,42 @@ use rustix::process::{DumpableBehavior, getuid, set_dumpable_behavior, setsid, u
 use rustix::thread::{Gid, Uid, set_thread_gid, set_thread_groups, set_thread_uid};
 
 use crate::messages::{Context, Failure, Identity, User};
-use crate::sys::syscall;
+use crate::raw_syscalls::syscall;
 
-/// What the kernel calls a login user or an audit session that was never set.
+/// The number of a login user or an audit session that was never set.
 const UNSET: u32 = u32::MAX;
 const LOGIN: &str = "/proc/self/loginuid";
 const SESSION: &str = "/proc/self/sessionid";
-/// The context of the next program that this process becomes.
+/// The context of the next program that this process executes.
 const EXEC_CONTEXT: &str = "/proc/self/attr/exec";
-/// There where SELinux is on.
+/// Exists if SELinux is on.
 const SELINUX: &str = "/sys/fs/selinux/enforce";
-/// As many I/O ports as there are.
+/// The number of I/O ports.
 const PORTS: usize = 65_536;
 
-/// Gives up what only the probe has, and what ties the process to the probe.
+/// Drops the rights that only the probe needs, and leaves its session.
 pub fn leave_probe() -> Result<(), Failure> {
-    // Takes the I/O ports away. Who has none may be refused, as where the kernel has no such call.
+    // Drops the I/O ports. The kernel may refuse, or lack the call, if the process has none.
     // SAFETY: touches no memory.
     let _ = unsafe { syscall(libc::SYS_ioperm, [0, PORTS, 0]) };
     umask(Mode::from_raw_mode(0o022));
     setsid().map(drop).context(|| "a session of its own".into())
 }
 
-/// Becomes an ordinary user with that user and group id, logged in as such, or stays who it is.
+/// Becomes the ordinary user with that user and group id, logged in as such; without an id, stays
+/// who it is.
 pub fn assume(id: Option<u32>) -> Result<Identity, Failure> {
     leave_probe()?;
     if let Some(id) = id {
-        // Refused where it is set and locked; absent where the kernel has no audit. What holds
-        // in the end is reported.
+        // Refused where it is set and locked; missing where the kernel has no audit. The result is
+        // reported.
         let _ = write_to(LOGIN, &id.to_string());
         change_user(&User { uid: id, gid: id, groups: Vec::new() })?;
     }
     Ok(identify())
 }
 
-/// Logs in for audit. A kernel without audit knows no login.
+/// Sets the login user for audit. A kernel without audit has none.
 pub fn log_in(id: u32) -> Result<(), Failure> {
     match write_to(LOGIN, &id.to_string()) {
         Err(Errno::NOENT) => Ok(()),
@@ -66,7 +67,7 @@ pub fn change_user(user: &User) -> Result<(), Failure> {
     let becoming = |kind: &str, id: u32| ["becoming ", kind, " ", &id.to_string()].concat();
     set_thread_gid(Gid::from_raw(user.gid)).context(|| becoming("group", user.gid))?;
     set_thread_uid(Uid::from_raw(user.uid)).context(|| becoming("user", user.uid))?;
-    // The change of user took this away; a process started by that user would have it.
+    // The change of user cleared this; a process that a user starts has it.
     set_dumpable_behavior(DumpableBehavior::Dumpable).context(|| "becoming dumpable".into())
 }
 
@@ -75,14 +76,14 @@ pub fn identify() -> Identity {
     Identity { uid: getuid().as_raw(), loginuid: read_number(LOGIN), session: read_number(SESSION) }
 }
 
-/// Writes to a file of `/proc`. It is not to be made, which SELinux would refuse, and log, even
-/// where it is there.
+/// Writes to a file of `/proc`. It must not be created: SELinux would refuse that, and log it, even
+/// where the file exists.
 fn write_to(path: &str, text: &str) -> io::Result<()> {
     let file = open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
     write(&file, text.as_bytes()).map(drop)
 }
 
-/// The number in a file of `/proc`; `None` where it is unset or there is no such file.
+/// The number in a file of `/proc`; `None` if it is unset or the file is missing.
 fn read_number(path: &str) -> Option<u32> {
     let file = open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let mut bytes = [0; 16];

@@ -1,19 +1,25 @@
-//! The process that is measured: it takes on a user's identity, and measures a system call or
-//! becomes a program.
+//! The measured process: it takes on a user's identity, and measures a system call or executes a
+//! program.
 //!
-//! The program is one of its own, without Rust's standard library and the C library: `fork` copies
-//! what it has touched of its memory, which no change of the probe may move. The probe uses the
-//! library for what both speak: the messages of [`channel`], clocks, and the names of the calls.
+//! Its program has neither Rust's standard library nor the C library. `fork` copies the memory that
+//! a process has touched, and no change of the probe may alter that. So nothing is added here that
+//! the measured process itself does not need. The probe shares the library: the messages of
+//! [`channel`], the clocks, and the names of the calls.
+//!
+//! `run_task` is the process from its start to its end. `calls` has the calls, and `call` is what
+//! each of them must be able to do; `named_call` runs the windows of one. `window` is a window, and
+//! `window_start` the moment when each begins. `messages` says what probe and process send each
+//! other, `wire_format` in which bytes, `channel` by which socket.
 
 #![cfg_attr(not(test), no_std)]
-// Only another program of ours sees what the feature opens.
+// Only `caller` uses what the feature makes public.
 #![cfg_attr(feature = "caller", allow(clippy::missing_errors_doc, clippy::must_use_candidate))]
 // A test has nothing to look after while it waits.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 extern crate alloc;
 
-mod become_program;
+pub mod audit_inode_buckets;
 #[cfg(not(feature = "caller"))]
 mod call;
 #[cfg(feature = "caller")]
@@ -24,20 +30,20 @@ mod calls;
 pub mod calls;
 pub mod channel;
 pub mod clock;
-pub mod cputime;
-#[cfg(not(feature = "caller"))]
-mod entry;
-#[cfg(feature = "caller")]
-pub mod entry;
-pub mod filelists;
+pub mod cpu_time;
+mod execvpe;
 mod identity;
 mod messages;
-pub mod pace;
+#[cfg(not(feature = "caller"))]
+mod named_call;
+#[cfg(feature = "caller")]
+pub mod named_call;
 #[cfg(feature = "planted")]
-mod planted;
-pub mod sys;
-pub mod task;
+mod planted_cost;
+pub mod raw_syscalls;
+pub mod run_task;
 mod window;
-mod wire;
+pub mod window_start;
+mod wire_format;
 
 pub use calls::NAMES;

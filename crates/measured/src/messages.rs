@@ -1,4 +1,4 @@
-//! What the probe and the measured process say to each other.
+//! The messages between the probe and the measured process.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -6,42 +6,42 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::clock::ClockName;
-use crate::cputime::CpuTime;
-use crate::pace::Pace;
-use crate::sys::Fault;
-use crate::wire::{Wire, fields};
+use crate::cpu_time::CpuTime;
+use crate::raw_syscalls::Fault;
+use crate::window_start::WindowStart;
+use crate::wire_format::{Wire, fields};
 
-/// What the probe tells the process.
+/// From the probe to the process.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Order {
-    /// First of all: what to do, where and as whom. The process prepares and is `Ready`.
+    /// The first order: a task for an ordinary user. The process prepares, and replies `Ready`.
     Prepare(Job),
-    /// First of all: the program to become. The process prepares and is `Ready`.
+    /// The first order: a program to execute. The process prepares, and replies `Ready`.
     Become(Program),
-    /// Begin. A call is then `Done`; a command or program is never heard of again.
+    /// Begin. A call then replies `Done`; a command or program sends nothing more.
     Go,
-    /// Hand over the samples.
+    /// Send the samples.
     Report,
 }
 
-/// What to do as an ordinary user.
+/// A task for an ordinary user.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Job {
     /// The working directory.
     pub directory: String,
-    /// The user and group id to take on, login id included; `None`: stay who you are.
+    /// The user and group id to take on, login id included; `None`: keep the own ones.
     pub identity: Option<u32>,
     /// What to do.
     pub task: Task,
 }
 fields!(Job { directory, identity, task });
 
-/// A program, and as whom and where it runs.
+/// A program, with its identity and working directory.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Program {
     /// The program (searched for in `PATH`) and its arguments.
     pub argv: Vec<String>,
-    /// `None`: stay who you are.
+    /// `None`: keep the own one.
     pub user: Option<User>,
     /// The login id for audit.
     pub login: Option<u32>,
@@ -56,7 +56,7 @@ pub struct Program {
 }
 fields!(Program { argv, user, login, context, environment, folder, stdin });
 
-/// Whom to become.
+/// An identity to take on.
 #[derive(Debug, PartialEq, Eq)]
 pub struct User {
     /// The user.
@@ -68,12 +68,12 @@ pub struct User {
 }
 fields!(User { uid, gid, groups });
 
-/// What a process is there for.
+/// What a process is started for.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Task {
     /// Measure a call.
     Call(CallTask),
-    /// Become a program.
+    /// Execute a program.
     Command(Command),
 }
 
@@ -85,46 +85,46 @@ pub struct CallTask {
     /// Which call, how often.
     pub plan: Plan,
     /// When each window begins.
-    pub pace: Pace,
+    pub window_start: WindowStart,
     /// The program that ends at once.
     pub noop: Noop,
 }
-fields!(CallTask { clock, plan, pace, noop });
+fields!(CallTask { clock, plan, window_start, noop });
 
-/// Which call, how often.
+/// Which call, and how often.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Plan {
     /// One of [`NAMES`](crate::NAMES).
     pub name: String,
     /// Operations in a timed window.
     pub batch: u32,
-    /// Windows that count.
+    /// Windows that are reported.
     pub samples: u32,
-    /// Windows before them.
+    /// Windows before them, which are not.
     pub warmup: u32,
-    /// Milliseconds from the end of a window to the next, at least, where they go by ticks.
+    /// Milliseconds from the end of a window to the next, at least, if windows begin after a tick.
     pub apart: u32,
 }
 fields!(Plan { name, batch, samples, warmup, apart });
 
-/// Where the program is that ends at once.
+/// The path of the program that ends at once.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Noop {
     /// Its path.
     pub path: String,
     /// Whether to open it before becoming an ordinary user, who may not reach the path, and to
-    /// execute what was opened.
-    pub hold: bool,
+    /// execute that descriptor.
+    pub keep_open: bool,
 }
 
 impl Wire for Noop {
     fn put(&self, out: &mut Vec<u8>) {
         self.path.put(out);
-        u8::from(self.hold).put(out);
+        u8::from(self.keep_open).put(out);
     }
 
     fn take(from: &mut &[u8]) -> Option<Self> {
-        Some(Self { path: Wire::take(from)?, hold: u8::take(from)? != 0 })
+        Some(Self { path: Wire::take(from)?, keep_open: u8::take(from)? != 0 })
     }
 }
 
@@ -138,7 +138,7 @@ pub struct Command {
 }
 fields!(Command { argv, environment });
 
-/// What the process tells the probe.
+/// From the process to the probe.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Reply {
     /// Prepared; waits for `Go`.
@@ -151,17 +151,17 @@ pub enum Reply {
     Failed(Failure),
 }
 
-/// A process that is prepared.
+/// The state of a process that is prepared.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ready {
-    /// As whom.
+    /// Its identity.
     pub identity: Identity,
     /// What preparing has used.
     pub used: CpuTime,
 }
 fields!(Ready { identity, used });
 
-/// As whom a process runs.
+/// The identity of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// Its user id.
@@ -176,9 +176,9 @@ fields!(Identity { uid, loginuid, session });
 /// What went wrong in the process.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What was tried, and on what, or all that there is to say.
+    /// What was tried, and on what, or the whole message.
     pub what: String,
-    /// The system's answer, as an error number.
+    /// The system's error number.
     pub errno: Option<i32>,
 }
 fields!(Failure { what, errno });
@@ -193,15 +193,15 @@ impl Failure {
         }
     }
 
-    /// A failure that the system has no part in.
+    /// A failure that is no error of the system.
     pub fn saying(what: impl Into<String>) -> Self {
         Self { what: what.into(), errno: None }
     }
 }
 
-/// Says what was tried when the system refused it.
+/// Adds what was tried to the system's error.
 pub trait Context<T> {
-    /// Adds what was tried, and on what; only worked out after a failure.
+    /// Adds what was tried, and on what; evaluated only after a failure.
     fn context(self, what: impl FnOnce() -> String) -> Result<T, Failure>;
 }
 
@@ -287,12 +287,12 @@ impl Wire for ClockName {
     }
 }
 
-impl Wire for Pace {
+impl Wire for WindowStart {
     fn put(&self, out: &mut Vec<u8>) {
         match self {
-            Self::None => out.push(2),
-            Self::Tick { later } => tagged(0, later, out),
-            Self::Pause(pause) => {
+            Self::Immediate => out.push(2),
+            Self::AfterTick { later } => tagged(0, later, out),
+            Self::AfterSleep(pause) => {
                 tagged(1, &u64::try_from(pause.as_micros()).unwrap_or(u64::MAX), out);
             }
         }
@@ -300,9 +300,9 @@ impl Wire for Pace {
 
     fn take(from: &mut &[u8]) -> Option<Self> {
         match u8::take(from)? {
-            0 => u32::take(from).map(|later| Self::Tick { later }),
-            1 => u64::take(from).map(|pause| Self::Pause(Duration::from_micros(pause))),
-            2 => Some(Self::None),
+            0 => u32::take(from).map(|later| Self::AfterTick { later }),
+            1 => u64::take(from).map(|pause| Self::AfterSleep(Duration::from_micros(pause))),
+            2 => Some(Self::Immediate),
             _ => None,
         }
     }
@@ -319,7 +319,7 @@ impl Wire for CpuTime {
     }
 }
 
-/// Appends which kind a value is of, and the value.
+/// Appends a value behind the tag of its kind.
 fn tagged(tag: u8, value: &impl Wire, out: &mut Vec<u8>) {
     out.push(tag);
     value.put(out);

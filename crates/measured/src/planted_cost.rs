@@ -1,28 +1,29 @@
-//! A known cost after each operation: for a bench of the instrument, in no program that is shipped.
+//! A known cost after each operation, for a benchmark of the instrument. No shipped program has it.
 
 use core::arch::asm;
 
-use crate::call::{Call, Setup};
-use crate::sys::Fault;
+use crate::call::{Call, CallSetup};
+use crate::raw_syscalls::Fault;
 
-/// Turns of the loop without a cost: so many that where it ends is not foreseen, with one or without.
+/// Iterations of the loop without a cost: enough that its end is mispredicted, with a cost or
+/// without.
 const WITHOUT: u64 = 64;
 
 /// A call, and a loop of so many multiplications after it.
-pub struct Planted<C> {
+pub struct PlantedCost<C> {
     call: C,
     turns: u64,
 }
 
-impl<C: Call> Planted<C> {
-    /// The call with so many multiplications more than without a cost.
+impl<C: Call> PlantedCost<C> {
+    /// The call with so many further multiplications.
     pub fn new(call: C, count: u32) -> Self {
         Self { call, turns: WITHOUT + u64::from(count) }
     }
 }
 
-impl<C: Call> Call for Planted<C> {
-    fn prepare(setup: &Setup) -> Result<Self, Fault> {
+impl<C: Call> Call for PlantedCost<C> {
+    fn prepare(setup: &CallSetup) -> Result<Self, Fault> {
         Ok(Self::new(C::prepare(setup)?, 0))
     }
 
@@ -33,9 +34,10 @@ impl<C: Call> Call for Planted<C> {
     #[inline]
     fn operate(&mut self) -> Result<(), Fault> {
         self.call.operate()?;
-        // Between two fences it overlaps with nothing, and each turn waits for the one before. The
-        // same code runs with a cost and without.
-        // SAFETY: changes two registers that nobody else has.
+        // Between two fences the loop overlaps with nothing, and each iteration waits for the one
+        // before. The same code runs with a cost and without.
+        //
+        // SAFETY: changes two registers that the compiler keeps for nothing else.
         unsafe {
             asm!(
                 "lfence",

@@ -1,4 +1,4 @@
-//! System calls without the C library in between: the operations that are measured.
+//! System calls without the C library, as they are measured.
 
 use core::arch::asm;
 
@@ -7,12 +7,12 @@ use core::arch::asm;
 pub enum Fault {
     /// The kernel's error number.
     Errno(i32),
-    /// The call succeeded and did not do what it should have.
+    /// The call succeeded with a wrong result.
     Wrong(&'static str),
 }
 
 impl Fault {
-    /// What the kernel's negative answer says.
+    /// The error in the kernel's negative result.
     #[cold]
     fn new(result: isize) -> Self {
         i32::try_from(-result).map_or(Self::Wrong("an error number out of range"), Self::Errno)
@@ -58,7 +58,7 @@ pub unsafe fn syscall<const N: usize>(
             options(nostack),
         );
     }
-    // The kernel answers with a negative error number, of which there are at most 4095.
+    // The kernel returns a negative error number, of which there are at most 4095.
     if (-4095..0).contains(&result) { Err(Fault::new(result)) } else { Ok(unsigned(result)) }
 }
 
@@ -68,7 +68,7 @@ const fn unsigned(number: isize) -> usize {
     usize::from_ne_bytes(number.to_ne_bytes())
 }
 
-/// A number as the kernel takes it for an argument.
+/// A number as an argument of a system call.
 #[inline]
 #[must_use]
 pub const fn word(number: i32) -> usize {
@@ -97,11 +97,11 @@ pub fn expect_bytes(moved: usize, asked: usize) -> Result<(), Fault> {
 ///
 /// # Safety
 ///
-/// The child must only make system calls and end by [`exit`]: it has but this one thread, and
-/// what the parent would clean up at its end is none of its business.
+/// The child must only make system calls and end by [`exit`]: it has but this one thread, and must
+/// not run what the parent would clean up at its end.
 #[inline]
 pub unsafe fn fork() -> Result<i32, Fault> {
-    // SAFETY: without shared memory and with no stack of its own, the child goes on on a copy.
+    // SAFETY: without shared memory and without a stack of its own, the child continues on a copy.
     let pid = unsafe { syscall(libc::SYS_clone, [word(libc::SIGCHLD)]) }?;
     i32::try_from(pid).map_err(|_| Fault::Wrong("a process id out of range"))
 }

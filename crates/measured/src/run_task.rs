@@ -1,4 +1,4 @@
-//! What the measured process does: takes on an identity and does one task.
+//! The measured process from start to end: takes on an identity, and does one task.
 
 use alloc::string::{String, ToString};
 use core::ffi::CStr;
@@ -12,26 +12,26 @@ use rustix::process::chdir;
 use rustix::stdio::dup2_stdin;
 use rustix::thread::set_name;
 
-use crate::become_program::{Prepared, c_string};
-use crate::call::Setup;
+use crate::call::CallSetup;
 use crate::calls;
 use crate::channel::Channel;
-use crate::cputime::CpuTime;
-use crate::entry::Handshake;
+use crate::cpu_time::CpuTime;
+use crate::execvpe::{ExecArguments, c_string};
 use crate::identity::{assume, change_user, identify, leave_probe, log_in, take_context};
 use crate::messages::{
     CallTask, Command, Context, Failure, Identity, Job, Noop, Order, Program, Ready, Reply, Task,
 };
-use crate::pace::{Pace, sleep};
-use crate::sys::Fault;
+use crate::named_call::Handshake;
+use crate::raw_syscalls::Fault;
+use crate::window_start::{WindowStart, sleep};
 
-/// What the process is called among others. It was executed by a descriptor's number.
+/// The process's name. It was executed by a descriptor's number.
 const NAME: &CStr = c"measured";
-/// How long to let the probe get from `Go` to waiting before the first window.
+/// How long the probe may take from `Go` to its wait before the first window.
 const PAUSE: Duration = Duration::from_millis(2);
 const OUT_OF_PLACE: &[u8] = b"hardcost-measured is for hardcost-probe's own use\n";
 
-/// Does what it is told over the socket that is its standard input; the exit status.
+/// Does the task that comes over the socket on standard input; returns the exit status.
 #[must_use]
 pub fn run() -> u8 {
     let Ok(channel) = take_channel() else {
@@ -45,7 +45,7 @@ pub fn run() -> u8 {
     }
 }
 
-/// Takes the socket away from standard input, where it is in the way of a command.
+/// Moves the socket away from standard input, which a command needs.
 fn take_channel() -> Result<Channel, Fault> {
     let input = stream(0);
     getpeername(input)?;
@@ -56,7 +56,7 @@ fn take_channel() -> Result<Channel, Fault> {
 
 /// A standard stream.
 fn stream(number: i32) -> BorrowedFd<'static> {
-    // SAFETY: nobody closes it; where nobody opened it, calls fail.
+    // SAFETY: it is never closed; if it was not open, calls fail.
     unsafe { BorrowedFd::borrow_raw(number) }
 }
 
@@ -67,40 +67,45 @@ fn open_to_read(path: &str) -> Result<OwnedFd, Fault> {
 fn work(channel: &Channel) -> Result<(), Failure> {
     match hear(channel)? {
         Some(Order::Prepare(job)) => prepare(channel, job),
-        Some(Order::Become(program)) => turn_into(channel, program),
+        Some(Order::Become(program)) => become_program(channel, program),
         _ => Err(Failure::saying("expected to hear what to do")),
     }
 }
 
-/// Does something as an ordinary user.
+/// Does a task as an ordinary user.
 fn prepare(channel: &Channel, job: Job) -> Result<(), Failure> {
     let Job { directory, identity, task } = job;
     match task {
         Task::Call(task) => {
-            // Who is no longer root may not reach it.
-            let (noop, _held) = find(&task.noop)?;
-            let identity = go_there(directory, identity)?;
-            let setup = Setup { batch: task.plan.batch, pace: task.pace, noop: c_word(noop)? };
+            // An ordinary user may not reach the path.
+            let (noop, _held) = noop_path(&task.noop)?;
+            let identity = enter_directory(directory, identity)?;
+            let setup = CallSetup {
+                batch: task.plan.batch,
+                window_start: task.window_start,
+                noop: c_word(noop)?,
+            };
             measure(channel, identity, &task, &setup)
         }
         Task::Command(command) => {
-            let identity = go_there(directory, identity)?;
+            let identity = enter_directory(directory, identity)?;
             execute(channel, identity, command)
         }
     }
 }
 
-/// Becomes that user, in that directory.
-fn go_there(directory: String, identity: Option<u32>) -> Result<Identity, Failure> {
+/// Takes on the identity, and enters the directory.
+fn enter_directory(directory: String, identity: Option<u32>) -> Result<Identity, Failure> {
     let identity = assume(identity)?;
     chdir(&*directory).context(|| directory)?;
     Ok(identity)
 }
 
-/// By which path to execute the program that ends at once, and what has to stay open for that.
-fn find(noop: &Noop) -> Result<(String, Option<OwnedFd>), Failure> {
-    let Noop { path, hold } = noop;
-    if !hold {
+/// The path by which to execute the program that ends at once, and the descriptor that must stay
+/// open for it.
+fn noop_path(noop: &Noop) -> Result<(String, Option<OwnedFd>), Failure> {
+    let Noop { path, keep_open } = noop;
+    if !keep_open {
         return Ok((path.clone(), None));
     }
     let held = open_to_read(path).context(|| path.clone())?;
@@ -112,8 +117,8 @@ fn c_word(word: String) -> Result<alloc::ffi::CString, Failure> {
     c_string(word).context(|| copy)
 }
 
-/// Becomes a program of the system; comes back only if that fails.
-fn turn_into(channel: &Channel, program: Program) -> Result<(), Failure> {
+/// Executes a program of the system; returns only if that fails.
+fn become_program(channel: &Channel, program: Program) -> Result<(), Failure> {
     leave_probe()?;
     if let Some(path) = program.stdin {
         let file = open_to_read(&path).context(|| path.clone())?;
@@ -138,31 +143,31 @@ fn measure(
     channel: &Channel,
     identity: Identity,
     task: &CallTask,
-    setup: &Setup,
+    setup: &CallSetup,
 ) -> Result<(), Failure> {
     let name = &task.plan.name;
-    let entry = calls::find(name).ok_or_else(|| Failure::saying(["no call ", name].concat()))?;
-    let mut conversation = Conversation { channel, identity, pace: task.pace };
-    let samples = entry.run(task.clock, &task.plan, setup, &mut conversation)?;
+    let call = calls::find(name).ok_or_else(|| Failure::saying(["no call ", name].concat()))?;
+    let mut conversation = Conversation { channel, identity, window_start: task.window_start };
+    let samples = call.run(task.clock, &task.plan, setup, &mut conversation)?;
     say(channel, &Reply::Samples(samples))
 }
 
-/// The conversation around the samples.
+/// What the process sends and waits for around the samples.
 struct Conversation<'a> {
     channel: &'a Channel,
     identity: Identity,
-    pace: Pace,
+    window_start: WindowStart,
 }
 
 impl Handshake for Conversation<'_> {
     fn begin(&mut self) -> Result<(), Failure> {
         await_go(self.channel, self.identity)?;
-        if matches!(self.pace, Pace::Tick { .. }) {
-            // It is some ticks until the first window.
+        if matches!(self.window_start, WindowStart::AfterTick { .. }) {
+            // The first window is some ticks away.
             return Ok(());
         }
-        // On one processor the probe may still be busy when the process goes on; without a pause
-        // it would get its turn within a window.
+        // On one processor the probe may still be busy when the process resumes. Without a pause it
+        // would get its turn within a window.
         sleep(PAUSE).context(|| "sleeping".into())
     }
 
@@ -183,10 +188,10 @@ fn await_go(channel: &Channel, identity: Identity) -> Result<(), Failure> {
     }
 }
 
-/// Becomes a program; comes back only if that fails. The channel closes when it succeeds.
+/// Executes a program; returns only if that fails. If it succeeds, the channel closes.
 fn execute(channel: &Channel, identity: Identity, command: Command) -> Result<(), Failure> {
     let Command { mut argv, environment } = command;
-    let prepared = Prepared::new(&argv, &environment);
+    let prepared = ExecArguments::new(&argv, &environment);
     let name = if argv.is_empty() { "a command".into() } else { argv.swap_remove(0) };
     let prepared = prepared.context(|| name.clone())?;
     await_go(channel, identity)?;

@@ -7,7 +7,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 use crate::call::Call;
 use crate::clock::Clock;
-use crate::sys::Fault;
+use crate::raw_syscalls::Fault;
 
 /// Runs one window of `batch` operations and returns its length in the clock's unit.
 ///
@@ -25,17 +25,17 @@ pub fn window<K: Clock, C: Call>(call: &mut C, batch: u32) -> Result<u64, Fault>
     Ok(end.wrapping_sub(start))
 }
 
-/// Room for samples that is there before the first of them is taken.
+/// Memory for samples, allocated before the first window.
 ///
-/// It is shared memory: a fork has no page of it to copy, so the number of samples does not
-/// change what `fork` costs.
+/// It is shared memory: a fork copies no page of it, so the number of samples does not change what
+/// `fork` costs.
 pub struct Samples {
     start: NonNull<u64>,
     count: usize,
 }
 
 impl Samples {
-    /// Room for `count` samples, each page of it present.
+    /// Memory for `count` samples, with all pages present.
     pub fn new(count: usize) -> Result<Self, Fault> {
         // SAFETY: a new mapping, at an address that the kernel chooses.
         let start = unsafe {
@@ -49,7 +49,7 @@ impl Samples {
 
     /// The samples, 0 where none has been stored yet.
     pub fn slots(&mut self) -> &mut [u64] {
-        // SAFETY: the mapping is that long, zeroed, and ours alone.
+        // SAFETY: the mapping is that long, zeroed, and used by nothing else.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.count) }
     }
 }

@@ -1,12 +1,12 @@
-//! When timed windows begin.
+//! When each timed window begins.
 //!
-//! What a window leaves behind, such as memory that the kernel frees after a grace period or records
-//! for the audit daemon, has to be done with before the next one begins; and where the kernel's tick
-//! falls must not decide what a window costs. So under the instruction counter each window begins
-//! some ticks after the one before, and always as far from a tick.
+//! Work that a window leaves for later, such as memory that the kernel frees after a grace period
+//! or records for the audit daemon, must be over before the next window. And the position of the
+//! kernel's tick must not decide what a window costs. So under the instruction counter each window
+//! begins some ticks after the one before, always at the same distance from a tick.
 //!
-//! Meanwhile the process works, though at nothing. If it slept, the processor would be idle, and the
-//! emulator skips idle time now and then from a clock that it has not brought up to date (see
+//! Until then the process executes instructions without effect. If it slept, the processor would be
+//! idle, and the emulator sometimes skips idle time by a clock that it has not updated (see
 //! docs/determinism.md). A processor that is never idle is exact at the first attempt.
 
 use core::arch::asm;
@@ -15,67 +15,68 @@ use core::time::Duration;
 
 use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
-use crate::sys::{Fault, syscall, word};
+use crate::raw_syscalls::{Fault, syscall, word};
 
-/// From the tick to a window: the tick's own work and what it wakes are over. No longer than that,
-/// since the scheduler ages its averages every 1,048,576 ns: where a window wakes somebody, such as
-/// the kernel's audit thread, and that falls between the last tick and now, it takes 74 instructions.
+/// From the tick to a window: the tick's own work and what it wakes are over. It is no longer than
+/// that, because the scheduler ages its averages every 1,048,576 ns. If that falls between the last
+/// tick and a window that wakes a process, such as the kernel's audit thread, the window takes 74
+/// instructions more.
 const AFTER_TICK: u64 = 60_000;
-/// So often a window may be late before it begins twice as far from the tick.
+/// After so many late attempts a window begins twice as far from the tick.
 const ATTEMPTS: u32 = 4;
-/// No window begins farther from the tick than [`AFTER_TICK`] doubled so often.
+/// How often [`AFTER_TICK`] is doubled at most.
 const DOUBLINGS: u32 = 5;
-/// So close to a window no tick comes, so that instructions alone tell the time.
+/// So close to a window no tick comes, so only instructions take time.
 const CLOSE: u64 = 100_000;
-/// The longest work between two looks at the clock: a tick prolongs it by less than [`CLOSE`].
+/// The longest work between two readings of the clock: a tick prolongs it by less than [`CLOSE`].
 const LONGEST: u64 = 1_000_000;
-/// Instructions that are executed at a stretch. Each takes a nanosecond.
+/// Instructions in one unit of work. Each takes a nanosecond.
 const BLOCK: u64 = 500;
-/// By so much a window may begin later than it should.
+/// How late a window may begin.
 const LATE: u64 = 2 * BLOCK;
-/// So many nanoseconds in a second.
+/// Nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;
-/// So many nanoseconds in a millisecond.
+/// Nanoseconds in a millisecond.
 const MILLISECOND: u64 = 1_000_000;
 
-/// How windows are kept apart.
+/// When a window begins after the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
-    /// Not at all.
-    None,
-    /// By sleeping so long.
-    Pause(Duration),
-    /// By working for some ticks, to the same distance from a tick each time: so many nanoseconds
-    /// further than usual, but at most a quarter of the way to the next.
-    Tick {
-        /// How much further.
+pub enum WindowStart {
+    /// At once.
+    Immediate,
+    /// After a sleep of that length.
+    AfterSleep(Duration),
+    /// After work for some ticks, each time at the same distance from a tick: so many nanoseconds
+    /// more than usual, but at most a quarter of the way to the next tick.
+    AfterTick {
+        /// How many nanoseconds more.
         later: u32,
     },
 }
 
-/// Keeps windows apart.
-pub enum Pacer {
+/// Waits for the begin of the next window.
+pub enum WindowTimer {
     /// By sleeping so long.
-    Pause(Duration),
-    /// By the tick: when one came, and how long after it the next does, in nanoseconds.
+    Sleep(Duration),
+    /// By ticks. All times are in nanoseconds.
     Tick {
         /// When a tick came.
         phase: u64,
         /// From one tick to the next.
         period: u64,
-        /// How much later in a tick windows begin than usual.
+        /// How much later than usual after a tick windows begin.
         later: u64,
     },
 }
 
-impl Pacer {
-    /// Finds out what it takes to keep that pace.
+impl WindowTimer {
+    /// A timer for such windows; finds out when ticks come.
     #[must_use]
-    pub fn new(pace: Pace) -> Self {
-        match pace {
-            Pace::None => Self::Pause(Duration::ZERO),
-            Pace::Pause(pause) => Self::Pause(pause),
-            Pace::Tick { later } => {
+    pub fn new(window_start: WindowStart) -> Self {
+        match window_start {
+            WindowStart::Immediate => Self::Sleep(Duration::ZERO),
+            WindowStart::AfterSleep(pause) => Self::Sleep(pause),
+            WindowStart::AfterTick { later } => {
                 let period = period();
                 let later = u64::from(later).min(period / 4);
                 Self::Tick { phase: next_tick(), period, later }
@@ -83,16 +84,16 @@ impl Pacer {
         }
     }
 
-    /// From one tick to the next, in nanoseconds; 0 where it is not by the tick.
+    /// From one tick to the next, in nanoseconds; 0 if windows do not depend on ticks.
     #[must_use]
     pub fn period(&self) -> u64 {
         match *self {
-            Self::Pause(_) => 0,
+            Self::Sleep(_) => 0,
             Self::Tick { period, .. } => period,
         }
     }
 
-    /// How many ticks there are from one reading of the monotonic clock to another.
+    /// How many ticks come between two readings of the monotonic clock.
     #[must_use]
     pub fn ticks(&self, from: u64, to: u64) -> u64 {
         let Self::Tick { phase, period, .. } = *self else { return 0 };
@@ -100,14 +101,15 @@ impl Pacer {
         before(to).saturating_sub(before(from))
     }
 
-    /// Waits until the next window may begin: by ticks, so many milliseconds from now or later.
+    /// Waits until the next window may begin. By ticks, that is at least so many milliseconds from
+    /// now.
     ///
     /// # Errors
     ///
     /// The kernel refuses to let the process sleep.
     pub fn wait(&self, apart: u32) -> Result<(), Fault> {
         match *self {
-            Self::Pause(pause) => sleep(pause),
+            Self::Sleep(pause) => sleep(pause),
             Self::Tick { phase, period, later } => {
                 let mut earliest = monotonic() + u64::from(apart) * MILLISECOND;
                 let mut late = 0;
@@ -119,7 +121,7 @@ impl Pacer {
                     if now <= begin + LATE {
                         return Ok(());
                     }
-                    // Others had more to do than usual.
+                    // The tick's work took longer than usual.
                     earliest = now;
                     late += 1;
                 }
@@ -139,18 +141,18 @@ fn next_tick() -> u64 {
     }
 }
 
-/// From one tick to the next, in nanoseconds: what the coarse clock advances by.
+/// From one tick to the next, in nanoseconds: the resolution of the coarse clock.
 fn period() -> u64 {
     nanoseconds(clock_getres(ClockId::MonotonicCoarse)).max(1)
 }
 
-/// What the monotonic clock says, in nanoseconds.
+/// The monotonic clock, in nanoseconds.
 #[must_use]
 pub fn monotonic() -> u64 {
     read(ClockId::Monotonic)
 }
 
-/// What a clock says, in nanoseconds.
+/// A clock, in nanoseconds.
 fn read(clock: ClockId) -> u64 {
     nanoseconds(clock_gettime(clock))
 }
@@ -159,7 +161,7 @@ fn nanoseconds(time: Timespec) -> u64 {
     time.tv_sec.unsigned_abs() * SECOND + time.tv_nsec.unsigned_abs()
 }
 
-/// Works until the monotonic clock says so; what it says then.
+/// Works until that time of the monotonic clock. Returns its last reading.
 #[must_use]
 pub fn work_until(time: u64) -> u64 {
     loop {
@@ -178,7 +180,7 @@ pub fn work_until(time: u64) -> u64 {
     }
 }
 
-/// Sleeps so long, if at all.
+/// Sleeps for that time, unless it is zero.
 pub(crate) fn sleep(pause: Duration) -> Result<(), Fault> {
     if pause.is_zero() {
         return Ok(());
@@ -186,7 +188,7 @@ pub(crate) fn sleep(pause: Duration) -> Result<(), Fault> {
     sleep_until(monotonic() + u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX / 2))
 }
 
-/// Sleeps until the monotonic clock says so.
+/// Sleeps until that time of the monotonic clock.
 fn sleep_until(nanoseconds: u64) -> Result<(), Fault> {
     let part = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     let time =
@@ -203,17 +205,17 @@ fn sleep_until(nanoseconds: u64) -> Result<(), Fault> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MILLISECOND, Pace, Pacer, monotonic};
+    use super::{MILLISECOND, WindowStart, WindowTimer, monotonic};
 
     #[test]
     fn windows_begin_at_one_distance_from_a_tick_and_apart() {
-        let pacer = Pacer::new(Pace::Tick { later: 0 });
-        let Pacer::Tick { phase, period, .. } = pacer else { panic!("not by ticks") };
+        let timer = WindowTimer::new(WindowStart::AfterTick { later: 0 });
+        let WindowTimer::Tick { phase, period, .. } = timer else { panic!("not by ticks") };
         let before = monotonic();
-        pacer.wait(24).expect("waited");
+        timer.wait(24).expect("waited");
         let after = monotonic();
         assert!(after - before >= 24 * MILLISECOND);
-        assert_eq!(pacer.ticks(phase, phase + 3 * period), 3);
-        assert_eq!(pacer.ticks(phase + 1, phase + period - 1), 0);
+        assert_eq!(timer.ticks(phase, phase + 3 * period), 3);
+        assert_eq!(timer.ticks(phase + 1, phase + period - 1), 0);
     }
 }

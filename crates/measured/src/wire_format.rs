@@ -1,4 +1,5 @@
-//! Values as bytes, for two processes of one build: numbers little-endian, lengths before contents.
+//! The wire format of messages, between two programs of one build: little-endian numbers, lengths
+//! before contents.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -8,20 +9,20 @@ use alloc::vec::Vec;
 pub trait Wire: Sized {
     /// Appends the value.
     fn put(&self, out: &mut Vec<u8>);
-    /// Takes a value off the front; `None` if it isn't one.
+    /// Takes a value off the front; `None` if the bytes are none.
     fn take(from: &mut &[u8]) -> Option<Self>;
 }
 
 /// Implements [`Wire`] for a structure: its fields in order.
 macro_rules! fields {
     ($name:ident { $($field:ident),+ }) => {
-        impl $crate::wire::Wire for $name {
+        impl $crate::wire_format::Wire for $name {
             fn put(&self, out: &mut alloc::vec::Vec<u8>) {
                 $(self.$field.put(out);)+
             }
 
             fn take(from: &mut &[u8]) -> Option<Self> {
-                $(let $field = $crate::wire::Wire::take(from)?;)+
+                $(let $field = $crate::wire_format::Wire::take(from)?;)+
                 Some(Self { $($field),+ })
             }
         }
@@ -46,12 +47,12 @@ macro_rules! number {
 }
 number!(u8, u32, i32, u64);
 
-/// Appends how many there are.
+/// Appends a number of items.
 fn put_count(count: usize, out: &mut Vec<u8>) {
     (count as u64).put(out);
 }
 
-/// Takes how many there are. Each has a byte at least, so there can't be more than bytes.
+/// Takes a number of items. Each has at least one byte, so there can't be more items than bytes.
 fn take_count(from: &mut &[u8]) -> Option<usize> {
     usize::try_from(u64::take(from)?).ok().filter(|&count| count <= from.len())
 }

@@ -1,22 +1,22 @@
-//! Where answers go.
+//! The stream of answers, one line each.
 
 use std::io::Write;
 
-use crate::ascii::write_line;
 use crate::error::{Context, Result};
 use crate::protocol::Answer;
+use crate::protocol::ascii_json::write_line;
 
-/// Where answers go.
-pub struct Out(Box<dyn Write>);
+/// The stream of answers.
+pub struct AnswerStream(Box<dyn Write>);
 
-impl Out {
-    /// Answers that go to `out`.
+impl AnswerStream {
+    /// A stream that writes to `out`.
     pub fn new(out: Box<dyn Write>) -> Self {
         Self(out)
     }
 
-    /// Says one thing.
-    pub fn say(&mut self, answer: &Answer) -> Result<()> {
+    /// Writes one answer.
+    pub fn write(&mut self, answer: &Answer) -> Result<()> {
         write_line(&mut *self.0, answer).context(|| "writing an answer".into())
     }
 }

@@ -1,4 +1,4 @@
-//! The clocks that can be read around a window, by the protocol's names.
+//! The clocks that can be read around a window, with their names in the protocol.
 
 pub use hardcost_measured::clock::{Clock, ClockName, Tsc};
 

@@ -1,25 +1,25 @@
-//! What can go wrong, in words for the one who sent the request.
+//! Why a request failed, in words for its sender.
 
 use std::collections::BTreeMap;
 use std::io;
 
-use hardcost_measured::sys::Fault;
+use hardcost_measured::raw_syscalls::Fault;
 
 /// A failed request.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The system refused something.
+    /// The system returned an error.
     #[error("{what}: {source}")]
     System {
         /// What was tried, and on what.
         what: String,
-        /// The system's answer.
+        /// The system's error.
         source: io::Error,
     },
     /// The request is not well-formed.
     #[error("cannot be understood: {0}")]
     Json(#[from] serde_json::Error),
-    /// Something with what explains it: the ends of logs.
+    /// A failure with the logs that explain it.
     #[error("{message}")]
     Explained {
         /// What went wrong.
@@ -42,7 +42,7 @@ impl Error {
     }
 }
 
-/// Why the kernel refused something, as the standard library has it.
+/// A fault of the measured process's library as an error of the standard library.
 pub fn refusal(fault: Fault) -> io::Error {
     match fault {
         Fault::Errno(number) => io::Error::from_raw_os_error(number),
@@ -53,9 +53,9 @@ pub fn refusal(fault: Fault) -> io::Error {
 /// The result of something done for a request.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Says what was tried when the system refused it.
+/// Adds what was tried to the system's error.
 pub trait Context<T> {
-    /// Adds what was tried, and on what; only worked out after a failure.
+    /// Adds what was tried, and on what; evaluated only after a failure.
     fn context(self, what: impl FnOnce() -> String) -> Result<T>;
 }
 

@@ -1,4 +1,4 @@
-//! Requests about files and settings.
+//! Requests that make, write and read files, and that write settings.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -7,17 +7,22 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use hardcost_linux::made;
+use hardcost_linux::rule_paths;
 use rustix::fs::{statvfs, sync};
 
 use crate::error::{Context, Error, Result};
 use crate::protocol::Answer;
-use crate::system::{group_id, tail, user_id};
+use crate::whole_system::{group_id, tail, user_id};
 
 /// Makes directories and empty files where they are missing.
 pub fn make(directories: &[String], files: &[String]) -> Result<Answer> {
-    let made = made::make(directories, files).map_err(|why| Error::Other(why.to_string()))?;
-    Ok(Answer::Made { directories: made.directories, files: made.files, inodes: made.inodes })
+    let created =
+        rule_paths::create(directories, files).map_err(|why| Error::Other(why.to_string()))?;
+    Ok(Answer::Made {
+        directories: created.directories,
+        files: created.files,
+        inodes: created.inodes,
+    })
 }
 
 /// Writes a file.
@@ -25,19 +30,19 @@ pub fn install(path: String, mode: u32, content: &str, owner: &Owner) -> Result<
     let content = BASE64_STANDARD.decode(content);
     let content =
         content.map_err(|why| Error::Other(format!("{path}: its content is not base64: {why}")))?;
-    made::parents(&path).map_err(|why| Error::Other(why.to_string()))?;
+    rule_paths::create_parents(&path).map_err(|why| Error::Other(why.to_string()))?;
     fs::write(&path, &content).map_err(|source| full(&path, source))?;
     if owner.user.is_some() || owner.group.is_some() {
         let user = owner.user.as_deref().map(user_id).transpose()?;
         let group = owner.group.as_deref().map(group_id).transpose()?;
         chown(&path, user, group).context(|| path.clone())?;
     }
-    // After writing, as what is there already may have another mode.
+    // After the write, because an existing file may have another mode.
     fs::set_permissions(&path, Permissions::from_mode(mode)).context(|| path.clone())?;
     Ok(Answer::Installed { path, bytes: content.len() })
 }
 
-/// Whose a file is to be, by name or number; nobody: whoever writes it.
+/// A file's owner, by name or number; none: the writer.
 #[derive(Debug, Default)]
 pub struct Owner {
     /// The user.
@@ -46,7 +51,7 @@ pub struct Owner {
     pub group: Option<String>,
 }
 
-/// Says of a failure to write how much room there is.
+/// Adds to a full disk's error how much room there is.
 fn full(path: &str, source: io::Error) -> Error {
     if source.kind() != ErrorKind::StorageFull {
         return Error::System { what: path.to_owned(), source };
@@ -59,8 +64,8 @@ fn full(path: &str, source: io::Error) -> Error {
     Error::Other(format!("{path}: {source}{room}"))
 }
 
-/// The end of a file.
-pub fn tell(name: String, path: String, most: u64) -> Result<Answer> {
+/// Reads the end of a file.
+pub fn read_end(name: String, path: String, most: u64) -> Result<Answer> {
     match tail(&path, most) {
         Ok((text, bytes)) => {
             let text = Some(String::from_utf8_lossy(&text).into_owned());
@@ -73,21 +78,21 @@ pub fn tell(name: String, path: String, most: u64) -> Result<Answer> {
     }
 }
 
-/// Writes back what is dirty, and drops what the kernel remembers of files.
+/// Writes back dirty pages, and drops the kernel's caches of files.
 pub fn drop_caches() -> Result<Answer> {
     const DROP: &str = "/proc/sys/vm/drop_caches";
     sync();
-    // Pages are 1, names and inodes are 2.
+    // 1 drops pages, 2 names and inodes.
     fs::write(DROP, "3").context(|| DROP.into())?;
     Ok(Answer::Dropped {})
 }
 
-/// Writes a setting, and says what it was before and is now.
+/// Writes a setting; answers with its old and new value.
 pub fn write(path: String, value: Option<&str>) -> Result<Answer> {
     let before = read(&path);
     let unreadable = || Error::Other(format!("{path}: its own value can't be read"));
     let value = value.or(before.as_deref()).ok_or_else(unreadable)?.to_owned();
-    // One call of write: the kernel takes each for a value of its own.
+    // In one call of write: the kernel takes each call for a whole value.
     File::options()
         .write(true)
         .truncate(true)

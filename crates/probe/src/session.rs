@@ -1,93 +1,96 @@
-//! A session: requests are done in order, up to the first that fails.
+//! A session: does requests in order, up to the first that fails.
+//!
+//! Every service must be alive before and after each request.
 
 use std::io::{self, Write};
 
 use rustix::system::uname;
 
-use crate::alarm;
-use crate::audit::{self, Audit, Said};
+use crate::answer_stream::AnswerStream;
+use crate::audit::{self, AuditDaemon, AuditctlOutput};
 use crate::error::{Context, Error, Result};
-use crate::files::Owner;
-use crate::measure::Bench;
-use crate::out::Out;
-use crate::perturb::Perturbed;
-use crate::place::Place;
-use crate::processors::Processors;
+use crate::file_requests::{self, Owner};
+use crate::guest::busy_loop::BusyLoop;
+use crate::log_counts;
+use crate::machine::Machine;
+use crate::measure::calls::{self, Conditions};
+use crate::measure::cpu_affinity::Processors;
+use crate::measure::perturbation::Perturbed;
+use crate::measure::{command, perf_counters};
+use crate::processes::job_timeout;
+use crate::processes::wait::Deadline;
 use crate::protocol::{Answer, CommandPlan, PROTOCOL_VERSION, Request, What, parse};
-use crate::spinner::Spinner;
-use crate::system::{self, Company, Guard, Services, Since};
-use crate::wait::Deadline;
-use crate::watch::Watch;
-use crate::{command, counters, files, measure, tally};
+use crate::recorders::{Recording, RecordingEpoch};
+use crate::whole_system::{self, Background, ServiceList, Watchdog};
 
 /// What lasts from one request to the next.
 pub struct Session {
     /// Where the probe runs.
-    place: Place,
+    machine: Machine,
     /// The audit daemon, once asked for.
-    audit: Option<Audit>,
+    audit: Option<AuditDaemon>,
     /// The services that were started.
-    services: Services,
-    guard: Guard,
-    watch: Option<Watch>,
-    /// What is changed that means nothing.
+    services: ServiceList,
+    watchdog: Watchdog,
+    recording: Option<Recording>,
+    /// The perturbation in force.
     perturbed: Perturbed,
     /// How long a job may take.
     seconds: u32,
-    /// What is halted while something is measured.
-    spinner: Option<Spinner>,
-    /// Where it is measured.
+    /// What keeps the processor busy; paused while something is measured.
+    busy_loop: Option<BusyLoop>,
+    /// The processors to measure on.
     processors: Processors,
-    out: Out,
+    out: AnswerStream,
 }
 
 impl Session {
     /// A session whose answers go to `out`.
-    pub fn new(place: Place, out: Box<dyn Write>) -> Self {
+    pub fn new(machine: Machine, out: Box<dyn Write>) -> Self {
         Self {
-            place,
+            machine,
             audit: None,
-            services: Services::new(place),
-            guard: Guard::default(),
-            watch: None,
+            services: ServiceList::new(machine),
+            watchdog: Watchdog::default(),
+            recording: None,
             perturbed: Perturbed::default(),
-            seconds: alarm::HALF_A_DAY,
-            spinner: None,
+            seconds: job_timeout::HALF_A_DAY,
+            busy_loop: None,
             processors: Processors::default(),
-            out: Out::new(out),
+            out: AnswerStream::new(out),
         }
     }
 
-    /// The same with other time for a job, in seconds.
+    /// The same with another time limit for the job, in seconds.
     pub fn within(self, seconds: u32) -> Self {
         Self { seconds, ..self }
     }
 
     /// The same with a process that keeps the processor busy while nothing is measured.
-    pub fn beside(self, spinner: Option<Spinner>) -> Self {
-        Self { spinner, ..self }
+    pub fn with_busy_loop(self, busy_loop: Option<BusyLoop>) -> Self {
+        Self { busy_loop, ..self }
     }
 
-    /// The same on other processors than this process may use anyway.
+    /// The same with those processors.
     pub fn on(self, processors: Processors) -> Self {
         Self { processors, ..self }
     }
 
-    /// Says one thing.
-    fn say(&mut self, answer: &Answer) -> Result<()> {
-        self.out.say(answer)
+    /// Writes one answer.
+    fn write(&mut self, answer: &Answer) -> Result<()> {
+        self.out.write(answer)
     }
 
-    /// Says who is there. `gap`: ticks of the stop for a snapshot.
+    /// Writes the first answer. `gap`: ticks of the stop for a snapshot.
     pub fn hello(&mut self, gap: Option<u64>) -> Result<()> {
         let kernel = uname().release().to_string_lossy().into_owned();
         let probe = env!("CARGO_PKG_VERSION");
-        self.say(&Answer::Hello { protocol: PROTOCOL_VERSION, probe, kernel, gap })
+        self.write(&Answer::Hello { protocol: PROTOCOL_VERSION, probe, kernel, gap })
     }
 
-    /// Does a job, one request a line, and says when it is over. Whether all of it was done.
+    /// Does a job, one request a line, and writes its end. Returns whether all of it was done.
     pub fn run(&mut self, lines: impl Iterator<Item = io::Result<Vec<u8>>>) -> Result<bool> {
-        alarm::set(self.seconds)?;
+        job_timeout::set(self.seconds)?;
         let mut done = true;
         let full =
             |line: &io::Result<Vec<u8>>| !matches!(line, Ok(line) if line.trim_ascii().is_empty());
@@ -97,16 +100,16 @@ impl Session {
                 .and_then(|line| self.request(index, &line));
             if let Err(error) = result {
                 let message = error.to_string();
-                self.guard.watch_logs(index, &message);
+                self.watchdog.arm_for_logs(index, &message);
                 let mut logs = self.services.logs();
                 logs.extend(error.logs());
-                self.say(&Answer::Error { request: Some(index), message, logs })?;
+                self.write(&Answer::Error { request: Some(index), message, logs })?;
                 done = false;
                 break;
             }
         }
         self.services.end();
-        self.say(&Answer::End)?;
+        self.write(&Answer::End)?;
         Ok(done)
     }
 
@@ -114,17 +117,17 @@ impl Session {
     fn request(&mut self, index: usize, line: &[u8]) -> Result<()> {
         self.services.check()?;
         let request = parse(line)?;
-        self.call_guard(index, &request);
+        self.arm_watchdog(index, &request);
         let answered = self.answer(request);
-        self.guard.rest();
-        // Why a service died says more than that somebody got no answer from it.
+        self.watchdog.disarm();
+        // A dead service is a better reason than the lack of an answer from it.
         self.services.check()?;
         self.services.reap_orphans();
         answered
     }
 
-    /// Has somebody watch over a request that a service may hold up.
-    fn call_guard(&mut self, index: usize, request: &Request) {
+    /// Arms the watchdog for a request that a service may block.
+    fn arm_watchdog(&mut self, index: usize, request: &Request) {
         let limit = match request {
             Request::Calls { limit, .. } => Some(limit.unwrap_or(self.seconds.into())),
             Request::Command(CommandPlan { limit, runs, .. }) => {
@@ -138,95 +141,96 @@ impl Session {
         };
         let services = self.services.list();
         let concerned = matches!(request, Request::Start(_)) || !services.is_empty();
-        if self.place == Place::Guest && concerned {
-            self.guard.watch(index, limit, services);
+        if self.machine == Machine::Guest && concerned {
+            self.watchdog.arm(index, limit, services);
         }
     }
 
     /// Does one request.
     fn answer(&mut self, request: Request) -> Result<()> {
-        let (place, since) = (self.place, self.since());
+        let (machine, since) = (self.machine, self.since());
         let answer = match request {
-            Request::Make { directories, files } => files::make(&directories, &files)?,
+            Request::Make { directories, files } => file_requests::make(&directories, &files)?,
             Request::Install { path, mode, base64, owner, group } => {
-                files::install(path, mode, &base64, &Owner { user: owner, group })?
+                file_requests::install(path, mode, &base64, &Owner { user: owner, group })?
             }
-            Request::Write { path, value } => files::write(path, value.as_deref())?,
+            Request::Write { path, value } => file_requests::write(path, value.as_deref())?,
             Request::Audit { rules, backlog_limit } => self.start_audit(&rules, backlog_limit)?,
             Request::Calls { clock, calls, limit, copies, counters } => {
                 let deadline = Deadline::within(limit)?;
-                let allotted = self.processors.beside(copies)?;
-                let (company, out) = self.parts();
-                let mut bench = Bench { place, clock, deadline, company, allotted, counters };
-                return measure::calls(&mut bench, &calls, out);
+                let allocation = self.processors.for_copies(copies)?;
+                let (background, out) = self.parts();
+                let mut conditions =
+                    Conditions { machine, clock, deadline, background, allocation, counters };
+                return calls::measure(&mut conditions, &calls, out);
             }
             Request::Counters { names } => {
-                let refused = counters::refusal(&names)?;
+                let refused = perf_counters::refusal(&names)?;
                 Answer::Counters { names, refused }
             }
             Request::Command(plan) => {
-                let (mut company, out) = self.parts();
-                return command::measure(&plan, place, &mut company, out);
+                let (mut background, out) = self.parts();
+                return command::measure(&plan, machine, &mut background, out);
             }
-            Request::Run(job) => system::run(&job, &mut self.parts().0, since)?,
-            Request::Start(job) => system::start(job, &mut self.parts().0, since)?,
-            Request::Stop(job) => system::stop(&job, &mut self.parts().0)?,
-            Request::Mount { path, options } => system::mount(path, &options)?,
-            Request::Read { name, path, tail } => files::tell(name, path, tail)?,
-            Request::Count(job) => tally::count(job)?,
+            Request::Run(job) => whole_system::run(&job, &mut self.parts().0, since)?,
+            Request::Start(job) => whole_system::start(job, &mut self.parts().0, since)?,
+            Request::Stop(job) => whole_system::stop(&job, &mut self.parts().0)?,
+            Request::Mount { path, options } => whole_system::mount(path, &options)?,
+            Request::Read { name, path, tail } => file_requests::read_end(name, path, tail)?,
+            Request::Count(job) => log_counts::count(job)?,
             Request::Await { name, until, limit } => {
-                system::until(name, until, limit, &mut self.parts().0)?
+                whole_system::until(name, until, limit, &mut self.parts().0)?
             }
-            Request::DropCaches {} => files::drop_caches()?,
+            Request::DropCaches {} => file_requests::drop_caches()?,
             Request::Perturb { number } => {
-                self.perturbed = Perturbed::by(number, place)?;
+                self.perturbed = Perturbed::by(number, machine)?;
                 Answer::Perturbed { number }
             }
-            Request::Watch { what, period } => self.begin_watch(&what, period)?,
-            Request::Unwatch {} => self.end_watch()?,
+            Request::Watch { what, period } => self.begin_recording(&what, period)?,
+            Request::Unwatch {} => self.end_recording()?,
         };
-        self.say(&answer)
+        self.write(&answer)
     }
 
-    fn begin_watch(&mut self, what: &[What], period: u64) -> Result<Answer> {
-        if self.watch.is_some() {
+    fn begin_recording(&mut self, what: &[What], period: u64) -> Result<Answer> {
+        if self.recording.is_some() {
             return Err(Error::Other("there is a watch already".into()));
         }
-        self.watch = Some(Watch::begin(what, period, self.place)?);
+        self.recording = Some(Recording::begin(what, period, self.machine)?);
         Ok(Answer::Watching {})
     }
 
-    fn end_watch(&mut self) -> Result<Answer> {
+    fn end_recording(&mut self) -> Result<Answer> {
         let missing = || Error::Other("unwatch needs watch first".into());
-        Ok(Answer::Watched(self.watch.take().ok_or_else(missing)?.end()?))
+        Ok(Answer::Watched(self.recording.take().ok_or_else(missing)?.end()?))
     }
 
-    /// Becomes the audit daemon, unless it is that already, and loads rules.
+    /// Becomes the audit daemon, unless it already is, and loads rules.
     fn start_audit(&mut self, rules: &str, backlog_limit: u32) -> Result<Answer> {
         let audit = match &mut self.audit {
             Some(audit) => audit,
-            none => none.insert(Audit::new()?),
+            none => none.insert(AuditDaemon::new()?),
         };
         audit.enable(backlog_limit)?;
-        let (mut company, _) = self.parts();
-        let Said { exit, stdout, stderr } = audit::load(rules, &mut company)?;
-        let loaded = company.audit.map_or(Ok(0), Audit::loaded)?;
+        let (mut background, _) = self.parts();
+        let AuditctlOutput { exit, stdout, stderr } = audit::load(rules, &mut background)?;
+        let loaded = background.audit.map_or(Ok(0), AuditDaemon::loaded)?;
         Ok(Answer::Audit { exit, stdout, stderr, loaded })
     }
 
-    /// All that goes on beside what is waited for, and where answers go.
-    fn parts(&mut self) -> (Company<'_>, &mut Out) {
-        let company = Company {
+    /// What needs attention while the probe waits, and the stream of answers.
+    fn parts(&mut self) -> (Background<'_>, &mut AnswerStream) {
+        let background = Background {
             audit: self.audit.as_mut(),
             services: &mut self.services,
             perturbation: self.perturbed.perturbation,
-            spinner: self.spinner.as_ref(),
+            busy_loop: self.busy_loop.as_ref(),
         };
-        (company, &mut self.out)
+        (background, &mut self.out)
     }
 
-    /// Since when it is watched.
-    fn since(&self) -> Since {
-        Since(self.watch.as_ref().map(|watch| watch.epoch))
+    /// When the recording began.
+    fn since(&self) -> RecordingEpoch {
+        RecordingEpoch(self.recording.as_ref().map(|recording| recording.epoch))
     }
 }

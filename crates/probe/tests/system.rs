@@ -222,7 +222,7 @@ fn a_service_answers_at_a_port_or_a_socket() {
     let held = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let ready = json!({"tcp": held.local_addr().expect("bound").port()});
     let refused = error(&[start("sleep 60", &ready, &json!({}))]);
-    assert!(text(&refused["message"]).ends_with("is taken: somebody else listens there"));
+    assert!(text(&refused["message"]).ends_with("is taken: another program listens there"));
     let talk = json!({"send": "hello\n", "expect": "said hello"});
     for (script, ready) in [(tcp, json!({"tcp": port})), (unix, json!({"unix": path}))] {
         let ready = with(ready, &talk);
@@ -434,7 +434,7 @@ fn a_service_that_prints_is_heard_while_calls_are_measured_and_a_deadline_holds(
 #[test]
 fn a_service_that_prints_without_end_holds_up_nothing_that_is_measured() {
     let service = start("exec yes", &json!({"run": ["true"]}), &json!({}));
-    // The service would stand still if nobody took what it prints, and so would its log.
+    // The service would block if its output were not read, and its log would stop.
     let grown = "until [ $(stat -c %s /tmp/hardcost.$PPID/s.log) -gt 3000000 ]; do sleep .01; done";
     let calls = json!([{"name": "null", "batch": 100, "samples": 9, "warmup": 1, "apart": 0}]);
     let answers = done(&[

@@ -1,4 +1,5 @@
-//! What Rust's standard library does in other programs: memory, and the end after a fault.
+//! The allocator, by the C library's `malloc`, and the panic handler: the plugin has no standard
+//! library.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::ffi::c_void;
@@ -11,14 +12,14 @@ unsafe extern "C" {
     fn abort() -> !;
 }
 
-/// The C library's memory.
-struct Memory;
+/// The C library's allocator.
+struct Allocator;
 
 #[global_allocator]
-static MEMORY: Memory = Memory;
+static ALLOCATOR: Allocator = Allocator;
 
-// SAFETY: the C library aligns to 16 bytes, more than what is here asks for.
-unsafe impl GlobalAlloc for Memory {
+// SAFETY: the C library aligns to 16 bytes, more than any request here needs.
+unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: any size will do.
         unsafe { malloc(layout.size()) }.cast()
@@ -37,6 +38,6 @@ unsafe impl GlobalAlloc for Memory {
 
 #[panic_handler]
 fn panicked(_: &PanicInfo<'_>) -> ! {
-    // SAFETY: ends QEMU, which is reported.
+    // SAFETY: ends QEMU; hardcost reports that.
     unsafe { abort() }
 }

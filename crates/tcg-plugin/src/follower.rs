@@ -1,153 +1,162 @@
-//! Follows the guest block by block, and counts what was executed by whom.
+//! Follows the guest block by block, and counts instructions by call stack.
 //!
-//! Programs of ours read the clock at the begin of a window and at its end. In between an instruction
-//! counts for the stack of functions that it was executed under; outside of windows, and in those
-//! that nobody wants, nothing is counted, and next to no time spent.
+//! Our own programs read the clock at the begin of a window and at its end. Within a window an
+//! instruction counts for the functions that it was executed under. Outside of windows, and in
+//! windows that are not asked for, nothing is counted, and next to no time spent.
+//!
+//! Nothing here decodes instructions, or calls QEMU except to read the guest's memory.
+//!
+//! `state_graph` remembers where each step from block to block led, and `cacheable_steps` decides
+//! which steps it may remember. Any other step is worked out: in `stack_changes` between blocks
+//! with a callback, in `skipped_code` where blocks without one ran in between.
+//! `kernel_state_counts` keeps the counts of the kernel's states until they are added to the call
+//! tree. `scheduler_events` is what a trace shows, `report` the text of all results.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 
-use crate::blocks::Blocks;
-use crate::context::Context;
-use crate::decode::{Block, BlockNumber};
-use crate::frames::Frames;
-use crate::guest::{Names, Read};
-use crate::landings::Unheard;
-use crate::noteworthy::Heard;
-use crate::progress::{Between, Executed, Progress, executed};
-use crate::schedule::Schedule;
-use crate::states::{Number, States, Walk};
+use crate::code::block::{Block, BlockNumber};
+use crate::code::block_counters::{CounterDeltas, Executed, SkippedBetween, executed};
+use crate::code::numbered_blocks::NumberedBlocks;
+use crate::code::skipped_blocks::SkippedBlocks;
+use crate::follower::scheduler_events::SchedulerEvents;
+use crate::follower::state_graph::{StateGraph, StateId, StateWalk};
+use crate::process_names::{ProcessNames, Read};
+use crate::stacks::call_stack::CallStack;
+use crate::stacks::call_tree::{Label, Node};
+use crate::stacks::frames::Frames;
 use crate::symbols::{Role, Symbols};
-use crate::tree::{Label, Node};
+use crate::trace_points::AccessPurpose;
 
-mod leading;
-mod passing;
-mod reporting;
-mod unheard;
+mod cacheable_steps;
+mod kernel_state_counts;
+mod report;
+mod scheduler_events;
+mod skipped_code;
+mod stack_changes;
+pub mod state_graph;
 
-/// How large a process's stack in the kernel is, and a multiple of what it begins at.
+/// The size and alignment of a process's stack in the kernel.
 const STACK: u64 = 16 << 10;
 const NAMELESS: &str = "[unknown]";
 
 /// Follows a guest.
 pub struct Follower {
-    walk: &'static Walk,
-    /// The blocks that are heard of.
-    pub blocks: Blocks,
-    /// Those that are not.
-    pub unheard: Unheard,
-    states: States,
-    /// The state that the guest is in, or was in when this was last looked at; `None` while nothing is
-    /// counted.
-    at: Option<Number>,
-    /// What is known of the guest's code.
+    walk: &'static StateWalk,
+    /// The blocks with a callback.
+    pub blocks: NumberedBlocks,
+    /// The blocks without one.
+    pub skipped: SkippedBlocks,
+    graph: StateGraph,
+    /// The current state, or the last one that was looked up; `None` outside of windows.
+    at: Option<StateId>,
+    /// The symbols of the guest's code.
     pub symbols: Symbols,
     read: Read,
-    names: Option<Names>,
+    names: Option<ProcessNames>,
     frames: Frames,
-    contexts: BTreeMap<u64, Context>,
-    current: Context,
-    /// Where the stack in the kernel is of the process that runs; 0: not known yet.
+    call_stacks: BTreeMap<u64, CallStack>,
+    current: CallStack,
+    /// The address of the running process's stack in the kernel; 0: not known yet.
     stack: u64,
-    /// Where that of the next one is, between the moment when its stack is taken and that when it
-    /// goes on.
+    /// The address of the next process's stack, from its first use to the moment when that process
+    /// resumes.
     next_stack: Option<u64>,
-    /// While nothing is counted: how many instructions the block has that runs, if it reads the
-    /// clock.
+    /// Outside of windows: the number of instructions of the running block, if it reads the clock.
     reading: Option<u64>,
-    /// How many readings of the clock there were, and how many are to be passed over.
+    /// How many clock readings there were, and how many are ignored.
     readings: u64,
     skip: u64,
     idle: u64,
-    stretches: String,
-    /// Who ran when; `None` where nobody wants to know.
-    schedule: Option<Schedule>,
+    window_lines: String,
+    /// The scheduler's events; `None` without a trace.
+    scheduler_events: Option<SchedulerEvents>,
 }
 
 impl Follower {
-    /// One that passes over so many readings of the clock. `read` reads the guest's memory.
-    pub fn new(symbols: Symbols, read: Read, skip: u64, walk: &'static Walk) -> Self {
-        let schedule = (!symbols.wanted.is_empty()).then(Schedule::default);
+    /// A follower that ignores so many clock readings. `read` reads the guest's memory.
+    pub fn new(symbols: Symbols, read: Read, skip: u64, walk: &'static StateWalk) -> Self {
+        let scheduler_events = (!symbols.trace_points.is_empty()).then(SchedulerEvents::default);
         Self {
             walk,
-            blocks: Blocks::default(),
-            unheard: Unheard::default(),
-            states: States::new(walk),
+            blocks: NumberedBlocks::default(),
+            skipped: SkippedBlocks::default(),
+            graph: StateGraph::new(walk),
             at: None,
             symbols,
             read,
-            schedule,
+            scheduler_events,
             names: None,
             frames: Frames::new(),
-            contexts: BTreeMap::new(),
-            current: Context::default(),
+            call_stacks: BTreeMap::new(),
+            current: CallStack::default(),
             stack: 0,
             next_stack: None,
             reading: None,
             readings: 0,
             skip,
             idle: 0,
-            stretches: String::new(),
+            window_lines: String::new(),
         }
     }
 
-    /// A block begins that is heard of.
+    /// A block with a callback begins.
     pub fn block(&mut self, block: BlockNumber) {
         let block = self.blocks.get(block);
-        let progress = self.walk.gauges.take();
-        match self.states.at().or(self.at) {
-            Some(from) => self.change(from, progress, block),
-            None => self.asleep(progress, block),
+        let deltas = self.walk.counters.take();
+        match self.graph.at().or(self.at) {
+            Some(from) => self.follow_step(from, deltas, block),
+            None => self.block_outside_window(deltas, block),
         }
     }
 
     /// A block begins after that of another state.
-    fn change(&mut self, from: Number, progress: Progress, block: &'static Block) {
-        let place = self.states.place(from);
-        let previous = place.block;
-        let begun = progress.begun();
-        let unheard = begun.saturating_sub(previous.count.into());
-        let others = unheard > 0 || progress.starts > u64::from(previous.starts);
+    fn follow_step(&mut self, from: StateId, deltas: CounterDeltas, block: &'static Block) {
+        let key = self.graph.key(from);
+        let previous = key.block;
+        let begun = deltas.begun();
+        let skipped = begun.saturating_sub(previous.count.into());
+        let others = skipped > 0 || deltas.starts > u64::from(previous.starts);
         let executed = if others {
             Executed { count: previous.count, is_whole: true }
         } else {
-            executed(previous, progress, block)
+            executed(previous, deltas, block)
         };
-        let floor = self.walk.floor.get();
-        self.current = place.context.on_floor(&self.frames, floor);
+        let kernel_entry = self.walk.kernel_entry.get();
+        self.current = key.call_stack.with_entry(&self.frames, kernel_entry);
         self.executes(executed.count.into());
         if executed.is_whole {
-            self.states.visit(from);
+            self.graph.visit(from);
         }
         let times = u64::from(!executed.is_whole);
         self.current.run(&mut self.frames, previous, executed.count, times);
         if previous.is_mark && executed.is_whole {
-            self.schedule.iter_mut().for_each(|schedule| schedule.reads(self.walk.total.get()));
+            self.scheduler_events.iter_mut().for_each(|events| events.reads(self.walk.total.get()));
         }
         if previous.is_reading && executed.is_whole {
             self.readings += 1;
-            self.end_stretch();
-            self.asleep(Progress::default(), block);
+            self.end_window();
+            self.block_outside_window(CounterDeltas::default(), block);
             return;
         }
-        let is_exchange = self.exchanges(block);
+        let is_switch = self.is_process_switch(block);
         let before = if previous.is_kernel() { previous.count } else { 0 };
-        let in_kernel = progress.kernel > before.into();
+        let in_kernel = deltas.kernel > before.into();
         if others {
-            self.pass_unheard(previous, in_kernel, block);
-            self.count_unheard(unheard, in_kernel, block);
+            self.pass_skipped(previous, in_kernel, block);
+            self.count_skipped(skipped, in_kernel, block);
         } else {
             self.pass(previous, executed, block);
         }
-        let next = self.stand(block);
-        if self.states.is_full() {
-            // Neither of the two is used any more.
-            self.states.forget(&mut self.frames);
-            let next = self.states.state(&self.frames, self.current, block);
+        let next = self.begin_block(block);
+        if self.graph.is_full() {
+            // Neither of the two states is used any more.
+            self.graph.clear(&mut self.frames);
+            let next = self.graph.state(&self.frames, self.current, block);
             self.at = Some(next);
-            self.states.stand(self.states.at().map(|_| next));
-        } else if executed.is_whole && !is_exchange {
-            self.lead(from, Between::of(others, in_kernel), next);
+            self.graph.set_current(self.graph.at().map(|_| next));
+        } else if executed.is_whole && !is_switch {
+            self.cache_step(from, SkippedBetween::of(others, in_kernel), next);
         }
     }
 
@@ -156,120 +165,120 @@ impl Follower {
         self.walk.total.set(self.walk.total.get() + instructions);
     }
 
-    /// A block begins while nothing is counted.
-    fn asleep(&mut self, progress: Progress, block: &'static Block) {
+    /// A block begins outside of windows.
+    fn block_outside_window(&mut self, deltas: CounterDeltas, block: &'static Block) {
         if let Some(count) = self.reading.take() {
-            let begun = progress.begun();
+            let begun = deltas.begun();
             if begun >= count {
                 self.readings += 1;
                 if self.begins_window() {
-                    self.wake();
+                    self.begin_window();
                     if begun > count {
-                        self.count_unheard(begun - count, progress.kernel > 0, block);
+                        self.count_skipped(begun - count, deltas.kernel > 0, block);
                     }
-                    self.stand(block);
+                    self.begin_block(block);
                     return;
                 }
             }
         }
         self.reading = block.is_reading.then_some(block.count.into());
-        self.walk.sleeps.set(!block.is_reading);
+        self.walk.is_outside_window.set(!block.is_reading);
     }
 
-    /// Whether the latest reading begins a window that is wanted.
+    /// Whether the latest reading begins a window to count in.
     fn begins_window(&self) -> bool {
         let Some(since) = self.readings.checked_sub(self.skip + 1) else { return false };
         since % 2 == 0 && self.symbols.is_window(since / 2)
     }
 
     /// That block runs from here on.
-    fn stand(&mut self, block: &'static Block) -> Number {
+    fn begin_block(&mut self, block: &'static Block) -> StateId {
         let label = self.label(block);
-        self.current.stand(&mut self.frames, label);
-        self.heed(block);
-        if let Some(schedule) = &mut self.schedule {
-            let node = self.current.place(&mut self.frames);
-            schedule.begins(&self.symbols.wanted, block.start, self.walk.total.get(), node);
+        self.current.set_function(&mut self.frames, label);
+        self.note_role(block);
+        if let Some(events) = &mut self.scheduler_events {
+            let node = self.current.whole_node(&mut self.frames);
+            events.begins(&self.symbols.trace_points, block.start, self.walk.total.get(), node);
         }
-        self.states.stand_on(&mut self.frames, self.current.floor());
-        let state = self.states.state(&self.frames, self.current, block);
+        self.graph.set_kernel_entry(&mut self.frames, self.current.kernel_entry());
+        let state = self.graph.state(&self.frames, self.current, block);
         self.at = Some(state);
-        self.walk.sleeps.set(false);
-        self.states.stand(self.at);
+        self.walk.is_outside_window.set(false);
+        self.graph.set_current(self.at);
         state
     }
 
-    /// The processor has nothing to do.
-    pub fn rest(&mut self) {
+    /// The processor is idle.
+    pub fn count_idle(&mut self) {
         self.idle += u64::from(self.at.is_some());
     }
 
-    /// The process that runs puts something on its stack, before it is exchanged for another.
-    pub fn push(&mut self, place: u64) {
-        self.stack = place & !(STACK - 1);
+    /// The running process pushes to its stack, before the switch to another process.
+    pub fn push(&mut self, address: u64) {
+        self.stack = address & !(STACK - 1);
     }
 
-    /// The process that runs next takes something from its stack.
-    pub fn pop(&mut self, place: u64) {
+    /// The next process pops from its stack.
+    pub fn pop(&mut self, address: u64) {
         if self.at.is_some() {
-            self.next_stack = Some(place & !(STACK - 1));
+            self.next_stack = Some(address & !(STACK - 1));
         }
     }
 
-    /// A function whose accesses are heard of reads memory there, or writes to it.
-    pub fn access(&mut self, heard: Heard, place: u64, writes: bool) {
-        if let Some(schedule) = self.schedule.as_mut().filter(|_| self.at.is_some()) {
-            schedule.access(heard, place, writes);
+    /// A function whose accesses are observed reads or writes memory.
+    pub fn access(&mut self, purpose: AccessPurpose, address: u64, writes: bool) {
+        if let Some(events) = self.scheduler_events.as_mut().filter(|_| self.at.is_some()) {
+            events.access(purpose, address, writes);
         }
     }
 
-    /// Begins to count. What was called before is not known.
-    fn wake(&mut self) {
+    /// Begins to count. Calls from before are not known.
+    fn begin_window(&mut self) {
         if self.names.is_none() {
-            self.names = Names::find(&self.symbols, self.read);
+            self.names = ProcessNames::find(&self.symbols, self.read);
         }
-        self.contexts.clear();
+        self.call_stacks.clear();
         self.stack = 0;
         self.next_stack = None;
-        self.current = Context::of(self.process());
-        let process = self.names.as_ref().and_then(Names::process);
-        if let Some(schedule) = &mut self.schedule {
-            schedule.begin(process);
+        self.current = CallStack::of(self.process());
+        let process = self.names.as_ref().and_then(ProcessNames::process);
+        if let Some(events) = &mut self.scheduler_events {
+            events.begin(process);
         }
     }
 
-    /// The place in the tree of the process that runs.
+    /// The running process's node.
     fn process(&mut self) -> Node {
-        let name = self.names.as_ref().and_then(Names::current);
+        let name = self.names.as_ref().and_then(ProcessNames::current);
         self.frames.tree.process(name.as_deref().unwrap_or(NAMELESS))
     }
 
-    /// Whether another process goes on where that block begins.
-    fn exchanges(&self, block: &Block) -> bool {
+    /// Whether another process resumes where that block begins.
+    fn is_process_switch(&self, block: &Block) -> bool {
         self.next_stack.is_some() && matches!(block.role, Role::Switched | Role::NewTask)
     }
 
-    /// One process was exchanged for another, which goes on.
-    fn exchange(&mut self, role: Role) {
+    /// Another process resumes.
+    fn switch_process(&mut self, role: Role) {
         let Some(stack) = self.next_stack.take() else { return };
         let process = self.process();
-        let next = self.contexts.remove(&stack).unwrap_or_default();
+        let next = self.call_stacks.remove(&stack).unwrap_or_default();
         let mut last = core::mem::replace(&mut self.current, next);
         last.switched_away();
-        if let Some(schedule) = &mut self.schedule {
-            let next = self.names.as_ref().and_then(Names::process);
-            let place = last.place(&mut self.frames);
-            schedule.switched(self.walk.total.get(), next, place, role == Role::NewTask);
+        if let Some(events) = &mut self.scheduler_events {
+            let next = self.names.as_ref().and_then(ProcessNames::process);
+            let node = last.whole_node(&mut self.frames);
+            events.switched(self.walk.total.get(), next, node, role == Role::NewTask);
         }
-        self.contexts.insert(self.stack, last);
+        self.call_stacks.insert(self.stack, last);
         self.stack = stack;
         if role == Role::NewTask || self.current.is_empty() {
             self.current.begin(process);
         }
     }
 
-    /// Heeds what a function announces as it begins.
-    fn heed(&mut self, block: &Block) {
+    /// Notes what a function announces when it begins.
+    fn note_role(&mut self, block: &Block) {
         let announced = &mut self.current.announced;
         match block.role {
             Role::Switch => self.current.about_to_switch(&self.frames),
@@ -281,7 +290,7 @@ impl Follower {
         }
     }
 
-    /// The name of the process that runs.
+    /// The running process's name.
     fn name(&self) -> &str {
         let tree = &self.frames.tree;
         match tree.label(self.current.process) {
@@ -290,7 +299,7 @@ impl Follower {
         }
     }
 
-    /// The function that a block is of.
+    /// The function of a block.
     fn label(&self, block: &Block) -> Label {
         if let Some(part) = block.parts.first() {
             return Label::Kernel(part.function);
@@ -305,7 +314,7 @@ impl Follower {
     }
 }
 
-/// Whether a block begins an exception or an interrupt of whatever comes before it.
+/// Whether a block begins an exception or an interrupt.
 fn begins_entry(block: &Block) -> bool {
     matches!(block.role, Role::Exception | Role::Interrupt)
 }
@@ -313,38 +322,38 @@ fn begins_entry(block: &Block) -> bool {
 #[cfg(test)]
 mod tests {
     use super::Follower;
-    use crate::decode::BlockNumber;
-    use crate::progress::tests::{KERNEL, LOAD, NOP, READING, RETURN, SYMBOLS, block};
-    use crate::states::Walk;
+    use crate::code::block::BlockNumber;
+    use crate::code::block_counters::tests::{KERNEL, LOAD, NOP, READING, RETURN, SYMBOLS, block};
+    use crate::follower::state_graph::StateWalk;
+    use crate::stacks::call_tree::ROOT;
     use crate::symbols::Symbols;
-    use crate::tree::ROOT;
     use alloc::boxed::Box;
     use alloc::string::String;
 
     fn follower(symbols: &[u8], skip: u64) -> Follower {
         let symbols = Symbols::read(symbols).expect("symbols");
-        let walk = Box::leak(Box::new(Walk::new()));
+        let walk = Box::leak(Box::new(StateWalk::new()));
         let follower = Follower::new(symbols, |_, _| false, skip, walk);
         let counter = || &raw mut *Box::leak(Box::new(0));
-        follower.walk.gauges.point_to(counter(), counter(), counter());
+        follower.walk.counters.point_to(counter(), counter(), counter());
         follower
     }
 
-    /// Has a block begin after so many instructions, of the kernel if there are any of it.
+    /// Begins a block after so many instructions of programs and of the kernel.
     fn run(follower: &mut Follower, block: BlockNumber, programs: u64, kernel: u64) {
-        follower.walk.gauges.add(kernel, programs);
+        follower.walk.counters.add(kernel, programs);
         let (walk, begun) = (follower.walk, follower.blocks.get(block));
         let goes = match (begun.is_reading, begun.is_kernel()) {
             (true, _) => false,
-            (false, true) => walk.goes_in_kernel(block),
-            (false, false) => walk.goes_in_program(block),
+            (false, true) => walk.steps_in_kernel(block),
+            (false, false) => walk.steps_in_program(block),
         };
         if !goes {
             follower.block(block);
         }
     }
 
-    /// What is reported, but for its first line and its last.
+    /// The report, but for its first line and its last.
     fn reported(follower: &Follower) -> String {
         let report = follower.report();
         let report = report.strip_prefix("profile 1\n").expect("a begin");
@@ -352,13 +361,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_between_two_readings_is_a_stretch() {
+    fn what_is_between_two_readings_is_a_window() {
         let mut follower = follower(SYMBOLS, 1);
         let reading = follower.blocks.add(block(0x1005, &[NOP, NOP, READING]));
         let loads = follower.blocks.add(block(0x1009, &[LOAD, NOP]));
         let kernel = follower.blocks.add(block(KERNEL, &[NOP, NOP, NOP]));
         for (block, begun) in [(reading, 0), (loads, 3), (reading, 2), (loads, 0), (reading, 2)] {
-            run(&mut follower, block, begun, 0); // the first is passed over, the second begins in vain
+            run(&mut follower, block, begun, 0); // the first is ignored, the second begins in vain
         }
         run(&mut follower, loads, 3, 0);
         run(&mut follower, loads, 2, 0);
@@ -367,7 +376,7 @@ mod tests {
         run(&mut follower, reading, 2, 0);
         run(&mut follower, loads, 3, 0);
         run(&mut follower, loads, 2, 0); // outside of windows
-        follower.rest();
+        follower.count_idle();
         let expected = "place 0 process [unknown]\nplace 1 user [unknown]\n\
             place 2 kernel asm_exc_page_fault\nstretch 10 0 2:7 3:3";
         assert_eq!(reported(&follower), expected);
@@ -379,7 +388,7 @@ mod tests {
         let mut follower = follower(&symbols, 1);
         let reading = follower.blocks.add(block(0x1005, &[NOP, NOP, READING]));
         let plain = follower.blocks.add(block(0x1009, &[NOP, NOP]));
-        run(&mut follower, reading, 0, 0); // passed over
+        run(&mut follower, reading, 0, 0); // ignored
         for length in 1..=4 {
             run(&mut follower, reading, 3, 0);
             run(&mut follower, plain, 3, 0);
@@ -393,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ran_unheard_counts_for_the_function_that_it_is_of() {
+    fn skipped_code_counts_for_its_own_function() {
         let mut follower = follower(SYMBOLS, 0);
         let reading = follower.blocks.add(block(0x1005, &[NOP, NOP, READING]));
         let loads = follower.blocks.add(block(0x1009, &[LOAD, NOP]));
@@ -403,12 +412,12 @@ mod tests {
         let other = follower.blocks.add(block(KERNEL + 0x300, &[RETURN]));
         run(&mut follower, reading, 0, 0);
         run(&mut follower, loads, 3, 0);
-        run(&mut follower, fault, 2 + 9, 0); // what came behind the nine failed, and is not counted
-        run(&mut follower, fault, 19, 2); // what the kernel goes on with, and fails again
+        run(&mut follower, fault, 2 + 9, 0); // the instruction behind the nine failed, and is not counted
+        run(&mut follower, fault, 19, 2); // the kernel resumes, and fails again
         run(&mut follower, plain, 0, 2); // the kernel calls, after the exception
-        run(&mut follower, timer, 0, 2 + 5); // what it calls is not known yet when it is interrupted
-        run(&mut follower, other, 0, 2 + 30); // it goes on, and ends
-        run(&mut follower, plain, 0, 1 + 40); // who called it goes on
+        run(&mut follower, timer, 0, 2 + 5); // the called function is not known yet when it is interrupted
+        run(&mut follower, other, 0, 2 + 30); // it resumes, and ends
+        run(&mut follower, plain, 0, 1 + 40); // the caller resumes
         run(&mut follower, reading, 0, 2);
         run(&mut follower, loads, 3, 0);
         let expected = "place 0 process [unknown]\nplace 1 user [unknown]\n\
@@ -419,13 +428,13 @@ mod tests {
     }
 
     #[test]
-    fn of_two_functions_that_code_leads_to_the_one_that_ran_unheard_is_known() {
+    fn of_two_functions_that_code_leads_to_the_one_that_was_skipped_is_known() {
         let mut follower = follower(SYMBOLS, 0);
         let reading = follower.blocks.add(block(0x1005, &[NOP, NOP, READING]));
         let jump: &[u8] = &[0x0f, 0x84, 0xf9, 1, 0, 0]; // je, to another function
         let leads = follower.blocks.add(block(KERNEL + 0x100, &[NOP, jump]));
         let fault = follower.blocks.add(block(KERNEL, &[NOP, &[0x48, 0xcf]]));
-        follower.unheard.starts.insert(KERNEL + 0x107); // what comes behind, where it does not jump
+        follower.skipped.starts.insert(KERNEL + 0x107); // behind the block, if it does not jump
         run(&mut follower, reading, 0, 0);
         run(&mut follower, leads, 3, 0);
         run(&mut follower, fault, 0, 2 + 5); // the last of the five failed
@@ -437,13 +446,13 @@ mod tests {
     }
 
     #[test]
-    fn what_ran_unheard_before_another_function_is_of_the_one_that_led_there() {
+    fn skipped_code_before_another_function_is_of_the_one_that_led_there() {
         let mut follower = follower(SYMBOLS, 0);
         let reading = follower.blocks.add(block(0x1005, &[NOP, NOP, READING]));
         let plain = follower.blocks.add(block(KERNEL + 0x100, &[NOP, NOP]));
         let other = follower.blocks.add(block(KERNEL + 0x300, &[NOP, &[0xff, 0xd0]]));
         let back = follower.blocks.add(block(0x1020, &[NOP, NOP]));
-        follower.unheard.exits.insert(KERNEL + 0x300, KERNEL + 0x104);
+        follower.skipped.exits.insert(KERNEL + 0x300, KERNEL + 0x104);
         run(&mut follower, reading, 0, 0);
         run(&mut follower, plain, 3, 0);
         for _ in 0..3 {
@@ -454,7 +463,7 @@ mod tests {
         run(&mut follower, reading, 2, 0);
         run(&mut follower, back, 3, 0);
         let report = reported(&follower);
-        let stretch = report.lines().last().expect("a stretch");
+        let stretch = report.lines().last().expect("a window");
         let counted: u64 = stretch
             .split(' ')
             .skip(3)
@@ -471,7 +480,7 @@ mod tests {
     fn a_process_may_be_called_anything() {
         let mut follower = follower(b"", 0);
         let process = follower.frames.tree.process("two\nlines \u{e9}");
-        follower.frames.place(ROOT, process);
+        follower.frames.whole_node(ROOT, process);
         let expected = "profile 1\nplace 0 process two\\nlines \u{e9}\nend\n";
         assert_eq!(follower.report(), String::from(expected));
     }

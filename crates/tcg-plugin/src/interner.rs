@@ -1,14 +1,16 @@
-//! Finds again what was numbered: things that are alike have one number.
+//! An interner: equal values get one number.
+//!
+//! It keeps hashes and numbers only. The caller keeps the values in a list.
 
 use core::hash::{Hash, Hasher};
 
 use hashbrown::HashTable;
 
-/// The numbers of things that whoever asks keeps in a list.
+/// The numbers of the values in a list that the caller keeps.
 #[derive(Default)]
-pub struct Numbers(HashTable<Known>);
+pub struct Interner(HashTable<Known>);
 
-/// What a thing is mixed into, and its number.
+/// A value's hash, and its number.
 #[derive(Clone, Copy)]
 struct Known {
     mixed: u32,
@@ -21,19 +23,19 @@ impl Known {
     }
 }
 
-impl Numbers {
-    /// The number of a thing; `next`, which it has from now on, if it has none. `is` says whether a
-    /// number is that of such a thing.
-    pub fn number(&mut self, thing: impl Hash, next: u32, is: impl Fn(u32) -> bool) -> u32 {
+impl Interner {
+    /// The number of a value. A value without one gets `next`. `is` says whether the value of a
+    /// number equals this one.
+    pub fn intern(&mut self, value: impl Hash, next: u32, is: impl Fn(u32) -> bool) -> u32 {
         let mut mixer = Mixer(0);
-        thing.hash(&mut mixer);
+        value.hash(&mut mixer);
         let known = Known { mixed: mixer.mixed(), number: next };
         let is_alike = |other: &Known| other.mixed == known.mixed && is(other.number);
         let found = self.0.entry(known.hash(), is_alike, |other| other.hash()).or_insert(known);
         found.get().number
     }
 
-    /// Forgets all.
+    /// Removes all.
     pub fn clear(&mut self) {
         self.0.clear();
     }
@@ -42,7 +44,7 @@ impl Numbers {
 /// An odd number whose bits are spread: 2^64 by the golden ratio.
 pub const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Mixes numbers: fast, for what nobody chooses in order to slow it down.
+/// A fast hash. No input is chosen by an attacker to make it slow.
 struct Mixer(u64);
 
 impl Mixer {
@@ -79,31 +81,31 @@ impl Hasher for Mixer {
     }
 
     fn write_isize(&mut self, word: isize) {
-        self.write_u64(word.unsigned_abs() as u64); // which of an enum's variants it is
+        self.write_u64(word.unsigned_abs() as u64); // the discriminant of an enum
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Numbers;
+    use super::Interner;
     use alloc::vec::Vec;
 
     #[test]
-    fn what_is_alike_has_one_number() {
-        let mut numbers = Numbers::default();
+    fn equal_values_have_one_number() {
+        let mut numbers = Interner::default();
         let mut all: Vec<(u32, u64)> = Vec::new();
         for round in 0..3 {
             for part in 0..5_000 {
-                let thing = (part % 7, u64::from(part) << 40);
+                let value = (part % 7, u64::from(part) << 40);
                 let next = u32::try_from(all.len()).expect("few");
-                let number = numbers.number(thing, next, |number| all[number as usize] == thing);
+                let number = numbers.intern(value, next, |number| all[number as usize] == value);
                 assert_eq!(number, part, "in round {round}");
                 if number == next {
-                    all.push(thing);
+                    all.push(value);
                 }
             }
         }
         numbers.clear();
-        assert_eq!(numbers.number((1_u32, 1_u64), 9, |_| false), 9);
+        assert_eq!(numbers.intern((1_u32, 1_u64), 9, |_| false), 9);
     }
 }

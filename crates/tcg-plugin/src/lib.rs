@@ -1,84 +1,82 @@
-//! The QEMU plugin that says which function executed how many instructions, under which callers.
+//! The QEMU plugin that counts how many instructions each function executed, under which callers.
 //!
-//! hardcost gives it to the QEMU that runs a trial (`-plugin`), with two files: `symbols`, which it
-//! reads (see [`symbols`]), and `out`, into which it writes what it has seen when QEMU ends; and with
-//! how many readings of the clock it is to pass over (`skip`). It only watches: the guest's clock
-//! counts the guest's instructions, and those stay what they are.
+//! hardcost passes it to the QEMU that runs a trial (`-plugin`), with two files, `symbols` to be
+//! read (see [`symbols`]) and `out` to be written when QEMU ends, and with the number of clock
+//! readings to ignore (`skip`). The plugin never changes what the guest executes, nor the guest's
+//! clock.
 //!
-//! A guest has one processor, so that one thread at a time calls the plugin.
+//! A guest has one processor, so one thread at a time calls the plugin.
+//!
+//! `qemu_api` has all functions of QEMU's. `code` looks at each block once, when QEMU translates
+//! it; `follower` is called as blocks run, and counts below the functions of `stacks`.
+//! `trace_points` is what else is noted for a trace. `allocator` and `libc_files` replace the
+//! standard library.
 
 #![cfg_attr(not(test), no_std)]
 
 extern crate alloc;
 
-mod api;
-mod blocks;
-mod context;
-mod decode;
-mod files;
-mod follow;
-mod frames;
-mod guest;
-mod landings;
 #[cfg(feature = "alone")]
-mod memory;
-mod noteworthy;
-mod numbers;
-mod progress;
-mod schedule;
-mod states;
-mod sums;
+mod allocator;
+mod code;
+mod follower;
+mod interner;
+mod libc_files;
+mod process_names;
+mod qemu_api;
+mod stacks;
 mod symbols;
-mod tree;
+mod trace_points;
 
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::ptr;
 
-use crate::api::{Counter, Id, Listener, Translation};
-use crate::decode::{Block, BlockNumber, Decoded, Decoding, Stack};
-use crate::follow::Follower;
-use crate::landings::Landings;
-use crate::noteworthy::Heard;
-use crate::progress::START;
-use crate::states::Walk;
+use crate::code::block::{Block, BlockNumber};
+use crate::code::block_counters::BLOCK_START;
+use crate::code::decoder::{Decoded, InstructionDecoder, StackUse};
+use crate::code::skipped_blocks::JumpTargets;
+use crate::follower::Follower;
+use crate::follower::state_graph::StateWalk;
+use crate::qemu_api::{Counter, Id, Listener, Translation};
 use crate::symbols::{Symbols, is_kernel};
+use crate::trace_points::AccessPurpose;
 
-/// How many instructions of the kernel, and of programs, were executed; see [`progress`].
+/// How many instructions of the kernel and of programs were executed; see [`code::block_counters`].
 static KERNEL: Counter = Counter::new();
 static PROGRAMS: Counter = Counter::new();
 /// How many accesses to memory the last instructions of programs' blocks made.
 static ACCESSES: Counter = Counter::new();
-static WALK: Walk = Walk::new();
+static WALK: StateWalk = StateWalk::new();
 static PLUGIN: Shared = Shared(UnsafeCell::new(None));
 
-/// What the plugin has, once it is installed.
+/// What the plugin has once it is installed.
 struct Plugin {
     follower: Follower,
-    decoding: Decoding,
-    landings: Landings,
+    decoder: InstructionDecoder,
+    jump_targets: JumpTargets,
     out: *const c_char,
 }
 
-/// One thread at a time has it.
+/// Access by one thread at a time.
 struct Shared(UnsafeCell<Option<Plugin>>);
 
-// SAFETY: QEMU calls the plugin from the processor's thread while that runs, and from its main thread
-// before and after; a guest has one processor.
+// SAFETY: QEMU calls the plugin from the processor's thread while that runs, and from its main
+// thread before and after. A guest has one processor.
 unsafe impl Sync for Shared {}
 
 /// The plugin.
 ///
 /// # Safety
 ///
-/// Nobody else holds it.
+/// No other reference to it exists.
 unsafe fn plugin() -> Option<&'static mut Plugin> {
     // SAFETY: as the caller says.
     unsafe { (*PLUGIN.0.get()).as_mut() }
 }
 
-/// QEMU has loaded the plugin. 0: it may begin.
+/// QEMU has loaded the plugin. 0: it may run.
 ///
 /// # Safety
 ///
@@ -96,7 +94,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
         let argument = unsafe { CStr::from_ptr(*arguments.add(index)) };
         let bytes = argument.to_bytes_with_nul();
         if let Some(path) = bytes.strip_prefix(b"symbols=") {
-            symbols = CStr::from_bytes_with_nul(path).ok().and_then(files::read_all);
+            symbols = CStr::from_bytes_with_nul(path).ok().and_then(libc_files::read_all);
         } else if let Some(path) = bytes.strip_prefix(b"out=") {
             out = path.as_ptr().cast();
         } else if let Some(number) = argument.to_bytes().strip_prefix(b"skip=") {
@@ -108,35 +106,36 @@ pub unsafe extern "C" fn qemu_plugin_install(
     if out.is_null() {
         return 1;
     }
-    let follower = Follower::new(symbols, api::read, skip, &WALK);
-    let (decoding, landings) = (Decoding::new(), Landings::default());
-    let plugin = Plugin { follower, decoding, landings, out };
-    // SAFETY: nobody is called yet.
+    let follower = Follower::new(symbols, qemu_api::read, skip, &WALK);
+    let (decoder, jump_targets) = (InstructionDecoder::new(), JumpTargets::default());
+    let plugin = Plugin { follower, decoder, jump_targets, out };
+    // SAFETY: no callback is registered yet.
     unsafe { *PLUGIN.0.get() = Some(plugin) };
     KERNEL.make();
     PROGRAMS.make();
     ACCESSES.make();
-    api::listen::<Plugin>(id);
+    qemu_api::listen::<Plugin>(id);
     0
 }
 
 impl Plugin {
-    /// Has QEMU count what a block executes, and say when it begins, if it has to be heard of.
+    /// Registers the counting of a block's instructions, and a callback unless the block is
+    /// skipped.
     fn translated(&mut self, translation: Translation) {
-        let instructions: Vec<_> = api::instructions(translation).collect();
+        let instructions: Vec<_> = qemu_api::instructions(translation).collect();
         let code: Vec<Decoded> = instructions
             .iter()
             .map_while(|&one| {
-                let (bytes, size) = api::bytes(one);
-                self.decoding.decode(api::place(one), &bytes, size)
+                let (bytes, size) = qemu_api::bytes(one);
+                self.decoder.decode(qemu_api::address(one), &bytes, size)
             })
             .collect();
-        WALK.gauges.point_to(KERNEL.place(), PROGRAMS.place(), ACCESSES.place());
+        WALK.counters.point_to(KERNEL.pointer(), PROGRAMS.pointer(), ACCESSES.pointer());
         let symbols = &self.follower.symbols;
         let Some(block) = Block::of(&code, symbols) else { return };
         let counter = if block.is_kernel() { &KERNEL } else { &PROGRAMS };
         if block.starts {
-            counter.count_begun(instructions[0], START);
+            counter.count_begun(instructions[0], BLOCK_START);
         }
         let mut done = 0;
         for point in &block.points {
@@ -146,17 +145,17 @@ impl Plugin {
                 done = point.counted;
             }
         }
-        let traced = block.is_kernel() && !symbols.wanted.is_empty();
+        let traced = block.is_kernel() && !symbols.trace_points.is_empty();
         for (&instruction, one) in instructions.iter().zip(&code).filter(|_| traced) {
-            match symbols.heard(one.place) {
-                Some(Heard::Wakes) => api::on_access(instruction, accessed),
-                Some(Heard::Answers) => api::on_access(instruction, answered),
-                Some(Heard::Asks) => api::on_access(instruction, asked),
+            match symbols.access_purpose(one.address) {
+                Some(AccessPurpose::Wakes) => qemu_api::on_access(instruction, accessed),
+                Some(AccessPurpose::Answers) => qemu_api::on_access(instruction, answered),
+                Some(AccessPurpose::Asks) => qemu_api::on_access(instruction, asked),
                 None => {}
             }
         }
-        if self.landings.pass_over(&block, symbols, &mut self.follower.unheard) {
-            self.follower.unheard.starts.insert(block.start);
+        if self.jump_targets.may_skip(&block, symbols, &mut self.follower.skipped) {
+            self.follower.skipped.starts.insert(block.start);
             return;
         }
         let last = code.len().checked_sub(1).map(|last| instructions[last]);
@@ -164,22 +163,24 @@ impl Plugin {
         if let Some(last) = last.filter(|_| !block.is_kernel() && accesses) {
             ACCESSES.count_accesses(last);
         }
-        let switches = code.iter().any(|one| is_kernel(one.place) && symbols.is_switch(one.place));
+        let switches =
+            code.iter().any(|one| is_kernel(one.address) && symbols.is_switch(one.address));
         for (&instruction, one) in instructions.iter().zip(&code).filter(|_| switches) {
-            match one.stack {
-                Stack::Push => api::on_access(instruction, pushed),
-                Stack::Pop => api::on_access(instruction, popped),
-                Stack::Other => {}
+            match one.stack_use {
+                StackUse::Push => qemu_api::on_access(instruction, pushed),
+                StackUse::Pop => qemu_api::on_access(instruction, popped),
+                StackUse::Other => {}
             }
         }
-        // It stays as long as QEMU may execute it, which nobody says.
-        let heard = match (block.is_reading, block.is_kernel()) {
+        // The block is never freed: QEMU may execute it until the end, and does not report when it
+        // can't.
+        let callback = match (block.is_reading, block.is_kernel()) {
             (true, _) => begun_reading,
             (false, true) => begun_in_kernel,
             (false, false) => begun_in_program,
         };
         let number = self.follower.blocks.add(block);
-        api::on_block(translation, heard, ptr::without_provenance_mut(number as usize));
+        qemu_api::on_block(translation, callback, ptr::without_provenance_mut(number as usize));
     }
 }
 
@@ -194,7 +195,7 @@ impl Listener for Plugin {
     fn idle() {
         // SAFETY: one thread at a time.
         if let Some(plugin) = unsafe { plugin() } {
-            plugin.follower.rest();
+            plugin.follower.count_idle();
         }
     }
 
@@ -203,21 +204,21 @@ impl Listener for Plugin {
         if let Some(plugin) = unsafe { plugin() } {
             // SAFETY: QEMU's arguments stay.
             let out = unsafe { CStr::from_ptr(plugin.out) };
-            files::write_all(out, plugin.follower.report().as_bytes());
+            libc_files::write_all(out, plugin.follower.report().as_bytes());
         }
     }
 }
 
 unsafe extern "C" fn begun_in_kernel(_: c_uint, block: *mut c_void) {
     let number = number(block);
-    if !WALK.goes_in_kernel(number) {
+    if !WALK.steps_in_kernel(number) {
         begun_elsewhere(number);
     }
 }
 
 unsafe extern "C" fn begun_in_program(_: c_uint, block: *mut c_void) {
     let number = number(block);
-    if !WALK.goes_in_program(number) {
+    if !WALK.steps_in_program(number) {
         begun_elsewhere(number);
     }
 }
@@ -226,13 +227,14 @@ unsafe extern "C" fn begun_reading(_: c_uint, block: *mut c_void) {
     begun_elsewhere(number(block)); // a window begins or ends
 }
 
-/// The number of a block, as it was handed over.
+/// The number of a block, out of a callback's data.
 #[allow(clippy::cast_possible_truncation, reason = "it is no larger")]
 fn number(block: *mut c_void) -> BlockNumber {
     block.addr() as BlockNumber
 }
 
-/// Has the follower work out where a block leads.
+/// Works out the state after a block whose step is not known yet. Apart, so that the fast path
+/// stays short.
 #[cold]
 #[inline(never)]
 extern "C" fn begun_elsewhere(block: BlockNumber) {
@@ -242,37 +244,37 @@ extern "C" fn begun_elsewhere(block: BlockNumber) {
     }
 }
 
-unsafe extern "C" fn pushed(_: c_uint, _: u32, place: u64, _: *mut c_void) {
+unsafe extern "C" fn pushed(_: c_uint, _: u32, address: u64, _: *mut c_void) {
     // SAFETY: one thread at a time.
     if let Some(plugin) = unsafe { plugin() } {
-        plugin.follower.push(place);
+        plugin.follower.push(address);
     }
 }
 
-unsafe extern "C" fn popped(_: c_uint, _: u32, place: u64, _: *mut c_void) {
+unsafe extern "C" fn popped(_: c_uint, _: u32, address: u64, _: *mut c_void) {
     // SAFETY: one thread at a time.
     if let Some(plugin) = unsafe { plugin() } {
-        plugin.follower.pop(place);
+        plugin.follower.pop(address);
     }
 }
 
-unsafe extern "C" fn accessed(_: c_uint, about: u32, place: u64, _: *mut c_void) {
+unsafe extern "C" fn accessed(_: c_uint, about: u32, address: u64, _: *mut c_void) {
     // SAFETY: one thread at a time.
     if let Some(plugin) = unsafe { plugin() } {
-        plugin.follower.access(Heard::Wakes, place, api::is_write(about));
+        plugin.follower.access(AccessPurpose::Wakes, address, qemu_api::is_write(about));
     }
 }
 
-unsafe extern "C" fn answered(_: c_uint, about: u32, place: u64, _: *mut c_void) {
+unsafe extern "C" fn answered(_: c_uint, about: u32, address: u64, _: *mut c_void) {
     // SAFETY: one thread at a time.
     if let Some(plugin) = unsafe { plugin() } {
-        plugin.follower.access(Heard::Answers, place, api::is_write(about));
+        plugin.follower.access(AccessPurpose::Answers, address, qemu_api::is_write(about));
     }
 }
 
-unsafe extern "C" fn asked(_: c_uint, about: u32, place: u64, _: *mut c_void) {
+unsafe extern "C" fn asked(_: c_uint, about: u32, address: u64, _: *mut c_void) {
     // SAFETY: one thread at a time.
     if let Some(plugin) = unsafe { plugin() } {
-        plugin.follower.access(Heard::Asks, place, api::is_write(about));
+        plugin.follower.access(AccessPurpose::Asks, address, qemu_api::is_write(about));
     }
 }

@@ -1,43 +1,43 @@
-//! The name of the process that runs, out of the guest's memory.
+//! The name of the running process, read from the guest's memory.
 //!
-//! The kernel has a pointer to what it knows of that process (`current_task`) in the memory of each
-//! processor, and in what it points to, somewhere, the name. Where, depends on the kernel: it is
-//! where the first process of all is called `swapper`.
+//! Each processor's data has a pointer to the `task_struct` of its process (`current_task`), which
+//! holds the name. The name's offset depends on the kernel: it is where the first process of all is
+//! called `swapper`.
 
 use alloc::string::String;
 use alloc::vec;
 
 use crate::symbols::Symbols;
 
-/// Where the kernel's own memory begins, and its image, unless it says otherwise.
+/// Where the kernel maps all memory, and its own image, unless a symbol says otherwise.
 const ALL_MEMORY: u64 = 0xffff_8880_0000_0000;
 const IMAGE: u64 = 0xffff_ffff_8000_0000;
-/// How far from where a process's data begin its name may be.
+/// The largest offset of the name in a `task_struct`.
 const LARGEST: usize = 16 << 10;
 const FIRST: &[u8] = b"swapper";
 /// The longest name, in bytes.
 const LONGEST: usize = 15;
 
-/// Reads memory at a physical address; whether it could.
+/// Reads memory at a physical address; whether that worked.
 pub type Read = fn(u64, &mut [u8]) -> bool;
 
-/// Where names are.
-pub struct Names {
+/// Where to find names.
+pub struct ProcessNames {
     read: Read,
-    /// Where all memory is, to the kernel.
+    /// Where the kernel maps all memory.
     memory: u64,
-    /// Where the pointer to the process is.
+    /// The address of the pointer to the process.
     current: u64,
-    /// How far the name is from where that points to.
+    /// The offset of the name in a `task_struct`.
     offset: u64,
 }
 
-impl Names {
-    /// Finds out where names are; `None` where that can't be known.
+impl ProcessNames {
+    /// Finds the addresses; `None` if a symbol is missing.
     pub fn find(symbols: &Symbols, read: Read) -> Option<Self> {
         let mut names = Self { read, memory: ALL_MEMORY, current: 0, offset: 0 };
-        if let Some(place) = symbols.data("page_offset_base") {
-            names.memory = names.number(place)?;
+        if let Some(address) = symbols.data("page_offset_base") {
+            names.memory = names.number(address)?;
         }
         let own = symbols.data("current_task").or_else(|| symbols.data("pcpu_hot"))?;
         names.current = if own >= IMAGE {
@@ -52,17 +52,17 @@ impl Names {
         Some(names)
     }
 
-    /// The name of the process that runs.
+    /// The name of the running process.
     pub fn current(&self) -> Option<String> {
         self.of(self.process()?)
     }
 
-    /// Where the kernel has what it knows of the process that runs.
+    /// The address of the running process's `task_struct`.
     pub fn process(&self) -> Option<u64> {
         self.number(self.current)
     }
 
-    /// The name of the process of which the kernel has there what it knows.
+    /// The name of the process with that `task_struct`.
     pub fn of(&self, process: u64) -> Option<String> {
         let mut name = [0; LONGEST];
         self.bytes(process.wrapping_add(self.offset), &mut name).then_some(())?;
@@ -70,20 +70,20 @@ impl Names {
         Some(String::from_utf8_lossy(&name[..length]).into_owned())
     }
 
-    fn number(&self, place: u64) -> Option<u64> {
+    fn number(&self, address: u64) -> Option<u64> {
         let mut bytes = [0; 8];
-        self.bytes(place, &mut bytes).then(|| u64::from_le_bytes(bytes))
+        self.bytes(address, &mut bytes).then(|| u64::from_le_bytes(bytes))
     }
 
-    fn bytes(&self, place: u64, into: &mut [u8]) -> bool {
-        let base = if place >= IMAGE { IMAGE } else { self.memory };
-        place.checked_sub(base).is_some_and(|physical| (self.read)(physical, into))
+    fn bytes(&self, address: u64, into: &mut [u8]) -> bool {
+        let base = if address >= IMAGE { IMAGE } else { self.memory };
+        address.checked_sub(base).is_some_and(|physical| (self.read)(physical, into))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Names;
+    use super::ProcessNames;
     use crate::symbols::Symbols;
 
     /// A guest in which the first process is at 0x1000, another at 0x5000, and that one runs.
@@ -96,9 +96,9 @@ mod tests {
             (0x5234, b"fifteen letters"),
         ];
         for (index, byte) in into.iter_mut().enumerate() {
-            let place = physical + index as u64;
+            let address = physical + index as u64;
             let at = |(start, bytes): &(u64, &[u8])| {
-                bytes.get(usize::try_from(place.checked_sub(*start)?).ok()?).copied()
+                bytes.get(usize::try_from(address.checked_sub(*start)?).ok()?).copied()
             };
             *byte = parts.iter().find_map(at).unwrap_or(0);
         }
@@ -113,9 +113,9 @@ mod tests {
               data ffffffff80001000 init_task\n\
               data ffffbfffffff0040 current_task\n",
         );
-        // The pointer is at 0x10040 of all memory: per_cpu_offset is what is added to it.
+        // The pointer is at 0x10040 of all memory: per_cpu_offset is added to it.
         let symbols = symbols.expect("symbols");
-        let mut names = Names::find(&symbols, read);
+        let mut names = ProcessNames::find(&symbols, read);
         if let Some(names) = &mut names {
             names.current = 0xffff_c000_0001_0040;
         }
@@ -125,6 +125,6 @@ mod tests {
     #[test]
     fn without_what_it_takes_there_are_no_names() {
         let symbols = Symbols::read(b"data ffffffff80001000 init_task\n").expect("symbols");
-        assert!(Names::find(&symbols, read).is_none());
+        assert!(ProcessNames::find(&symbols, read).is_none());
     }
 }

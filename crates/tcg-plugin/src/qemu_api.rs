@@ -1,15 +1,15 @@
-//! QEMU's plugin API, declared here, in each of its versions that we know.
+//! QEMU's plugin API: its functions, in all versions that are supported.
 //!
-//! QEMU compares `qemu_plugin_version` of a plugin with the versions that it supports: 7.2 has version
-//! 1, 9.0 has 2 and refuses 1, and so on to 11.1 with 7. One file serves them all: what differs
-//! between versions is named weakly, and when the plugin is loaded it claims the version whose
-//! functions are there. Version 7 has the functions of 6, which take other callbacks: so the plugin
-//! is told which QEMU this is (`qemu`), and looks that up in the command line, since QEMU hands over
-//! what is said to a plugin only after it has compared.
+//! QEMU compares `qemu_plugin_version` of a plugin with the versions that it supports: 7.2 has
+//! version 1, 9.0 has 2 and refuses 1, and so on to 11.1 with 7. One file serves them all:
+//! functions that some versions lack are weak symbols, and when the plugin is loaded it claims the
+//! version whose functions exist. Version 7 has the functions of 6 with other callbacks. So
+//! hardcost passes the version of QEMU (`qemu`), and the plugin reads it from the command line,
+//! since QEMU passes a plugin's arguments only after the comparison.
 //!
-//! Besides, the plugin reads the guest's memory for the names of processes. Version 5 has a function
-//! for that. Before it, QEMU's own is used where the QEMU exports it, as Debian's do for their
-//! modules; without it processes have no names.
+//! The plugin also reads the guest's memory, for the names of processes. Version 5 has a function
+//! for that. Before it QEMU's own is used where QEMU exports it, as Debian's does for its modules;
+//! without it processes have no names.
 
 use core::arch::global_asm;
 use core::ffi::{c_int, c_uint, c_void};
@@ -17,20 +17,20 @@ use core::mem::transmute;
 use core::ptr;
 use core::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 
-use crate::files;
+use crate::libc_files;
 
-/// What QEMU calls this plugin.
+/// QEMU's number for this plugin.
 pub type Id = u64;
 /// A block that is being translated.
 pub type Translation = *mut c_void;
-/// An instruction of it.
+/// An instruction of a block.
 pub type Instruction = *mut c_void;
 
-/// Called for each block that is executed, before it is.
+/// Called before each execution of a block.
 pub type OnBlock = unsafe extern "C" fn(c_uint, *mut c_void);
-/// Called for each access to memory, after it.
+/// Called after each access to memory.
 pub type OnAccess = unsafe extern "C" fn(c_uint, u32, u64, *mut c_void);
-/// What QEMU tells a plugin of that has no block.
+/// Events other than the execution of a block.
 pub trait Listener {
     /// A block is translated.
     fn translated(block: Translation);
@@ -40,19 +40,19 @@ pub trait Listener {
     fn ended();
 }
 
-/// The callback touches none of the processor's registers.
+/// The callback uses none of the processor's registers.
 const NO_REGISTERS: c_int = 0;
-/// Reads and writes. To ask for one of them is no use: QEMU 7.2 hands over writes to those who asked
-/// for reads, and both to those who asked for writes.
+/// Reads and writes. Asking for one kind is no use: QEMU 7.2 passes writes to those who asked for
+/// reads, and both to those who asked for writes.
 const ACCESSES: c_int = 3;
-/// What an inline operation does: add.
+/// The inline operation: add.
 const ADD: c_int = 0;
 
-/// What the version of the API is that QEMU finds; set as the plugin is loaded.
+/// The version of the API that QEMU reads; set when the plugin is loaded.
 #[unsafe(no_mangle)]
 pub static qemu_plugin_version: AtomicI32 = AtomicI32::new(1);
 
-// The addresses of QEMU's functions, 0 where it has none of that name.
+// The addresses of QEMU's functions, 0 for those that it lacks.
 global_asm!(
     ".weak qemu_plugin_register_vcpu_tb_trans_cb",
     ".weak qemu_plugin_register_vcpu_tb_exec_cb",
@@ -110,14 +110,14 @@ global_asm!(
     ".popsection",
 );
 
-/// How many functions the table has.
+/// The length of the table.
 const FUNCTIONS: usize = 24;
 
 unsafe extern "C" {
     static hardcost_qemu_functions: [usize; FUNCTIONS];
 }
 
-/// Places in the table.
+/// Indices of the table.
 #[derive(Clone, Copy)]
 enum Function {
     OnTranslation,
@@ -139,61 +139,61 @@ enum Function {
     ConditionalBlock,
     ReadVirtual,
     ReadPhysical,
-    SetPlace,
+    SetPc,
     IsStore,
     PhysicalMemory,
     NewBytes,
     DropBytes,
 }
 
-/// Where QEMU has that function; 0 where it has none.
-fn address(function: Function) -> usize {
+/// The address of a function of QEMU; 0 if QEMU lacks it.
+fn function_address(function: Function) -> usize {
     // SAFETY: the table is that long, and the loader has filled it in.
     unsafe { ptr::read_volatile((&raw const hardcost_qemu_functions[0]).add(function as usize)) }
 }
 
-/// Calls the function at that place of the table, of that type.
+/// Calls the function at an index of the table, with its type.
 macro_rules! call {
     ($function:expr, fn($($type:ty),*) $(-> $result:ty)?, $($argument:expr),*) => {{
-        let place = address($function);
-        // SAFETY: QEMU declares it so, in the versions that are claimed; `is_there` or `version`
-        // has looked whether it is there.
-        let function = unsafe { transmute::<usize, unsafe extern "C" fn($($type),*) $(-> $result)?>(place) };
-        // SAFETY: the arguments are those that QEMU gave, or our own statics.
+        let address = function_address($function);
+        // SAFETY: QEMU declares it so in the claimed versions, and the caller has checked that it
+        // exists.
+        let function = unsafe { transmute::<usize, unsafe extern "C" fn($($type),*) $(-> $result)?>(address) };
+        // SAFETY: the arguments are those that QEMU gave, or statics of this plugin.
         unsafe { function($($argument),*) }
     }};
 }
 
-/// Since when callbacks are handed no `Id`, but data.
+/// The version from which callbacks get data, and no `Id`.
 const WITH_DATA: i32 = 7;
-/// The QEMU that has it.
+/// The first QEMU with that version.
 const QEMU_WITH_DATA: (u32, u32) = (11, 1);
 
-/// Claims the newest version of the API whose functions this QEMU has.
+/// Claims the newest version of the API whose functions QEMU has.
 fn claim_version() {
     let newest = [
-        (Function::SetPlace, 6),
+        (Function::SetPc, 6),
         (Function::ReadPhysical, 5),
         (Function::ReadVirtual, 4),
         (Function::ConditionalBlock, 3),
         (Function::InstructionInlineEach, 2),
     ];
-    let found = newest.into_iter().find(|(function, _)| address(*function) != 0);
+    let found = newest.into_iter().find(|(function, _)| function_address(*function) != 0);
     let version = match found {
         None => 1,
-        Some((Function::SetPlace, _)) if is_with_data() => WITH_DATA,
+        Some((Function::SetPc, _)) if is_with_data() => WITH_DATA,
         Some((_, version)) => version,
     };
     qemu_plugin_version.store(version, Ordering::Relaxed);
 }
 
-/// Whether this QEMU is said to be one that hands data to callbacks.
+/// Whether hardcost named a QEMU that passes data to callbacks.
 fn is_with_data() -> bool {
-    let words = files::read_all(c"/proc/self/cmdline").unwrap_or_default();
+    let words = libc_files::read_all(c"/proc/self/cmdline").unwrap_or_default();
     said_qemu(&words).is_some_and(|qemu| qemu >= QEMU_WITH_DATA)
 }
 
-/// The QEMU that is named to the plugin in its words, by the first two parts of its version.
+/// The version of QEMU in the plugin's arguments: its first two parts.
 fn said_qemu(words: &[u8]) -> Option<(u32, u32)> {
     let mut arguments = words.split(|byte| matches!(byte, b',' | 0));
     let said = arguments.find_map(|one| one.strip_prefix(b"qemu="))?;
@@ -214,7 +214,7 @@ fn version() -> i32 {
     qemu_plugin_version.load(Ordering::Relaxed)
 }
 
-/// A member of an entry of QEMU's scoreboard, which has an entry for each processor.
+/// A member of an entry in QEMU's scoreboard, which has one entry for each processor.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Scored {
@@ -222,19 +222,19 @@ struct Scored {
     offset: usize,
 }
 
-/// A number that code of the guest adds to: as a static of ours, or in a scoreboard.
+/// A number that the guest's code adds to: in a static of the plugin, or in a scoreboard.
 pub struct Counter {
     own: AtomicUsize,
     scores: AtomicUsize,
 }
 
 impl Counter {
-    /// One at 0.
+    /// A counter at 0.
     pub const fn new() -> Self {
         Self { own: AtomicUsize::new(0), scores: AtomicUsize::new(0) }
     }
 
-    /// Has QEMU make room for it, where it counts in a place of its own.
+    /// Has QEMU make room in a scoreboard, where it counts there.
     pub fn make(&self) {
         if version() >= 2 {
             let scores = call!(Function::NewScores, fn(usize) -> *mut c_void, size_of::<u64>());
@@ -242,8 +242,8 @@ impl Counter {
         }
     }
 
-    /// Where the first processor's is; QEMU may move it while there is none yet.
-    pub fn place(&self) -> *mut u64 {
+    /// The address of the first processor's number. QEMU may move it before a processor exists.
+    pub fn pointer(&self) -> *mut u64 {
         match self.scores.load(Ordering::Relaxed) {
             0 => self.own.as_ptr().cast(),
             scores => call!(
@@ -260,7 +260,7 @@ impl Counter {
         Scored { scores: self.scores.load(Ordering::Relaxed) as *mut c_void, offset: 0 }
     }
 
-    /// Adds so much to it before each execution of the instruction.
+    /// Adds `much` before each execution of the instruction.
     pub fn count_begun(&self, instruction: Instruction, much: u64) {
         if version() >= 2 {
             call!(
@@ -277,13 +277,13 @@ impl Counter {
                 fn(Instruction, c_int, *mut u64, u64),
                 instruction,
                 ADD,
-                self.place(),
+                self.pointer(),
                 much
             );
         }
     }
 
-    /// Adds 1 to it after each access to memory that the instruction makes.
+    /// Adds 1 after each access to memory of the instruction.
     pub fn count_accesses(&self, instruction: Instruction) {
         if version() >= 2 {
             call!(
@@ -302,7 +302,7 @@ impl Counter {
                 instruction,
                 ACCESSES,
                 ADD,
-                self.place(),
+                self.pointer(),
                 1
             );
         }
@@ -317,7 +317,7 @@ unsafe extern "C" fn translated_with_data<L: Listener>(block: Translation, _: *m
     L::translated(block);
 }
 
-// What these two are handed differs between versions, and is not looked at.
+// The arguments of these two differ between versions, and are ignored.
 
 unsafe extern "C" fn idle<L: Listener>() {
     L::idle();
@@ -327,49 +327,49 @@ unsafe extern "C" fn ended<L: Listener>() {
     L::ended();
 }
 
-/// Has somebody hear of translations, of idleness, and of the end.
+/// Registers the listener for translations, idleness and the end.
 pub fn listen<L: Listener>(id: Id) {
     type ById = unsafe extern "C" fn(Id, Translation);
     type WithData = unsafe extern "C" fn(Translation, *mut c_void);
     type Plain = unsafe extern "C" fn();
     let none: *mut c_void = ptr::null_mut();
     if version() >= WITH_DATA {
-        let heard = translated_with_data::<L>;
-        call!(Function::OnTranslation, fn(Id, WithData, *mut c_void), id, heard, none);
+        let callback = translated_with_data::<L>;
+        call!(Function::OnTranslation, fn(Id, WithData, *mut c_void), id, callback, none);
     } else {
         call!(Function::OnTranslation, fn(Id, ById), id, translated::<L>);
     }
-    // An older one takes no data, and does not look at it.
+    // An older QEMU takes no data, and ignores it.
     call!(Function::OnIdle, fn(Id, Plain, *mut c_void), id, idle::<L>, none);
     call!(Function::OnEnd, fn(Id, Plain, *mut c_void), id, ended::<L>, none);
 }
 
-/// Hears of each execution of a block; `data` is handed back.
-pub fn on_block(block: Translation, heard: OnBlock, data: *mut c_void) {
+/// Registers a callback for each execution of a block, with `data`.
+pub fn on_block(block: Translation, callback: OnBlock, data: *mut c_void) {
     call!(
         Function::OnBlock,
         fn(Translation, OnBlock, c_int, *mut c_void),
         block,
-        heard,
+        callback,
         NO_REGISTERS,
         data
     );
 }
 
-/// Hears of each access to memory of an instruction.
-pub fn on_access(instruction: Instruction, heard: OnAccess) {
+/// Registers a callback for each access to memory of an instruction.
+pub fn on_access(instruction: Instruction, callback: OnAccess) {
     call!(
         Function::OnAccess,
         fn(Instruction, OnAccess, c_int, c_int, *mut c_void),
         instruction,
-        heard,
+        callback,
         NO_REGISTERS,
         ACCESSES,
         ptr::null_mut()
     );
 }
 
-/// Whether an access, of which QEMU says that, is a write.
+/// Whether an access is a write, by QEMU's description of it.
 pub fn is_write(about: u32) -> bool {
     call!(Function::IsStore, fn(u32) -> bool, about)
 }
@@ -382,15 +382,15 @@ pub fn instructions(block: Translation) -> impl Iterator<Item = Instruction> {
     })
 }
 
-/// Where an instruction is in the guest's memory.
-pub fn place(instruction: Instruction) -> u64 {
+/// The address of an instruction in the guest's memory.
+pub fn address(instruction: Instruction) -> u64 {
     call!(Function::Address, fn(Instruction) -> u64, instruction)
 }
 
 /// The longest instruction, in bytes.
 pub const LONGEST: usize = 15;
 
-/// An instruction's bytes, and how many there are.
+/// An instruction's bytes, and their number.
 pub fn bytes(instruction: Instruction) -> ([u8; LONGEST], usize) {
     let mut bytes = [0; LONGEST];
     let size = call!(Function::Size, fn(Instruction) -> usize, instruction).min(LONGEST);
@@ -405,25 +405,28 @@ pub fn bytes(instruction: Instruction) -> ([u8; LONGEST], usize) {
         );
     } else {
         let from = call!(Function::Bytes, fn(Instruction) -> *const u8, instruction);
-        // SAFETY: QEMU has that many bytes there.
+        // SAFETY: QEMU has so many bytes there.
         unsafe { ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), size) };
     }
     (bytes, size)
 }
 
-/// `GLib`'s bytes, as far as they are looked at.
+/// `GLib`'s byte array, as far as it is used.
 #[repr(C)]
 struct Bytes {
     data: *const u8,
     length: c_uint,
 }
 
-/// Reads the guest's memory at a physical address; whether that could be done.
+/// Reads the guest's memory at a physical address; whether that worked.
 pub fn read(physical: u64, into: &mut [u8]) -> bool {
-    if version() >= 5 && address(Function::NewBytes) != 0 && address(Function::DropBytes) != 0 {
+    if version() >= 5
+        && function_address(Function::NewBytes) != 0
+        && function_address(Function::DropBytes) != 0
+    {
         return read_by_glib(physical, into);
     }
-    if address(Function::PhysicalMemory) == 0 {
+    if function_address(Function::PhysicalMemory) == 0 {
         return false;
     }
     call!(
@@ -437,7 +440,7 @@ pub fn read(physical: u64, into: &mut [u8]) -> bool {
     true
 }
 
-/// The same where QEMU reads into what `GLib` has allocated.
+/// The same where QEMU reads into an array of `GLib`.
 fn read_by_glib(physical: u64, into: &mut [u8]) -> bool {
     let bytes = call!(Function::NewBytes, fn() -> *mut Bytes,);
     let failed = call!(
@@ -447,11 +450,11 @@ fn read_by_glib(physical: u64, into: &mut [u8]) -> bool {
         bytes,
         into.len()
     );
-    // SAFETY: GLib has made it, and QEMU has set how many there are.
+    // SAFETY: GLib made it, and QEMU set its length.
     let there = unsafe { &*bytes };
     let is_read = failed == 0 && there.length as usize == into.len();
     if is_read {
-        // SAFETY: so many are there.
+        // SAFETY: so many bytes are there.
         unsafe { ptr::copy_nonoverlapping(there.data, into.as_mut_ptr(), into.len()) };
     }
     call!(Function::DropBytes, fn(*mut Bytes), bytes);

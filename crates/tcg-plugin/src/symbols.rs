@@ -1,29 +1,29 @@
-//! What the plugin is told of the guest's code: one thing a line, numbers in hexadecimal.
+//! The symbols of the guest's code, as hardcost lists them: one a line, numbers in hexadecimal.
 //!
-//! - `reading ADDRESS`: where a program of ours reads the clock
-//! - `window NUMBER`: one of the windows that are wanted, from 0; if none is named, all are
+//! - `reading ADDRESS`: where one of our programs reads the clock
+//! - `window NUMBER`: a window to count in, from 0; without any, all windows
 //! - `kernel ADDRESS NAME`: a function of the kernel, which ends where the next begins
 //! - `data ADDRESS NAME`: a variable of the kernel
-//! - `vdso ADDRESS ADDRESS`: from where to where the kernel's code in programs reaches
-//! - `program NAME`: of this process the functions follow
+//! - `vdso ADDRESS ADDRESS`: begin and end of the kernel's code in programs
+//! - `program NAME`: the functions that follow are of this process
 //! - `function ADDRESS SIZE NAME`: one of them
-//! - `traced ADDRESS`, `mark ADDRESS`: see [`Wanted`]
-//! - `wakes ADDRESS`, `answers ADDRESS`, `asks ADDRESS`: see [`Heard`]
+//! - `traced ADDRESS`, `mark ADDRESS`: see [`TracePoints`]
+//! - `wakes ADDRESS`, `answers ADDRESS`, `asks ADDRESS`: see [`AccessPurpose`]
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::Cell;
 
-use crate::noteworthy::{Heard, Wanted};
+use crate::trace_points::{AccessPurpose, TracePoints};
 
 /// A function of the kernel by its number, from 0.
 pub type KernelFunction = u32;
 
-/// What is in no function of the kernel's.
+/// The number of code that is in no function of the kernel.
 pub const UNKNOWN: KernelFunction = 0;
 
-/// What a function of the kernel is to whoever follows the calls.
+/// What a function of the kernel means for a call stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Nothing in particular.
@@ -32,19 +32,19 @@ pub enum Role {
     Exception,
     /// Where an interrupt begins.
     Interrupt,
-    /// Where one process is exchanged for another.
+    /// Where the kernel switches from one process to another.
     Switch,
-    /// Where the other process goes on.
+    /// Where the other process resumes.
     Switched,
     /// Where a new process begins.
     NewTask,
-    /// What is called when the handler of a signal is to run.
+    /// Called when a signal's handler is to run.
     Signal,
-    /// What is called when the handler has returned.
+    /// Called when the handler has returned.
     SignalReturn,
-    /// What is called when a program has become another.
+    /// Called when the program has become another.
     Exec,
-    /// What is called when a process gets another name.
+    /// Called when a process gets another name.
     Name,
 }
 
@@ -58,34 +58,34 @@ struct ProgramFunction {
 #[derive(Default)]
 pub struct Symbols {
     readings: BTreeSet<u64>,
-    /// Which windows are wanted, by their numbers; if there is none here, all are.
+    /// The numbers of the windows to count in; if empty, all.
     windows: BTreeSet<u64>,
     starts: Vec<u64>,
-    /// From where to where the kernel's function reaches that was asked for last, and which it is.
+    /// Begin, end and index of the kernel's function that was looked up last.
     latest: Cell<(u64, u64, usize)>,
-    /// Where functions of programs begin or end, of whichever program.
+    /// Where functions of programs begin or end, of all programs.
     borders: Vec<u64>,
     functions: Vec<KernelFunction>,
     roles: BTreeMap<u64, Role>,
-    /// Stubs of interrupts: many small ones in a row.
+    /// Begin and end of the interrupt stubs: many small ones in a row.
     stubs: Vec<(u64, u64)>,
     data: BTreeMap<String, u64>,
     vdso: (u64, u64),
     programs: BTreeMap<String, BTreeMap<u64, ProgramFunction>>,
     /// The kernel's scheduler.
     scheduler: KernelFunction,
-    /// What exchanges one process for another.
+    /// The function that switches from one process to another.
     switch: KernelFunction,
-    /// What stands for indirect calls.
+    /// The thunks of indirect calls.
     thunks: Vec<KernelFunction>,
     /// The names of all functions, the kernel's and the programs', by number.
     pub names: Vec<String>,
-    /// What is to be noted of the schedule.
-    pub wanted: Wanted,
+    /// What is noted for a trace.
+    pub trace_points: TracePoints,
 }
 
 impl Symbols {
-    /// Reads what the plugin is told; `None` where that is not as it should be.
+    /// Reads the list; `None` if it is not well-formed.
     pub fn read(text: &[u8]) -> Option<Self> {
         let text = core::str::from_utf8(text).ok()?;
         let mut symbols = Self { names: Vec::from([String::from("[unknown]")]), ..Self::default() };
@@ -118,7 +118,7 @@ impl Symbols {
                     let function = ProgramFunction { size, name: number };
                     program.as_mut()?.insert(hexadecimal(address)?, function);
                 }
-                _ => symbols.wanted.take(kind, hexadecimal(rest)?)?,
+                _ => symbols.trace_points.take(kind, hexadecimal(rest)?)?,
             }
         }
         symbols.take_kernel(kernel)?;
@@ -126,7 +126,7 @@ impl Symbols {
         Some(symbols)
     }
 
-    /// Takes over the kernel's functions, in the order of their addresses.
+    /// Adds the kernel's functions, in the order of their addresses.
     fn take_kernel(&mut self, mut kernel: Vec<(u64, &str)>) -> Option<()> {
         kernel.sort_by_key(|&(address, _)| address);
         for (index, &(address, name)) in kernel.iter().enumerate() {
@@ -163,113 +163,113 @@ impl Symbols {
         self.borders.dedup();
     }
 
-    /// Whether the code at two places is of one function, in whichever process that runs.
-    pub fn is_of_one(&self, place: u64, other: u64) -> bool {
-        let before = |place| self.borders.partition_point(|&border| border <= place);
-        match (is_kernel(place), is_kernel(other)) {
-            (true, true) => self.kernel(place) == self.kernel(other),
-            (false, false) => before(place) == before(other),
+    /// Whether the code at two addresses is of one function, in all processes.
+    pub fn is_of_one(&self, address: u64, other: u64) -> bool {
+        let before = |address| self.borders.partition_point(|&border| border <= address);
+        match (is_kernel(address), is_kernel(other)) {
+            (true, true) => self.kernel(address) == self.kernel(other),
+            (false, false) => before(address) == before(other),
             _ => false,
         }
     }
 
     /// Whether a function begins or ends there.
-    pub fn is_border(&self, place: u64) -> bool {
-        let borders = if is_kernel(place) { &self.starts } else { &self.borders };
-        borders.binary_search(&place).is_ok()
+    pub fn is_border(&self, address: u64) -> bool {
+        let borders = if is_kernel(address) { &self.starts } else { &self.borders };
+        borders.binary_search(&address).is_ok()
     }
 
-    /// Whether a program of ours reads the clock there.
-    pub fn is_reading(&self, place: u64) -> bool {
-        self.readings.contains(&place)
+    /// Whether one of our programs reads the clock there.
+    pub fn is_reading(&self, address: u64) -> bool {
+        self.readings.contains(&address)
     }
 
-    /// Whether a window is wanted.
+    /// Whether to count in a window.
     pub fn is_window(&self, number: u64) -> bool {
         self.windows.is_empty() || self.windows.contains(&number)
     }
 
-    /// The kernel's function that is there.
-    pub fn kernel(&self, place: u64) -> KernelFunction {
-        self.index(place).map_or(UNKNOWN, |index| self.functions[index])
+    /// The kernel's function at an address.
+    pub fn kernel(&self, address: u64) -> KernelFunction {
+        self.index(address).map_or(UNKNOWN, |index| self.functions[index])
     }
 
-    /// Which of the kernel's functions is there. Most that is asked for is near what was asked last.
-    fn index(&self, place: u64) -> Option<usize> {
+    /// The index of the kernel's function at an address. Most lookups are near the last one.
+    fn index(&self, address: u64) -> Option<usize> {
         let (from, to, index) = self.latest.get();
-        if (from..to).contains(&place) {
+        if (from..to).contains(&address) {
             return Some(index);
         }
-        let next = self.starts.partition_point(|&start| start <= place);
+        let next = self.starts.partition_point(|&start| start <= address);
         let index = next.checked_sub(1)?;
         let to = self.starts.get(next).copied().unwrap_or(u64::MAX);
         self.latest.set((self.starts[index], to, index));
         Some(index)
     }
 
-    /// What the function that begins there is to whoever follows the calls; the scheduler's code is
-    /// alike wherever it goes on.
-    pub fn role(&self, place: u64) -> Role {
-        if self.stubs.iter().any(|&(from, to)| (from..to).contains(&place)) {
+    /// The role of the code at an address. A process may resume anywhere in the scheduler.
+    pub fn role(&self, address: u64) -> Role {
+        if self.stubs.iter().any(|&(from, to)| (from..to).contains(&address)) {
             return Role::Interrupt;
         }
-        match self.roles.get(&place) {
+        match self.roles.get(&address) {
             Some(&role) => role,
-            None if self.scheduler != UNKNOWN && self.kernel(place) == self.scheduler => {
+            None if self.scheduler != UNKNOWN && self.kernel(address) == self.scheduler => {
                 Role::Switched
             }
             None => Role::Plain,
         }
     }
 
-    /// Whether the kernel's function that is there stands for an indirect call, and makes it by a
-    /// return to an address that it has put on the stack.
-    pub fn is_thunk(&self, place: u64) -> bool {
-        self.thunks.contains(&self.kernel(place))
+    /// Whether the kernel's function at an address is a thunk of indirect calls: it pushes the
+    /// target and returns to it.
+    pub fn is_thunk(&self, address: u64) -> bool {
+        self.thunks.contains(&self.kernel(address))
     }
 
-    /// Where a variable of the kernel is, or how far into what each processor has.
+    /// The address of a variable of the kernel, or its offset in each processor's data.
     pub fn data(&self, name: &str) -> Option<u64> {
         self.data.get(name).copied()
     }
 
-    /// Whether that is code which the kernel lends to programs.
-    pub fn is_vdso(&self, place: u64) -> bool {
-        (self.vdso.0..self.vdso.1).contains(&place)
+    /// Whether that is the kernel's code in programs (vDSO).
+    pub fn is_vdso(&self, address: u64) -> bool {
+        (self.vdso.0..self.vdso.1).contains(&address)
     }
 
-    /// The name of a program's function that is there, as a number; `UNKNOWN` of none.
-    pub fn program(&self, name: &str, place: u64) -> u32 {
-        let before = self.programs.get(name).and_then(|all| all.range(..=place).next_back());
+    /// The name of a program's function at an address, by its number; `UNKNOWN` if there is none.
+    pub fn program(&self, name: &str, address: u64) -> u32 {
+        let before = self.programs.get(name).and_then(|all| all.range(..=address).next_back());
         match before {
-            Some((start, function)) if place - start < function.size => function.name,
+            Some((start, function)) if address - start < function.size => function.name,
             _ => UNKNOWN,
         }
     }
 
-    /// Whether that is code of programs that have no functions: whatever it calls is one frame.
-    pub fn is_anonymous(&self, place: u64) -> bool {
-        self.programs.is_empty() && !is_kernel(place) && !self.is_vdso(place)
+    /// Whether that is code of a program without known functions, which is one frame with all that
+    /// it calls.
+    pub fn is_anonymous(&self, address: u64) -> bool {
+        self.programs.is_empty() && !is_kernel(address) && !self.is_vdso(address)
     }
 
     /// Whether a program's function begins there.
-    pub fn begins(&self, name: &str, place: u64) -> bool {
-        self.programs.get(name).is_some_and(|all| all.contains_key(&place))
+    pub fn begins(&self, name: &str, address: u64) -> bool {
+        self.programs.get(name).is_some_and(|all| all.contains_key(&address))
     }
 
-    /// Which accesses to memory are heard of, of the function whose code is there.
-    pub fn heard(&self, place: u64) -> Option<Heard> {
-        self.index(place).and_then(|index| self.wanted.heard(self.starts[index]))
+    /// Why accesses to memory are observed of the kernel's function at an address.
+    pub fn access_purpose(&self, address: u64) -> Option<AccessPurpose> {
+        self.index(address).and_then(|index| self.trace_points.access_purpose(self.starts[index]))
     }
 
-    /// Whether a name is that of a function, not of a file that has many.
+    /// Whether a name is that of a function, not of a file with many functions.
     pub fn is_function(&self, name: u32) -> bool {
         name != UNKNOWN && !self.names[name as usize].starts_with('[')
     }
 
-    /// Whether that is code which exchanges one process for another.
-    pub fn is_switch(&self, place: u64) -> bool {
-        self.switch != UNKNOWN && self.kernel(place) == self.switch
+    /// Whether that is code that switches from one process to another.
+    pub fn is_switch(&self, address: u64) -> bool {
+        self.switch != UNKNOWN && self.kernel(address) == self.switch
     }
 }
 
@@ -282,7 +282,7 @@ fn address_and_name(text: &str) -> Option<(u64, &str)> {
     Some((hexadecimal(address)?, name))
 }
 
-/// What the kernel's function of that name is to whoever follows the calls.
+/// The role of the kernel's function of that name.
 fn role(name: &str) -> Role {
     match name {
         "__switch_to_asm" => Role::Switch,
@@ -302,8 +302,8 @@ fn role(name: &str) -> Role {
 }
 
 /// Whether an address is one of the kernel's.
-pub fn is_kernel(place: u64) -> bool {
-    place >> 63 == 1
+pub fn is_kernel(address: u64) -> bool {
+    address >> 63 == 1
 }
 
 #[cfg(test)]
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn what_is_at_an_address_is_found() {
         let symbols = Symbols::read(TEXT).expect("symbols");
-        let kernel = |place| &*symbols.names[symbols.kernel(place) as usize];
+        let kernel = |address| &*symbols.names[symbols.kernel(address) as usize];
         assert_eq!(kernel(0xffff_ffff_8100_00ff), "asm_exc_page_fault");
         assert_eq!(kernel(0xffff_ffff_8100_0100), "second");
         assert_eq!(kernel(0xffff_ffff_8000_0000), "[unknown]");
@@ -335,7 +335,7 @@ mod tests {
         assert_eq!(symbols.data("current_task"), Some(0x17bc0));
         assert!(symbols.is_vdso(0x7fff_f7fc_9000) && !symbols.is_vdso(0x7fff_f7fc_b000));
         assert!(symbols.is_reading(0x40_1000) && !symbols.is_reading(0x40_1001));
-        let program = |name, place| &*symbols.names[symbols.program(name, place) as usize];
+        let program = |name, address| &*symbols.names[symbols.program(name, address) as usize];
         assert_eq!(program("a b", 0x40_100f), "main");
         assert_eq!(program("a b", 0x40_1010), "a function");
         assert_eq!(symbols.program("a b", 0x40_1018), UNKNOWN);

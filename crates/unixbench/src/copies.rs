@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{Read, Write};
 
 use crate::fault::{Context, Fault, Result};
+use crate::loops::Prepared;
 use crate::options::Options;
 use crate::process::{self, Child};
 use crate::report::Report;
-use crate::task::Place;
-use crate::work::Prepared;
+use crate::test_loop::WorkFolder;
 
 /// The work of all copies together.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,12 +26,12 @@ pub fn run(options: &Options) -> Result<Sum> {
     let (mut reports, report) = process::pipe()?;
     let mut children: Vec<Child> = Vec::new();
     for number in 0..options.copies {
-        let place = Place { folder: options.folder.clone(), number };
+        let folder = WorkFolder { folder: options.folder.clone(), number };
         children.push(process::fork(|| {
             // The others' waiting ends when the last writer has gone.
             let gate = Gate { is_ready: &is_ready, go: &go };
             process::close([process::raw(&may_go)]);
-            status(copy(options, place, &gate, &report))
+            status(copy(options, folder, &gate, &report))
         })?);
     }
     drop((is_ready, report));
@@ -61,10 +61,10 @@ impl Gate<'_> {
 }
 
 /// Does a copy's work and reports it.
-fn copy(options: &Options, place: Place, gate: &Gate, report: &File) -> Result<()> {
-    let prepared = Prepared::new(options.test, place)?;
+fn copy(options: &Options, folder: WorkFolder, gate: &Gate, report: &File) -> Result<()> {
+    let prepared = Prepared::new(options.test, folder)?;
     gate.pass()?;
-    prepared.work(options.span, options.clock, report)
+    prepared.work(options.limit, options.clock, report)
 }
 
 /// A child's exit status; a fault is printed to standard error.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How much of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Span {
+pub enum LoopLimit {
     /// That many loops.
     Loops(u64),
     /// As many loops as fit into that many seconds.
@@ -18,17 +18,17 @@ static OVER: AtomicBool = AtomicBool::new(false);
 
 /// Counts loops up to the end of the test.
 #[derive(Debug)]
-pub struct Until {
+pub struct LoopCounter {
     most: u64,
     done: u64,
 }
 
-impl Until {
-    /// Starts counting, and the alarm if the span is a time.
-    pub fn start(span: Span) -> Self {
-        let most = match span {
-            Span::Loops(loops) => loops,
-            Span::Seconds(seconds) => {
+impl LoopCounter {
+    /// Starts counting, and the alarm if the limit is a time.
+    pub fn start(limit: LoopLimit) -> Self {
+        let most = match limit {
+            LoopLimit::Loops(loops) => loops,
+            LoopLimit::Seconds(seconds) => {
                 OVER.store(false, Ordering::Relaxed);
                 alarm_after(seconds);
                 u64::MAX
@@ -74,17 +74,17 @@ fn alarm_after(seconds: u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Span, Until};
+    use super::{LoopCounter, LoopLimit};
 
     #[test]
     fn loops_are_counted_to_the_last() {
-        let mut until = Until::start(Span::Loops(3));
+        let mut counter = LoopCounter::start(LoopLimit::Loops(3));
         let mut seen = 0;
-        while until.more() {
+        while counter.more() {
             seen += 1;
         }
-        assert_eq!((seen, until.done()), (3, 3));
-        assert!(!until.more());
-        assert_eq!(until.done(), 3);
+        assert_eq!((seen, counter.done()), (3, 3));
+        assert!(!counter.more());
+        assert_eq!(counter.done(), 3);
     }
 }

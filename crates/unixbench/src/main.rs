@@ -1,11 +1,11 @@
-//! The work of `UnixBench`'s twelve tests, as one static program of our own.
+//! The work of `UnixBench`'s twelve tests, as one static program.
 //!
 //! A test does its work a number of times (`--loops`) or for some time (`--seconds`), in one or
 //! several concurrent processes (`--copies`). Results are checked: a wrong one ends the program
 //! with status 1 and no number. The answer is one line of JSON: `operations` of all copies, and
 //! `ticks` of the clock from the first copy's start to the last one's end.
 //!
-//! None of this is `UnixBench`'s code; the tests follow what is published about them.
+//! None of this is `UnixBench`'s code; the tests follow its published descriptions.
 
 // The standard library's own start-up would be part of the cost of each `execl`, so the C library
 // calls `main` below directly.
@@ -14,13 +14,13 @@
 mod clock;
 mod copies;
 mod fault;
+mod loop_limit;
+mod loops;
 mod options;
 mod process;
 mod report;
-mod task;
-mod test;
-mod until;
-mod work;
+mod test_loop;
+mod test_names;
 
 use std::ffi::{c_char, c_int};
 
@@ -30,8 +30,8 @@ use options::{Options, USAGE};
 #[cfg_attr(not(test), unsafe(no_mangle))]
 extern "C" fn main(_count: c_int, _arguments: *const *const c_char) -> c_int {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    if words.first().is_some_and(|word| word == work::execl::STEP) {
-        return work::execl::step(&words[1..]);
+    if words.first().is_some_and(|word| word == loops::execl::STEP) {
+        return loops::execl::step(&words[1..]);
     }
     match Options::parse(&words) {
         Ok(options) => run(&options),

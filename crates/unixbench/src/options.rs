@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use crate::clock::Clock;
-use crate::test::Test;
-use crate::until::Span;
+use crate::loop_limit::LoopLimit;
+use crate::test_names::Test;
 
 /// What the program understands.
 pub const USAGE: &str = "\
@@ -22,13 +22,13 @@ as `cpus`. Files are made in the directory (default: the present one) and remove
 /// Most copies of a test at once.
 const MOST_COPIES: u64 = 1024;
 
-/// The task, checked to be possible.
+/// The command line's values, checked to be possible.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Options {
     /// Which test.
     pub test: Test,
     /// How much of it.
-    pub span: Span,
+    pub limit: LoopLimit,
     /// In how many concurrent processes.
     pub copies: usize,
     /// The clock to measure with.
@@ -43,13 +43,13 @@ impl Options {
         let mut words = words.iter().map(String::as_str);
         let name = words.next().ok_or("no test is named")?;
         let test = Test::named(name).ok_or_else(|| format!("there is no test '{name}'"))?;
-        let mut span = None;
+        let mut limit = None;
         let (mut copies, mut clock, mut folder) = (1, Clock::Monotonic, PathBuf::from("."));
         while let Some(option) = words.next() {
             let value = words.next().ok_or_else(|| format!("{option} needs a value"))?;
             match option {
-                "--loops" => span = Some(Span::Loops(number(value)?)),
-                "--seconds" => span = Some(Span::Seconds(number(value)?)),
+                "--loops" => limit = Some(LoopLimit::Loops(number(value)?)),
+                "--seconds" => limit = Some(LoopLimit::Seconds(number(value)?)),
                 "--copies" if value == "cpus" => copies = processors()?,
                 "--copies" => copies = number(value)?,
                 "--clock" => {
@@ -63,9 +63,9 @@ impl Options {
         if copies > MOST_COPIES {
             return Err(format!("{copies} copies are more than {MOST_COPIES}"));
         }
-        let span = span.ok_or("how much: --loops or --seconds is missing")?;
+        let limit = limit.ok_or("how much: --loops or --seconds is missing")?;
         let copies = usize::try_from(copies).map_err(|error| error.to_string())?;
-        Ok(Self { test, span, copies, clock, folder })
+        Ok(Self { test, limit, copies, clock, folder })
     }
 }
 
@@ -84,8 +84,8 @@ fn number(word: &str) -> Result<u64, String> {
 mod tests {
     use super::{Options, USAGE};
     use crate::clock::Clock;
-    use crate::test::Test;
-    use crate::until::Span;
+    use crate::loop_limit::LoopLimit;
+    use crate::test_names::Test;
 
     fn parse(line: &str) -> Result<Options, String> {
         Options::parse(&line.split_whitespace().map(String::from).collect::<Vec<_>>())
@@ -94,11 +94,11 @@ mod tests {
     #[test]
     fn what_is_said_is_done_and_the_rest_has_its_default() {
         let options = parse("pipe --loops 7 --copies 3 --clock tsc --folder /x").unwrap();
-        assert_eq!((options.test, options.span), (Test::Pipe, Span::Loops(7)));
+        assert_eq!((options.test, options.limit), (Test::Pipe, LoopLimit::Loops(7)));
         assert_eq!((options.copies, options.clock), (3, Clock::Tsc));
         assert_eq!(options.folder.to_str(), Some("/x"));
         let options = parse("execl --seconds 2").unwrap();
-        assert_eq!((options.span, options.copies), (Span::Seconds(2), 1));
+        assert_eq!((options.limit, options.copies), (LoopLimit::Seconds(2), 1));
         assert!(parse("execl --seconds 2 --copies cpus").unwrap().copies > 0);
     }
 

@@ -60,8 +60,8 @@ impl Child {
     }
 }
 
-/// Becomes the program `path`, with exactly these arguments and environment; returns only
-/// if that fails.
+/// Executes the program `path` in this process, with exactly these arguments and environment;
+/// returns only if that fails.
 pub fn execute(path: &str, argv: &[String], environment: &[&str]) -> Fault {
     let strings = |words: &mut dyn Iterator<Item = &str>| -> Option<Vec<CString>> {
         words.map(|word| CString::new(word).ok()).collect()

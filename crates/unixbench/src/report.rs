@@ -1,4 +1,4 @@
-//! What a copy of a test reports.
+//! The report of one copy of a test to the process that started it.
 
 use std::fs::File;
 use std::io::Write;

@@ -1,27 +1,27 @@
-//! What a test does over and over, and where.
+//! The loop of a test, and the folder that it works in.
 
 use std::path::PathBuf;
 
 use crate::fault::Result;
 
-/// The place where a copy of a test works, and its number.
+/// The folder in which a copy of a test works, and the copy's number.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct WorkFolder {
     /// The directory for its files.
     pub folder: PathBuf,
     /// Its number among the copies.
     pub number: usize,
 }
 
-impl Place {
-    /// The path of a file of its own.
+impl WorkFolder {
+    /// The path of a file of this copy's own.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.join(format!("unixbench.{}.{name}", self.number))
     }
 }
 
 /// A loop of a test, on its prepared data.
-pub trait Work {
+pub trait TestLoop {
     /// Operations in a loop.
     const OPERATIONS: f64 = 1.0;
 

@@ -1,7 +1,7 @@
-//! GRUB: an entry beside the machine's own, which is booted once.
+//! GRUB: an entry beside the machine's own one, which is booted once.
 //!
-//! GRUB clears `next_entry` before it boots what that names. So whatever becomes of the boot, the
-//! one after it is the machine's own.
+//! GRUB clears `next_entry` before it boots that entry. So whatever happens to the boot, the next
+//! one is the machine's own.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,36 +11,36 @@ use crate::failure::{Failure, Result, at};
 
 /// The entry's name for GRUB.
 pub const ENTRY: &str = "hardcost-once";
-/// Where GRUB's own files may lie.
+/// The folders in which GRUB's files may be.
 const FOLDERS: [&str; 3] = ["/boot/grub", "/boot/grub2", "/boot/efi/EFI/redhat"];
-/// Where the entries of the Boot Loader Specification lie.
+/// The folder of entries of the Boot Loader Specification.
 const ENTRIES: &str = "/boot/loader/entries";
-/// File systems that GRUB can write to, where they lie on a plain disk.
+/// File systems that GRUB can write to, if they are on a plain disk.
 const WRITABLE: [&str; 5] = ["ext2", "ext3", "ext4", "xfs", "vfat"];
-/// The name of GRUB's environment.
+/// The file name of GRUB's environment.
 const ENVIRONMENT_NAME: &str = "grubenv";
-/// The size of GRUB's environment, and how it begins.
+/// The size of GRUB's environment, and its first line.
 const ENVIRONMENT: usize = 1024;
 const HEADER: &str = "# GRUB Environment Block\n";
 /// The largest file that is read.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// A file, and the content that it has to get.
-pub type Written = (PathBuf, Vec<u8>);
+/// A file, and the content to be written.
+pub type FileContent = (PathBuf, Vec<u8>);
 
-/// Which entry is copied.
-pub enum Model<'a> {
-    /// That of what runs, by its command line.
+/// The entry to be copied.
+pub enum ModelEntry<'a> {
+    /// That of the running kernel, by its command line.
     Running(&'a str),
     /// The first one of a kernel, by its release.
     Kernel(&'a str),
 }
 
-impl Model<'_> {
-    /// Whether a line of GRUB's boots that.
+impl ModelEntry<'_> {
+    /// Whether a line of an entry boots that kernel.
     fn fits(&self, line: &str) -> bool {
         match self {
-            Self::Running(running) => boots(line, running),
+            Self::Running(running) => boots_like(line, running),
             Self::Kernel(release) => {
                 let kernel = line.split_whitespace().nth(1).map(name);
                 kernel.is_some_and(|it| it.strip_prefix("vmlinuz-") == Some(release))
@@ -53,7 +53,7 @@ impl Model<'_> {
 /// The files to write so that the next boot, and only that, has further words on its command line.
 ///
 /// The entry of `model` is copied.
-pub fn once(model: &Model<'_>, words: &[String]) -> Result<Vec<Written>> {
+pub fn files_for_one_boot(model: &ModelEntry<'_>, words: &[String]) -> Result<Vec<FileContent>> {
     words.iter().try_for_each(|word| check(word))?;
     let config = config()?;
     let text = read(&config)?;
@@ -64,7 +64,7 @@ pub fn once(model: &Model<'_>, words: &[String]) -> Result<Vec<Written>> {
     let environment = environment(&config)?;
     let block = fs::read(&environment).unwrap_or_default();
     let entry = if text.lines().any(|line| line.trim() == "blscfg") {
-        (Path::new(ENTRIES).join(format!("{ENTRY}.conf")), specified(model, words)?)
+        (Path::new(ENTRIES).join(format!("{ENTRY}.conf")), bls_entry(model, words)?)
     } else {
         let custom = config.with_file_name("custom.cfg");
         if !text.contains("custom.cfg") {
@@ -72,10 +72,10 @@ pub fn once(model: &Model<'_>, words: &[String]) -> Result<Vec<Written>> {
             return Err(Failure::Refused(format!("{}: {why}", config.display())));
         }
         let before = if custom.exists() { read(&custom)? } else { String::new() };
-        let copy = copied(&text, model, words).ok_or_else(|| unknown(&config, model))?;
+        let copy = copy_entry(&text, model, words).ok_or_else(|| unknown(&config, model))?;
         (custom, format!("{before}{copy}").into_bytes())
     };
-    Ok(vec![entry, (environment, chosen(&block)?)])
+    Ok(vec![entry, (environment, with_next_entry(&block)?)])
 }
 
 /// Whether a path is that of GRUB's environment, which GRUB itself changes.
@@ -83,7 +83,7 @@ pub fn is_environment(path: &str) -> bool {
     name(path) == ENVIRONMENT_NAME
 }
 
-/// Refuses what is no plain word: GRUB reads its files as a shell does.
+/// Refuses a word with special characters: GRUB parses its files like a shell.
 fn check(word: &str) -> Result<()> {
     let plain = |byte: u8| byte.is_ascii_graphic() && !b"'\"\\$`;&|<>{}".contains(&byte);
     if !word.is_empty() && word.bytes().all(plain) {
@@ -100,12 +100,12 @@ fn config() -> Result<PathBuf> {
     })
 }
 
-/// GRUB's environment, where GRUB can clear what it has read.
+/// GRUB's environment, if GRUB itself can clear what it has read.
 fn environment(config: &Path) -> Result<PathBuf> {
     let path = config.with_file_name(ENVIRONMENT_NAME);
     let path = fs::canonicalize(&path).unwrap_or(path);
     let mounts = fs::read_to_string("/proc/self/mountinfo").map_err(at(&path))?;
-    let (kind, device) = mounted(&mounts, &path).unwrap_or_default();
+    let (kind, device) = mount_of(&mounts, &path).unwrap_or_default();
     let plain = device.starts_with("/dev/")
         && !["/dev/mapper", "/dev/dm-", "/dev/md"].iter().any(|start| device.starts_with(start));
     if plain && WRITABLE.contains(&kind.as_str()) {
@@ -117,8 +117,8 @@ fn environment(config: &Path) -> Result<PathBuf> {
     )))
 }
 
-/// The kind of the file system that a path is on, and its device.
-fn mounted(mounts: &str, path: &Path) -> Option<(String, String)> {
+/// The file system that a path is on: its kind and its device.
+fn mount_of(mounts: &str, path: &Path) -> Option<(String, String)> {
     let all = mounts.lines().filter_map(|line| {
         let (place, about) = line.split_once(" - ")?;
         let mut about = about.split(' ');
@@ -126,12 +126,12 @@ fn mounted(mounts: &str, path: &Path) -> Option<(String, String)> {
         Some((place, about.next()?, about.next()?))
     });
     let mut found: Vec<_> = all.filter(|(place, ..)| path.starts_with(place)).collect();
-    found.sort_by_key(|(place, ..)| place.len()); // stable: the last mounted lies on top
+    found.sort_by_key(|(place, ..)| place.len()); // stable: the last mount covers the others
     found.last().map(|&(_, kind, device)| (kind.to_owned(), device.to_owned()))
 }
 
-/// GRUB's environment with our entry as the next.
-fn chosen(block: &[u8]) -> Result<Vec<u8>> {
+/// GRUB's environment with the keeper's entry as the next one.
+fn with_next_entry(block: &[u8]) -> Result<Vec<u8>> {
     let failed = |why: &str| Failure::Refused(format!("GRUB's environment {why}"));
     let text = match block {
         [] => HEADER,
@@ -149,9 +149,9 @@ fn chosen(block: &[u8]) -> Result<Vec<u8>> {
     Ok(text.into_bytes())
 }
 
-/// Whether two of GRUB's environments differ only by what our boot changes: the entry that is chosen,
-/// and what GRUB and the system note of each boot (`boot_success`).
-pub fn says_the_same(one: &[u8], other: &[u8]) -> bool {
+/// Whether two environments differ only by what the keeper's boot changes: the next entry, and what
+/// GRUB and the system note of each boot (`boot_success`).
+pub fn is_same_but_for_boot(one: &[u8], other: &[u8]) -> bool {
     let (one, other) = (variables(one), variables(other));
     let is_of_boots = |name: &str| {
         name == "next_entry"
@@ -164,14 +164,15 @@ pub fn says_the_same(one: &[u8], other: &[u8]) -> bool {
     rest(&one) == rest(&other)
 }
 
-/// An environment without our entry, if it names that; what did has the value that it had before.
+/// An environment without the keeper's entry, if it names that. Such a variable gets its earlier
+/// value.
 pub fn without_entry(block: &[u8], before: &[u8]) -> Option<Vec<u8>> {
     let before = variables(before);
     variables(block).values().find(|value| *value == ENTRY)?;
     let text = String::from_utf8_lossy(block);
     let lines = text.lines().filter_map(|line| match line.split_once('=') {
         Some((name, ENTRY)) => before.get(name).map(|value| format!("{name}={value}\n")),
-        None if !line.starts_with("# ") => None, // what fills it
+        None if !line.starts_with("# ") => None, // padding
         _ => Some(format!("{line}\n")),
     });
     let mut text: String = lines.collect();
@@ -186,7 +187,7 @@ fn variables(block: &[u8]) -> BTreeMap<String, String> {
 }
 
 /// A copy of the entry of a model, with further words.
-fn copied(config: &str, model: &Model<'_>, words: &[String]) -> Option<String> {
+fn copy_entry(config: &str, model: &ModelEntry<'_>, words: &[String]) -> Option<String> {
     let lines: Vec<&str> = config.lines().collect();
     let starts = (0..lines.len()).filter(|&at| lines[at].trim_start().starts_with("menuentry "));
     starts.into_iter().find_map(|start| {
@@ -210,22 +211,22 @@ fn copied(config: &str, model: &Model<'_>, words: &[String]) -> Option<String> {
     })
 }
 
-/// The same of the entries of the Boot Loader Specification.
-fn specified(model: &Model<'_>, words: &[String]) -> Result<Vec<u8>> {
+/// The same for entries of the Boot Loader Specification.
+fn bls_entry(model: &ModelEntry<'_>, words: &[String]) -> Result<Vec<u8>> {
     let folder = Path::new(ENTRIES);
     let names = fs::read_dir(folder).map_err(at(folder))?;
     let mut paths: Vec<_> = names.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.retain(|path| path.extension().is_some_and(|end| end == "conf"));
     paths.sort();
     for path in paths {
-        if let Some(text) = respecified(&read(&path)?, model, words) {
+        if let Some(text) = copy_bls_entry(&read(&path)?, model, words) {
             return Ok(text.into_bytes());
         }
     }
     Err(unknown(folder, model))
 }
 
-fn respecified(entry: &str, model: &Model<'_>, words: &[String]) -> Option<String> {
+fn copy_bls_entry(entry: &str, model: &ModelEntry<'_>, words: &[String]) -> Option<String> {
     let value = |name: &str| {
         let mut found = entry.lines().filter_map(|line| line.strip_prefix(name));
         found.find(|rest| rest.starts_with([' ', '\t'])).map(str::trim)
@@ -255,10 +256,10 @@ fn is_kernel(line: &str) -> bool {
     matches!(line.split_whitespace().next(), Some("linux" | "linux16" | "linuxefi"))
 }
 
-/// Whether a line of GRUB's boots a kernel as the running one was booted.
+/// Whether a line of an entry boots a kernel with the running one's command line.
 ///
-/// What GRUB puts in the place of a variable is not looked at.
-fn boots(line: &str, running: &str) -> bool {
+/// GRUB's variables are ignored.
+fn boots_like(line: &str, running: &str) -> bool {
     let plain = |word: &&str| !word.contains('$');
     let unquoted = |word: &str| word.replace(['"', '\''], "");
     let mut words = line.split_whitespace().skip(1);
@@ -281,12 +282,12 @@ fn boots(line: &str, running: &str) -> bool {
     ours == theirs
 }
 
-fn unknown(place: &Path, model: &Model<'_>) -> Failure {
+fn unknown(place: &Path, model: &ModelEntry<'_>) -> Failure {
     let why = match model {
-        Model::Running(_) => {
+        ModelEntry::Running(_) => {
             "what runs now: reboot the machine by its boot loader first".to_owned()
         }
-        Model::Kernel(release) => format!("the kernel {release}: is it installed?"),
+        ModelEntry::Kernel(release) => format!("the kernel {release}: is it installed?"),
     };
     Failure::Refused(format!("{} has no entry that boots {why}", place.display()))
 }
@@ -303,7 +304,8 @@ mod tests {
     use std::path::Path;
 
     use super::{
-        Model, boots, check, chosen, copied, mounted, respecified, says_the_same, without_entry,
+        ModelEntry, boots_like, check, copy_bls_entry, copy_entry, is_same_but_for_boot, mount_of,
+        with_next_entry, without_entry,
     };
 
     const CONFIG: &str = "\
@@ -330,7 +332,8 @@ submenu 'Advanced options' {
     #[test]
     fn the_running_entry_is_copied_with_further_words() {
         let copy =
-            copied(CONFIG, &Model::Running(RUNNING), &words("mitigations=off panic=30")).unwrap();
+            copy_entry(CONFIG, &ModelEntry::Running(RUNNING), &words("mitigations=off panic=30"))
+                .unwrap();
         assert_eq!(
             copy,
             "menuentry 'hardcost, booted once for a measurement' --id hardcost-once {\n\
@@ -340,18 +343,18 @@ submenu 'Advanced options' {
         );
         let recovery = "BOOT_IMAGE=/boot/vmlinuz-6.1.0-9-amd64 root=UUID=1 ro single";
         assert!(
-            copied(CONFIG, &Model::Running(recovery), &words("a=b"))
+            copy_entry(CONFIG, &ModelEntry::Running(recovery), &words("a=b"))
                 .unwrap()
                 .contains("single a=b")
         );
         for other in ["BOOT_IMAGE=/boot/vmlinuz-7 root=UUID=1 ro", "root=UUID=1 ro quiet"] {
-            assert_eq!(copied(CONFIG, &Model::Running(other), &[]), None);
+            assert_eq!(copy_entry(CONFIG, &ModelEntry::Running(other), &[]), None);
         }
     }
 
     #[test]
     fn another_kernel_is_found_by_its_release_and_not_for_recovery() {
-        let of = |release| copied(CONFIG, &Model::Kernel(release), &words("a=b"));
+        let of = |release| copy_entry(CONFIG, &ModelEntry::Kernel(release), &words("a=b"));
         assert!(of("6.1.0-9-amd64").unwrap().contains("quiet a=b\n"));
         assert_eq!(of("6.1.0-9"), None);
     }
@@ -359,9 +362,9 @@ submenu 'Advanced options' {
     #[test]
     fn a_variable_of_grub_stands_for_anything() {
         let line = "linux /vmlinuz-6 root=UUID=1 ro quiet $vt_handoff";
-        assert!(boots(line, "BOOT_IMAGE=(hd0,1)/vmlinuz-6 root=UUID=1 ro quiet vt.handoff=7"));
-        assert!(!boots(line, "BOOT_IMAGE=/vmlinuz-6 root=UUID=2 ro quiet"));
-        assert!(!boots(
+        assert!(boots_like(line, "BOOT_IMAGE=(hd0,1)/vmlinuz-6 root=UUID=1 ro quiet vt.handoff=7"));
+        assert!(!boots_like(line, "BOOT_IMAGE=/vmlinuz-6 root=UUID=2 ro quiet"));
+        assert!(!boots_like(
             "linux /vmlinuz-6 root=UUID=1 ro",
             "BOOT_IMAGE=/vmlinuz-6 root=UUID=1 ro x"
         ));
@@ -372,30 +375,30 @@ submenu 'Advanced options' {
         let entry = "title Red Hat\nversion 5.14\nlinux /vmlinuz-5.14\ninitrd /i.img $tuned_initrd\n\
                      options root=/dev/sda1 ro $tuned_params\ngrub_class rhel\n";
         let running = "BOOT_IMAGE=(hd0,msdos1)/vmlinuz-5.14 root=/dev/sda1 ro skew_tick=1";
-        let copy = respecified(entry, &Model::Running(running), &words("audit=0")).unwrap();
+        let copy = copy_bls_entry(entry, &ModelEntry::Running(running), &words("audit=0")).unwrap();
         assert_eq!(
             copy,
             "title hardcost, booted once for a measurement\nversion 0-hardcost\n\
              linux /vmlinuz-5.14\ninitrd /i.img $tuned_initrd\ngrub_class rhel\n\
              options root=/dev/sda1 ro $tuned_params audit=0\n"
         );
-        assert!(respecified(entry, &Model::Kernel("5.14"), &[]).is_some());
-        assert_eq!(respecified(entry, &Model::Kernel("6"), &[]), None);
+        assert!(copy_bls_entry(entry, &ModelEntry::Kernel("5.14"), &[]).is_some());
+        assert_eq!(copy_bls_entry(entry, &ModelEntry::Kernel("6"), &[]), None);
     }
 
     #[test]
     fn the_environment_keeps_its_size_and_its_other_words() {
         let mut block = b"# GRUB Environment Block\nsaved_entry=x\nnext_entry=\n".to_vec();
         block.resize(1024, b'#');
-        let with = chosen(&block).unwrap();
+        let with = with_next_entry(&block).unwrap();
         assert_eq!(with.len(), 1024);
         let text = String::from_utf8(with).unwrap();
         let start = "# GRUB Environment Block\nsaved_entry=x\nnext_entry=hardcost-once\n###";
         assert!(text.starts_with(start), "{text}");
-        assert_eq!(chosen(&[]).unwrap().len(), 1024);
-        assert!(chosen(b"\x7fELF").is_err());
+        assert_eq!(with_next_entry(&[]).unwrap().len(), 1024);
+        assert!(with_next_entry(b"\x7fELF").is_err());
         let full = format!("# GRUB Environment Block\na={}\n", "b".repeat(990));
-        assert!(chosen(full.as_bytes()).is_err());
+        assert!(with_next_entry(full.as_bytes()).is_err());
     }
 
     #[test]
@@ -408,10 +411,10 @@ submenu 'Advanced options' {
         let before = block("saved_entry=a\nboot_success=1\n");
         for ours in ["saved_entry=a\nnext_entry=\n", "saved_entry=hardcost-once\nboot_success=0\n"]
         {
-            assert!(says_the_same(&before, &block(ours)), "{ours}");
+            assert!(is_same_but_for_boot(&before, &block(ours)), "{ours}");
         }
         let theirs = block("saved_entry=b\nnext_entry=hardcost-once\n");
-        assert!(!says_the_same(&before, &theirs));
+        assert!(!is_same_but_for_boot(&before, &theirs));
         assert_eq!(without_entry(&theirs, &before), Some(block("saved_entry=b\n")));
         let noted = block("x=y\nsaved_entry=hardcost-once\n");
         assert_eq!(without_entry(&noted, &before), Some(block("x=y\nsaved_entry=a\n")));
@@ -422,7 +425,7 @@ submenu 'Advanced options' {
     fn a_path_is_on_the_mount_that_lies_on_top() {
         let mounts =
             "21 1 254:1 / / rw - ext4 /dev/vda1 rw\n30 21 0:5 / /boot rw - vfat /dev/sda1 rw\n";
-        let of = |path: &str| mounted(mounts, Path::new(path)).unwrap();
+        let of = |path: &str| mount_of(mounts, Path::new(path)).unwrap();
         assert_eq!(of("/boot/grub/grubenv"), ("vfat".to_owned(), "/dev/sda1".to_owned()));
         assert_eq!(of("/bootleg").1, "/dev/vda1");
     }

@@ -1,4 +1,4 @@
-//! The running boot: its command line, since when it runs, and its end.
+//! The running boot: its command line, its uptime, and rebooting.
 
 use std::fs;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use crate::failure::{Failure, Result, at};
 
-/// The word on the command line that names a boot of ours. The kernel takes a name with a dot for
-/// some module's, and tells nobody of it.
+/// The word on the command line that names a boot of the keeper's. The kernel takes a name with a
+/// dot for a module's, and ignores it.
 pub const TOKEN: &str = "hardcost.boot=";
 
 /// The command line of the running kernel.
@@ -16,14 +16,14 @@ pub fn line() -> Result<String> {
     Ok(fs::read_to_string(path).map_err(at(path))?.trim().to_owned())
 }
 
-/// What names the running boot; none: it is the machine's own.
+/// The name of the running boot; none: it is the machine's own.
 pub fn token() -> Result<Option<String>> {
     let line = line()?;
     let mut found = line.split_whitespace().filter_map(|word| word.strip_prefix(TOKEN));
     Ok(found.next_back().map(str::to_owned))
 }
 
-/// Has the machine go down and up again.
+/// Reboots the machine.
 pub fn reboot() -> Result<()> {
     let plain = |program: &str, words: &[&str]| {
         let (input, output) = (Stdio::null(), Stdio::null());
@@ -36,7 +36,7 @@ pub fn reboot() -> Result<()> {
     Err(Failure::Failed("neither systemctl nor reboot reboots the machine".into()))
 }
 
-/// Seconds since the boot, which no clock that is set moves.
+/// Seconds since the boot. Setting a clock does not change it.
 pub fn uptime() -> Result<f64> {
     let path = Path::new("/proc/uptime");
     let text = fs::read_to_string(path).map_err(at(path))?;

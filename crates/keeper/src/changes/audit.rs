@@ -1,12 +1,12 @@
-//! The kernel's audit: its rules as it holds them, and its state.
+//! Audit rules and audit's state: read, and put back.
 
 use std::io;
 
-use hardcost_linux::daemon::{audit_is_absent, refused};
+use hardcost_linux::audit_daemon::{audit_is_absent, refusal_reason};
 use hardcost_linux::netlink::{Netlink, RULE};
 
+use crate::changes::audit_settings::AuditSettings;
 use crate::failure::{Failure, Result};
-use crate::status::Settings;
 
 /// The kernel-side buffer of the socket, in bytes; a list of thousands of rules fits.
 const BUFFER: usize = 64 << 20;
@@ -17,13 +17,13 @@ pub fn open() -> Result<Netlink> {
     Netlink::open(BUFFER).map_err(|error| explain(&error))
 }
 
-/// Puts into words what the kernel refuses.
+/// Adds to the kernel's error what it means.
 pub fn explain(error: &io::Error) -> Failure {
-    let words = format!("{}: {error}", refused(error));
+    let words = format!("{}: {error}", refusal_reason(error));
     if audit_is_absent(error) { Failure::Refused(words) } else { Failure::Failed(words) }
 }
 
-/// Refuses to change anything where audit's state is locked.
+/// Refuses if audit's state is locked.
 pub fn check_unlocked() -> Result<()> {
     if settings()?.enabled == LOCKED {
         return Err(Failure::Refused(
@@ -33,17 +33,17 @@ pub fn check_unlocked() -> Result<()> {
     Ok(())
 }
 
-/// The settings as they are.
-pub fn settings() -> Result<Settings> {
-    Settings::read(&mut open()?).map_err(|error| explain(&error))
+/// The current settings.
+pub fn settings() -> Result<AuditSettings> {
+    AuditSettings::read(&mut open()?).map_err(|error| explain(&error))
 }
 
-/// All rules, as the kernel lists them, one behind the other.
+/// All rules, as the kernel lists them, concatenated.
 pub fn rules() -> Result<Vec<u8>> {
     Ok(open()?.list().map_err(|error| explain(&error))?.concat())
 }
 
-/// Makes the kernel's rules these, in this order.
+/// Replaces the kernel's rules by these, in this order.
 pub fn put_rules(wanted: &[u8]) -> Result<()> {
     let mut audit = open()?;
     let held = audit.list().map_err(|error| explain(&error))?;
@@ -52,18 +52,18 @@ pub fn put_rules(wanted: &[u8]) -> Result<()> {
     }
     let mut failed = None;
     for rule in split(wanted)? {
-        // The others are to be loaded all the same.
+        // The other rules have to be loaded all the same.
         failed = audit.add(rule).err().or(failed);
     }
     failed.map_or(Ok(()), |error| Err(explain(&error)))
 }
 
-/// How many rules there are in a list as `rules` returns it.
+/// The number of rules in such a list.
 pub fn count(rules: &[u8]) -> usize {
     split(rules).map_or(0, |rules| rules.len())
 }
 
-/// The rules in a list: each ends with its texts, whose length stands before them.
+/// Splits a list into rules: each ends with its texts, whose length is just before them.
 fn split(mut list: &[u8]) -> Result<Vec<&[u8]>> {
     let wrong = || Failure::Failed("a list of audit rules ends within one".into());
     let mut rules = Vec::new();
@@ -77,9 +77,10 @@ fn split(mut list: &[u8]) -> Result<Vec<&[u8]>> {
     Ok(rules)
 }
 
-/// Audit's state, a line for each setting.
+/// Audit's state, one setting a line.
 pub fn state() -> Result<Vec<u8>> {
-    let Settings { enabled, failure, rate_limit, backlog_limit, backlog_wait_time } = settings()?;
+    let AuditSettings { enabled, failure, rate_limit, backlog_limit, backlog_wait_time } =
+        settings()?;
     let text = format!(
         "enabled {enabled}\nfailure {failure}\nrate_limit {rate_limit}\n\
          backlog_limit {backlog_limit}\nbacklog_wait_time {backlog_wait_time}\n"
@@ -87,20 +88,20 @@ pub fn state() -> Result<Vec<u8>> {
     Ok(text.into_bytes())
 }
 
-/// Makes audit's state that.
+/// Sets audit's state.
 pub fn put_state(wanted: &[u8]) -> Result<()> {
     let settings = parse(wanted)
         .ok_or_else(|| Failure::Failed("the journal has another state of audit".into()))?;
     settings.put(&mut open()?).map_err(|error| explain(&error))
 }
 
-fn parse(text: &[u8]) -> Option<Settings> {
+fn parse(text: &[u8]) -> Option<AuditSettings> {
     let text = std::str::from_utf8(text).ok()?;
     let number = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         line?.parse().ok()
     };
-    Some(Settings {
+    Some(AuditSettings {
         enabled: number("enabled")?,
         failure: number("failure")?,
         rate_limit: number("rate_limit")?,

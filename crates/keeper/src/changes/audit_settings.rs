@@ -1,4 +1,4 @@
-//! Audit's settings, read and put back all at once, over a socket that is used for nothing else.
+//! Audit's settings, read and set all at once, over a socket that nothing else uses.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -12,7 +12,7 @@ use rustix::net::{SendFlags, sendto};
 const ERROR: u16 = 2;
 /// Requests the status, and carries it.
 const GET: u16 = 1000;
-/// Changes the status.
+/// Sets the status.
 const SET: u16 = 1001;
 const REQUEST: u16 = 1;
 const ACKNOWLEDGE: u16 = 4;
@@ -23,9 +23,9 @@ const HEADER: usize = 16;
 const MASK: u32 = 1 | 2 | 8 | 0x10 | 0x20;
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What can be set of the kernel's audit, but for its daemon.
+/// What can be set of the kernel's audit, except for its daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct AuditSettings {
     /// 0 off, 1 on, 2 on and locked.
     pub enabled: u32,
     /// What a lost record does: 0 nothing, 1 a message, 2 a panic.
@@ -38,8 +38,8 @@ pub struct Settings {
     pub backlog_wait_time: u32,
 }
 
-impl Settings {
-    /// The settings as they are.
+impl AuditSettings {
+    /// Reads the current settings.
     pub fn read(audit: &mut Netlink) -> io::Result<Self> {
         let status = request(audit, GET, REQUEST, &[])?;
         let words: Vec<u32> = status
@@ -54,7 +54,7 @@ impl Settings {
         }
     }
 
-    /// Makes the settings these.
+    /// Sets all settings.
     pub fn put(&self, audit: &mut Netlink) -> io::Result<()> {
         let mut words = [0_u32; 10];
         words[0] = MASK;
@@ -68,7 +68,7 @@ impl Settings {
     }
 }
 
-/// Sends a request, and returns the status that answers it; nothing where it is acknowledged.
+/// Sends a request. Returns the status in the answer; nothing if it is only acknowledged.
 fn request(audit: &mut Netlink, kind: u16, flags: u16, payload: &[u8]) -> io::Result<Vec<u8>> {
     let length = u32::try_from(HEADER + payload.len()).map_err(io::Error::other)?;
     let mut message = length.to_ne_bytes().to_vec();

@@ -1,13 +1,14 @@
-//! Mount options, by mounting again what is mounted.
+//! Mount options, changed by remounting.
 
-use hardcost_linux::mounts::{self, flag, flags};
+use hardcost_linux::mount_options::{self, flag, flags};
 use rustix::mount::{MountFlags, mount_remount};
 
 use crate::failure::{Failure, Result};
 
-/// The options of what is mounted at a path, as the kernel shows them, joined by commas.
+/// The options of a mount, as the kernel shows them, separated by commas.
 pub fn shown(path: &str) -> Result<String> {
-    let found = mounts::shown(path).map_err(|error| Failure::Failed(error.to_string()))?;
+    let found =
+        mount_options::of_mount(path).map_err(|error| Failure::Failed(error.to_string()))?;
     found.ok_or_else(|| {
         Failure::Refused(format!(
             "{path} is not mounted on its own, and only what is can have other options"
@@ -15,7 +16,7 @@ pub fn shown(path: &str) -> Result<String> {
     })
 }
 
-/// Adds options to those that a mount has.
+/// Adds options to a mount's.
 pub fn add(path: &str, options: &[String]) -> Result<()> {
     let mut all = flags(&shown(path)?);
     for option in options {
@@ -25,7 +26,7 @@ pub fn add(path: &str, options: &[String]) -> Result<()> {
     remount(path, all)
 }
 
-/// Makes the options those that the kernel has shown.
+/// Sets a mount's options to what the kernel has shown.
 pub fn put(path: &str, shown: &[u8]) -> Result<()> {
     remount(path, flags(&String::from_utf8_lossy(shown)))
 }

@@ -1,4 +1,5 @@
-//! What is wanted of a machine, and how it is done: in the probe's words for the same.
+//! Requests for changes, and carrying them out. Their JSON is that of the probe's requests and
+//! answers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,48 +9,47 @@ use std::process::{Command, Stdio};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use hardcost_linux::daemon::Daemon;
+use hardcost_linux::audit_daemon::Daemon;
 use serde::{Deserialize, Serialize};
 
-use crate::auditing;
-use crate::coupled::{is_final, moved_by, moved_to};
-use crate::desk::Desk;
-use crate::entry::Kind;
+use crate::changes::sysctl_side_effects::{is_irreversible, settings_changed_by, value_after};
+use crate::changes::{audit, kinds, mounts, systemd_units};
 use crate::failure::{Failure, Result, at};
-use crate::files::{self, New};
-use crate::{mounts, thing, units};
+use crate::journal::state::Kind;
+use crate::safe_files::{self, NewFile};
+use crate::state_folder::StateFolder;
 
-/// How many records the kernel may queue where nobody says.
+/// How many records the kernel may queue if the request does not say.
 const BACKLOG: u32 = 8192;
 
-/// A change that is wanted.
+/// A request for a change.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
-pub enum Wanted {
-    /// Folders and empty files where they are missing.
+pub enum ChangeRequest {
+    /// Make folders and empty files where they are missing.
     Make {
         #[serde(default)]
         directories: Vec<String>,
         #[serde(default)]
         files: Vec<String>,
     },
-    /// A setting; without a value the one that it has.
+    /// Write a setting; without a value the present one.
     Write { path: String, value: Option<String> },
-    /// Audit on, with these rules in the place of all others.
+    /// Turn audit on, and replace all rules by these.
     Audit { rules: String, backlog_limit: Option<u32> },
-    /// A file's content; what is there keeps its owner, and its mode unless there is another.
+    /// Write a file. An existing one keeps its owner, and its mode unless one is given.
     Install { path: String, mode: Option<u32>, base64: String },
-    /// Options on top of those that a mount has.
+    /// Add options to a mount's.
     Mount { path: String, options: Vec<String> },
-    /// A unit of systemd that runs, with the configuration that it has then, or does not.
+    /// Start a unit of systemd with its present configuration, or stop it.
     Unit { name: String, active: bool },
 }
 
-/// What was done, as the probe says it too.
+/// The answer to a request, as the probe gives it.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
-pub enum Done {
-    /// Files are there.
+pub enum ChangeAnswer {
+    /// Files exist.
     Made { directories: usize, files: usize, inodes: BTreeMap<String, u64> },
     /// A setting was written.
     Written { path: String, before: Option<String>, after: Option<String> },
@@ -59,25 +59,25 @@ pub enum Done {
     Installed { path: String, bytes: usize },
     /// A mount has other options.
     Mounted { path: String, options: Vec<String> },
-    /// A unit runs, or not.
+    /// A unit runs, or does not.
     Unit { name: String, state: String },
 }
 
-/// What may be changed: its kind and name, and the content that it gets, where that is known.
-pub type Touched = (Kind, String, Option<Vec<u8>>);
+/// What a request may change: kind and name, and the new content, if known.
+pub type AffectedItem = (Kind, String, Option<Vec<u8>>);
 
-/// The paths that files have without links on the way, by the paths that were asked for.
+/// Requested paths with the symbolic links on the way resolved.
 ///
-/// What is written down is what is changed then, wherever links lead by that time.
+/// The path in the journal is the one that is changed, even if links change meanwhile.
 #[derive(Debug, Default)]
-pub struct Reals(BTreeMap<String, String>);
+pub struct ResolvedPaths(BTreeMap<String, String>);
 
-impl Reals {
+impl ResolvedPaths {
     fn note(&mut self, path: &str) -> Result<String> {
         if let Some(real) = self.0.get(path) {
             return Ok(real.clone());
         }
-        let real = files::resolved(path)?;
+        let real = safe_files::resolved(path)?;
         self.0.insert(path.to_owned(), real.clone());
         Ok(real)
     }
@@ -88,14 +88,15 @@ impl Reals {
     }
 }
 
-impl Wanted {
-    /// What it may change, the first to be undone last.
-    pub fn touches(&self, reals: &mut Reals) -> Result<Vec<Touched>> {
+impl ChangeRequest {
+    /// What the request may change. The first item is undone last.
+    pub fn affected_items(&self, resolved_paths: &mut ResolvedPaths) -> Result<Vec<AffectedItem>> {
         Ok(match self {
             Self::Make { directories, files } => {
                 let paths: Vec<_> = directories.iter().chain(files).collect();
                 let missing = paths.into_iter().filter(|path| !Path::new(path).exists());
-                let real = missing.map(|path| reals.note(path)).collect::<Result<Vec<_>>>()?;
+                let real =
+                    missing.map(|path| resolved_paths.note(path)).collect::<Result<Vec<_>>>()?;
                 let mut found: Vec<String> =
                     real.iter().flat_map(|it| missing_parents(it)).collect();
                 found.dedup();
@@ -105,30 +106,31 @@ impl Wanted {
             Self::Write { path, value } if path.starts_with("/sys/") => {
                 vec![(Kind::SecurityModule, path.clone(), bytes(value.as_ref()))]
             }
-            Self::Write { path, .. } if is_final(path) => {
+            Self::Write { path, .. } if is_irreversible(path) => {
                 return Err(Failure::Refused(format!("{path} can't be put back before a reboot")));
             }
-            // Those that it moves are put back after it, since putting it back moves them again.
+            // Settings changed by this one are put back after it, because putting it back changes
+            // them again.
             Self::Write { path, value } => {
                 let value = match value {
                     Some(value) => Some(value.clone().into_bytes()),
-                    None => thing::look(Kind::Setting, path)?.before,
+                    None => kinds::current_state(Kind::Setting, path)?.before,
                 };
-                let moved = moved_by(path).into_iter().map(|path| {
-                    let to = value.as_ref().map(|value| moved_to(&path, value));
+                let moved = settings_changed_by(path).into_iter().map(|path| {
+                    let to = value.as_ref().map(|value| value_after(&path, value));
                     (Kind::Setting, path, to)
                 });
                 moved.chain([(Kind::Setting, path.clone(), value.clone())]).collect()
             }
             Self::Audit { .. } => {
-                auditing::check_unlocked()?;
+                audit::check_unlocked()?;
                 vec![
                     (Kind::AuditState, "audit".into(), None),
                     (Kind::AuditRules, "audit rules".into(), None),
                 ]
             }
             Self::Install { path, base64, .. } => {
-                let real = reals.note(path)?;
+                let real = resolved_paths.note(path)?;
                 let folder = |path| (Kind::File, path, Some(Vec::new()));
                 let parents = missing_parents(&real).into_iter().map(folder);
                 parents.chain([(Kind::File, real.clone(), Some(decoded(path, base64)?))]).collect()
@@ -137,9 +139,9 @@ impl Wanted {
                 let wanted = format!("{},{}", mounts::shown(path)?, options.join(","));
                 vec![(Kind::Mount, path.clone(), Some(wanted.into_bytes()))]
             }
-            // What starts a unit again is started before it, and so stands behind it.
+            // Units that trigger a unit are stopped before it, and so come behind it.
             Self::Unit { name, active } => {
-                let starters = if *active { Vec::new() } else { units::starters(name)? };
+                let starters = if *active { Vec::new() } else { systemd_units::starters(name)? };
                 let all = [name.clone()].into_iter().chain(starters);
                 let state = if *active { "active" } else { "inactive" };
                 all.map(|name| (Kind::Service, name, Some(state.into()))).collect()
@@ -147,48 +149,48 @@ impl Wanted {
         })
     }
 
-    /// Does it. `daemon` takes audit's records where nobody else does; a file is named by `token`
-    /// while it is written.
+    /// Carries the request out. `daemon` takes audit's records if no other daemon does. While a
+    /// file is written, `token` is in its name.
     pub fn carry_out(
         &self,
-        reals: &Reals,
+        resolved_paths: &ResolvedPaths,
         token: &str,
         daemon: &mut Option<Daemon>,
-    ) -> Result<Done> {
+    ) -> Result<ChangeAnswer> {
         match self {
-            Self::Make { directories, files } => make(directories, files, reals),
+            Self::Make { directories, files } => make(directories, files, resolved_paths),
             Self::Write { path, value } => write(path, value.as_deref()),
             Self::Audit { rules, backlog_limit } => {
                 load(rules, backlog_limit.unwrap_or(BACKLOG), token, daemon)
             }
             Self::Install { path, mode, base64 } => {
-                let (content, real) = (decoded(path, base64)?, reals.of(path)?);
-                files::make_folder(real.parent().unwrap_or(Path::new("/")))?;
-                let was = thing::look(Kind::File, &real.to_string_lossy())?;
-                thing::fill(&was, &content, mode.or(was.mode).unwrap_or(0o644), token)?;
-                Ok(Done::Installed { path: path.clone(), bytes: content.len() })
+                let (content, real) = (decoded(path, base64)?, resolved_paths.of(path)?);
+                safe_files::make_folder(real.parent().unwrap_or(Path::new("/")))?;
+                let was = kinds::current_state(Kind::File, &real.to_string_lossy())?;
+                kinds::write_file(&was, &content, mode.or(was.mode).unwrap_or(0o644), token)?;
+                Ok(ChangeAnswer::Installed { path: path.clone(), bytes: content.len() })
             }
             Self::Mount { path, options } => {
                 mounts::add(path, options)?;
                 let shown = mounts::shown(path)?;
                 let options = shown.split(',').map(str::to_owned).collect();
-                Ok(Done::Mounted { path: path.clone(), options })
+                Ok(ChangeAnswer::Mounted { path: path.clone(), options })
             }
             Self::Unit { name, active } => {
                 if !active {
-                    for starter in units::starters(name)? {
-                        units::put(&starter, b"inactive")?;
+                    for starter in systemd_units::starters(name)? {
+                        systemd_units::put(&starter, b"inactive")?;
                     }
                 }
-                units::put(name, if *active { b"active" } else { b"inactive" })?;
-                let state = String::from_utf8_lossy(&units::state(name)?).into_owned();
-                Ok(Done::Unit { name: name.clone(), state })
+                systemd_units::put(name, if *active { b"active" } else { b"inactive" })?;
+                let state = String::from_utf8_lossy(&systemd_units::state(name)?).into_owned();
+                Ok(ChangeAnswer::Unit { name: name.clone(), state })
             }
         }
     }
 }
 
-fn write(path: &str, value: Option<&str>) -> Result<Done> {
+fn write(path: &str, value: Option<&str>) -> Result<ChangeAnswer> {
     let read = || {
         let text = fs::read_to_string(path).ok()?;
         Some(text.strip_suffix('\n').map(str::to_owned).unwrap_or(text))
@@ -196,19 +198,24 @@ fn write(path: &str, value: Option<&str>) -> Result<Done> {
     let before = read();
     let value = value.map(str::to_owned).or_else(|| before.clone()).unwrap_or_default();
     let kind = if path.starts_with("/sys/") { Kind::SecurityModule } else { Kind::Setting };
-    thing::write_setting(kind, path, value.as_bytes())?;
-    Ok(Done::Written { path: path.into(), before, after: read() })
+    kinds::write_setting(kind, path, value.as_bytes())?;
+    Ok(ChangeAnswer::Written { path: path.into(), before, after: read() })
 }
 
-/// Loads rules in the place of all others, by auditctl, which judges them.
-fn load(rules: &str, backlog_limit: u32, token: &str, daemon: &mut Option<Daemon>) -> Result<Done> {
+/// Replaces all rules by auditctl, which checks them.
+fn load(
+    rules: &str,
+    backlog_limit: u32,
+    token: &str,
+    daemon: &mut Option<Daemon>,
+) -> Result<ChangeAnswer> {
     if rules.lines().any(|line| line.split_whitespace().eq(["-e", "2"])) {
         return Err(Failure::Refused("the rules would lock audit (-e 2) until a reboot".into()));
     }
-    let failed = |error: std::io::Error| auditing::explain(&error);
-    auditing::put_rules(&[])?;
-    let mut audit = auditing::open()?;
-    let mut settings = auditing::settings()?;
+    let failed = |error: std::io::Error| audit::explain(&error);
+    audit::put_rules(&[])?;
+    let mut audit = audit::open()?;
+    let mut settings = audit::settings()?;
     (settings.enabled, settings.backlog_limit) = (1, backlog_limit);
     settings.put(&mut audit).map_err(failed)?;
     if audit.status().map_err(failed)?.daemon == 0 {
@@ -216,17 +223,17 @@ fn load(rules: &str, backlog_limit: u32, token: &str, daemon: &mut Option<Daemon
         own.enable(backlog_limit).map_err(failed)?;
     }
     if rules.is_empty() {
-        return Ok(Done::Audit {
+        return Ok(ChangeAnswer::Audit {
             exit: Some(0),
             stdout: String::new(),
             stderr: String::new(),
             loaded: 0,
         });
     }
-    // SELinux lets auditctl read its own folder and no other; a name that does not end in .rules is
-    // none of the machine's own.
-    let path = Desk::rules();
-    files::put(&path, &New::of_root(rules.as_bytes(), 0o600), token)?;
+    // SELinux lets auditctl read its own folder and no other. A name that does not end in .rules is
+    // not one of the machine's own files.
+    let path = StateFolder::rules();
+    safe_files::put(&path, &NewFile::of_root(rules.as_bytes(), 0o600), token)?;
     let said = Command::new("auditctl")
         .args([Path::new("-R"), &path])
         .stdin(Stdio::null())
@@ -235,34 +242,38 @@ fn load(rules: &str, backlog_limit: u32, token: &str, daemon: &mut Option<Daemon
             Failure::Refused(format!("auditctl: {error}: is the package auditd there?"))
         })?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().take(64 << 10).collect();
-    Ok(Done::Audit {
+    Ok(ChangeAnswer::Audit {
         exit: said.status.code(),
         stdout: text(&said.stdout),
         stderr: text(&said.stderr),
-        loaded: auditing::count(&auditing::rules()?),
+        loaded: audit::count(&audit::rules()?),
     })
 }
 
-fn make(directories: &[String], files: &[String], reals: &Reals) -> Result<Done> {
+fn make(
+    directories: &[String],
+    files: &[String],
+    resolved_paths: &ResolvedPaths,
+) -> Result<ChangeAnswer> {
     let missing = |paths: &[String]| -> Result<Vec<&Path>> {
         let missing = paths.iter().filter(|path| !Path::new(path).exists());
-        missing.map(|path| reals.of(path)).collect()
+        missing.map(|path| resolved_paths.of(path)).collect()
     };
     let (folders, mut made) = (missing(directories)?, 0);
     for folder in &folders {
-        files::make_folder(folder)?;
+        safe_files::make_folder(folder)?;
     }
     for file in missing(files)? {
-        files::make_folder(file.parent().unwrap_or(Path::new("/")))?;
-        made += usize::from(files::make_file(file)?);
+        safe_files::make_folder(file.parent().unwrap_or(Path::new("/")))?;
+        made += usize::from(safe_files::make_file(file)?);
     }
-    // As the kernel takes the paths of its rules: a folder's lead where its links do.
+    // As the kernel takes the paths of rules: a folder's links are followed.
     let found = directories.iter().map(|path| (path, fs::metadata(path)));
     let found = found.chain(files.iter().map(|path| (path, fs::symlink_metadata(path))));
     let inodes =
         found.map(|(path, about)| Ok((path.clone(), about.map_err(at(Path::new(path)))?.ino())));
     let inodes = inodes.collect::<Result<_>>()?;
-    Ok(Done::Made { directories: folders.len(), files: made, inodes })
+    Ok(ChangeAnswer::Made { directories: folders.len(), files: made, inodes })
 }
 
 fn bytes(value: Option<&String>) -> Option<Vec<u8>> {
@@ -274,7 +285,7 @@ fn decoded(path: &str, base64: &str) -> Result<Vec<u8>> {
     content.map_err(|why| Failure::Failed(format!("{path}: {why}")))
 }
 
-/// The folders above a path that are not there, the highest first.
+/// The missing folders above a path, the highest first.
 fn missing_parents(path: &str) -> Vec<String> {
     let above = Path::new(path).ancestors().skip(1);
     let missing = above.take_while(|folder| !folder.exists());

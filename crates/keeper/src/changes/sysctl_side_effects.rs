@@ -1,17 +1,17 @@
-//! Settings that move others, and settings that can't be put back.
+//! Settings that change others, and settings that can't be put back.
 
 use std::fs;
 use std::path::Path;
 
 const SYS: &str = "/proc/sys/";
-/// Writing one of a pair makes the other 0.
+/// Writing one of a pair sets the other to 0.
 const PAIRS: [(&str, &str); 3] = [
     ("vm/dirty_bytes", "vm/dirty_ratio"),
     ("vm/dirty_background_bytes", "vm/dirty_background_ratio"),
     ("vm/overcommit_kbytes", "vm/overcommit_ratio"),
 ];
-/// The kernel takes these in one direction only, or they do something whenever they are written.
-const FINAL: [&str; 10] = [
+/// The kernel changes these in one direction only, or each write has an effect.
+const IRREVERSIBLE: [&str; 10] = [
     "kernel/kexec_load_disabled",
     "kernel/kexec_load_limit_panic",
     "kernel/kexec_load_limit_reboot",
@@ -24,13 +24,13 @@ const FINAL: [&str; 10] = [
     "vm/memfd_noexec",
 ];
 
-/// Whether a setting can't be put back in every case.
-pub fn is_final(path: &str) -> bool {
-    path.strip_prefix(SYS).is_some_and(|name| FINAL.contains(&name))
+/// Whether a setting can't always be put back.
+pub fn is_irreversible(path: &str) -> bool {
+    path.strip_prefix(SYS).is_some_and(|name| IRREVERSIBLE.contains(&name))
 }
 
-/// What a setting becomes, if it moves at all, when the one that moves it gets a value.
-pub fn moved_to(path: &str, value: &[u8]) -> Vec<u8> {
+/// The value of a setting, if it changes, after another one got `value`.
+pub fn value_after(path: &str, value: &[u8]) -> Vec<u8> {
     let is_of_pair = PAIRS
         .iter()
         .flat_map(|(one, other)| [one, other])
@@ -39,7 +39,7 @@ pub fn moved_to(path: &str, value: &[u8]) -> Vec<u8> {
 }
 
 /// The paths of other settings that writing one may change.
-pub fn moved_by(path: &str) -> Vec<String> {
+pub fn settings_changed_by(path: &str) -> Vec<String> {
     let Some(name) = path.strip_prefix(SYS) else { return Vec::new() };
     let pair = PAIRS.iter().find_map(|&(one, other)| match name {
         _ if name == one => Some(other),
@@ -62,7 +62,7 @@ pub fn moved_by(path: &str) -> Vec<String> {
     }
 }
 
-/// A setting of each network interface, but for one path.
+/// A setting of each network interface, except for one path.
 fn of_interfaces(family: &str, setting: &str, but: &str) -> Vec<String> {
     let folder = format!("{SYS}net/{family}/conf");
     let Ok(names) = fs::read_dir(&folder) else { return Vec::new() };
@@ -77,21 +77,21 @@ fn of_interfaces(family: &str, setting: &str, but: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_final, moved_by, moved_to};
+    use super::{is_irreversible, settings_changed_by, value_after};
 
     #[test]
     fn a_setting_moves_its_pair_and_those_of_interfaces() {
-        assert_eq!(moved_by("/proc/sys/vm/dirty_ratio"), ["/proc/sys/vm/dirty_bytes"]);
-        assert_eq!(moved_to("/proc/sys/vm/dirty_bytes", b"5"), b"0");
-        assert_eq!(moved_to("/proc/sys/net/ipv4/conf/lo/forwarding", b"1"), b"1");
-        assert!(moved_by("/proc/sys/kernel/kptr_restrict").is_empty());
+        assert_eq!(settings_changed_by("/proc/sys/vm/dirty_ratio"), ["/proc/sys/vm/dirty_bytes"]);
+        assert_eq!(value_after("/proc/sys/vm/dirty_bytes", b"5"), b"0");
+        assert_eq!(value_after("/proc/sys/net/ipv4/conf/lo/forwarding", b"1"), b"1");
+        assert!(settings_changed_by("/proc/sys/kernel/kptr_restrict").is_empty());
         let all = "/proc/sys/net/ipv4/conf/all/rp_filter";
-        assert!(!moved_by(all).contains(&all.to_owned()));
+        assert!(!settings_changed_by(all).contains(&all.to_owned()));
     }
 
     #[test]
     fn what_the_kernel_takes_once_is_final() {
-        assert!(is_final("/proc/sys/kernel/modules_disabled"));
-        assert!(!is_final("/proc/sys/kernel/kptr_restrict"));
+        assert!(is_irreversible("/proc/sys/kernel/modules_disabled"));
+        assert!(!is_irreversible("/proc/sys/kernel/kptr_restrict"));
     }
 }

@@ -1,4 +1,4 @@
-//! Units of systemd.
+//! Units of systemd: whether they run, and starting and stopping them.
 
 use std::process::{Command, Stdio};
 
@@ -18,24 +18,24 @@ pub fn state(unit: &str) -> Result<Vec<u8>> {
     Ok(if runs { ACTIVE.into() } else { b"inactive".to_vec() })
 }
 
-/// The active units, such as sockets, that start a unit which is stopped.
+/// The active units, such as sockets, that trigger a stopped unit.
 pub fn starters(unit: &str) -> Result<Vec<String>> {
     let mut found = listed(&shown(unit, "TriggeredBy")?, "TriggeredBy=");
     found.retain(|name| state(name).is_ok_and(|now| now == ACTIVE.as_bytes()));
     Ok(found)
 }
 
-/// Starts a unit anew, with the configuration that it has now, or stops it.
+/// Restarts a unit with its present configuration, or stops it.
 pub fn put(unit: &str, wanted: &[u8]) -> Result<()> {
     let runs = wanted == ACTIVE.as_bytes();
     if runs && !is_service(unit) {
         return start(unit);
     }
-    // It was started a number of times in a short while, and systemd would refuse the next.
+    // After several starts in a short time systemd would refuse the next.
     let _ = systemctl(&["reset-failed", "--", unit]);
     let (done, said) = systemctl(&[if runs { "restart" } else { "stop" }, "--", unit])?;
     if !done {
-        // auditd lets nobody stop it but by a signal.
+        // auditd can be stopped only by a signal.
         systemctl(&["kill", "--signal=TERM", "--", unit])?;
         wait_until_stopped(unit)?;
         if runs {
@@ -48,12 +48,12 @@ pub fn put(unit: &str, wanted: &[u8]) -> Result<()> {
     Err(Failure::Failed(format!("{unit} is {}: {said}", if runs { "down" } else { "up" })))
 }
 
-/// Whether a unit runs programs of its own, and is not only what starts another.
+/// Whether a unit runs programs itself, and does not only trigger another.
 pub fn is_service(unit: &str) -> bool {
     unit.ends_with(".service")
 }
 
-/// Starts what starts others. A socket can't be listened to while its service has it.
+/// Starts a unit that triggers others. A socket can't be opened while its service holds it.
 fn start(unit: &str) -> Result<()> {
     if state(unit)? == ACTIVE.as_bytes() {
         return Ok(());
@@ -67,7 +67,7 @@ fn start(unit: &str) -> Result<()> {
     }
 }
 
-/// Some properties of a unit, a line for each.
+/// Properties of a unit, one a line.
 fn shown(unit: &str, properties: &str) -> Result<String> {
     let said = Command::new("systemctl")
         .args(["show", &format!("--property={properties}"), "--", unit])
@@ -83,7 +83,7 @@ fn listed(text: &str, property: &str) -> Vec<String> {
     words.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Runs systemctl to its end; whether it did what it should, and what it complained of.
+/// Runs systemctl to its end. Returns whether it succeeded, and its complaints.
 fn systemctl(words: &[&str]) -> Result<(bool, String)> {
     let done = Command::new("systemctl")
         .args(words)

@@ -1,67 +1,70 @@
-//! Undoing what a journal says was changed, the newest change first, and seeing that it is undone.
+//! Undoing the changes of a journal, the newest first, and verifying that they are undone.
 //!
-//! Only what still is what hardcost made of it is undone. Anything else is somebody else's, and is
-//! left to them.
+//! A change is undone only if the thing is still what the change made of it. What others have
+//! changed since is left to them.
 
 use std::collections::BTreeSet;
 
-use crate::entry::{Change, Entry, Kind, Made};
+use crate::boot::grub;
+use crate::changes::{kinds, systemd_units};
 use crate::failure::{Failure, Result};
-use crate::journal::{Journal, Known};
-use crate::{files, grub, thing, units};
+use crate::journal::entry::Entry;
+use crate::journal::file::{Journal, KnownChange};
+use crate::journal::state::{Change, Kind, StateAfter};
+use crate::safe_files;
 
-/// Settings depend on each other: what can't be put back at first may be, once others are.
+/// Settings depend on each other: one that can't be put back at first may be later.
 const ROUNDS: usize = 3;
 
-/// What became of a restoration.
+/// The result of undoing.
 #[derive(Debug, Default)]
-pub struct Undone {
+pub struct UndoResult {
     /// The lines that were added to the journal.
     pub lines: Vec<String>,
     /// How many changes were undone.
     pub changes: usize,
-    /// Why what is still changed is.
+    /// Why things are still changed.
     pub problems: Vec<String>,
-    /// What somebody else has changed since, and is left as it is.
+    /// What others have changed since, which is left as it is.
     pub left: Vec<String>,
     /// Whether a boot runs that is not the machine's own: only a reboot undoes that.
     pub reboot: bool,
 }
 
-/// Whose what is there now is.
-enum Standing {
+/// Whose state a thing is in.
+enum Ownership {
     /// Nothing was written.
     Untouched,
-    /// It is what was there before, what we made of it, or what we were just making of it.
+    /// That before the change, that after it, or one in between.
     Ours,
-    /// It is somebody else's, and why.
+    /// Another's, with the reason.
     Theirs(String),
 }
 
-/// What a thing has to be in the end.
+/// The state that a thing must have in the end.
 struct Target {
     number: usize,
     state: Change,
-    /// Whether that undoes the change, and does not only keep what somebody else has made.
+    /// Whether this state undoes the change, and does not only keep what others have made.
     undoes: bool,
-    /// Why it is not that yet; a blank: it was tried.
+    /// Why it is not reached; a blank: it was tried.
     reason: String,
 }
 
-/// Undoes all that is pending. `boot` is the running one; `force`: also what somebody else has
-/// changed since.
-pub fn undo(journal: &mut Journal, boot: &str, force: bool) -> Result<Undone> {
+/// Undoes all pending changes. `boot` is the running one. `force`: also what others have changed
+/// since.
+pub fn undo(journal: &mut Journal, boot: &str, force: bool) -> Result<UndoResult> {
     let rebooted = journal.begun().boot != boot;
     let token = journal.token().to_owned();
-    let mut done = Undone::default();
+    let mut done = UndoResult::default();
     let mut targets = Vec::new();
     for number in journal.pending() {
         let known = &journal.changes()[number];
         let kind = known.change.kind;
         if kind == Kind::File {
-            files::clean(known.change.name.as_ref(), &token);
+            safe_files::clean(known.change.name.as_ref(), &token);
         }
-        let now = thing::look(kind, &known.change.name);
+        let now = kinds::current_state(kind, &known.change.name);
         if rebooted && kind.ends_with_the_boot() {
             done.lines.push(journal.write(&Entry::Undone { number })?);
             done.changes += 1;
@@ -73,30 +76,30 @@ pub fn undo(journal: &mut Journal, boot: &str, force: bool) -> Result<Undone> {
         }
         let undoes =
             Target { number, state: known.change.clone(), undoes: true, reason: String::new() };
-        match standing(known, journal.says_all(), &now) {
-            Standing::Untouched => done.lines.push(journal.write(&Entry::Undone { number })?),
-            Standing::Theirs(why) if !force => {
+        match ownership(known, journal.says_all(), &now) {
+            Ownership::Untouched => done.lines.push(journal.write(&Entry::Undone { number })?),
+            Ownership::Theirs(why) if !force => {
                 if !known.left {
                     done.lines.push(journal.write(&Entry::Left { number })?);
                 }
                 done.left.push(why);
-                if let Some(state) = now.ok().and_then(|now| kept(&undoes.state, now)) {
+                if let Some(state) = now.ok().and_then(|now| to_keep(&undoes.state, now)) {
                     targets.push(Target { state, undoes: false, ..undoes });
                 }
             }
-            Standing::Ours | Standing::Theirs(_) => targets.push(undoes),
+            Ownership::Ours | Ownership::Theirs(_) => targets.push(undoes),
         }
     }
-    journal.sync()?; // what is somebody else's stays theirs
+    journal.sync()?; // so that what others changed stays theirs
     put_back(&mut targets, &token);
     for Target { number, state, undoes, reason } in targets {
         if is_back(&state) && !undoes {
             continue;
         }
-        if state.before.is_none() && files::is_filled(state.name.as_ref()) {
+        if state.before.is_none() && safe_files::is_filled(state.name.as_ref()) {
             done.lines.push(journal.write(&Entry::Left { number })?);
             done.left.push(format!(
-                "{} was made for a measurement, and somebody else has put files into it: it is left",
+                "{} was made for a measurement, and others have put files into it: it is left",
                 state.name
             ));
         } else if !is_back(&state) {
@@ -110,9 +113,9 @@ pub fn undo(journal: &mut Journal, boot: &str, force: bool) -> Result<Undone> {
     Ok(done)
 }
 
-/// What of somebody else's has to be looked after: settings, which putting back others may move, and
-/// GRUB's environment, in which our entry does not stay.
-fn kept(before: &Change, now: Change) -> Option<Change> {
+/// What of others' state must be kept: settings, which putting back another one may change, and
+/// GRUB's environment, from which the keeper's entry is removed.
+fn to_keep(before: &Change, now: Change) -> Option<Change> {
     match now.kind {
         Kind::Setting => Some(now),
         Kind::File if grub::is_environment(&now.name) => {
@@ -124,7 +127,7 @@ fn kept(before: &Change, now: Change) -> Option<Change> {
     }
 }
 
-/// Makes everything what it has to be in the end, as far as that can be done.
+/// Puts everything into its final state, as far as possible.
 fn put_back(targets: &mut [Target], token: &str) {
     for _ in 0..ROUNDS {
         let mut again = false;
@@ -133,7 +136,7 @@ fn put_back(targets: &mut [Target], token: &str) {
                 continue;
             }
             again = true;
-            let put = thing::put(&target.state, token);
+            let put = kinds::put_back(&target.state, token);
             target.reason = put.map_or_else(|why| why.to_string(), |()| " ".into());
         }
         if !again {
@@ -142,54 +145,56 @@ fn put_back(targets: &mut [Target], token: &str) {
     }
 }
 
-/// Whether a unit has to be started again once, though it runs: its configuration was changed.
+/// Whether a running unit must be restarted once, because its configuration was changed.
 fn restarts(target: &Target) -> bool {
     target.state.kind == Kind::Service
-        && units::is_service(&target.state.name)
+        && systemd_units::is_service(&target.state.name)
         && target.state.before.as_deref() == Some(b"active")
         && target.reason.is_empty()
 }
 
 fn is_back(state: &Change) -> bool {
-    thing::look(state.kind, &state.name).is_ok_and(|now| state.is_back(&now))
+    kinds::current_state(state.kind, &state.name).is_ok_and(|now| state.is_back(&now))
 }
 
-/// Whose a thing is. `says_all`: the journal says which changes were begun.
-fn standing(known: &Known, says_all: bool, now: &Result<Change>) -> Standing {
-    let Known { change, making, made, left, .. } = known;
+/// Whose state a thing is in. `says_all`: the journal notes which changes were begun.
+fn ownership(known: &KnownChange, says_all: bool, now: &Result<Change>) -> Ownership {
+    let KnownChange { change, making, made, left, .. } = known;
     let untouched = says_all && !making;
     let now = match now {
-        Ok(now) if *left && !change.is_back(now) => return Standing::Theirs(theirs(known, now)),
+        Ok(now) if *left && !change.is_back(now) => {
+            return Ownership::Theirs(describe_foreign(known, now));
+        }
         Ok(now) => now,
-        Err(_) if untouched => return Standing::Untouched,
-        // Something lies there, or on the way, that is no file: it was not when we wrote.
+        Err(_) if untouched => return Ownership::Untouched,
+        // A link or device is there, or on the way: it was not when the keeper wrote.
         Err(why @ Failure::Refused(_)) if change.kind == Kind::File => {
-            return Standing::Theirs(format!(
-                "somebody else changed {} since it was changed for a measurement: {why}; it is left",
+            return Ownership::Theirs(format!(
+                "others changed {} since it was changed for a measurement: {why}; it is left",
                 change.name
             ));
         }
-        Err(_) => return Standing::Ours, // it is tried, and why it fails is said
+        Err(_) => return Ownership::Ours, // it is tried, and the reason of a failure is reported
     };
     let is_ours = change.is_back(now)
         || match made {
             Some(made) => made.is_still(now),
-            None if untouched => return Standing::Untouched,
+            None if untouched => return Ownership::Untouched,
             None => match &change.wanted {
                 Some(wanted) => is_written(change.kind, wanted, now.before.as_deref()),
                 None if change.kind == Kind::File && grub::is_environment(&change.name) => {
                     let bytes = |it: &Change| it.before.clone().unwrap_or_default();
-                    grub::says_the_same(&bytes(change), &bytes(now))
+                    grub::is_same_but_for_boot(&bytes(change), &bytes(now))
                 }
-                // What was interrupted while it was being changed may be anything.
+                // A change that was interrupted may have left anything.
                 None => says_all,
             },
         };
-    if is_ours { Standing::Ours } else { Standing::Theirs(theirs(known, now)) }
+    if is_ours { Ownership::Ours } else { Ownership::Theirs(describe_foreign(known, now)) }
 }
 
-/// Whether a content is what was to be written; the kernel has its own blanks in settings, and its
-/// own order of a mount's options.
+/// Whether a content is the one that was written. The kernel has its own blanks in settings, and
+/// its own order of mount options.
 pub fn is_written(kind: Kind, wanted: &[u8], now: Option<&[u8]>) -> bool {
     let words = |bytes: &[u8]| -> Vec<Vec<u8>> {
         let all = bytes.split(|byte| byte.is_ascii_whitespace() || *byte == b',');
@@ -203,16 +208,16 @@ pub fn is_written(kind: Kind, wanted: &[u8], now: Option<&[u8]>) -> bool {
     })
 }
 
-/// What somebody else made of a thing, as a message has it.
-fn theirs(known: &Known, now: &Change) -> String {
-    let Known { change, made, .. } = known;
+/// What others have made of a thing, for a message.
+fn describe_foreign(known: &KnownChange, now: &Change) -> String {
+    let KnownChange { change, made, .. } = known;
     let content = made.as_ref().map_or(change.wanted.as_ref(), |made| made.after.as_ref());
     let written = match (made, content) {
         (None, None) => "what the journal does not say".into(),
         _ => shown(content.map(Vec::as_slice)),
     };
     let about = match made {
-        Some(Made { after, owner, group, mode, .. }) if *after == now.before => format!(
+        Some(StateAfter { after, owner, group, mode, .. }) if *after == now.before => format!(
             ", of which owner, mode or labels differ ({} instead of {})",
             rights(now.owner, now.group, now.mode),
             rights(*owner, *group, *mode)
@@ -220,7 +225,7 @@ fn theirs(known: &Known, now: &Change) -> String {
         _ => String::new(),
     };
     format!(
-        "somebody else changed {} since it was changed for a measurement: it is {}{about}, hardcost \
+        "others changed {} since it was changed for a measurement: it is {}{about}, hardcost \
          had written {written}, and it was {} before; it is left as it is",
         change.name,
         shown(now.before.as_deref()),
@@ -233,7 +238,7 @@ fn rights(owner: Option<u32>, group: Option<u32>, mode: Option<u32>) -> String {
     format!("{}:{} {:04o}", number(owner), number(group), mode.unwrap_or_default())
 }
 
-/// A content as a message has it.
+/// A content, for a message.
 fn shown(content: Option<&[u8]>) -> String {
     const MOST: usize = 60;
     match content {
@@ -252,9 +257,10 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::undo;
-    use crate::entry::{Begin, Change, Entry, Kind, Made, VERSION};
-    use crate::journal::Journal;
-    use crate::thing;
+    use crate::changes::kinds;
+    use crate::journal::entry::{Begin, Entry, VERSION};
+    use crate::journal::file::Journal;
+    use crate::journal::state::{Change, Kind, StateAfter};
 
     fn folder(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("keeper-{name}.{}", std::process::id()));
@@ -263,7 +269,7 @@ mod tests {
         folder
     }
 
-    /// A journal that begins, and what a file is, which is to become `new`.
+    /// A new journal, and the state of a file that is to become `new`.
     fn planned(folder: &Path, boot: &str, version: u32, file: &Path) -> (Journal, Change) {
         let id = |text: &str| (version > 1).then(|| text.to_owned());
         let begin = Begin {
@@ -271,20 +277,23 @@ mod tests {
             machine: "m".into(),
             boot: boot.into(),
             run: "r".into(),
-            desk: id("d"),
+            folder: id("d"),
             number: (version > 1).then_some(1),
             token: id("t"),
         };
         let (journal, _) = Journal::begin(&folder.join("journal"), begin).unwrap();
-        let was = thing::look(Kind::File, file.to_str().unwrap()).unwrap();
+        let was = kinds::current_state(Kind::File, file.to_str().unwrap()).unwrap();
         (journal, Change { wanted: (version > 1).then(|| b"new".to_vec()), ..was })
     }
 
     fn made(file: &Path) -> Entry {
-        Entry::Made(Made::of(0, thing::look(Kind::File, file.to_str().unwrap()).unwrap()))
+        Entry::Made(StateAfter::of(
+            0,
+            kinds::current_state(Kind::File, file.to_str().unwrap()).unwrap(),
+        ))
     }
 
-    /// A journal of one file's change from `old` to `new`.
+    /// A journal with a file's change from `old` to `new`.
     fn changed(folder: &Path, boot: &str) -> (Journal, PathBuf) {
         let file = folder.join("file");
         fs::write(&file, "old").unwrap();
@@ -329,10 +338,10 @@ mod tests {
         journal.write(&made(&file)).unwrap();
         fs::write(&file, "theirs").unwrap();
         let done = undo(&mut journal, "this", false).unwrap();
-        assert!(done.left[0].contains("somebody else changed"), "{:?}", done.left);
+        assert!(done.left[0].contains("others changed"), "{:?}", done.left);
         assert!(done.problems.is_empty());
         assert_eq!(fs::read(&file).unwrap(), b"theirs");
-        fs::write(&file, "new").unwrap(); // theirs is now what ours was
+        fs::write(&file, "new").unwrap(); // theirs now equals the keeper's
         assert_eq!(undo(&mut journal, "this", false).unwrap().left.len(), 1);
         assert_eq!(fs::read(&file).unwrap(), b"new");
         let done = undo(&mut journal, "this", true).unwrap();
@@ -360,7 +369,7 @@ mod tests {
         fs::write(&file, "old").unwrap();
         let (mut journal, was) = planned(&folder, "this", VERSION, &file);
         journal.write(&Entry::Change(was)).unwrap();
-        fs::write(&file, "new").unwrap(); // by somebody else: it is nowhere that we began
+        fs::write(&file, "new").unwrap(); // by another: the journal does not say that the change was begun
         let done = undo(&mut journal, "this", true).unwrap();
         assert_eq!((done.lines.len(), done.changes, done.left.len()), (1, 0, 0));
         assert_eq!(fs::read(&file).unwrap(), b"new");
@@ -412,7 +421,7 @@ mod tests {
                 fs::remove_file(&file).unwrap();
                 symlink(other.join("file"), &file).unwrap();
             }
-            // What the journal holds open is where it was.
+            // The journal's own file is still at its old path.
             let done = undo(&mut journal, "this", false).unwrap();
             assert!(done.left[0].contains("symbolic link"), "{done:?}");
             assert_eq!(fs::read(other.join("file")).unwrap(), b"new");

@@ -1,7 +1,7 @@
-//! The journal: a file of lines to which lines are only appended, each an entry as JSON behind a
-//! hash of the line before it and of its own text.
+//! The journal's file. Lines are only appended. Each is an entry as JSON, behind a hash of the line
+//! before it and of its own text.
 //!
-//! `src/hardcost/machines/real/journal.py` reads the same lines, and says what they are for.
+//! `src/hardcost/machines/real/journal.py` reads the same lines, and explains their purpose.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -11,104 +11,105 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 
-use crate::entry::{Begin, Change, Entry, Kind, Made, VERSION};
 use crate::failure::{Failure, Result, at};
-use crate::files::{self, Place};
+use crate::journal::entry::{Begin, Entry, VERSION};
+use crate::journal::state::{Change, Kind, StateAfter};
+use crate::safe_files::{self, SafePath};
 
 /// The largest journal that is read.
 const MOST_BYTES: u64 = 64 << 20;
-/// Stands for the line before the first.
+/// The hash before the first line.
 const FIRST: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// A journal that is being written, or was read.
 #[derive(Debug)]
 pub struct Journal {
-    place: Place,
+    safe_path: SafePath,
     path: PathBuf,
     file: File,
-    read: Read,
+    read: JournalContent,
     token: String,
 }
 
-/// A change, with what is known of it.
+/// A change with what is known of it.
 #[derive(Clone, Debug)]
-pub struct Known {
-    /// What was there before.
+pub struct KnownChange {
+    /// The state before it.
     pub change: Change,
     /// Whether it was begun.
     pub making: bool,
-    /// What it made, if it was made.
-    pub made: Option<Made>,
-    /// Whether somebody else was seen to have made something else of it.
+    /// The state that it made, if it was made.
+    pub made: Option<StateAfter>,
+    /// Whether others were seen to have changed the thing since.
     pub left: bool,
     /// Whether it is undone.
     pub undone: bool,
 }
 
 impl Journal {
-    /// Begins a journal; returns its first line too.
+    /// Begins a journal. Returns its first line, too.
     pub fn begin(path: &Path, begin: Begin) -> Result<(Self, String)> {
-        let place = Place::there(path)?;
-        let file = place.open(OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;
-        let read = Read { last: FIRST.into(), ..Read::begun(begin.clone()) };
-        let token = begin.token.clone().map_or_else(files::token, Ok)?;
-        let mut journal = Self { place, path: path.to_owned(), file, read, token };
+        let safe_path = SafePath::there(path)?;
+        let file = safe_path.open(OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;
+        let read = JournalContent { last: FIRST.into(), ..JournalContent::begun(begin.clone()) };
+        let token = begin.token.clone().map_or_else(safe_files::token, Ok)?;
+        let mut journal = Self { safe_path, path: path.to_owned(), file, read, token };
         let line = journal.write(&Entry::Begin(begin))?;
         Ok((journal, line))
     }
 
-    /// Reads a journal to go on with it; `None` where there is none, or no whole line in it.
+    /// Opens a journal to continue it; `None` if there is none, or no complete line in it.
     pub fn open(path: &Path) -> Result<Option<Self>> {
-        let Some(place) = Place::of(path)? else { return Ok(None) };
-        if place.about()?.is_none() {
+        let Some(safe_path) = SafePath::of(path)? else { return Ok(None) };
+        if safe_path.about()?.is_none() {
             return Ok(None);
         }
-        let file = place.open(OFlags::RDWR | OFlags::APPEND)?;
+        let file = safe_path.open(OFlags::RDWR | OFlags::APPEND)?;
         let mut content = Vec::new();
         (&file).take(MOST_BYTES + 1).read_to_end(&mut content).map_err(at(path))?;
-        let Some(read) = Read::of(&content, path)? else { return Ok(None) };
+        let Some(read) = JournalContent::of(&content, path)? else { return Ok(None) };
         // A line that was cut off is about something that was not changed yet.
         file.set_len(read.size).map_err(at(path))?;
-        let token = read.begin.token.clone().map_or_else(files::token, Ok)?;
-        Ok(Some(Self { place, path: path.to_owned(), file, read, token }))
+        let token = read.begin.token.clone().map_or_else(safe_files::token, Ok)?;
+        Ok(Some(Self { safe_path, path: path.to_owned(), file, read, token }))
     }
 
-    /// What lines say that somebody else kept; `None` where no line is whole.
-    pub fn given(content: &[u8]) -> Result<Option<Read>> {
-        Read::of(content, Path::new("the journal that was brought"))
+    /// Parses a journal that the other side kept; `None` without a complete line.
+    pub fn given(content: &[u8]) -> Result<Option<JournalContent>> {
+        JournalContent::of(content, Path::new("the journal that was brought"))
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it says.
-    pub fn read(&self) -> &Read {
+    /// Its content.
+    pub fn read(&self) -> &JournalContent {
         &self.read
     }
 
-    /// What the journal begins with.
+    /// Its first entry.
     pub fn begun(&self) -> &Begin {
         &self.read.begin
     }
 
-    /// What nobody can guess, by which files are named while they are written.
+    /// An unguessable part of files' names while they are written.
     pub fn token(&self) -> &str {
         &self.token
     }
 
-    /// Whether a change that is not said to be begun was not.
+    /// Whether the journal notes each change that was begun.
     pub fn says_all(&self) -> bool {
         self.read.begin.version >= VERSION && !self.read.adopted
     }
 
     /// The changes, the oldest first.
-    pub fn changes(&self) -> &[Known] {
+    pub fn changes(&self) -> &[KnownChange] {
         &self.read.changes
     }
 
-    /// The numbers of the changes that are to be undone, the newest first.
+    /// The numbers of the changes to be undone, the newest first.
     pub fn pending(&self) -> Vec<usize> {
         self.read.pending()
     }
@@ -122,10 +123,10 @@ impl Journal {
         Ok(line)
     }
 
-    /// Returns once all lines are on disk, and the file's name in its folder.
+    /// Waits until all lines are on disk, and the file's name in its folder.
     pub fn sync(&self) -> Result<()> {
         self.file.sync_all().map_err(at(&self.path))?;
-        self.place.sync()
+        self.safe_path.sync()
     }
 }
 
@@ -150,20 +151,20 @@ fn chained(last: &str, text: &str) -> String {
     sha256(format!("{last} {text}").as_bytes())
 }
 
-/// What lines say.
+/// The content of a journal.
 #[derive(Debug)]
-pub struct Read {
-    /// What they begin with.
+pub struct JournalContent {
+    /// The first entry.
     pub begin: Begin,
-    /// Up to which byte they are whole.
+    /// The length of its complete lines, in bytes.
     pub size: u64,
-    changes: Vec<Known>,
+    changes: Vec<KnownChange>,
     last: String,
     planned: String,
     adopted: bool,
 }
 
-impl Read {
+impl JournalContent {
     fn begun(begin: Begin) -> Self {
         let (last, planned) = (String::new(), String::new());
         Self { begin, size: 0, changes: Vec::new(), last, planned, adopted: false }
@@ -176,7 +177,7 @@ impl Read {
         let mut read: Option<Self> = None;
         let (mut last, mut size) = (FIRST.to_owned(), 0);
         let mut lines: Vec<&[u8]> = content.split(|&byte| byte == b'\n').collect();
-        lines.pop(); // what follows the last newline was cut off, or is nothing
+        lines.pop(); // what follows the last newline was cut off, or is empty
         for (index, line) in lines.into_iter().enumerate() {
             let wrong = |why| damaged(path, index + 1, why);
             let text = std::str::from_utf8(line).map_err(|_| wrong("is no text"))?;
@@ -203,27 +204,27 @@ impl Read {
         Ok(read.map(|read| Self { size, last, ..read }))
     }
 
-    /// What tells this journal from all others of a name, and its number among those.
+    /// What identifies this journal among all of its name, and its number among those.
     ///
-    /// One of the first version has no number: what it planned tells it from others.
+    /// One of version 1 has no number: the hash of what it planned identifies it.
     pub fn identity(&self) -> (&str, u64) {
-        match (&self.begin.desk, self.begin.number) {
-            (Some(desk), Some(number)) => (desk, number),
+        match (&self.begin.folder, self.begin.number) {
+            (Some(folder), Some(number)) => (folder, number),
             _ => (&self.planned, 0),
         }
     }
 
-    /// Whether it is of a boot, which is the first change of such a journal, and of no other.
+    /// Whether it is a boot's, whose first change is always the boot.
     pub fn is_of_boot(&self) -> Option<bool> {
         self.changes.first().map(|known| known.change.kind == Kind::Boot)
     }
 
-    /// The numbers of the changes that are to be undone, the newest first.
+    /// The numbers of the changes to be undone, the newest first.
     pub fn pending(&self) -> Vec<usize> {
         (0..self.changes.len()).rev().filter(|&at| !self.changes[at].undone).collect()
     }
 
-    /// The lines as they were given, and one that says that they were.
+    /// The lines as they were brought, with an entry that notes this.
     pub fn adopted(&self, content: &[u8]) -> Result<Vec<u8>> {
         let whole = usize::try_from(self.size).unwrap_or(usize::MAX).min(content.len());
         let (_, line) = next(&self.last, &Entry::Adopted)?;
@@ -234,7 +235,7 @@ impl Read {
         match entry {
             Entry::Begin(_) => false,
             Entry::Change(_) | Entry::Adopted => true,
-            Entry::Made(Made { number, .. })
+            Entry::Made(StateAfter { number, .. })
             | Entry::Making { number }
             | Entry::Left { number }
             | Entry::Undone { number } => {
@@ -248,7 +249,7 @@ impl Read {
         match entry {
             Entry::Begin(_) => {}
             Entry::Adopted => self.adopted = true,
-            Entry::Change(change) => changes.push(Known {
+            Entry::Change(change) => changes.push(KnownChange {
                 change,
                 making: false,
                 made: None,
@@ -280,9 +281,10 @@ mod tests {
     use std::path::PathBuf;
 
     use super::Journal;
-    use crate::entry::{Begin, Change, Entry, Kind, Made};
+    use crate::journal::entry::{Begin, Entry};
+    use crate::journal::state::{Change, Kind, StateAfter};
 
-    fn place(name: &str) -> PathBuf {
+    fn journal_path(name: &str) -> PathBuf {
         let path = std::env::temp_dir().join(format!("keeper-{name}.{}", std::process::id()));
         let _ = fs::remove_file(&path);
         path
@@ -294,7 +296,7 @@ mod tests {
             machine: "m".into(),
             boot: "b".into(),
             run: "r".into(),
-            desk: Some("d".into()),
+            folder: Some("d".into()),
             number: Some(1),
             token: Some("t".into()),
         }
@@ -315,9 +317,9 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_and_a_cut_line_is_left_out() {
-        let path = place("cut");
+        let path = journal_path("cut");
         let (mut journal, _) = Journal::begin(&path, begin()).unwrap();
-        let made = Made {
+        let made = StateAfter {
             number: 0,
             after: None,
             owner: None,
@@ -344,7 +346,7 @@ mod tests {
 
     #[test]
     fn an_edited_line_is_refused() {
-        let path = place("edited");
+        let path = journal_path("edited");
         let (mut journal, _) = Journal::begin(&path, begin()).unwrap();
         journal.write(&change("a")).unwrap();
         let text = fs::read_to_string(&path).unwrap().replace("\"a\"", "\"c\"");

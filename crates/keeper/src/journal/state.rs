@@ -1,10 +1,10 @@
-//! The entries of a journal: what was there before a change, what a change made of it, what is undone.
+//! The state of a thing before a change and after it, and whether the current state is either.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What is changed.
+/// The kind of a thing that is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -27,47 +27,21 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether a reboot undoes the change, since the kernel alone holds it.
+    /// Whether a reboot undoes the change, since only the kernel holds it.
     pub fn ends_with_the_boot(self) -> bool {
         !matches!(self, Self::File | Self::Service | Self::Boot)
     }
 }
 
-/// On which machine, in which boot and for which run changes are made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Begin {
-    /// The version of the journal's format.
-    pub version: u32,
-    /// A hash of the machine's id.
-    pub machine: String,
-    /// The id of the boot.
-    pub boot: String,
-    /// The run.
-    pub run: String,
-    /// The keeper's folder there, by a name that it got when it was made; none before version 2.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub desk: Option<String>,
-    /// Which of that folder's journals it is; a number is used again only if nothing was changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub number: Option<u64>,
-    /// What nobody can guess, by which a file is named while it is written.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub token: Option<String>,
-}
-
-/// The version of the format that is written. The first did not say which changes were begun.
-pub const VERSION: u32 = 2;
-
-/// What something was before it is changed.
+/// The state of a thing before it is changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
-    /// What it is.
+    /// The thing's kind.
     pub kind: Kind,
     /// A path, or a unit.
     pub name: String,
-    /// Its content; none: it was not there.
+    /// Its content; none: it did not exist.
     #[serde(with = "content")]
     pub before: Option<Vec<u8>>,
     /// A file's owner.
@@ -82,13 +56,13 @@ pub struct Change {
     /// Its extended attributes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, Bytes>,
-    /// The content that is going to be written, where that is known before.
+    /// The content that is going to be written, if known.
     #[serde(default, with = "content", skip_serializing_if = "Option::is_none")]
     pub wanted: Option<Vec<u8>>,
 }
 
 impl Change {
-    /// Whether a thing, as it was looked at now, is what it was before the change.
+    /// Whether the current state of a thing is that before the change.
     pub fn is_back(&self, now: &Self) -> bool {
         self.before == now.before
             && (self.owner, self.group, self.mode) == (now.owner, now.group, now.mode)
@@ -96,16 +70,16 @@ impl Change {
     }
 }
 
-/// What a change made of a thing. What is no file has neither owner, group, mode nor labels.
+/// The state that a change made. A thing that is no file has neither owner, group, mode nor labels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Made {
+pub struct StateAfter {
     /// Which change, counted from 0.
     pub number: usize,
-    /// What is there then; none: nothing.
+    /// Its content; none: it does not exist.
     #[serde(with = "content")]
     pub after: Option<Vec<u8>>,
-    /// A file's owner; none of what the first version wrote.
+    /// A file's owner; none in version 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<u32>,
     /// Its group.
@@ -119,14 +93,14 @@ pub struct Made {
     pub labels: BTreeMap<String, Bytes>,
 }
 
-impl Made {
-    /// What a change made, by what the thing is now.
+impl StateAfter {
+    /// The state that a change made, from the thing's current state.
     pub fn of(number: usize, now: Change) -> Self {
         let Change { before: after, owner, group, mode, labels, .. } = now;
         Self { number, after, owner, group, mode, labels }
     }
 
-    /// Whether a thing is still what the change made of it.
+    /// Whether the current state of a thing is still the one that the change made.
     pub fn is_still(&self, now: &Change) -> bool {
         let about = (self.owner, self.group, self.mode) == (now.owner, now.group, now.mode)
             && self.labels == now.labels;
@@ -134,39 +108,10 @@ impl Made {
     }
 }
 
-/// Bytes, which JSON holds as base64.
+/// Bytes, as base64 in JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Bytes(#[serde(with = "content")] pub Option<Vec<u8>>);
-
-/// An entry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "entry", rename_all = "lowercase")]
-pub enum Entry {
-    /// The first one.
-    Begin(Begin),
-    /// Something is about to be changed.
-    Change(Change),
-    /// A change is begun: until now nothing was written.
-    Making {
-        /// Which.
-        number: usize,
-    },
-    /// A change was made.
-    Made(Made),
-    /// Somebody else has made something else of a thing since: it is theirs.
-    Left {
-        /// Which.
-        number: usize,
-    },
-    /// The journal comes from another machine's disk: what it lacks may have happened all the same.
-    Adopted,
-    /// A change is undone, and was seen to be.
-    Undone {
-        /// Which.
-        number: usize,
-    },
-}
 
 mod content {
     use base64::Engine;

@@ -1,12 +1,12 @@
-//! Calls on the address space.
+//! Calls that change the address space, and page faults.
 
 use core::ptr;
 
-use crate::call::{Call, Setup};
-use crate::sys::{Fault, syscall, word};
+use crate::call::{Call, CallSetup};
+use crate::raw_syscalls::{Fault, syscall, word};
 
 pub const PAGE: usize = 4096;
-/// What one page table spans.
+/// What one page table covers.
 const SPAN: usize = 2 << 20;
 
 /// Maps anonymous private memory and returns its address.
@@ -19,11 +19,11 @@ fn map(length: usize) -> Result<usize, Fault> {
     unsafe { syscall(libc::SYS_mmap, arguments) }
 }
 
-/// `mmap`: mmap of 64 KiB of anonymous memory that nobody touches, munmap.
+/// `mmap`: mmap of 64 KiB of anonymous memory that is never touched, munmap.
 pub struct Mmap;
 
 impl Call for Mmap {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         Ok(Self)
     }
 
@@ -38,8 +38,8 @@ impl Call for Mmap {
 
 /// `page-fault`: the first write to a page of anonymous memory; no huge pages.
 ///
-/// Before each window the pages are given back by madvise. The page tables stay, so that a window
-/// pays for its pages alone, and not for a table now and then.
+/// Before each window madvise gives the pages back. The page tables stay, so that a window pays for
+/// its pages alone, and not sometimes for a table.
 pub struct PageFault {
     start: usize,
     length: usize,
@@ -47,13 +47,13 @@ pub struct PageFault {
 }
 
 impl Call for PageFault {
-    fn prepare(setup: &Setup) -> Result<Self, Fault> {
+    fn prepare(setup: &CallSetup) -> Result<Self, Fault> {
         let length = setup.batch as usize * PAGE;
-        // From the start of a table's span on, so that few windows need as few tables as may be.
+        // From where a table begins, so that a small window needs no second table.
         let start = map(length + SPAN)?.next_multiple_of(SPAN);
         let pages = Self { start, length, next: start };
         match pages.advise(libc::MADV_NOHUGEPAGE) {
-            // A kernel without huge pages does not know the word.
+            // A kernel without huge pages does not know the advice.
             Ok(()) | Err(Fault::Errno(libc::EINVAL)) => Ok(pages),
             Err(fault) => Err(fault),
         }
@@ -75,7 +75,7 @@ impl Call for PageFault {
 
 impl PageFault {
     fn advise(&self, advice: i32) -> Result<(), Fault> {
-        // SAFETY: the memory holds nothing that anyone reads.
+        // SAFETY: the memory holds nothing that is read.
         unsafe { syscall(libc::SYS_madvise, [self.start, self.length, word(advice)]) }.map(drop)
     }
 }

@@ -1,17 +1,17 @@
-//! Calls that do next to nothing: the price of entering the kernel.
+//! Calls that do next to nothing: what entering the kernel costs.
 
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 
-use super::make;
-use crate::call::{Call, Setup};
-use crate::sys::{Fault, expect_bytes, syscall, word};
+use crate::call::{Call, CallSetup};
+use crate::calls::fixtures;
+use crate::raw_syscalls::{Fault, expect_bytes, syscall, word};
 
 /// `null`: getppid.
 pub struct Null;
 
 impl Call for Null {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         Ok(Self)
     }
 
@@ -28,8 +28,8 @@ pub struct Read {
 }
 
 impl Call for Read {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
-        Ok(Self { zero: make::opened(c"/dev/zero")? })
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
+        Ok(Self { zero: fixtures::open_to_read(c"/dev/zero")? })
     }
 
     #[inline]
@@ -47,7 +47,7 @@ pub struct Write {
 }
 
 impl Call for Write {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         let flags = OFlags::WRONLY | OFlags::CLOEXEC;
         Ok(Self { null: open("/dev/null", flags, Mode::empty())? })
     }

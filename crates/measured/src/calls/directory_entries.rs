@@ -1,15 +1,15 @@
-//! Calls that make, change and remove names in the working directory.
+//! Calls that create, rename and remove directory entries.
 
 use core::ffi::CStr;
 use core::mem;
 
-use super::make;
-use crate::call::{Call, Setup};
-use crate::sys::{Fault, syscall};
+use crate::call::{Call, CallSetup};
+use crate::calls::fixtures;
+use crate::raw_syscalls::{Fault, syscall};
 
-/// The name that is there when an operation begins, if one is.
+/// The entry before an operation, if there is one.
 const OLD: &CStr = c"old";
-/// The name that the operation makes.
+/// The entry that the operation creates.
 const NEW: &CStr = c"new";
 
 /// Makes a system call whose arguments are one name and a number.
@@ -28,7 +28,7 @@ fn from_to(number: libc::c_long, from: &CStr, to: &CStr) -> Result<(), Fault> {
 pub struct Creat;
 
 impl Call for Creat {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         Ok(Self)
     }
 
@@ -48,8 +48,8 @@ pub struct Rename {
 }
 
 impl Call for Rename {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
-        make::file(OLD)?;
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
+        fixtures::create_file(OLD)?;
         Ok(Self { from: OLD, to: NEW })
     }
 
@@ -65,8 +65,8 @@ impl Call for Rename {
 pub struct Link;
 
 impl Call for Link {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
-        make::file(OLD)?;
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
+        fixtures::create_file(OLD)?;
         Ok(Self)
     }
 
@@ -81,7 +81,7 @@ impl Call for Link {
 pub struct Mkdir;
 
 impl Call for Mkdir {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         Ok(Self)
     }
 

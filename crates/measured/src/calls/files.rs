@@ -5,19 +5,19 @@ use core::mem::MaybeUninit;
 
 use rustix::fd::{AsRawFd, OwnedFd};
 
-use super::make;
-use crate::call::{Call, Setup};
-use crate::sys::{Fault, syscall, word};
+use crate::call::{Call, CallSetup};
+use crate::calls::fixtures;
+use crate::raw_syscalls::{Fault, syscall, word};
 
 /// The file's name.
 const NAME: &CStr = c"file";
 
-/// What `*at` calls take for the working directory.
+/// The working directory, for `*at` calls.
 const HERE: usize = word(libc::AT_FDCWD);
 
 /// Makes the file, with one byte in it.
 fn create() -> Result<(), Fault> {
-    make::file(NAME)
+    fixtures::create_file(NAME)
 }
 
 fn name() -> usize {
@@ -28,7 +28,7 @@ fn name() -> usize {
 pub struct Stat;
 
 impl Call for Stat {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         create().map(|()| Self)
     }
 
@@ -47,9 +47,9 @@ pub struct Fstat {
 }
 
 impl Call for Fstat {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         create()?;
-        Ok(Self { file: make::opened(NAME)? })
+        Ok(Self { file: fixtures::open_to_read(NAME)? })
     }
 
     #[inline]
@@ -65,7 +65,7 @@ impl Call for Fstat {
 pub struct Open;
 
 impl Call for Open {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         create().map(|()| Self)
     }
 
@@ -83,7 +83,7 @@ impl Call for Open {
 pub struct Access;
 
 impl Call for Access {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         create().map(|()| Self)
     }
 
@@ -100,9 +100,9 @@ pub struct Lseek {
 }
 
 impl Call for Lseek {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         create()?;
-        Ok(Self { file: make::opened(NAME)? })
+        Ok(Self { file: fixtures::open_to_read(NAME)? })
     }
 
     #[inline]
@@ -117,7 +117,7 @@ impl Call for Lseek {
 pub struct Chmod;
 
 impl Call for Chmod {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         create().map(|()| Self)
     }
 
@@ -135,7 +135,7 @@ pub struct Chown {
 }
 
 impl Call for Chown {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         create()?;
         let user = rustix::process::getuid().as_raw() as usize;
         Ok(Self { user, group: rustix::process::getgid().as_raw() as usize })
@@ -154,7 +154,7 @@ pub struct Utimensat {
 }
 
 impl Call for Utimensat {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         create()?;
         Ok(Self { times: [libc::timespec { tv_sec: 1_000_000_000, tv_nsec: 0 }; 2] })
     }
@@ -182,7 +182,7 @@ const ACL: [u8; 28] = [
 ];
 
 impl Call for Setxattr {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         create().map(|()| Self)
     }
 

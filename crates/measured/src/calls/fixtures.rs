@@ -1,4 +1,4 @@
-//! Files that calls need.
+//! Files that calls need before they can be measured.
 
 use core::ffi::CStr;
 
@@ -6,16 +6,16 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, fstat, open, unlink};
 use rustix::io::write;
 
-use crate::filelists;
-use crate::sys::{Fault, expect_bytes};
+use crate::audit_inode_buckets;
+use crate::raw_syscalls::{Fault, expect_bytes};
 
-/// Makes a file, with one byte in it, that has the same list of audit rules in each guest.
-pub fn file(name: &CStr) -> Result<(), Fault> {
+/// Creates a file with one byte, in the same bucket of audit rules in each guest.
+pub fn create_file(name: &CStr) -> Result<(), Fault> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
     let make = || open(name, flags, Mode::from_raw_mode(0o666));
     let mut file = make()?;
-    for _ in 0..filelists::TRIES {
-        if filelists::of(fstat(&file)?.st_ino) == filelists::FILE {
+    for _ in 0..audit_inode_buckets::TRIES {
+        if audit_inode_buckets::bucket(fstat(&file)?.st_ino) == audit_inode_buckets::FILE_BUCKET {
             break;
         }
         unlink(name)?;
@@ -25,6 +25,6 @@ pub fn file(name: &CStr) -> Result<(), Fault> {
 }
 
 /// Opens a file for reading.
-pub fn opened(name: &CStr) -> Result<OwnedFd, Fault> {
+pub fn open_to_read(name: &CStr) -> Result<OwnedFd, Fault> {
     Ok(open(name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)
 }

@@ -1,18 +1,18 @@
 //! Calls that hardening restricts: on other processes, on the kernel's own interfaces, on identity.
 //!
-//! Some of them are refused to an ordinary user, or by the setting whose cost is asked for: a
-//! refusal for want of permission is then what is measured. Any other failure is one.
+//! Some are refused to an ordinary user, or by the setting whose cost is measured. Such a refusal
+//! is part of the measured operation. Any other failure is an error.
 
 use core::ffi::CStr;
 
 use rustix::fs::{Mode, mkdir, symlink};
 
-use super::memory::PAGE;
-use super::partner::Partner;
-use crate::call::{Call, Setup};
-use crate::sys::{self, Fault, syscall, word};
+use crate::call::{Call, CallSetup};
+use crate::calls::address_space::PAGE;
+use crate::calls::partner_process::PartnerProcess;
+use crate::raw_syscalls::{self, Fault, syscall, word};
 
-/// Takes a refusal for want of permission for an answer: none.
+/// A refusal for lack of permission is `None`.
 #[inline]
 fn or_refused(result: Result<usize, Fault>) -> Result<Option<usize>, Fault> {
     match result {
@@ -22,7 +22,7 @@ fn or_refused(result: Result<usize, Fault>) -> Result<Option<usize>, Fault> {
     }
 }
 
-/// Closes a descriptor that was opened, unless it was refused.
+/// Closes a descriptor, unless opening it was refused.
 #[inline]
 fn close(file: Option<usize>) -> Result<(), Fault> {
     let Some(file) = file else { return Ok(()) };
@@ -30,23 +30,23 @@ fn close(file: Option<usize>) -> Result<(), Fault> {
     unsafe { syscall(libc::SYS_close, [file]) }.map(drop)
 }
 
-/// `ptrace`: `process_vm_readv` of one byte of a child that sleeps. It asks for the permission to
-/// attach, as ptrace does, and leaves nothing to undo.
+/// `ptrace`: `process_vm_readv` of one byte of a sleeping child. It needs the permission to attach,
+/// as ptrace does, and leaves nothing to undo.
 pub struct Ptrace {
-    child: Partner,
+    child: PartnerProcess,
     byte: u8,
 }
 
 impl Call for Ptrace {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         // SAFETY: touches no memory.
-        let child = Partner::start(|| unsafe { syscall(libc::SYS_pause, []) }.map(drop))?;
+        let child = PartnerProcess::start(|| unsafe { syscall(libc::SYS_pause, []) }.map(drop))?;
         Ok(Self { child, byte: 0 })
     }
 
     #[inline]
     fn operate(&mut self) -> Result<(), Fault> {
-        // The child has a copy of this stack at the same place.
+        // The child has a copy of this stack at the same address.
         let here = libc::iovec { iov_base: (&raw mut self.byte).cast(), iov_len: 1 };
         let list = &raw const here as usize;
         // SAFETY: reads the list, and writes to the byte alone.
@@ -57,11 +57,11 @@ impl Call for Ptrace {
     }
 }
 
-/// `module`: `init_module`, which is refused to a user.
+/// `module`: `init_module`, which an ordinary user may not call.
 pub struct Module;
 
 impl Call for Module {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         Ok(Self)
     }
 
@@ -72,11 +72,11 @@ impl Call for Module {
     }
 }
 
-/// `mount`: of nothing, which is refused to a user.
+/// `mount`: of nothing, which an ordinary user may not call.
 pub struct Mount;
 
 impl Call for Mount {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         Ok(Self)
     }
 
@@ -92,7 +92,7 @@ impl Call for Mount {
 pub struct MmapExec;
 
 impl Call for MmapExec {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         Ok(Self)
     }
 
@@ -116,7 +116,7 @@ pub struct Setuid {
 }
 
 impl Call for Setuid {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         // SAFETY: touches no memory.
         Ok(Self { user: unsafe { syscall(libc::SYS_getuid, []) }? })
     }
@@ -132,21 +132,21 @@ impl Call for Setuid {
 pub struct Userns;
 
 impl Call for Userns {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         Ok(Self)
     }
 
     #[inline]
     fn operate(&mut self) -> Result<(), Fault> {
         let flags = word(libc::SIGCHLD | libc::CLONE_NEWUSER);
-        // SAFETY: without shared memory and with no stack of its own, the child goes on on a copy,
-        // and ends at once.
+        // SAFETY: without shared memory and without a stack of its own, the child continues on a
+        // copy, and ends at once.
         match or_refused(unsafe { syscall(libc::SYS_clone, [flags]) })? {
             None => Ok(()),
-            Some(0) => sys::exit(0),
+            Some(0) => raw_syscalls::exit(0),
             Some(child) => {
                 let pid = i32::try_from(child).map_err(|_| Fault::Wrong("not a process id"))?;
-                sys::wait(pid).map(drop)
+                raw_syscalls::wait(pid).map(drop)
             }
         }
     }
@@ -158,7 +158,7 @@ pub struct Bpf {
 }
 
 impl Call for Bpf {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         let mut attributes = [0; 16];
         attributes[..4].copy_from_slice(&[2, 4, 4, 1]); // an array: key, value, entries
         Ok(Self { attributes })
@@ -176,7 +176,7 @@ impl Call for Bpf {
 pub struct Userfaultfd;
 
 impl Call for Userfaultfd {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         Ok(Self)
     }
 
@@ -191,7 +191,7 @@ impl Call for Userfaultfd {
 pub struct Syslog;
 
 impl Call for Syslog {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         Ok(Self)
     }
 
@@ -205,14 +205,14 @@ impl Call for Syslog {
     }
 }
 
-/// `follow`: stat through a symbolic link in a folder of its own that all may write to.
+/// `follow`: stat through a symbolic link in a folder of its own that all users may write to.
 pub struct Follow;
 
 const SHARED: &CStr = c"shared";
 const LINK: &CStr = c"shared/link";
 
 impl Call for Follow {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         mkdir(SHARED, Mode::from_raw_mode(0o700))?;
         rustix::fs::chmod(SHARED, Mode::from_raw_mode(0o1777))?;
         symlink(c"..", LINK)?;

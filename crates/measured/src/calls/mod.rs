@@ -1,66 +1,69 @@
 //! The system calls that can be measured.
 //!
-//! Each is a type that implements [`Call`](crate::call::Call); [`ALL`] lists them. Where a name stands
-//! for more than one system call, or for another than the one of that name, its type says so.
+//! Each is a type that implements [`Call`](crate::call::Call); [`ALL`] lists them. If a name stands
+//! for more than one system call, or for another one, the type's comment names these. An operation
+//! allocates nothing, and calls no library.
+//!
+//! `fixtures` and `partner_process` are no calls, but files and a process that calls need.
 
+mod address_space;
 mod basic;
-mod exchange;
+mod directory_entries;
 mod files;
-mod make;
-mod memory;
-mod names;
-mod network;
-mod partner;
-mod process;
-mod reach;
+mod fixtures;
+mod hardening;
+mod partner_process;
+mod processes;
+mod round_trips;
 mod select;
 mod signal;
+mod sockets;
 
-use crate::entry::Entry;
+use crate::named_call::NamedCall;
 
-/// Everything that can be measured, in the order in which it is listed.
-const ALL: &[Entry] = &[
-    Entry::of::<basic::Null>("null"),
-    Entry::of::<basic::Read>("read"),
-    Entry::of::<basic::Write>("write"),
-    Entry::of::<files::Stat>("stat"),
-    Entry::of::<files::Fstat>("fstat"),
-    Entry::of::<files::Open>("open"),
-    Entry::of::<files::Access>("access"),
-    Entry::of::<files::Lseek>("lseek"),
-    Entry::of::<memory::Mmap>("mmap"),
-    Entry::of::<memory::PageFault>("page-fault"),
-    Entry::of::<exchange::Pipe>("pipe"),
-    Entry::of::<exchange::Unix>("unix"),
-    Entry::of::<select::Select>("select"),
-    Entry::of::<signal::Signal>("signal"),
-    Entry::of::<exchange::ContextSwitch>("context-switch"),
-    Entry::of::<process::Fork>("fork"),
-    Entry::of::<process::Exec>("exec"),
-    Entry::of::<names::Creat>("creat"),
-    Entry::of::<names::Rename>("rename"),
-    Entry::of::<names::Link>("link"),
-    Entry::of::<names::Mkdir>("mkdir"),
-    Entry::of::<files::Chmod>("chmod"),
-    Entry::of::<files::Chown>("chown"),
-    Entry::of::<files::Utimensat>("utimensat"),
-    Entry::of::<files::Setxattr>("setxattr"),
-    Entry::of::<network::Connect>("connect"),
-    Entry::of::<network::Bind>("bind"),
-    Entry::of::<network::Accept>("accept"),
-    Entry::of::<reach::MmapExec>("mmap-exec"),
-    Entry::of::<reach::Setuid>("setuid"),
-    Entry::of::<reach::Ptrace>("ptrace"),
-    Entry::of::<reach::Userns>("userns"),
-    Entry::of::<reach::Module>("module"),
-    Entry::of::<reach::Mount>("mount"),
-    Entry::of::<reach::Bpf>("bpf"),
-    Entry::of::<reach::Userfaultfd>("userfaultfd"),
-    Entry::of::<reach::Syslog>("syslog"),
-    Entry::of::<reach::Follow>("follow"),
+/// All calls, in the order in which they are listed.
+const ALL: &[NamedCall] = &[
+    NamedCall::of::<basic::Null>("null"),
+    NamedCall::of::<basic::Read>("read"),
+    NamedCall::of::<basic::Write>("write"),
+    NamedCall::of::<files::Stat>("stat"),
+    NamedCall::of::<files::Fstat>("fstat"),
+    NamedCall::of::<files::Open>("open"),
+    NamedCall::of::<files::Access>("access"),
+    NamedCall::of::<files::Lseek>("lseek"),
+    NamedCall::of::<address_space::Mmap>("mmap"),
+    NamedCall::of::<address_space::PageFault>("page-fault"),
+    NamedCall::of::<round_trips::Pipe>("pipe"),
+    NamedCall::of::<round_trips::Unix>("unix"),
+    NamedCall::of::<select::Select>("select"),
+    NamedCall::of::<signal::Signal>("signal"),
+    NamedCall::of::<round_trips::ContextSwitch>("context-switch"),
+    NamedCall::of::<processes::Fork>("fork"),
+    NamedCall::of::<processes::Exec>("exec"),
+    NamedCall::of::<directory_entries::Creat>("creat"),
+    NamedCall::of::<directory_entries::Rename>("rename"),
+    NamedCall::of::<directory_entries::Link>("link"),
+    NamedCall::of::<directory_entries::Mkdir>("mkdir"),
+    NamedCall::of::<files::Chmod>("chmod"),
+    NamedCall::of::<files::Chown>("chown"),
+    NamedCall::of::<files::Utimensat>("utimensat"),
+    NamedCall::of::<files::Setxattr>("setxattr"),
+    NamedCall::of::<sockets::Connect>("connect"),
+    NamedCall::of::<sockets::Bind>("bind"),
+    NamedCall::of::<sockets::Accept>("accept"),
+    NamedCall::of::<hardening::MmapExec>("mmap-exec"),
+    NamedCall::of::<hardening::Setuid>("setuid"),
+    NamedCall::of::<hardening::Ptrace>("ptrace"),
+    NamedCall::of::<hardening::Userns>("userns"),
+    NamedCall::of::<hardening::Module>("module"),
+    NamedCall::of::<hardening::Mount>("mount"),
+    NamedCall::of::<hardening::Bpf>("bpf"),
+    NamedCall::of::<hardening::Userfaultfd>("userfaultfd"),
+    NamedCall::of::<hardening::Syslog>("syslog"),
+    NamedCall::of::<hardening::Follow>("follow"),
 ];
 
-/// The names of all that can be measured, in that order.
+/// The names of all calls, in that order.
 pub const NAMES: [&str; ALL.len()] = {
     let mut names = [""; ALL.len()];
     let mut at = 0;
@@ -72,8 +75,8 @@ pub const NAMES: [&str; ALL.len()] = {
 };
 
 /// The call of that name.
-pub fn find(name: &str) -> Option<&'static Entry> {
-    ALL.iter().find(|entry| entry.name == name)
+pub fn find(name: &str) -> Option<&'static NamedCall> {
+    ALL.iter().find(|call| call.name == name)
 }
 
 #[cfg(test)]
@@ -85,7 +88,7 @@ mod tests {
     #[test]
     fn each_name_is_there_once() {
         assert_eq!(BTreeSet::from(NAMES).len(), NAMES.len());
-        assert!(NAMES.iter().all(|name| find(name).is_some_and(|entry| entry.name == *name)));
+        assert!(NAMES.iter().all(|name| find(name).is_some_and(|call| call.name == *name)));
         assert!(find("sleep").is_none());
     }
 }

@@ -1,16 +1,16 @@
-//! Calls that make processes.
+//! Calls that create processes.
 
 use alloc::ffi::CString;
 use core::ffi::c_char;
 use core::ptr;
 
-use crate::call::{Call, Setup};
-use crate::sys::{self, Fault, syscall};
+use crate::call::{Call, CallSetup};
+use crate::raw_syscalls::{self, Fault, syscall};
 
 /// Waits for a child that should end with status 0.
 #[inline]
 fn reap(pid: i32) -> Result<(), Fault> {
-    match sys::wait(pid)? {
+    match raw_syscalls::wait(pid)? {
         0 => Ok(()),
         _ => Err(Fault::Wrong("the child process did not end with status 0")),
     }
@@ -20,15 +20,15 @@ fn reap(pid: i32) -> Result<(), Fault> {
 pub struct Fork;
 
 impl Call for Fork {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         Ok(Self)
     }
 
     #[inline]
     fn operate(&mut self) -> Result<(), Fault> {
         // SAFETY: the child ends at once.
-        match unsafe { sys::fork() }? {
-            0 => sys::exit(0),
+        match unsafe { raw_syscalls::fork() }? {
+            0 => raw_syscalls::exit(0),
             pid => reap(pid),
         }
     }
@@ -40,14 +40,14 @@ pub struct Exec {
 }
 
 impl Call for Exec {
-    fn prepare(setup: &Setup) -> Result<Self, Fault> {
+    fn prepare(setup: &CallSetup) -> Result<Self, Fault> {
         Ok(Self { program: setup.noop.clone() })
     }
 
     #[inline]
     fn operate(&mut self) -> Result<(), Fault> {
         // SAFETY: the child makes system calls and ends.
-        match unsafe { sys::fork() }? {
+        match unsafe { raw_syscalls::fork() }? {
             0 => {
                 let arguments = [c"noop".as_ptr(), ptr::null()];
                 let environment = [ptr::null::<c_char>()];
@@ -55,7 +55,7 @@ impl Call for Exec {
                 let execve = [program, arguments.as_ptr() as usize, environment.as_ptr() as usize];
                 // SAFETY: reads the program's name and the two lists, each ended by null.
                 let _ = unsafe { syscall(libc::SYS_execve, execve) };
-                sys::exit(127)
+                raw_syscalls::exit(127)
             }
             pid => reap(pid),
         }

@@ -1,4 +1,4 @@
-//! Calls between two processes: an operation goes there and back.
+//! Round trips between two processes.
 
 use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -7,9 +7,9 @@ use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-use super::partner::Partner;
-use crate::call::{Call, Setup};
-use crate::sys::{Fault, expect_bytes, syscall, word};
+use crate::call::{Call, CallSetup};
+use crate::calls::partner_process::PartnerProcess;
+use crate::raw_syscalls::{Fault, expect_bytes, syscall, word};
 
 /// Reads one byte.
 #[inline]
@@ -34,14 +34,14 @@ fn send(to: &impl AsRawFd) -> Result<(), Fault> {
 pub struct Pipe {
     there: OwnedFd,
     back: OwnedFd,
-    _partner: Partner,
+    _partner: PartnerProcess,
 }
 
 impl Call for Pipe {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         let (far_in, there) = rustix::pipe::pipe()?;
         let (back, far_out) = rustix::pipe::pipe()?;
-        let partner = Partner::start(|| {
+        let partner = PartnerProcess::start(|| {
             receive(&far_in)?;
             send(&far_out)
         })?;
@@ -58,14 +58,14 @@ impl Call for Pipe {
 /// `unix`: the same over a pair of connected stream sockets.
 pub struct Unix {
     near: OwnedFd,
-    _partner: Partner,
+    _partner: PartnerProcess,
 }
 
 impl Call for Unix {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         let (near, far) =
             socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-        let partner = Partner::start(|| {
+        let partner = PartnerProcess::start(|| {
             receive(&far)?;
             send(&far)
         })?;
@@ -83,21 +83,21 @@ impl Call for Unix {
 /// over a turn by futex; each wakes the other and waits.
 pub struct ContextSwitch {
     turn: &'static AtomicU32,
-    _partner: Partner,
+    _partner: PartnerProcess,
 }
 
 const NEAR: u32 = 0;
 const FAR: u32 = 1;
 
 impl Call for ContextSwitch {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a new mapping, zeroed, large enough and aligned, and never unmapped.
         let turn: &'static AtomicU32 = unsafe {
             let start = mmap_anonymous(ptr::null_mut(), 4096, protection, MapFlags::SHARED)?;
             AtomicU32::from_ptr(start.cast())
         };
-        let partner = Partner::start(|| {
+        let partner = PartnerProcess::start(|| {
             await_turn(turn, FAR)?;
             hand_over(turn, NEAR)
         })?;
@@ -111,7 +111,7 @@ impl Call for ContextSwitch {
     }
 }
 
-/// Lets the other process go on.
+/// Gives the turn to the other process.
 #[inline]
 fn hand_over(turn: &AtomicU32, next: u32) -> Result<(), Fault> {
     turn.store(next, Ordering::Release);
@@ -120,7 +120,7 @@ fn hand_over(turn: &AtomicU32, next: u32) -> Result<(), Fault> {
     unsafe { syscall(libc::SYS_futex, arguments) }.map(drop)
 }
 
-/// Waits until the other process has handed over.
+/// Waits for the own turn.
 #[inline]
 fn await_turn(turn: &AtomicU32, own: u32) -> Result<(), Fault> {
     loop {

@@ -1,12 +1,12 @@
-//! Waiting for several descriptors.
+//! Waiting for several descriptors at once.
 
 use alloc::vec::Vec;
 use core::mem;
 
 use rustix::fd::{AsRawFd, OwnedFd};
 
-use crate::call::{Call, Setup};
-use crate::sys::{Fault, syscall, word};
+use crate::call::{Call, CallSetup};
+use crate::raw_syscalls::{Fault, syscall, word};
 
 /// How many descriptors are looked at.
 const PIPES: usize = 10;
@@ -21,7 +21,7 @@ pub struct Select {
 }
 
 impl Call for Select {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         let pipes = (0..PIPES).map(|_| rustix::pipe::pipe()).collect::<Result<Vec<_>, _>>()?;
         let mut wanted = [0_u64; 16];
         let mut limit = 0;

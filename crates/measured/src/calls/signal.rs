@@ -6,8 +6,8 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::getpid;
 
-use crate::call::{Call, Setup};
-use crate::sys::{Fault, syscall};
+use crate::call::{Call, CallSetup};
+use crate::raw_syscalls::{Fault, syscall};
 
 static DELIVERED: AtomicU64 = AtomicU64::new(0);
 
@@ -15,7 +15,7 @@ extern "C" fn handle(_: libc::c_int) {
     DELIVERED.fetch_add(1, Ordering::Relaxed);
 }
 
-// Where the kernel lets a handler return to.
+// The kernel has a handler return to it.
 global_asm!(
     ".globl hardcost_measured_restore",
     "hardcost_measured_restore:",
@@ -37,7 +37,7 @@ struct Action {
     mask: u64,
 }
 
-/// Goes on with a call that was interrupted.
+/// Resumes an interrupted call.
 const RESTART: u64 = 0x1000_0000;
 /// Says that there is a restorer.
 const RESTORER: u64 = 0x0400_0000;
@@ -49,7 +49,7 @@ pub struct Signal {
 }
 
 impl Call for Signal {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         let action = Action {
             handler: handle,
             flags: RESTART | RESTORER,

@@ -1,25 +1,25 @@
-//! Connections.
+//! Sockets: connections, and listening.
 
 use core::time::Duration;
 
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::net::{self, AddressFamily, Ipv4Addr, SocketAddrV4, SocketType, sockopt};
 
-use crate::call::{Call, Setup};
-use crate::sys::{Fault, syscall, word};
+use crate::call::{Call, CallSetup};
+use crate::raw_syscalls::{Fault, syscall, word};
 
 /// `connect`: socket, connect to a listener of its own over TCP and the loopback device, accept,
 /// and two closes.
 ///
-/// The accepted socket lingers for no time: its close resets the connection, so that neither side
-/// stays in `TIME_WAIT`. It has that from the listener and need not be told each time.
+/// The accepted socket does not linger: its close resets the connection, so that neither side stays
+/// in `TIME_WAIT`. It inherits that from the listener.
 pub struct Connect {
     listener: OwnedFd,
     address: libc::sockaddr_in,
 }
 
 impl Call for Connect {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         let listener = net::socket(AddressFamily::INET, SocketType::STREAM, None)?;
         sockopt::set_socket_linger(&listener, Some(Duration::ZERO))?;
         net::bind(&listener, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0))?;
@@ -56,7 +56,7 @@ pub struct Bind {
 }
 
 impl Call for Bind {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         let address = libc::sockaddr_in {
             sin_family: AddressFamily::INET.as_raw(),
             sin_port: 0,
@@ -87,7 +87,7 @@ pub struct Accept {
 }
 
 impl Call for Accept {
-    fn prepare(_: &Setup) -> Result<Self, Fault> {
+    fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         let name = c"listener";
         let listener = net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
         net::bind(&listener, &net::SocketAddrUnix::new(name)?)?;

@@ -1,60 +1,60 @@
-//! Loading rules by auditctl, which judges them.
+//! Loading rules by auditctl, which checks them.
 
 use std::fs;
 use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 
-use hardcost_linux::syslog::SystemLog;
+use hardcost_linux::system_log::SystemLog;
 
 use crate::error::{Context, Error, Result};
-use crate::process::Process;
-use crate::wait::{Beside, Deadline};
+use crate::processes::child_process::ChildProcess;
+use crate::processes::wait::{BackgroundSource, Deadline};
 
 const AUDITCTL: &str = "/sbin/auditctl";
 const RULES: &str = "/run/hardcost.rules";
-/// Where they lie under SELinux, which lets auditctl read its own folder and no other.
+/// The same under SELinux, which lets auditctl read its own folder and no other.
 const LABELLED_RULES: &str = "/etc/audit/hardcost.rules";
 const SELINUX: &str = "/sys/fs/selinux/enforce";
-/// How much of its outputs to report, in bytes of each.
+/// How many bytes of each output to report.
 const OUTPUT_LIMIT: usize = 64 << 10;
-/// How long it may take, in seconds. The kernel compares each rule with those before it, and takes
-/// some seconds for ten thousand of them.
+/// How long it may take, in seconds. The kernel compares each rule with those before it, which
+/// takes some seconds for ten thousand.
 const LIMIT: f64 = 600.0;
 
-/// What auditctl said.
+/// The outcome of auditctl.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct AuditctlOutput {
     /// Its exit status; `None`: it was killed.
     pub exit: Option<i32>,
     /// What it printed.
     pub stdout: String,
-    /// What it complained of, in the system log too.
+    /// Its complaints, those in the system log included.
     pub stderr: String,
 }
 
-/// Has auditctl load the text of a rules file; without any, nothing runs.
-pub fn load(rules: &str, beside: &mut dyn Beside) -> Result<Said> {
+/// Loads the text of a rules file by auditctl. Without any, nothing runs.
+pub fn load(rules: &str, background: &mut dyn BackgroundSource) -> Result<AuditctlOutput> {
     if rules.is_empty() {
-        return Ok(Said { exit: Some(0), ..Said::default() });
+        return Ok(AuditctlOutput { exit: Some(0), ..AuditctlOutput::default() });
     }
     let path = if fs::exists(SELINUX).unwrap_or(false) { LABELLED_RULES } else { RULES };
     fs::write(path, rules).context(|| path.into())?;
     let mut command = Command::new(AUDITCTL);
     command.args(["-R", path]).stdin(Stdio::null());
-    run(command, SystemLog::open(), beside, Deadline::after(LIMIT)?)
+    run(command, SystemLog::open(), background, Deadline::after(LIMIT)?)
 }
 
-/// Runs the command to its end, and takes what it prints and logs. One that takes too long is
+/// Runs the command to its end, and takes its output and log messages. One that takes too long is
 /// killed.
 fn run(
     command: Command,
     mut log: Option<SystemLog>,
-    beside: &mut dyn Beside,
+    background: &mut dyn BackgroundSource,
     deadline: Deadline,
-) -> Result<Said> {
-    let mut auditctl = Process::start(command, None, OUTPUT_LIMIT)?;
+) -> Result<AuditctlOutput> {
+    let mut auditctl = ChildProcess::start(command, None, OUTPUT_LIMIT)?;
     loop {
-        let woken = auditctl.wait(log.as_ref().map(AsFd::as_fd), beside, deadline)?;
+        let woken = auditctl.wait(log.as_ref().map(AsFd::as_fd), background, deadline)?;
         log.iter_mut().try_for_each(SystemLog::take).context(|| AUDITCTL.into())?;
         if woken.ended {
             break;
@@ -67,11 +67,11 @@ fn run(
     }
     let status = auditctl.reap()?;
     auditctl.outputs.take_rest()?;
-    // It may have logged between the last look and its end.
+    // It may have logged between the last read and its end.
     log.iter_mut().try_for_each(SystemLog::take).context(|| AUDITCTL.into())?;
     let logged = log.map_or_else(String::new, |log| log.text.clone());
     let complaints = auditctl.outputs.stderr.text() + &logged;
-    Ok(Said {
+    Ok(AuditctlOutput {
         exit: status.code(),
         stdout: auditctl.outputs.stdout.text(),
         stderr: complaints.chars().take(OUTPUT_LIMIT).collect(),
@@ -88,11 +88,11 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::{Said, run};
+    use super::{AuditctlOutput, run};
     use crate::error::Result;
-    use crate::wait::{Beside, Deadline};
+    use crate::processes::wait::{BackgroundSource, Deadline};
 
-    /// A service that prints without end; once some of that was taken, it says so by a file.
+    /// A service that prints endlessly; once enough of that was read, it creates a file.
     struct Printer {
         child: Child,
         output: ChildStdout,
@@ -119,14 +119,14 @@ mod tests {
         }
     }
 
-    impl Beside for Printer {
+    impl BackgroundSource for Printer {
         fn sources(&self) -> Vec<BorrowedFd<'_>> {
             vec![self.output.as_fd()]
         }
 
         fn take(&mut self) -> Result<()> {
             self.taken += self.output.read(&mut [0; 4096]).expect("there is some");
-            // More than a pipe holds: the service would stand still if nobody took it.
+            // More than a pipe holds: without a reader the service would block.
             if self.taken > 1 << 20 {
                 fs::write(self.path("flag"), "").expect("room");
             }
@@ -147,7 +147,10 @@ mod tests {
         let command = shell(script, &printer.path("flag"));
         let deadline = Deadline::after(60.0).expect("a length");
         let said = run(command, None, &mut printer, deadline).expect("it ends");
-        assert_eq!(said, Said { exit: Some(3), stdout: "out\n".into(), stderr: "err\n".into() });
+        assert_eq!(
+            said,
+            AuditctlOutput { exit: Some(3), stdout: "out\n".into(), stderr: "err\n".into() }
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Counting SYSCALL records by key.
+//! Counts of SYSCALL records, by key.
 //!
-//! A record is text: `audit(1767225600.000:7): arch=c000003e syscall=90 … ses=1 comm="x"
-//! exe="/x" subj=unconfined key="perm_mod"`. Values that hold a space, a quote or a control
-//! character are written in hex, without quotes, so a process cannot forge a field by its name.
+//! A record is text: `audit(1767225600.000:7): arch=c000003e syscall=90 … ses=1 comm="x" exe="/x"
+//! subj=unconfined key="perm_mod"`. Values with a space, a quote or a control character are in hex,
+//! without quotes, so a process can't forge a field by its name.
 
 use std::collections::BTreeMap;
 
@@ -10,36 +10,36 @@ use hardcost_linux::netlink::{Message, SYSCALL};
 
 use crate::protocol::AuditCounts;
 
-/// What separates the keys of a rule that has several.
+/// Separates the keys of a rule with several.
 const SEPARATOR: u8 = 1;
-/// The session of a process that nobody logged in for.
+/// The session of a process without a login.
 const UNSET: u32 = u32::MAX;
 
 /// The records of one audit session.
 ///
-/// A session comes into being when a process sets its login user, and all its descendants belong
-/// to it: it tells one process tree from all others.
+/// A session begins when a process sets its login user, and contains all its descendants. So it
+/// distinguishes one process tree from all others.
 #[derive(Debug, Default)]
-pub struct Counts {
+pub struct RecordCounts {
     session: Option<u32>,
     records: u64,
     by_key: BTreeMap<String, u64>,
 }
 
-impl Counts {
-    /// No records yet of that session; `None`: of processes that have none.
+impl RecordCounts {
+    /// No records yet of a session; `None`: of processes without one.
     pub fn of(session: Option<u32>) -> Self {
         Self { session, ..Self::default() }
     }
 
-    /// Counts a record of the kernel's if it is a call's.
+    /// Counts a record if it is a system call's.
     pub fn take(&mut self, record: &Message<'_>) {
         if record.kind == SYSCALL {
             self.add(record.payload);
         }
     }
 
-    /// Counts a SYSCALL record if it is one of the session.
+    /// Counts a SYSCALL record if it is of the session.
     fn add(&mut self, record: &[u8]) {
         let record = String::from_utf8_lossy(record);
         let session = field(&record, "ses").and_then(|text| text.parse().ok());
@@ -58,7 +58,7 @@ impl Counts {
     }
 }
 
-/// The value of a record's last field of that name, as it is written.
+/// The last field of that name in a record, unparsed.
 fn field<'a>(record: &'a str, name: &str) -> Option<&'a str> {
     let words = record.trim_end_matches(['\0', '\n']).rsplit(' ');
     words
@@ -67,7 +67,7 @@ fn field<'a>(record: &'a str, name: &str) -> Option<&'a str> {
         .map(|(_, value)| value)
 }
 
-/// The keys of a record; the empty one if it has none.
+/// The keys of a record; an empty one if it has none.
 fn keys(record: &str) -> Vec<String> {
     let written = field(record, "key").unwrap_or("(null)");
     let key = match written.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
@@ -79,7 +79,7 @@ fn keys(record: &str) -> Vec<String> {
         .collect()
 }
 
-/// The bytes that hex digits stand for; `None` if they are not that.
+/// The bytes of hex digits; `None` if they are none.
 fn decode_hex(digits: &str) -> Option<Vec<u8>> {
     let pairs = digits.as_bytes().chunks_exact(2);
     let digit = |byte: u8| char::from(byte).to_digit(16);
@@ -89,7 +89,7 @@ fn decode_hex(digits: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Counts, keys};
+    use super::{RecordCounts, keys};
 
     fn record(session: u32, key: &str) -> String {
         format!(
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn only_records_of_the_session_count() {
-        let mut counts = Counts::of(Some(3));
+        let mut counts = RecordCounts::of(Some(3));
         for (session, key) in [(3, "\"a\""), (4, "\"a\""), (3, "61016201"), (u32::MAX, "\"b\"")] {
             counts.add(record(session, key).as_bytes());
         }
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn without_a_session_the_records_of_such_processes_count() {
-        let mut counts = Counts::of(None);
+        let mut counts = RecordCounts::of(None);
         counts.add(record(u32::MAX, "(null)").as_bytes());
         counts.add(record(1, "(null)").as_bytes());
         assert_eq!(counts.into_answer(0).records, 1);

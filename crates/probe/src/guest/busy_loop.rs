@@ -1,42 +1,41 @@
-//! Keeps the processor of a guest that counts instructions from ever being idle.
+//! A process that keeps the processor of a guest busy, so that it is never idle.
 //!
-//! QEMU skips the time in which a processor is halted, and now and then does so from a clock that
-//! it has not brought up to date, so that the guest's clock jumps too far (see
-//! docs/determinism.md). Real services wait for each other all the time, and the probe waits for
-//! the kernel. With a process that always has something to do the processor never halts, and time
-//! passes by instructions alone.
+//! QEMU skips the time in which a processor is halted, and sometimes does so by a clock that it has
+//! not updated, so that the guest's clock jumps too far (see docs/determinism.md). Real services
+//! wait for each other all the time, and the probe waits for the kernel. With a process that always
+//! has something to do the processor never halts, and only instructions take time.
 //!
-//! It is of the scheduler's class for what nobody waits for: whatever else wakes up interrupts it.
-//! Where others want to run it gets 3 parts in 1027 all the same, 0.3 % of the time, in pieces of
-//! some 50,000 instructions, which count like any other. It asks over and over whether others want
-//! to run, so that a piece does not grow to a whole tick. While a call or a program is measured
-//! outside a guest of services, it is halted.
+//! It has the scheduling policy for idle work: any other process that wakes up preempts it. Beside
+//! others it still gets 3 parts in 1027, 0.3 % of the time, in slices of some 50,000 instructions,
+//! which count like any other. It yields again and again, so that a slice does not grow to a whole
+//! tick. Outside a guest of services it is paused while a call or program is measured.
 
 use std::arch::asm;
 
-use hardcost_measured::sys;
+use hardcost_measured::raw_syscalls;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use crate::error::{Context, Result, refusal};
-use crate::ports;
+use crate::guest::qemu_ports;
 
-/// What it is called among processes.
+/// The name of the process.
 const NAME: &std::ffi::CStr = c"hardcost-idle";
-/// QEMU makes nothing of these, so that a second of them takes it some hundredths.
+/// No operations between two yields: QEMU translates them to nothing, so a second of them takes it
+/// some hundredths.
 const NOTHINGS: usize = 500;
-/// So often between two questions.
+/// How often they are repeated between two yields.
 const ROUNDS: u32 = 100;
 
-/// The process; it ends with the machine.
-pub struct Spinner {
+/// The process. It ends with the machine.
+pub struct BusyLoop {
     pid: Pid,
 }
 
-impl Spinner {
+impl BusyLoop {
     /// Starts it.
     pub fn start() -> Result<Self> {
-        // SAFETY: the child only makes system calls, and does not come back.
-        let child = unsafe { sys::fork() }.map_err(refusal);
+        // SAFETY: the child only makes system calls, and never returns.
+        let child = unsafe { raw_syscalls::fork() }.map_err(refusal);
         let child = child.context(|| "starting what keeps the processor busy".into())?;
         let Some(pid) = Pid::from_raw(child) else {
             step_down();
@@ -45,32 +44,32 @@ impl Spinner {
         Ok(Self { pid })
     }
 
-    /// Halts it. When this returns it has stopped, so that its stopping disturbs nobody later.
-    pub fn halt(&self) -> Result<Halted> {
+    /// Pauses it. When this returns it has stopped, so the stop itself disturbs nothing later.
+    pub fn pause(&self) -> Result<PausedBusyLoop> {
         let halting = || "halting what keeps the processor busy".into();
         kill_process(self.pid, Signal::STOP).context(halting)?;
         waitpid(Some(self.pid), WaitOptions::UNTRACED).context(halting)?;
-        Ok(Halted { pid: self.pid })
+        Ok(PausedBusyLoop { pid: self.pid })
     }
 }
 
-/// While this lives, nothing keeps the processor busy.
-pub struct Halted {
+/// While this lives, the processor may be idle.
+pub struct PausedBusyLoop {
     pid: Pid,
 }
 
-impl Drop for Halted {
+impl Drop for PausedBusyLoop {
     fn drop(&mut self) {
-        // What could be stopped can go on.
+        // Continuing can't fail where stopping worked.
         let _ = kill_process(self.pid, Signal::CONT);
     }
 }
 
-/// Gives up what it need not have, and its place among the others.
+/// Drops rights that it does not need, and lowers its priority.
 fn step_down() {
-    ports::release();
-    // SAFETY: the arguments are valid for as long as the calls last. Where one of them is refused,
-    // the process is in the way of others, which costs and harms nothing else.
+    qemu_ports::release();
+    // SAFETY: the arguments are valid during the calls. If one is refused, the process preempts
+    // others, which costs time and harms nothing else.
     unsafe {
         libc::prctl(libc::PR_SET_NAME, NAME.as_ptr());
         libc::setpriority(libc::PRIO_PROCESS, 0, 19);
@@ -88,6 +87,6 @@ fn spin() -> ! {
             }
         }
         // SAFETY: touches no memory.
-        let _ = unsafe { sys::syscall(libc::SYS_sched_yield, []) };
+        let _ = unsafe { raw_syscalls::syscall(libc::SYS_sched_yield, []) };
     }
 }

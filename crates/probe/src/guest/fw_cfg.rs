@@ -1,8 +1,8 @@
-//! QEMU's firmware configuration: named files that the host hands to the guest.
+//! QEMU's firmware configuration (`fw_cfg`): named files that the host passes to the guest.
 //!
-//! An item is selected by number and then read byte by byte. Item 0 is a signature, item 0x19 a
-//! directory: a count, then for each file its size, item number, two reserved bytes and name;
-//! numbers big-endian.
+//! An item is selected by its number and then read byte by byte. Item 0 is a signature. Item 0x19
+//! is a directory: a count, then for each file its size, item number, two reserved bytes and name.
+//! Numbers are big-endian.
 
 const SIGNATURE: u16 = 0x00;
 const DIRECTORY: u16 = 0x19;
@@ -12,7 +12,7 @@ const NAME_LENGTH: usize = 56;
 pub trait Ports {
     /// Goes to the start of an item.
     fn select(&mut self, item: u16);
-    /// Reads the present item's next byte.
+    /// Reads the selected item's next byte.
     fn next_byte(&mut self) -> u8;
 }
 
@@ -53,7 +53,7 @@ mod tests {
 
     use super::{DIRECTORY, NAME_LENGTH, Ports, SIGNATURE, read_file};
 
-    /// Items by number; like the device, it reads as 0 beyond an item's end.
+    /// Items by number. Like the device, it reads as 0 beyond an item's end.
     #[derive(Default)]
     struct Fake {
         items: BTreeMap<u16, Vec<u8>>,

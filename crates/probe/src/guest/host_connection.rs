@@ -1,9 +1,9 @@
-//! How a guest talks with the host: through QEMU's ports, or by a serial line where the kernel
-//! refuses the ports, as one that is locked down does. The host then puts the job into the
-//! initramfs, which takes neither a port nor a driver; or the kernel has it as a file of its own.
+//! A guest's connection to the host: QEMU's I/O ports, or a serial port where the kernel refuses
+//! these, as a locked-down one does. The host then puts the job into the initramfs, which needs
+//! neither port nor driver; or the kernel shows it as a file.
 //!
-//! The ports are better: QEMU serves them within the instruction, with no interrupt. What goes by
-//! the serial line has left it when a write is over, so that it disturbs nothing that comes after.
+//! The ports are better: QEMU serves them within the instruction, without an interrupt. A write to
+//! the serial port returns once all bytes have left it, so that it disturbs nothing later.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -12,47 +12,47 @@ use std::os::unix::fs::OpenOptionsExt;
 use rustix::system::{RebootCommand, reboot};
 use rustix::termios::{ControlModes, OptionalActions, tcdrain, tcgetattr, tcsetattr};
 
-use crate::bootline::BootLine;
 use crate::error::{Context, Error, Result};
-use crate::fw_cfg;
-use crate::ports::{self, DebugConsole, FwCfgPorts};
-use crate::standstill;
+use crate::guest::boot_parameters::BootParameters;
+use crate::guest::qemu_ports::{self, DebugConsole, FwCfgPorts};
+use crate::guest::{fw_cfg, snapshot_stop};
 
 /// The job's name in QEMU's `-fw_cfg name=…`.
 const JOB: &str = "opt/hardcost/job";
-/// The same in the initramfs, where the kernel line says that the ports will be refused.
+/// The same in the initramfs, if the boot parameters say that the ports will be refused.
 const PACKED_JOB: &str = "/hardcost.job";
-/// The same where services run, whose root is another; `/run` is moved along.
+/// The same in a guest of services, whose root is another; `/run` is moved there.
 const KEPT_JOB: &str = "/run/hardcost.job";
-/// The same as a file of the kernel's; without ACPI it needs `qemu_fw_cfg.ioport=…` to find QEMU.
+/// The same as a file of the kernel; without ACPI it needs `qemu_fw_cfg.ioport=…` to find QEMU.
 const JOB_FILE: &str = "/sys/firmware/qemu_fw_cfg/by_name/opt/hardcost/job/raw";
 /// The guest's second serial port; the first is the console.
 const SERIAL: &str = "/dev/ttyS1";
-/// In bits a second: the most that a serial port of this kind has, so that draining it is short.
+/// In bits a second: the most that such a port has, so that draining it is short.
 const SPEED: u32 = 115_200;
 
 /// The connection to the host.
-pub struct Line {
-    /// Whether we may use the ports.
+pub struct HostConnection {
+    /// Whether the kernel allows the I/O ports.
     ports: bool,
-    /// Where answers go instead of the debug console.
+    /// Replaces the debug console for answers.
     serial: Option<File>,
 }
 
-impl Line {
-    /// Opens the connection; needs `/dev`.
-    pub fn open(boot_line: &BootLine) -> Result<Self> {
-        let wanted = boot_line.stops_for_snapshot || !boot_line.by_serial;
-        let ports = wanted && ports::acquire().is_ok();
-        let serial = boot_line.by_serial || !ports;
+impl HostConnection {
+    /// Opens the connection. Needs `/dev`.
+    pub fn open(boot_parameters: &BootParameters) -> Result<Self> {
+        let wanted = boot_parameters.stops_for_snapshot || !boot_parameters.by_serial;
+        let ports = wanted && qemu_ports::acquire().is_ok();
+        let serial = boot_parameters.by_serial || !ports;
         let serial = serial.then(|| open_serial(SERIAL).context(|| SERIAL.into())).transpose()?;
         Ok(Self { ports, serial })
     }
 
-    /// Stops the machine for a snapshot; the ticks of the time-stamp counter that this took.
+    /// Stops the machine for a snapshot; returns the ticks of the time-stamp counter that this
+    /// took.
     pub fn stop(&self) -> Result<u64> {
         if self.ports {
-            Ok(standstill::stop())
+            Ok(snapshot_stop::stop())
         } else {
             let message = "this kernel refuses the I/O ports, by which a guest stops";
             Err(Error::Other(message.into()))
@@ -71,16 +71,16 @@ impl Line {
         }
     }
 
-    /// Ends the machine; comes back only if no way works.
+    /// Ends the machine; returns only if no way works.
     pub fn end(&self) {
         if self.ports {
-            ports::exit();
+            qemu_ports::exit();
         }
-        end_without_line();
+        restart();
     }
 }
 
-impl Write for &Line {
+impl Write for &HostConnection {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &self.serial {
             Some(serial) => (&mut &*serial).write(bytes),
@@ -93,7 +93,7 @@ impl Write for &Line {
     }
 }
 
-/// Keeps a job that came in the initramfs where it stays when the root is changed; needs `/run`.
+/// Keeps a job from the initramfs across the change of root. Needs `/run`.
 pub fn keep_job() -> io::Result<()> {
     match fs::copy(PACKED_JOB, KEPT_JOB) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -101,17 +101,17 @@ pub fn keep_job() -> io::Result<()> {
     }
 }
 
-/// Ends the machine as any process 1 can: QEMU is told not to start again.
-pub fn end_without_line() {
+/// Ends the machine as any process 1 can: QEMU is set not to start again.
+pub fn restart() {
     let _ = reboot(RebootCommand::Restart);
 }
 
-/// The serial port, as a line that carries bytes as they are.
+/// Opens the serial port in raw mode.
 fn open_serial(path: &str) -> io::Result<File> {
     let file = File::options().read(true).write(true).custom_flags(libc::O_NOCTTY).open(path)?;
     let mut settings = tcgetattr(&file)?;
     settings.make_raw();
-    // No one else is there who could hang up.
+    // The other end never hangs up.
     settings.control_modes |= ControlModes::CLOCAL;
     settings.set_speed(SPEED)?;
     tcsetattr(&file, OptionalActions::Now, &settings)?;
@@ -125,7 +125,7 @@ mod tests {
 
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-    use super::{Line, open_serial};
+    use super::{HostConnection, open_serial};
 
     #[test]
     fn bytes_leave_by_a_serial_line_as_they_are() {
@@ -134,10 +134,10 @@ mod tests {
         unlockpt(&far).expect("ours");
         let path = ptsname(&far, Vec::new()).expect("a name");
         let near = open_serial(path.to_str().expect("ASCII")).expect("opened");
-        let line = Line { ports: false, serial: Some(near) };
+        let connection = HostConnection { ports: false, serial: Some(near) };
         let sent = b"{}\n\x04\x03\r\xff\t";
-        (&line).write_all(sent).expect("room");
-        (&line).flush().expect("drained");
+        (&connection).write_all(sent).expect("room");
+        (&connection).flush().expect("drained");
         let mut received = [0; 8];
         File::from(far).read_exact(&mut received).expect("all of it");
         assert_eq!(&received, sent);
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn without_ports_a_guest_cannot_stop() {
-        let line = Line { ports: false, serial: None };
-        assert!(line.stop().expect_err("refused").to_string().contains("refuses"));
+        let connection = HostConnection { ports: false, serial: None };
+        assert!(connection.stop().expect_err("refused").to_string().contains("refuses"));
     }
 }

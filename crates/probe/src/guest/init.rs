@@ -6,92 +6,92 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::panic;
 
-use hardcost_linux::daemon::{Daemon, audit_is_absent};
 use rustix::mount::{MountFlags, mount};
 use rustix::net::{AddressFamily, SocketType, socket};
 use rustix::process::{getpid, set_child_subreaper, umask};
 
-use crate::ascii::write_line;
-use crate::bootline::{BootLine, Init};
+use crate::audit::use_up_short_serials;
 use crate::error::{Context, Result};
-use crate::farewell::{end, fail, open_line};
-use crate::line::{Line, keep_job};
-use crate::place::Place;
+use crate::guest::boot_parameters::{BootParameters, Init};
+use crate::guest::busy_loop::BusyLoop;
+use crate::guest::host_connection::{HostConnection, keep_job};
+use crate::guest::shutdown::{end_machine, open_connection, report_failure};
+use crate::guest::{root_disk, systemd};
+use crate::machine::Machine;
 use crate::protocol::Answer;
-use crate::root;
+use crate::protocol::ascii_json::write_line;
 use crate::session::Session;
-use crate::spinner::Spinner;
-use crate::systemd;
 
-/// How many serial numbers of audit records have fewer than four digits.
-const SHORT_SERIALS: u32 = 1000;
-
-/// Runs the guest from start to end; does not come back.
+/// Runs the guest from start to end; never returns.
 pub fn run() -> c_int {
-    carried_out(run_job)
+    run_to_end(run_job)
 }
 
-/// Does the job in a system that systemd has started; does not come back.
+/// Does the job in a system that systemd has started; never returns.
 pub fn run_as_service() -> c_int {
-    carried_out(|| {
-        // Processes whose parent has gone are ours, as those of process 1 are.
+    run_to_end(|| {
+        // Orphans become children of the probe, as they would of process 1.
         set_child_subreaper(Some(getpid())).context(|| "adopting orphans".into())?;
-        let line = open_line(&BootLine::read())?;
-        do_job(line, None, None)
+        let connection = open_connection(&BootParameters::read())?;
+        do_job(connection, None, None)
     })
 }
 
-fn carried_out(job: impl FnOnce() -> Result<()>) -> c_int {
+fn run_to_end(job: impl FnOnce() -> Result<()>) -> c_int {
     panic::set_hook(Box::new(|panic| {
-        fail(format!("the probe has a fault: {panic}"));
-        end()
+        report_failure(format!("the probe has a fault: {panic}"));
+        end_machine()
     }));
     if let Err(error) = job() {
-        fail(error.to_string());
+        report_failure(error.to_string());
     }
-    end()
+    end_machine()
 }
 
 fn run_job() -> Result<()> {
-    // A failure of these is reported once somebody can hear it.
+    // A failure of these is reported once there is a connection.
     let prepared =
         mount_all().and_then(|()| open_standard_streams().context(|| "/dev/null".into()));
-    let boot_line = BootLine::read();
-    let line = open_line(&boot_line)?;
+    let boot_parameters = BootParameters::read();
+    let connection = open_connection(&boot_parameters)?;
     prepared?;
     keep_job().context(|| "keeping the job".into())?;
     raise_loopback().context(|| "bringing up the loopback device".into())?;
     // Only an idle processor can stop for a snapshot.
-    let mut spinner = None;
-    if boot_line.spins && !boot_line.stops_for_snapshot {
-        spinner = Some(Spinner::start()?);
+    let mut busy_loop = None;
+    if boot_parameters.spins && !boot_parameters.stops_for_snapshot {
+        busy_loop = Some(BusyLoop::start()?);
     }
-    root::enter(&boot_line)?;
-    if boot_line.spins && boot_line.init != Init::Systemd {
+    root_disk::enter(&boot_parameters)?;
+    if boot_parameters.spins && boot_parameters.init != Init::Systemd {
         use_up_short_serials().context(|| "audit records before the job".into())?;
     }
-    let gap = boot_line.stops_for_snapshot.then(|| stop(line)).transpose()?;
-    if boot_line.root.is_some() {
-        root::open_for_writing()?;
+    let gap = boot_parameters.stops_for_snapshot.then(|| stop(connection)).transpose()?;
+    if boot_parameters.root.is_some() {
+        root_disk::open_for_writing()?;
     }
-    if boot_line.spins && boot_line.stops_for_snapshot {
-        spinner = Some(Spinner::start()?);
+    if boot_parameters.spins && boot_parameters.stops_for_snapshot {
+        busy_loop = Some(BusyLoop::start()?);
     }
-    if boot_line.init == Init::Systemd {
+    if boot_parameters.init == Init::Systemd {
         return systemd::hand_over();
     }
     // Services wait for each other while they are measured, too.
-    do_job(line, gap, spinner.filter(|_| !boot_line.runs_services()))
+    do_job(connection, gap, busy_loop.filter(|_| !boot_parameters.runs_services()))
 }
 
-fn do_job(line: &'static Line, gap: Option<u64>, spinner: Option<Spinner>) -> Result<()> {
-    let mut session = Session::new(Place::Guest, Box::new(line)).beside(spinner);
+fn do_job(
+    connection: &'static HostConnection,
+    gap: Option<u64>,
+    busy_loop: Option<BusyLoop>,
+) -> Result<()> {
+    let mut session = Session::new(Machine::Guest, Box::new(connection)).with_busy_loop(busy_loop);
     session.hello(gap)?;
-    let job = line.job()?;
-    session.run(job.split(|&byte| byte == b'\n').map(|line| Ok(line.to_vec()))).map(drop)
+    let job = connection.job()?;
+    session.run(job.split(|&byte| byte == b'\n').map(|request| Ok(request.to_vec()))).map(drop)
 }
 
-/// Mounts what programs expect to find; up to the first that fails.
+/// Mounts what programs expect, up to the first failure.
 fn mount_all() -> Result<()> {
     umask(0o022.into());
     for (kind, target, options) in [
@@ -110,8 +110,8 @@ fn mount_all() -> Result<()> {
     Ok(())
 }
 
-/// Makes sure that descriptors 0 to 2 are open: an initramfs need not have a console, and what
-/// is opened next must not become somebody's standard output.
+/// Opens descriptors 0 to 2 if they are closed: an initramfs may have no console, and the next file
+/// that is opened must not become a program's standard output.
 fn open_standard_streams() -> io::Result<()> {
     loop {
         let null = File::options().read(true).write(true).open("/dev/null")?;
@@ -122,7 +122,7 @@ fn open_standard_streams() -> io::Result<()> {
     }
 }
 
-/// Brings the loopback device up, which gives it its addresses.
+/// Brings the loopback device up; the kernel then gives it its addresses.
 fn raise_loopback() -> io::Result<()> {
     let any = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
     // SAFETY: all zeroes is a valid request.
@@ -138,19 +138,8 @@ fn raise_loopback() -> io::Result<()> {
     }
 }
 
-/// Lets the kernel's audit records begin at 1000, if it makes any.
-///
-/// A record's serial number costs some 20 instructions a digit. Beginning at 1, it would get longer
-/// while a job runs, at a call that depends on how many records came before.
-fn use_up_short_serials() -> io::Result<()> {
-    match Daemon::open().and_then(|mut daemon| daemon.use_up_serials(SHORT_SERIALS)) {
-        Err(error) if audit_is_absent(&error) => Ok(()),
-        outcome => outcome,
-    }
-}
-
-/// Says so and stops the machine for a snapshot; the ticks that this took.
-fn stop(mut line: &Line) -> Result<u64> {
-    write_line(&mut line, &Answer::Ready).context(|| "telling the host".into())?;
-    line.stop()
+/// Announces the stop, and stops the machine for a snapshot. Returns the ticks that this took.
+fn stop(mut connection: &HostConnection) -> Result<u64> {
+    write_line(&mut connection, &Answer::Ready).context(|| "writing to the host".into())?;
+    connection.stop()
 }

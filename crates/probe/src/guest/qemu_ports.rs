@@ -1,5 +1,5 @@
-//! QEMU's devices at I/O ports. All of them answer within the instruction: no interrupt, no timer,
-//! nothing that depends on the time the host takes.
+//! QEMU's devices at I/O ports. All of them answer within the instruction: nothing here may cause
+//! an interrupt, or depend on the host's time.
 
 use std::arch::asm;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ const DEBUG_CONSOLE: u16 = 0xe9;
 const DEBUG_EXIT: u16 = 0xf4;
 /// `-device pvpanic`: with `-action panic=pause` it stops the machine.
 const PVPANIC: u16 = 0x505;
-/// The clock chip: which of its registers, and its content.
+/// The real-time clock: register number, and register content.
 const CLOCK_REGISTER: u16 = 0x70;
 const CLOCK_CONTENT: u16 = 0x71;
 /// Selects an item of the firmware configuration.
@@ -25,9 +25,9 @@ pub fn acquire() -> io::Result<()> {
     permit(true)
 }
 
-/// Takes the ports from this process, which need not have them.
+/// Gives the ports up. The process need not have them.
 pub fn release() {
-    // Giving up what one has not got may fail, as where the kernel has no such call.
+    // May fail without the ports, or where the kernel lacks the call.
     let _ = permit(false);
 }
 
@@ -42,7 +42,7 @@ fn permit(allowed: bool) -> io::Result<()> {
 }
 
 fn write_byte(port: u16, value: u8) {
-    // SAFETY: the devices at the ports of this module touch no memory of ours.
+    // SAFETY: the devices at the ports of this module touch no memory of this process.
     unsafe { asm!("out dx, al", in("dx") port, in("al") value, options(nostack, preserves_flags)) }
 }
 
@@ -65,7 +65,7 @@ impl Write for DebugConsole {
 /// The ports of the firmware configuration.
 pub struct FwCfgPorts;
 
-impl crate::fw_cfg::Ports for FwCfgPorts {
+impl crate::guest::fw_cfg::Ports for FwCfgPorts {
     fn select(&mut self, item: u16) {
         // SAFETY: as for `write_byte`.
         unsafe {
@@ -83,8 +83,8 @@ impl crate::fw_cfg::Ports for FwCfgPorts {
     }
 }
 
-/// Sets the clock chip's alarm to every second: it goes off once, which nobody hears since its
-/// interrupt is off, and is not set again until somebody asks for it.
+/// Sets the real-time clock's alarm to every second. It goes off once, unnoticed since its
+/// interrupt is off, and is not set again until the kernel asks for it.
 pub fn silence_alarm() {
     const EVERY: u8 = 0xff;
     const ALARM_SECONDS_MINUTES_HOURS: [u8; 3] = [1, 3, 5];
@@ -94,14 +94,14 @@ pub fn silence_alarm() {
     }
 }
 
-/// Stops the machine until the host lets it go on, and returns the ticks of the time-stamp counter
-/// that passed for the guest. That is always the same small number unless QEMU set the clock
-/// forward while the machine stood still.
+/// Stops the machine until the host resumes it. Returns the ticks of the time-stamp counter that
+/// passed for the guest: always the same small number, unless QEMU advanced the clock during the
+/// stop.
 pub fn stop() -> u64 {
     let (low, high): (u32, u32);
     let start: u64;
-    // SAFETY: as for `write_byte`. The few moves between the readings are there because both
-    // readings and the port need the same registers.
+    // SAFETY: as for `write_byte`. The few moves between the readings are needed since both
+    // readings and the port use the same registers.
     unsafe {
         asm!(
             "rdtsc",

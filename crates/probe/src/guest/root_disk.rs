@@ -1,7 +1,7 @@
-//! A Debian guest's root: a disk, entered as an initramfs does it, and read-only at first.
+//! A Debian guest's root on a disk: loaded, mounted read-only and entered as an initramfs does it.
 //!
-//! Until the machine has stopped for its snapshot nothing writes to the disk, since all that go on
-//! from the snapshot share its file. [`open_for_writing`] is called behind the stop.
+//! Nothing may write to the disk before the machine has stopped for its snapshot, since all guests
+//! that resume from the snapshot share its file. [`open_for_writing`] is called after the stop.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,59 +15,60 @@ use rustix::mount::{MountFlags, mount, mount_move, mount_remount};
 use rustix::process::{chdir, chroot};
 use rustix::system::{finit_module, sethostname};
 
-use crate::bootline::{BootLine, Disk, Init};
 use crate::error::{Context, Error, Result};
-use crate::{entropy, measured, selinux};
+use crate::guest::boot_parameters::{BootParameters, Disk, Init};
+use crate::guest::{entropy, selinux};
+use crate::processes::measured_program;
 
-/// Modules of the kernel in the initramfs, and the file that names them in the order of loading.
+/// The kernel's modules in the initramfs, and the file that lists them in the order of loading.
 const MODULES: &str = "/modules";
 const ORDER: &str = "/modules/order";
 /// Where the root is mounted before it becomes `/`.
 const NEW: &str = "/new";
-/// Linux's source, where the guest has it.
+/// Linux's source, if the guest has it.
 const TREE: &str = "/srv/tree";
-/// What is the probe's own in a guest with a root on a disk; goes with the guest.
+/// The probe's own files in a guest with its root on a disk. In memory, so they end with the guest.
 const OWN: &str = "/run/hardcost";
-/// The program that ends at once: in the initramfs, a link to that, and in a guest with a root on a
+/// The program that ends at once: in the initramfs, a link to it, and in a guest with its root on a
 /// disk.
 const NOOP: &str = "/hardcost-noop";
 const LINK: &str = "/bin/noop";
 const OWN_NOOP: &str = "/run/hardcost/noop";
 /// The name of every guest.
 const HOST_NAME: &[u8] = b"hardcost";
-/// What is mounted already and goes along.
+/// Mounts that are moved to the new root.
 const MOVED: [&str; 5] = ["/dev", "/proc", "/sys", "/run", "/tmp"];
 /// A disk appears while its driver is loaded, or soon after.
 const TRIES: u32 = 200;
 const BETWEEN_TRIES: Duration = Duration::from_millis(10);
 
-/// Loads the modules that the disk needs, and makes what is on it the root.
-pub fn enter(boot_line: &BootLine) -> Result<()> {
+/// Loads the modules that the disk needs, and makes the disk the root.
+pub fn enter(boot_parameters: &BootParameters) -> Result<()> {
     load_modules()?;
-    let Some(root) = &boot_line.root else { return Ok(()) };
+    let Some(root) = &boot_parameters.root else { return Ok(()) };
     fs::create_dir_all(NEW).context(|| NEW.into())?;
     mount_disk(root, Path::new(NEW))?;
     check()?;
-    if let Some(tree) = &boot_line.tree {
+    if let Some(tree) = &boot_parameters.tree {
         let place = format!("{NEW}{TREE}");
         mount_disk(tree, Path::new(&place))?;
     }
-    // The new root hides what the initramfs holds.
-    measured::find()?;
+    // The new root hides the files of the initramfs.
+    measured_program::path()?;
     let noop = fs::read(NOOP).context(|| NOOP.into())?;
     switch().context(|| "making the disk the root".into())?;
     furnish(&noop)?;
     entropy::pretend()?;
     // systemd loads the policy by itself.
-    if boot_line.init == Init::Systemd { Ok(()) } else { selinux::begin() }
+    if boot_parameters.init == Init::Systemd { Ok(()) } else { selinux::begin() }
 }
 
-/// Lets programs write to the root.
+/// Remounts the root for writing.
 pub fn open_for_writing() -> Result<()> {
     mount_remount("/", MountFlags::NOATIME, c"").context(|| "opening the root for writing".into())
 }
 
-/// Loads the modules in the order in which they were packed.
+/// Loads the modules in their listed order.
 fn load_modules() -> Result<()> {
     let Ok(order) = fs::read_to_string(ORDER) else { return Ok(()) };
     for name in order.lines() {
@@ -83,7 +84,7 @@ fn load_modules() -> Result<()> {
     Ok(())
 }
 
-/// Mounts a disk, read-only, once it is there.
+/// Mounts a disk read-only, once it appears.
 #[expect(clippy::disallowed_methods, reason = "there is no job yet")]
 fn mount_disk(Disk { device, file_system }: &Disk, place: &Path) -> Result<()> {
     for _ in 0..TRIES {
@@ -97,10 +98,10 @@ fn mount_disk(Disk { device, file_system }: &Disk, place: &Path) -> Result<()> {
         .context(|| format!("mounting {device} ({file_system}) on {}", place.display()))
 }
 
-/// Sees to it that the disk holds a Linux system.
+/// Checks that the disk holds a Linux system.
 fn check() -> Result<()> {
     for (path, what) in [("bin/sh", "no shell"), ("etc/passwd", "no accounts")] {
-        // A link may lead to an absolute path, which holds in the new root only.
+        // A link may have an absolute target, which is valid only in the new root.
         if fs::symlink_metadata(format!("{NEW}/{path}")).is_err() {
             let message = format!("the image is not the root of a Linux system: {what} (/{path})");
             return Err(Error::Other(message));
@@ -109,7 +110,7 @@ fn check() -> Result<()> {
     Ok(())
 }
 
-/// Takes what is mounted along and goes to the new root, for good.
+/// Moves the mounts to the new root, and enters it for good.
 fn switch() -> io::Result<()> {
     for path in MOVED {
         let place = format!("{NEW}{path}");
@@ -125,8 +126,8 @@ fn switch() -> io::Result<()> {
     Ok(())
 }
 
-/// Mounts the rest of what services expect, and makes a place of our own with the program that ends
-/// at once.
+/// Mounts what services expect besides, and creates the probe's own folder with the program that
+/// ends at once.
 fn furnish(noop: &[u8]) -> Result<()> {
     sethostname(HOST_NAME).context(|| "naming the host".into())?;
     for (kind, target, options) in [
@@ -136,7 +137,7 @@ fn furnish(noop: &[u8]) -> Result<()> {
         ("selinuxfs", "/sys/fs/selinux", c""),
     ] {
         let made = target.starts_with("/sys") || fs::create_dir_all(target).is_ok();
-        // The last two are there only if the kernel has them.
+        // The last two exist only if the kernel has them.
         if made && Path::new(target).is_dir() {
             mount(kind, target, kind, MountFlags::empty(), options)
                 .context(|| format!("mounting {target}"))?;
@@ -160,7 +161,7 @@ fn furnish(noop: &[u8]) -> Result<()> {
     own().context(|| "furnishing /dev and /run".into())
 }
 
-/// Where the program that ends at once is in this guest.
+/// The path of the program that ends at once, in this guest.
 pub fn noop() -> &'static str {
     if Path::new(OWN_NOOP).exists() { OWN_NOOP } else { LINK }
 }

@@ -1,11 +1,12 @@
-//! SELinux in a Debian guest: policy, labels of what is in memory, and where the probe stands.
+//! SELinux in a Debian guest: loads the policy, labels files in memory, and enters the probe's
+//! domain.
 //!
-//! What starts as the kernel's first process is `kernel_t`, from which nothing goes on into a domain
-//! of its own. So the probe does what systemd does: it loads the policy, labels `/dev`, `/run` and
-//! `/tmp`, and becomes `init_t`. From there the policy of Debian takes daemons to their domains
-//! (`httpd_t`, `mysqld_t` and so on), other programs to `initrc_t`, and lets a program be started
-//! as `unconfined_t` on demand. `init_t` itself may do all that the probe does: use the ports, write
-//! settings, speak to the kernel's audit, read logs.
+//! The kernel's first process starts as `kernel_t`, from which no program enters a domain of its
+//! own. So the probe does what systemd does: it loads the policy, labels `/dev`, `/run` and `/tmp`,
+//! and becomes `init_t`. From there Debian's policy moves daemons to their domains (`httpd_t`,
+//! `mysqld_t` and so on), other programs to `initrc_t`, and allows starting a program as
+//! `unconfined_t`. `init_t` itself may do all that the probe does: use the ports, write settings,
+//! talk to the kernel's audit, read logs.
 
 use std::fs;
 use std::io::Write;
@@ -16,20 +17,21 @@ use rustix::fs::{XattrFlags, setxattr};
 
 use crate::error::{Context, Error, Result};
 
-/// There if the kernel was told to use SELinux.
+/// Exists if the kernel was booted with SELinux.
 const MOUNTED: &str = "/sys/fs/selinux/load";
-/// There if the guest has a policy.
+/// Exists if the guest has a policy.
 const POLICY: &str = "/etc/selinux/config";
-/// What the probe becomes.
+/// The probe's context.
 const CONTEXT: &str = "system_u:system_r:init_t:s0";
 const CURRENT: &str = "/proc/self/attr/current";
-/// Where labels are kept in memory, so that the image can't have any.
+/// Folders in memory: their labels can't come with the image.
 const IN_MEMORY: [&str; 3] = ["/dev", "/run", "/tmp"];
-/// What the policy knows nothing of.
+/// Files that the policy does not know.
 const LABELS: [(&str, &str); 2] = [("/run/hardcost", "var_run_t"), ("/run/hardcost/noop", "bin_t")];
 const ATTRIBUTE: &str = "security.selinux";
 
-/// Loads the guest's policy, labels, and becomes `init_t`, where the kernel was told to use SELinux.
+/// Loads the guest's policy, labels files, and becomes `init_t`, if the kernel was booted with
+/// SELinux.
 pub fn begin() -> Result<()> {
     if !Path::new(MOUNTED).exists() {
         return Ok(());
@@ -39,7 +41,7 @@ pub fn begin() -> Result<()> {
         return Err(Error::Other(message));
     }
     carry_out("load_policy", &["-i"])?;
-    // Or what labels the others is denied its own standard input.
+    // Without this label restorecon would be denied its own standard input.
     label("/dev/null", "null_device_t")?;
     carry_out("restorecon", &[&["-R", "-F"], &IN_MEMORY[..]].concat())?;
     for (path, kind) in LABELS {
@@ -54,12 +56,13 @@ fn label(path: &str, kind: &str) -> Result<()> {
         .context(|| format!("labelling {path}"))
 }
 
-/// Changes over in one write, as the kernel wants it; the policy must allow it to `kernel_t`.
+/// Changes the context in one write, as the kernel requires; the policy must allow that to
+/// `kernel_t`.
 fn become_init() -> std::io::Result<()> {
     fs::File::options().write(true).open(CURRENT)?.write_all(CONTEXT.as_bytes())
 }
 
-/// Runs one of the image's own programs to its end.
+/// Runs one of the image's programs to its end.
 #[expect(clippy::disallowed_methods, reason = "there is no job yet")]
 fn carry_out(program: &str, arguments: &[&str]) -> Result<()> {
     let output = Command::new(program)

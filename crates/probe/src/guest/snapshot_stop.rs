@@ -1,11 +1,11 @@
-//! Silences the machine's timers, so that it can stop without losing its place in time.
+//! Stopping a guest for its snapshot with all timers silenced, so that every stop takes the same
+//! time.
 //!
-//! When the guest stops itself under QEMU's instruction counter, QEMU may take the processor for
-//! idle and push the clock to the next timer; whether it does is a matter of luck. With no timer
-//! left there is nothing to push the clock to, and every stop is the same. Of the devices that a
-//! guest has here, four keep a timer: the clock chip's alarm, what firmware and kernel left
-//! behind and never use again, the high-precision event timer (HPET), and the processor's own timer,
-//! which drives the kernel's tick.
+//! When the guest stops itself under QEMU's instruction counter, QEMU may treat the processor as
+//! idle and advance the clock to the next timer; whether it does depends on chance. Without a timer
+//! there is nothing to advance to. Of a guest's devices here four have timers: the alarm of the
+//! real-time clock, what firmware and kernel have started and never use again, the high-precision
+//! event timer (HPET), and the processor's own timer, which drives the kernel's tick.
 
 use std::fs::{self, File};
 use std::ptr;
@@ -14,24 +14,24 @@ use std::time::Duration;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-use crate::ports;
+use crate::guest::qemu_ports;
 
-/// Where the HPET stands in physical memory, and its registers, in bytes from there.
-/// Source: IA-PC HPET Specification 1.0a, "Register Overview".
+/// The HPET's physical address, and the offsets of its registers, in bytes. Source: IA-PC HPET
+/// Specification 1.0a, "Register Overview".
 const HPET: u64 = 0xfed0_0000;
 const CAPABILITIES: usize = 0x00;
 const CONFIGURATION: usize = 0x10;
 const FIRST_TIMER: usize = 0x100;
 const NEXT_TIMER: usize = 0x20;
-/// The capabilities' upper half of QEMU's HPET: its maker. Where nothing stands all bits are set.
+/// The upper half of the capabilities of QEMU's HPET: its vendor. Without an HPET all bits are set.
 const MAKER: u32 = 0x8086;
-/// Of the configuration: the counter runs, and timers with it.
+/// In the configuration: the counter runs, and timers with it.
 const RUNS: u32 = 1;
-/// Of a timer's configuration: it interrupts.
+/// In a timer's configuration: it interrupts.
 const INTERRUPTS: u32 = 1 << 2;
 
-/// Where the processor's timer (the local APIC) stands in physical memory, and its registers.
-/// Source: Intel's Software Developer's Manual, volume 3, chapter "APIC".
+/// The physical address of the processor's timer (the local APIC), and the offsets of its
+/// registers. Source: Intel's Software Developer's Manual, volume 3, chapter "APIC".
 const LOCAL_APIC: u64 = 0xfee0_0000;
 const PAGE: usize = 4096;
 const TIMER_MODE: usize = 0x320;
@@ -39,36 +39,36 @@ const INITIAL_COUNT: usize = 0x380;
 const CURRENT_COUNT: usize = 0x390;
 /// Bits of the mode: masked, periodic, deadline. None is set in the one mode that can be resumed.
 const NOT_ONE_SHOT: u32 = 0b111 << 16;
-/// So many counts before its end the timer can't go off between two of our instructions.
+/// With so many counts left the timer can't go off between two of these instructions.
 const SAFE_COUNT: u32 = 2000;
 
-/// Names the device by which the kernel keeps the time.
+/// The name of the kernel's clock source.
 const CLOCK: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
-/// By then the timers that nobody uses have gone off for the last time: the alarm of the clock chip
-/// within a second, the others before. Guest time; an idle guest's time passes at once.
+/// By then the unused timers have gone off for the last time: the alarm of the real-time clock
+/// within a second, the others before. In the guest's time, which passes at once in an idle guest.
 const LEFT_OVERS: Duration = Duration::from_millis(2500);
 
-/// Stops the machine with no timer running, as far as the kernel lets us; returns `ports::stop`'s
-/// ticks.
+/// Stops the machine with no timer running, as far as the kernel allows. Returns the ticks of
+/// `qemu_ports::stop`.
 ///
-/// Needs `/dev/mem` with `iomem=relaxed` on the kernel's line. Without it the machine stops all the
-/// same, and it's up to the host to look at the ticks.
+/// Needs `/dev/mem`, with the boot parameter `iomem=relaxed`. Without it the machine stops all the
+/// same, and the host has to check the ticks.
 #[expect(clippy::disallowed_methods, reason = "there is no job yet")]
 pub fn stop() -> u64 {
-    ports::silence_alarm();
+    qemu_ports::silence_alarm();
     thread::sleep(LEFT_OVERS);
     if let Some(timer) = EventTimer::open() {
         timer.silence();
     }
     match LocalTimer::open() {
-        Some(timer) => timer.paused(ports::stop),
-        None => ports::stop(),
+        Some(timer) => timer.paused(qemu_ports::stop),
+        None => qemu_ports::stop(),
     }
 }
 
-/// The HPET. Kernels let it interrupt at their start, until they have the processor's timer. QEMU 10
-/// keeps its timer going after that, each tick and for nobody; QEMU 7.2 does not.
+/// The HPET. Kernels let it interrupt at boot, until they have the processor's timer. QEMU 10 keeps
+/// it running after that, each tick and without any user; QEMU 7.2 does not.
 struct EventTimer {
     registers: Registers,
 }
@@ -86,7 +86,7 @@ impl EventTimer {
         }
     }
 
-    /// Whether one of its timers does.
+    /// Whether one of its timers interrupts.
     fn interrupts(&self) -> bool {
         let last = ((self.registers.read(CAPABILITIES) >> 8) & 0x1f) as usize;
         (0..=last)
@@ -95,7 +95,7 @@ impl EventTimer {
     }
 }
 
-/// Whether the kernel reads the time from the HPET, or does not say.
+/// Whether the kernel reads the time from the HPET, or its clock source is unknown.
 fn is_the_clock() -> bool {
     fs::read_to_string(CLOCK).map_or(true, |name| name.trim_end() == "hpet")
 }
@@ -111,7 +111,7 @@ impl LocalTimer {
         (registers.read(TIMER_MODE) & NOT_ONE_SHOT == 0).then_some(Self { registers })
     }
 
-    /// Carries out `action` while the timer stands still.
+    /// Carries out `action` while the timer is stopped.
     fn paused<T>(&self, action: impl FnOnce() -> T) -> T {
         let registers = &self.registers;
         let mut left = registers.read(CURRENT_COUNT);
@@ -131,11 +131,11 @@ struct Registers {
 }
 
 impl Registers {
-    /// Maps the page at an address of physical memory.
+    /// Maps the page at a physical address.
     fn open(place: u64) -> Option<Self> {
         let memory = File::options().read(true).write(true).open("/dev/mem").ok()?;
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a fresh mapping of a page of device registers, which nothing else here refers to.
+        // SAFETY: a new mapping of a page of device registers, to which nothing else here refers.
         let start = unsafe {
             mmap(ptr::null_mut(), PAGE, protection, MapFlags::SHARED, &memory, place).ok()?
         };

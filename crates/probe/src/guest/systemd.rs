@@ -1,7 +1,8 @@
-//! The whole system: systemd starts it, and then the probe, as a service.
+//! Handing the guest over to systemd, which starts the whole system and then the probe as a
+//! service.
 //!
-//! What a job starts for itself systemd is kept from starting, so that a job is the same whoever
-//! brought the system up.
+//! Units that jobs start themselves are masked, so that a job finds the same system without
+//! systemd.
 
 use std::fs;
 use std::io;
@@ -11,18 +12,18 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::error::{Context, Error, Result};
-use crate::measured;
+use crate::processes::measured_program;
 
-/// The word by which the service calls the probe.
+/// The verb with which the unit calls the probe.
 pub const VERB: &str = "service";
 
 const INIT: &str = "/sbin/init";
-/// Goes with the guest, and wins over what packages bring.
+/// Units here end with the guest, and override those of packages.
 const UNITS: &str = "/run/systemd/system";
 const PROBE: &str = "/run/hardcost/probe";
-/// Where the probe, as a service, looks for it.
+/// Where the probe looks for the measured program as a service.
 const MEASURED: &str = "/run/hardcost/hardcost-measured";
-/// What jobs start for themselves.
+/// Units that jobs start themselves.
 const MASKED: [&str; 19] = [
     "apache2.service",
     "apache-htcacheclean.service",
@@ -44,7 +45,7 @@ const MASKED: [&str; 19] = [
     "rsyslog.service",
     "syslog.socket",
 ];
-/// What the machine goes to: all that it would do by itself, and then the job.
+/// The boot target: everything that the system starts by itself, then the job.
 const TARGET: &str = "hardcost.target";
 const TARGET_UNIT: &str = "\
 [Unit]
@@ -70,12 +71,12 @@ Delegate=yes
 KillMode=process
 ";
 
-/// Gives process 1 to systemd; comes back only with an error.
+/// Executes systemd as process 1; returns only with an error.
 pub fn hand_over() -> Result<()> {
     if !Path::new(INIT).exists() {
         return Err(Error::Other(format!("the image has no {INIT} that could start the system")));
     }
-    let measured = measured::find()?;
+    let measured = measured_program::path()?;
     prepare(&measured).context(|| "preparing the probe as a service".into())?;
     let target = format!("--unit={TARGET}");
     Err(Command::new(INIT).arg(target).env_clear().exec()).context(|| format!("starting {INIT}"))
@@ -98,11 +99,11 @@ mod tests {
     use std::path::Path;
 
     use super::{MEASURED, PROBE, SERVICE, SERVICE_UNIT, TARGET_UNIT, VERB};
-    use crate::measured;
+    use crate::processes::measured_program;
 
     #[test]
     fn the_service_finds_the_measured_program_beside_itself() {
-        assert_eq!(Path::new(PROBE).with_file_name(measured::NAME), Path::new(MEASURED));
+        assert_eq!(Path::new(PROBE).with_file_name(measured_program::NAME), Path::new(MEASURED));
     }
 
     #[test]

@@ -1,24 +1,24 @@
-//! auditd's log: records, events, and events by key between two messages of our own.
+//! auditd's log: records, events, and events by key between two messages that hardcost writes.
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::logfile::{Tally, after, each_line, has, rotated, without_node};
 use crate::error::{Error, Result};
+use crate::log_counts::log_files::{LogCounts, after, each_line, has, rotated, without_node};
 
-/// Messages in the log around the workload. Without the first, it begins with the log.
+/// The messages around the workload. Without the first one, counting begins with the log.
 const BEGIN: &str = "hardcost-begin";
 const END: &str = "hardcost-end";
-/// What an event without a key is counted under.
+/// The key of events without one.
 const NO_KEY: &str = "(none)";
 
-/// When an event was, in milliseconds, and its number.
+/// An event's time, in milliseconds, and its number.
 type Event = (u64, u64);
 
 /// Counts a log with its older files.
 ///
 /// Numbers: `records`, `events`, `bytes`, `files`, and `whole`, which is 1 if the log still has its
-/// beginning. Texts: the events of each key between the messages.
-pub fn count(path: &str) -> Result<Tally> {
+/// begin. Texts: the events of each key between the messages.
+pub fn count(path: &str) -> Result<LogCounts> {
     let mut log = Log::default();
     let files = rotated(path);
     let mut bytes = 0;
@@ -35,22 +35,22 @@ pub fn count(path: &str) -> Result<Tally> {
     ];
     let name = |key: Vec<u8>| String::from_utf8_lossy(&key).into_owned();
     let texts = log.keys.into_iter().map(|(key, number)| (name(key), number)).collect();
-    Ok(Tally { numbers: numbers.into(), texts })
+    Ok(LogCounts { numbers: numbers.into(), texts })
 }
 
-/// What was read so far.
+/// The counts so far.
 #[derive(Default)]
 struct Log {
     records: u64,
     events: HashSet<Event>,
     whole: bool,
-    /// Events by key since the last first message, and whether the last message was one of the end.
+    /// Events by key since the last begin message, and whether an end message was the last.
     keys: BTreeMap<Vec<u8>, u64>,
     over: bool,
 }
 
 impl Log {
-    /// Takes a line.
+    /// Counts a line.
     fn take(&mut self, line: &[u8]) {
         self.records += 1;
         if let Some(event) = event(line) {
@@ -85,7 +85,7 @@ fn event(line: &[u8]) -> Option<Event> {
     Some((when, number.parse().ok()?))
 }
 
-/// The key of a record of a call: `key="…"`, or in hexadecimal digits.
+/// The key of a system call's record: `key="…"`, or in hexadecimal digits.
 fn key(record: &[u8]) -> Vec<u8> {
     let mut rest = record;
     while let Some(value) = after(rest, " key=") {
@@ -104,8 +104,8 @@ fn key(record: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::logfile::tests::Sample;
     use super::{count, event, key};
+    use crate::log_counts::log_files::tests::Sample;
 
     const CALL: &str = "type=SYSCALL msg=audit(1.000:";
 

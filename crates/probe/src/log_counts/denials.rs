@@ -7,24 +7,24 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use rustix::io::Errno;
 
-use super::logfile::{Tally, each_line, has, rotated};
 use crate::error::{Context, Result};
+use crate::log_counts::log_files::{LogCounts, each_line, has, rotated};
 
-/// Where the kernel's log is read, one record at a time.
+/// The kernel's log, one record at each read.
 const KERNEL: &str = "/dev/kmsg";
-/// More than the longest record has, in bytes.
+/// More bytes than the longest record has.
 const RECORD: usize = 8 << 10;
 /// How a denial begins: `SELinux`'s and `AppArmor`'s.
 const BEGINNINGS: [&str; 2] = ["avc:  denied ", "apparmor=\"DENIED\""];
-/// What differs from trial to trial.
+/// Fields that differ from trial to trial.
 const PASSING: [&str; 3] = [" pid=", " ino=", " ppid="];
-/// What auditd adds to a record begins with it.
+/// Begins what auditd adds to a record.
 const ADDED: u8 = 0x1d;
 /// How many kinds of denials are reported: the most frequent.
 const MOST: usize = 100;
 
-/// Counts the denials of each kind in the kernel's log, and in a log of auditd where there is one.
-pub fn count(path: &str) -> Result<Tally> {
+/// Counts the denials of each kind in the kernel's log, and in auditd's log if there is one.
+pub fn count(path: &str) -> Result<LogCounts> {
     let mut kinds = BTreeMap::new();
     each_of_kernel(|line| take(line, &mut kinds)).context(|| KERNEL.into())?;
     for file in rotated(path) {
@@ -32,7 +32,7 @@ pub fn count(path: &str) -> Result<Tally> {
     }
     let name = |kind: Vec<u8>| String::from_utf8_lossy(&kind).into_owned();
     let texts = most(kinds).into_iter().map(|(kind, number)| (name(kind), number)).collect();
-    Ok(Tally { texts, ..Tally::default() })
+    Ok(LogCounts { texts, ..LogCounts::default() })
 }
 
 /// The most frequent kinds.
@@ -51,7 +51,7 @@ fn take(line: &[u8], kinds: &mut BTreeMap<Vec<u8>, u64>) {
     }
 }
 
-/// A denial without what passes.
+/// A denial without the fields that differ.
 fn kind(denial: &[u8]) -> Vec<u8> {
     let denial = denial.split(|&byte| byte == ADDED).next().unwrap_or_default();
     let words = denial.split_inclusive(|&byte| byte == b' ');
@@ -74,7 +74,7 @@ fn begins(word: &[u8], text: &str) -> bool {
     word.starts_with(text.as_bytes()) && has(word, "=")
 }
 
-/// Has `take` see the text of each record in the kernel's log.
+/// Calls `take` with the text of each record in the kernel's log.
 fn each_of_kernel(mut take: impl FnMut(&[u8])) -> io::Result<()> {
     let mut log = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(KERNEL)?;
     let mut record = [0; RECORD];
@@ -88,7 +88,7 @@ fn each_of_kernel(mut take: impl FnMut(&[u8])) -> io::Result<()> {
             }
             Err(error) => match Errno::from_io_error(&error) {
                 Some(Errno::AGAIN) => return Ok(()),
-                // The oldest record has just been overwritten: the next one is there.
+                // The oldest record has just been overwritten; the next read continues.
                 Some(Errno::PIPE | Errno::INTR) => {}
                 _ => return Err(error),
             },

@@ -1,4 +1,4 @@
-//! A log's files, line by line.
+//! The files of a rotated log, read line by line.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -8,19 +8,19 @@ use memchr::memmem;
 
 use crate::error::{Context, Result};
 
-/// How much of a log is read at once, in bytes.
+/// How many bytes of a log are read at once.
 const PORTION: usize = 64 << 10;
 
-/// What was counted.
+/// The counts of a log.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Numbers by what they say.
+pub struct LogCounts {
+    /// Numbers by name.
     pub numbers: BTreeMap<&'static str, u64>,
-    /// How often each text was there.
+    /// How often each text occurred.
     pub texts: BTreeMap<String, u64>,
 }
 
-/// The files of a log that is rotated, the oldest first: `path.2`, `path.1`, `path`.
+/// The files of a rotated log, the oldest first: `path.2`, `path.1`, `path`.
 pub fn rotated(path: &str) -> Vec<String> {
     let older = (1..).map(|number: u32| format!("{path}.{number}"));
     let mut files: Vec<_> = older.take_while(|file| File::open(file).is_ok()).collect();
@@ -29,8 +29,8 @@ pub fn rotated(path: &str) -> Vec<String> {
     files
 }
 
-/// Has `take` see each line of a file, without its end; the file's size in bytes, or none if it is
-/// not there.
+/// Calls `take` with each line of a file, without its newline. Returns the file's size in bytes, or
+/// none if it does not exist.
 pub fn each_line(path: &str, mut take: impl FnMut(&[u8])) -> Result<Option<u64>> {
     let file = match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -49,17 +49,17 @@ pub fn each_line(path: &str, mut take: impl FnMut(&[u8])) -> Result<Option<u64>>
     }
 }
 
-/// What stands after the first `mark` in a line.
+/// The rest of a line behind the first `mark`.
 pub fn after<'a>(line: &'a [u8], mark: &str) -> Option<&'a [u8]> {
     memmem::find(line, mark.as_bytes()).map(|start| &line[start + mark.len()..])
 }
 
-/// Whether a text is in a line.
+/// Whether a line contains a text.
 pub fn has(line: &[u8], text: &str) -> bool {
     memmem::find(line, text.as_bytes()).is_some()
 }
 
-/// A record as auditd writes it, without the name of its machine: `type=…`.
+/// A record of auditd without the name of its machine: `type=…`.
 pub fn without_node(record: &[u8]) -> &[u8] {
     let Some(rest) = record.strip_prefix(b"node=") else { return record };
     memchr::memchr(b' ', rest).map_or(record, |end| &rest[end + 1..])
@@ -74,7 +74,7 @@ pub mod tests {
 
     use super::{each_line, rotated, without_node};
 
-    /// A file with a text, in a folder of its own, which is removed in the end.
+    /// A log file in a temporary folder.
     pub struct Sample(TempDir);
 
     impl Sample {

@@ -1,12 +1,15 @@
-//! What the logs of a system hold, counted: audit records, denials, messages of syslog.
+//! Counts of what a system's logs hold: audit records, denials, messages of syslog.
 //!
-//! The formats are those of auditd, of the kernel and of rsyslog. A log is read line by line, so it
-//! may be longer than memory; what a line holds is anybody's, and stays bytes until it is reported.
+//! The formats are those of auditd, of the kernel and of rsyslog. A log is read line by line, since
+//! it may be larger than memory. A line may hold anything, so it stays bytes until it is reported.
+//!
+//! Nothing here writes to a log. `log_files` reads the files of a rotated one; the others know a
+//! format each.
 
-mod auditlog;
+mod auditd_log;
 mod denials;
-mod logfile;
-mod messages;
+mod log_files;
+mod syslog;
 
 use crate::error::Result;
 use crate::protocol::{Answer, CountJob, LogKind};
@@ -15,9 +18,9 @@ use crate::protocol::{Answer, CountJob, LogKind};
 pub fn count(job: CountJob) -> Result<Answer> {
     let CountJob { name, of, path } = job;
     let tally = match of {
-        LogKind::Audit => auditlog::count(&path)?,
+        LogKind::Audit => auditd_log::count(&path)?,
         LogKind::Denials => denials::count(&path)?,
-        LogKind::Messages => messages::count(&path)?,
+        LogKind::Messages => syslog::count(&path)?,
     };
     Ok(Answer::Counted { name, numbers: tally.numbers, texts: tally.texts })
 }

@@ -1,16 +1,16 @@
-//! A log of syslog: the audit records that auditd's plug-in sent, and what rsyslog says it dropped.
+//! A syslog file: audit records that auditd's plug-in sent, and messages that rsyslog dropped.
 
-use super::logfile::{Tally, after, each_line, has, without_node};
 use crate::error::Result;
+use crate::log_counts::log_files::{LogCounts, after, each_line, has, without_node};
 
-/// The plug-in that sends records to syslog; each has its own text after a colon.
+/// The plug-in that sends records to syslog, each behind a colon.
 const PLUGIN: &str = "audisp-syslog";
-/// A record that only ends an event, which auditd doesn't write to its own log.
+/// A record that only ends an event. auditd does not write it to its own log.
 const END: &[u8] = b"type=EOE ";
 
-/// Counts a log. Numbers: `audit`, the records; `limited`, messages that rsyslog says its rate limit
-/// dropped; `beginnings`, how often it says that it begins to drop. None of them without a log.
-pub fn count(path: &str) -> Result<Tally> {
+/// Counts a log. Numbers: `audit`, the records; `limited`, the messages that rsyslog's rate limit
+/// dropped; `beginnings`, how often it began to drop. Without a log there are none.
+pub fn count(path: &str) -> Result<LogCounts> {
     let (mut audit, mut limited, mut beginnings) = (0, 0_u64, 0);
     let size = each_line(path, |line| {
         audit += u64::from(is_record(line));
@@ -19,16 +19,16 @@ pub fn count(path: &str) -> Result<Tally> {
     })?;
     let numbers = [("audit", audit), ("limited", limited), ("beginnings", beginnings)];
     let numbers = size.map_or_else(Default::default, |_| numbers.into());
-    Ok(Tally { numbers, ..Tally::default() })
+    Ok(LogCounts { numbers, ..LogCounts::default() })
 }
 
-/// Whether a line is a record of the plug-in that auditd also wrote.
+/// Whether a line is a record that auditd also wrote.
 fn is_record(line: &[u8]) -> bool {
     let record = after(line, PLUGIN).and_then(|rest| after(rest, ": ")).map(without_node);
     record.is_some_and(|record| record.starts_with(b"type=") && !record.starts_with(END))
 }
 
-/// How many messages a line says were lost: `… N messages lost due to rate-limiting`.
+/// How many messages were lost, by a line: `… N messages lost due to rate-limiting`.
 fn lost(line: &[u8]) -> Option<u64> {
     let end = memchr::memmem::find(line, b" messages lost due to rate-limiting")?;
     let start = line[..end].iter().rposition(|byte| !byte.is_ascii_digit())? + 1;
@@ -37,8 +37,8 @@ fn lost(line: &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::logfile::tests::Sample;
     use super::count;
+    use crate::log_counts::log_files::tests::Sample;
 
     #[test]
     fn records_of_the_plug_in_and_what_was_dropped_are_counted() {

@@ -4,41 +4,41 @@ use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
 
 use hardcost_measured::channel::{Command, Order, Task};
-use hardcost_measured::cputime::CpuTime;
-use hardcost_measured::pace::{self, Pace};
+use hardcost_measured::cpu_time::CpuTime;
+use hardcost_measured::window_start::{self, WindowStart};
 
-use crate::aside::Aside;
-use crate::audit::Audit;
-use crate::child::{self, Child};
+use crate::answer_stream::AnswerStream;
+use crate::audit::AuditDaemon;
 use crate::clock::ClockName;
 use crate::error::Result;
-use crate::out::Out;
-use crate::outputs::OUTPUT_LIMIT;
-use crate::place::Place;
-use crate::process::PATH;
+use crate::guest::busy_loop::BusyLoop;
+use crate::machine::Machine;
+use crate::measure::measured_process::{self, MeasuredProcess};
+use crate::measure::sched_batch::SchedBatch;
+use crate::measure::timer_ticks::TimerTicks;
+use crate::processes::child_process::PATH;
+use crate::processes::outputs::OUTPUT_LIMIT;
+use crate::processes::wait::Deadline;
 use crate::protocol::{Answer, CommandAnswer, CommandPlan};
-use crate::spinner::Spinner;
-use crate::system::Company;
-use crate::ticks::Ticks;
-use crate::wait::Deadline;
+use crate::whole_system::Background;
 
 /// Runs a program as an ordinary user, once or several times, and answers for each run.
 ///
 /// A run in which the program fails is the last one.
 pub fn measure(
     plan: &CommandPlan,
-    place: Place,
-    company: &mut Company<'_>,
-    out: &mut Out,
+    machine: Machine,
+    background: &mut Background<'_>,
+    out: &mut AnswerStream,
 ) -> Result<()> {
-    let by = place.pace(plan.clock.into(), company.perturbation.later());
-    let ticks = matches!(by, Pace::Tick { .. }).then(Ticks::find);
+    let by = machine.window_start(plan.clock.into(), background.perturbation.later());
+    let ticks = matches!(by, WindowStart::AfterTick { .. }).then(TimerTicks::find);
     let mut spent = 0;
     for number in 0..plan.runs.max(1) {
-        let answer = run(plan, company, ticks.as_ref(), number)?;
+        let answer = run(plan, background, ticks.as_ref(), number)?;
         spent += answer.ticks;
         let failed = answer.status != Some(0);
-        out.say(&Answer::Command(answer))?;
+        out.write(&Answer::Command(answer))?;
         if failed || spent >= plan.enough {
             break;
         }
@@ -46,49 +46,49 @@ pub fn measure(
     Ok(())
 }
 
-/// Measures one run, from the program's start to its being reaped.
+/// Measures one run, from the program's start until it is reaped.
 fn run(
     plan: &CommandPlan,
-    company: &mut Company<'_>,
-    watched: Option<&Ticks>,
+    background: &mut Background<'_>,
+    watched: Option<&TimerTicks>,
     number: u32,
 ) -> Result<CommandAnswer> {
     let deadline = Deadline::within(plan.limit)?;
     let mut environment = BTreeMap::from([("PATH".into(), PATH.into())]);
-    environment.extend(company.perturbation.variable());
+    environment.extend(background.perturbation.variable());
     let task = Task::Command(Command { argv: plan.argv.clone(), environment });
-    let (mut child, identity) = Child::start(task, OUTPUT_LIMIT, company, deadline)?;
-    company.audit.as_deref_mut().map(|audit| audit.begin(identity.session)).transpose()?;
-    let halted = company.spinner.map(Spinner::halt).transpose()?;
+    let (mut process, identity) = MeasuredProcess::start(task, OUTPUT_LIMIT, background, deadline)?;
+    background.audit.as_deref_mut().map(|audit| audit.begin(identity.session)).transpose()?;
+    let paused = background.busy_loop.map(BusyLoop::pause).transpose()?;
     let before = CpuTime::reaped();
     let begin = watched.map(|ticks| ticks.begin(number)).transpose()?;
     let clock = ClockName::from(plan.clock);
     let start = clock.now();
-    // A program that ends closes what it wrote to. That would wake this process in the midst of the
-    // program's exit, or after it, depending on how long each of the two ran before.
-    let aside = Aside::alone()?;
-    child.tell(&Order::Go)?;
-    if !child.process.wait(None, company, deadline)?.ended {
-        return Err(child::late(company, deadline));
+    // A program that ends closes its outputs. That would wake this process during the program's
+    // exit or after it, depending on their earlier run times.
+    let batch = SchedBatch::own()?;
+    process.send(&Order::Go)?;
+    if !process.child.wait(None, background, deadline)?.ended {
+        return Err(measured_process::late(background, deadline));
     }
-    let status = child.process.reap()?;
+    let status = process.child.reap()?;
     let ticks = clock.now().wrapping_sub(start);
-    let end = pace::monotonic();
-    drop(halted);
-    drop(aside);
+    let end = window_start::monotonic();
+    drop(paused);
+    drop(batch);
     let within = watched.zip(begin).map(|(ticks, begin)| ticks.since(&begin, end)).transpose()?;
-    // Nothing else was reaped since, and what it used before it was told to go is not the command's.
-    let used = CpuTime::reaped().since(before).since(child.used);
-    child.process.outputs.take_rest()?;
-    child.failure()?;
-    let audit = company.audit.as_deref_mut().map(Audit::finish).transpose()?;
-    let (stdout, stderr) = (&child.process.outputs.stdout, &child.process.outputs.stderr);
+    // Nothing else was reaped since. What the process used before `Go` is not the command's.
+    let used = CpuTime::reaped().since(before).since(process.used);
+    process.child.outputs.take_rest()?;
+    process.failure()?;
+    let audit = background.audit.as_deref_mut().map(AuditDaemon::finish).transpose()?;
+    let (stdout, stderr) = (&process.child.outputs.stdout, &process.child.outputs.stderr);
     Ok(CommandAnswer {
         status: status.code(),
         signal: status.signal(),
         ticks,
         interruptions: within.unwrap_or(0),
-        period: watched.map_or(0, Ticks::period),
+        period: watched.map_or(0, TimerTicks::period),
         user: used.user,
         system: used.system,
         stdout: stdout.text(),

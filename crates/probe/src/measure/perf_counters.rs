@@ -1,4 +1,5 @@
-//! What a processor counts of processes: instructions and cycles, by `perf_event_open`.
+//! The processor's event counters for processes, such as instructions and cycles, by
+//! `perf_event_open`.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,7 +16,7 @@ struct Event {
     name: &'static str,
     kind: u32,
     config: u64,
-    /// What is not counted, by the kernel's flags.
+    /// What is not counted, as the kernel's flags.
     without: u64,
 }
 
@@ -27,7 +28,7 @@ const NOT_PROGRAMS: u64 = 1 << 4;
 const NOT_KERNEL: u64 = 1 << 5;
 const NOT_HYPERVISOR: u64 = 1 << 6;
 
-/// All events. The kernel counts the last ones itself, on machines without counters, too.
+/// All events. The last ones the kernel counts itself, also on machines without counters.
 const EVENTS: [Event; 7] = [
     Event { name: "cycles", kind: HARDWARE, config: 0, without: 0 },
     Event { name: "cycles:u", kind: HARDWARE, config: 0, without: NOT_KERNEL | NOT_HYPERVISOR },
@@ -48,7 +49,7 @@ const EVENTS: [Event; 7] = [
     Event { name: "context-switches", kind: SOFTWARE, config: 3, without: 0 },
 ];
 
-/// `struct perf_event_attr` as the kernel had it first; it takes what is missing for 0.
+/// `struct perf_event_attr` in its first version; the kernel takes the missing fields for 0.
 #[repr(C)]
 struct Attributes {
     kind: u32,
@@ -63,7 +64,7 @@ struct Attributes {
     address: u64,
 }
 
-/// The two times and the group's counts are read at once.
+/// Reads the two times and the group's counts at once.
 const READ_FORMAT: u64 = 1 | 2 | 8;
 const CLOSE_ON_EXEC: usize = 8;
 const ANY_PROCESSOR: i32 = -1;
@@ -72,16 +73,16 @@ const DISABLE: libc::Ioctl = 0x2401;
 /// Enables and disables the whole group.
 const GROUP: usize = 1;
 
-/// Counters of processes, and of all that these start. For each process they are a group, which the
-/// processor counts all at once or not at all.
-pub struct Counters {
+/// The counters of processes, and of all that these start. For each process they are a group, which
+/// the processor counts as a whole or not at all.
+pub struct PerfCounters {
     names: Vec<String>,
-    /// Of each process a counter for each name; the first leads the group.
+    /// For each process a counter for each name; the first leads the group.
     groups: Vec<Vec<OwnedFd>>,
 }
 
-impl Counters {
-    /// Opens counters of those processes. They do not count yet.
+impl PerfCounters {
+    /// Opens counters of processes. They do not count yet.
     pub fn of(names: &[String], processes: &[i32]) -> Result<Self> {
         let events = names.iter().map(|name| find(name)).collect::<Result<Vec<_>>>()?;
         let open = |&process: &i32| open_group(&events, process);
@@ -90,12 +91,12 @@ impl Counters {
         Ok(Self { names: names.to_vec(), groups })
     }
 
-    /// Begins to count.
+    /// Starts counting.
     pub fn start(&self) -> Result<()> {
         self.switch(ENABLE)
     }
 
-    /// Ends counting in so many windows, and returns what was counted.
+    /// Stops counting after so many windows, and returns the counts.
     pub fn stop(self, windows: u32) -> Result<CallCounters> {
         self.switch(DISABLE)?;
         let mut counts: BTreeMap<_, _> = self.names.iter().map(|name| (name.clone(), 0)).collect();
@@ -127,10 +128,10 @@ impl Counters {
     }
 }
 
-/// The error number with which the kernel refuses to count those events of this process and of its
-/// children; `None`: it counts them.
+/// The error number with which the kernel refuses to count events of this process and its children;
+/// `None`: it counts them.
 pub fn refusal(names: &[String]) -> Result<Option<i32>> {
-    match Counters::of(names, &[getpid().as_raw_nonzero().get()]) {
+    match PerfCounters::of(names, &[getpid().as_raw_nonzero().get()]) {
         Ok(_) => Ok(None),
         Err(Error::System { source, .. }) if source.raw_os_error().is_some() => {
             Ok(source.raw_os_error())
@@ -156,7 +157,7 @@ fn open_group(events: &[&Event], process: i32) -> io::Result<Vec<OwnedFd>> {
 
 fn open(event: &Event, process: i32, leader: Option<&OwnedFd>) -> io::Result<OwnedFd> {
     let size = u32::try_from(size_of::<Attributes>()).map_err(io::Error::other)?;
-    // Those in its group count when the leader does.
+    // The others in its group count when the leader does.
     let disabled = if leader.is_none() { DISABLED } else { 0 };
     let attributes = Attributes {
         kind: event.kind,
@@ -183,15 +184,15 @@ fn open(event: &Event, process: i32, leader: Option<&OwnedFd>) -> io::Result<Own
         )
     };
     match i32::try_from(opened) {
-        // SAFETY: it is open, and nobody else's.
+        // SAFETY: it is open, and has no other owner.
         Ok(counter) if counter >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(counter) }),
         _ => Err(io::Error::last_os_error()),
     }
 }
 
-/// What a group counted.
+/// The counts of a group.
 struct Read {
-    /// Nanoseconds in which it should have.
+    /// Nanoseconds in which it should have counted.
     enabled: u64,
     /// Nanoseconds in which it did.
     running: u64,
@@ -218,7 +219,7 @@ mod tests {
 
     use rustix::process::Pid;
 
-    use super::{Counters, refusal};
+    use super::{PerfCounters, refusal};
 
     fn names(words: &str) -> Vec<String> {
         words.split('+').map(str::to_owned).collect()
@@ -237,7 +238,7 @@ mod tests {
             (shell.stdin.take().expect("a pipe"), shell.stdout.take().expect("a pipe"));
         output.read_exact(&mut [0; 3]).expect("it is up");
         let pid = Pid::from_child(&shell).as_raw_nonzero().get();
-        let counters = Counters::of(&names(words), &[pid]).expect("opened");
+        let counters = PerfCounters::of(&names(words), &[pid]).expect("opened");
         counters.start().expect("counts");
         input.write_all(b"go\n").expect("it reads");
         output.read_exact(&mut [0; 5]).expect("it is done");
@@ -257,7 +258,7 @@ mod tests {
             assert!(some.counts["task-clock"] > 3 * none.counts["task-clock"]);
             assert_eq!(some.windows, 9);
             assert_eq!((some.counts.len(), some.running), (3, some.enabled));
-            // What a process had of the processor is the time in which it was counted.
+            // A process's processor time is the time in which it was counted.
             assert!(some.enabled >= some.counts["task-clock"] / 2, "{some:?}");
         }
         assert!(forked.counts["page-faults"] > own.counts["page-faults"]);
@@ -268,7 +269,7 @@ mod tests {
         assert_eq!(refusal(&names("task-clock")).expect("known"), None);
         assert!(refusal(&names("sheep")).is_err());
         let found = refusal(&names("cycles+instructions:u+instructions:k")).expect("known");
-        // There are processors that count, and others.
+        // Some processors can count, others can't.
         let absent = [libc::ENOENT, libc::EOPNOTSUPP, libc::ENODEV, libc::EACCES, libc::EPERM];
         assert!(found.is_none_or(|number| absent.contains(&number)), "{found:?}");
     }

@@ -1,41 +1,42 @@
-//! Changes that mean nothing.
+//! Perturbations: changes without a meaning, to average over what one execution depends on by
+//! chance.
 //!
-//! One execution repeats to the last instruction, and is still one draw: it depends on where the
-//! kernel's ticks fall, on which pages and objects are free, on random numbers, on how long the
-//! environment of a program is. A perturbation changes all of these by its number: the same number
-//! does the same in each guest. What is measured under several of them is an average.
+//! One execution repeats to the last instruction, and is still a single draw. It depends on where
+//! the kernel's ticks fall, which pages and objects are free, random numbers, and how long a
+//! program's environment is. A perturbation changes all of these by its number; the same number
+//! makes the same changes in each guest.
 
 use std::io;
 use std::os::fd::OwnedFd;
 use std::ptr;
 
-use hardcost_measured::pace::{Pace, Pacer, monotonic, work_until};
+use hardcost_measured::window_start::{WindowStart, WindowTimer, monotonic, work_until};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use crate::entropy;
 use crate::error::{Context, Result, refusal};
-use crate::place::Place;
+use crate::guest::entropy;
+use crate::machine::Machine;
 
-/// The variable that makes the environment of programs longer.
+/// The variable that lengthens the environment of programs.
 const VARIABLE: &str = "PERTURBATION";
-/// It has fewer characters than that.
+/// It is shorter than that, in characters.
 const LONGEST: u64 = 512;
-/// Windows begin later in a tick by less than that, in nanoseconds.
+/// Windows begin less than that later after a tick, in nanoseconds.
 const LATEST: u64 = 1_000_000;
-/// What comes next is delayed by fewer ticks than that, and a part of one.
+/// The next request is delayed by fewer ticks than that, and a fraction of one.
 const TICKS: u64 = 16;
-/// Fewer pages than that are held.
+/// Fewer pages than that are allocated.
 const PAGES: u64 = 256;
-/// Fewer pipes than that are held: each takes inodes, files, names and buffers from the kernel.
+/// Fewer pipes than that are opened: each takes inodes, files, names and buffers from the kernel.
 const PIPES: u64 = 64;
 const PAGE: usize = 4096;
 
-/// A number that stands for one set of changes; 0: none.
+/// The number of a set of changes; 0: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Perturbation(u32);
 
-/// What a number decides on.
+/// What a number is drawn for.
 #[derive(Clone, Copy)]
 enum Which {
     Later = 1,
@@ -48,7 +49,7 @@ enum Which {
 }
 
 impl Perturbation {
-    /// How much later than usual in a tick windows begin, in nanoseconds.
+    /// How much later than usual after a tick windows begin, in nanoseconds.
     pub fn later(self) -> u32 {
         u32::try_from(self.draw(Which::Later, LATEST)).unwrap_or(0)
     }
@@ -59,7 +60,8 @@ impl Perturbation {
         (self.0 != 0).then(|| (VARIABLE.to_owned(), "x".repeat(length)))
     }
 
-    /// A number below a bound: 0 for no change, else any, each number's own for each purpose.
+    /// A number below a bound: 0 without a perturbation, else by the perturbation's number and the
+    /// purpose.
     fn draw(self, which: Which, below: u64) -> u64 {
         if self.0 == 0 { 0 } else { mixed((u64::from(self.0) << 8) | which as u64) % below }
     }
@@ -74,18 +76,18 @@ fn mixed(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What is changed, until this goes away.
+/// The changes in force, until this is dropped.
 #[derive(Default)]
 pub struct Perturbed {
-    /// By which number.
+    /// The perturbation.
     pub perturbation: Perturbation,
     _pages: Option<Pages>,
     _pipes: Vec<(OwnedFd, OwnedFd)>,
 }
 
 impl Perturbed {
-    /// Changes what that number stands for.
-    pub fn by(number: u32, place: Place) -> Result<Self> {
+    /// Makes the changes of a number.
+    pub fn by(number: u32, machine: Machine) -> Result<Self> {
         let perturbation = Perturbation(number);
         if number == 0 {
             return Ok(Self::default());
@@ -97,7 +99,7 @@ impl Perturbed {
             .map(|_| pipe_with(PipeFlags::CLOEXEC))
             .collect::<rustix::io::Result<_>>()
             .context(|| "a pipe".into())?;
-        if place == Place::Guest {
+        if machine == Machine::Guest {
             entropy::mix(perturbation.draw(Which::Random, u64::MAX))?;
         }
         delay(perturbation)?;
@@ -105,18 +107,18 @@ impl Perturbed {
     }
 }
 
-/// Works for as many ticks, and that part of one.
+/// Works for that many ticks, and that fraction of one.
 fn delay(perturbation: Perturbation) -> Result<()> {
-    let pacer = Pacer::new(Pace::Tick { later: 0 });
-    let waited = pacer.wait(0).map_err(refusal);
+    let timer = WindowTimer::new(WindowStart::AfterTick { later: 0 });
+    let waited = timer.wait(0).map_err(refusal);
     waited.context(|| "waiting for a tick".into())?;
-    let period = pacer.period();
+    let period = timer.period();
     let whole = period * perturbation.draw(Which::Ticks, TICKS);
     let _ = work_until(monotonic() + whole + perturbation.draw(Which::Part, period));
     Ok(())
 }
 
-/// Pages that are present, and of no use.
+/// Allocated pages without a use.
 struct Pages {
     start: *mut libc::c_void,
     length: usize,
@@ -135,7 +137,7 @@ impl Pages {
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        // SAFETY: nobody else knows the mapping. Failing to unmap does no harm.
+        // SAFETY: nothing else refers to the mapping. Failing to unmap does no harm.
         let _ = unsafe { munmap(self.start, self.length) };
     }
 }
@@ -145,7 +147,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::{Perturbation, Perturbed, Which};
-    use crate::place::Place;
+    use crate::machine::Machine;
 
     #[test]
     fn no_perturbation_changes_nothing() {
@@ -169,7 +171,7 @@ mod tests {
         let open = || std::fs::read_dir("/proc/self/fd").expect("readable").count();
         let before = open();
         let number = (1..100).find(|&n| Perturbation(n).draw(Which::Pipes, super::PIPES) > 9);
-        let perturbed = Perturbed::by(number.expect("one"), Place::Host).expect("perturbed");
+        let perturbed = Perturbed::by(number.expect("one"), Machine::Host).expect("perturbed");
         assert!(open() > before + 18);
         drop(perturbed);
         assert!(open() <= before + 4, "others may have opened some");

@@ -1,33 +1,33 @@
-//! Who gives way to whom on the only processor of a guest.
+//! The scheduling policy `SCHED_BATCH`: a process that wakes up does not preempt the one that runs.
 
 use std::fs;
 use std::io;
 
 use crate::error::{Context, Result};
 
-/// The kernel's thread that carries audit records to the daemon.
-const CARRIER: &str = "kauditd";
+/// The kernel's thread that delivers audit records to the daemon.
+const AUDIT_THREAD: &str = "kauditd";
 
-/// While this lives, this process (with [`Aside::step`] the kernel's audit thread as well) does not
-/// interrupt another that runs when something wakes it: it runs when that one sleeps, or at a tick
-/// of the clock.
+/// While this lives, this process does not preempt another when it wakes up, and with
+/// [`SchedBatch::with_audit_thread`] the kernel's audit thread does not, either. They run when the
+/// other one sleeps, or at a tick.
 ///
-/// Otherwise it would depend on who ran how long before whether they get their turn in the midst of
-/// a timed window, and their work would count for the call that is measured.
-pub struct Aside {
+/// Otherwise earlier run times would decide whether they run within a timed window, and their work
+/// would count for the measured call.
+pub struct SchedBatch {
     threads: Vec<i32>,
 }
 
-impl Aside {
-    /// Steps aside, and has the kernel's audit thread do so.
-    pub fn step() -> Result<Self> {
-        let mut threads = find(CARRIER).context(|| "/proc".into())?;
+impl SchedBatch {
+    /// The policy for this process and the kernel's audit thread.
+    pub fn with_audit_thread() -> Result<Self> {
+        let mut threads = find(AUDIT_THREAD).context(|| "/proc".into())?;
         threads.push(0);
         Self::of(threads)
     }
 
-    /// Steps aside. The audit thread's work counts where it interrupts.
-    pub fn alone() -> Result<Self> {
+    /// The policy for this process. The audit thread's work counts where it preempts.
+    pub fn own() -> Result<Self> {
         Self::of(vec![0])
     }
 
@@ -39,10 +39,10 @@ impl Aside {
     }
 }
 
-impl Drop for Aside {
+impl Drop for SchedBatch {
     fn drop(&mut self) {
         for &thread in &self.threads {
-            // What could be set can be set back.
+            // Setting the default policy can't fail where setting another one worked.
             let _ = set_policy(thread, libc::SCHED_OTHER);
         }
     }
@@ -56,7 +56,7 @@ fn find(name: &str) -> io::Result<Vec<i32>> {
         let Some(pid) = entry.file_name().to_str().and_then(|text| text.parse().ok()) else {
             continue;
         };
-        // A process may have ended since.
+        // A process may have ended meanwhile.
         let its_name = fs::read_to_string(entry.path().join("comm")).unwrap_or_default();
         if its_name.trim_end() == name {
             found.push(pid);

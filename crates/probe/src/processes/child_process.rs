@@ -1,4 +1,4 @@
-//! A running program whose output is taken.
+//! A child process that runs a program, with its outputs captured.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -8,19 +8,19 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::error::{Context, Result};
-use crate::outputs::{Outputs, Woken};
-use crate::tree;
-use crate::wait::{Beside, Deadline};
+use crate::processes::outputs::{Outputs, Wakeup};
+use crate::processes::process_tree;
+use crate::processes::wait::{BackgroundSource, Deadline};
 
-/// Where programs are searched for.
+/// The search path for programs.
 pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Which signal a descriptor's owner gets. The crate `libc` does not have it.
+/// Selects the signal that a descriptor's owner gets. The crate `libc` lacks it.
 const F_SETSIG: libc::c_int = 10;
 
-/// A program started by the probe. It is killed, with all that came of it, if this goes away before
+/// A program started by the probe. It is killed with all its descendants if this is dropped before
 /// it was reaped.
-pub struct Process {
+pub struct ChildProcess {
     child: Child,
     /// Readable once the program has ended.
     ended: OwnedFd,
@@ -29,10 +29,10 @@ pub struct Process {
     pub outputs: Outputs,
 }
 
-impl Process {
+impl ChildProcess {
     /// Starts a program, keeping at most `limit` bytes of each of its outputs.
     ///
-    /// It gets no environment but `PATH`, and the variable if there is one.
+    /// Its environment is `PATH`, and the variable if there is one.
     pub fn start(
         command: Command,
         variable: Option<(String, String)>,
@@ -41,8 +41,8 @@ impl Process {
         Self::begin(command, variable, Outputs::new(limit)?)
     }
 
-    /// The same, for a program that prints nothing and would never end: the kernel kills it when this
-    /// process ends, whatever ends that.
+    /// The same for a program that prints nothing and never ends: the kernel kills it when this
+    /// process ends, for any reason.
     pub fn start_tied(
         command: Command,
         variable: Option<(String, String)>,
@@ -63,7 +63,7 @@ impl Process {
         let name = command.get_program().to_string_lossy().into_owned();
         command.env_clear().env("PATH", PATH).envs(variable);
         let child = command.stdout(stdout).stderr(stderr).spawn().context(|| name.clone())?;
-        // The command holds the outputs' other ends, which must close when the program ends.
+        // The command holds the write ends of the outputs, which must close when the program ends.
         drop(command);
         let pid = Pid::from_child(&child);
         let ended = pidfd_open(pid, PidfdFlags::empty()).context(|| name)?;
@@ -75,18 +75,18 @@ impl Process {
         Pid::from_child(&self.child)
     }
 
-    /// Waits until the program has ended or `other` is readable; neither: it is over. Meanwhile
-    /// takes the program's output, and looks after what goes on beside it.
+    /// Waits until the program has ended or `other` is readable; neither: the deadline is over.
+    /// Meanwhile takes the program's output, and serves the background.
     pub fn wait(
         &mut self,
         other: Option<BorrowedFd<'_>>,
-        beside: &mut dyn Beside,
+        background: &mut dyn BackgroundSource,
         deadline: Deadline,
-    ) -> Result<Woken> {
-        self.outputs.wait(self.ended.as_fd(), other, beside, deadline)
+    ) -> Result<Wakeup> {
+        self.outputs.wait(self.ended.as_fd(), other, background, deadline)
     }
 
-    /// Waits for nothing but the program's end, and reaps it.
+    /// Reaps the program, which must have ended.
     #[expect(clippy::disallowed_methods, reason = "it has ended")]
     pub fn reap(&mut self) -> Result<ExitStatus> {
         let status = self.child.wait().context(|| "waiting for a program's end".into())?;
@@ -95,8 +95,8 @@ impl Process {
     }
 }
 
-/// Has the kernel kill a process when nobody can read any more what is written to that pipe. That is
-/// when this process ends, since nobody else has the other end. Nothing may ever be read from it.
+/// Has the kernel kill a process when a pipe, written to by it, loses its last reader. This process
+/// is the only reader, so that happens when it ends. Nothing may ever be read from the pipe.
 ///
 /// A death signal (`PR_SET_PDEATHSIG`) would be lost when the process becomes another user.
 fn kill_when_unread(pipe: &OwnedFd, process: Pid) -> io::Result<()> {
@@ -112,11 +112,11 @@ fn kill_when_unread(pipe: &OwnedFd, process: Pid) -> io::Result<()> {
     Ok(fcntl_setfl(pipe, fcntl_getfl(pipe)? | signalling)?)
 }
 
-impl Drop for Process {
+impl Drop for ChildProcess {
     #[expect(clippy::disallowed_methods, reason = "it was killed")]
     fn drop(&mut self) {
         if !self.is_reaped {
-            tree::kill(Pid::from_child(&self.child));
+            process_tree::kill(Pid::from_child(&self.child));
             let _ = self.child.wait();
         }
     }

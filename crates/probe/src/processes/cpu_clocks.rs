@@ -1,12 +1,12 @@
-//! How long processes and threads ran, by the clocks that the kernel keeps for each.
+//! How long processes and threads have run, by the kernel's clock of each.
 
-/// How long a process ran in all, in nanoseconds, with all its threads; `None` if there is none.
+/// How long a process has run with all its threads, in nanoseconds; `None` if it does not exist.
 pub fn clock_of_process(pid: i32) -> Option<u64> {
     // The kernel's number of that clock: `MAKE_PROCESS_CPUCLOCK` of `CPUCLOCK_SCHED`.
     nanoseconds((!pid << 3) | 2)
 }
 
-/// How long this thread ran in all, in nanoseconds.
+/// How long this thread has run, in nanoseconds.
 pub fn clock_of_thread() -> u64 {
     nanoseconds(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! The program of measured processes, and the conversation with one.
+//! The measured program's file, and the connection to a process that runs it.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,14 +13,14 @@ use hardcost_measured::channel::{Channel, Order, Reply};
 
 use crate::error::{Context, Error, Result, refusal};
 
-/// The program's file. It lies beside the probe's own.
+/// The program's file name. It is in the folder of the probe.
 pub const NAME: &str = "hardcost-measured";
 
-/// The program, open since it was found: another root may take its path away.
+/// The program, opened when it was found: a change of root may hide its path.
 static FOUND: OnceLock<File> = OnceLock::new();
 
-/// Where a program is that belongs beside the probe's own.
-pub fn beside(name: &str) -> Result<PathBuf> {
+/// The path of a program in the folder of the probe.
+pub fn sibling_path(name: &str) -> Result<PathBuf> {
     const OWN: &str = "/proc/self/exe";
     let path = fs::read_link(OWN).context(|| OWN.into())?.with_file_name(name);
     if path.is_file() {
@@ -30,42 +30,42 @@ pub fn beside(name: &str) -> Result<PathBuf> {
     Err(Error::Other(message))
 }
 
-/// Finds the program, unless it is found already, and returns the path by which this process, and
-/// those that it forks, can execute it.
-pub fn find() -> Result<String> {
+/// The path by which this process and its children can execute the program, which is looked up
+/// once.
+pub fn path() -> Result<String> {
     let file = if let Some(file) = FOUND.get() {
         file
     } else {
-        let path = beside(NAME)?;
+        let path = sibling_path(NAME)?;
         let file = File::open(&path).context(|| path.display().to_string())?;
         FOUND.get_or_init(|| file)
     };
     Ok(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
-/// A process that is not started yet, and the conversation with it.
-pub fn process() -> Result<(Command, Conversation)> {
-    let path = find()?;
+/// A command for a new process, and the connection to it.
+pub fn command() -> Result<(Command, Conversation)> {
+    let path = path()?;
     let (near, far) = UnixStream::pair().context(|| "a pair of sockets".into())?;
     let mut command = Command::new(path);
     command.arg0(NAME).stdin(OwnedFd::from(far));
     Ok((command, Conversation { channel: Channel::new(near.into()) }))
 }
 
-/// The probe's side of the conversation.
+/// The probe's end of the connection.
 pub struct Conversation {
     channel: Channel,
 }
 
 impl Conversation {
-    /// Tells the process to do something.
-    pub fn tell(&self, order: &Order) -> Result<()> {
-        self.channel.send(order).map_err(refusal).context(talking)
+    /// Sends an order.
+    pub fn send(&self, order: &Order) -> Result<()> {
+        self.channel.send(order).map_err(refusal).context(connection)
     }
 
-    /// Waits for what it says; `None` if it has gone. That it failed is an error.
-    pub fn hear(&self) -> Result<Option<Reply>> {
-        match self.channel.receive().map_err(refusal).context(talking)? {
+    /// Waits for a reply; `None` if the process has ended. A reported failure is an error.
+    pub fn receive(&self) -> Result<Option<Reply>> {
+        match self.channel.receive().map_err(refusal).context(connection)? {
             Some(Reply::Failed(failure)) => Err(match failure.errno {
                 Some(number) => Error::System {
                     what: failure.what,
@@ -84,6 +84,6 @@ impl AsFd for Conversation {
     }
 }
 
-fn talking() -> String {
+fn connection() -> String {
     "talking with the measured process".into()
 }

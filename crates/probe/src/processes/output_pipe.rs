@@ -1,4 +1,4 @@
-//! What a program prints: the beginning kept, the rest counted.
+//! A program's output pipe: its first bytes are kept, all are counted.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -6,36 +6,36 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::{Errno, ioctl_fionbio, ioctl_fionread, read};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-/// How much to take from the pipe at a time, in bytes: as much as it holds.
+/// How many bytes to read at once: as many as the pipe holds.
 const PORTION: usize = 64 << 10;
 
-/// The reading end of a program's output.
-pub struct Capture {
+/// The read end of a program's output.
+pub struct OutputPipe {
     source: Option<OwnedFd>,
     kept: Vec<u8>,
     limit: usize,
     total: u64,
 }
 
-impl Capture {
-    /// A capture that keeps the first `limit` bytes, and the end to give to the program.
+impl OutputPipe {
+    /// A pipe of which the first `limit` bytes are kept, and the end for the program.
     pub fn new(limit: usize) -> io::Result<(Self, OwnedFd)> {
         let (source, sink) = pipe_with(PipeFlags::CLOEXEC)?;
         ioctl_fionbio(&source, true)?;
         Ok((Self { source: Some(source), kept: Vec::new(), limit, total: 0 }, sink))
     }
 
-    /// What to wait for; `None` when all who could write have closed their end.
+    /// The descriptor to wait for; `None` when all write ends are closed.
     pub fn source(&self) -> Option<BorrowedFd<'_>> {
         self.source.as_ref().map(AsFd::as_fd)
     }
 
-    /// Takes what is there, a portion at most; does not wait.
+    /// Reads what is there, up to a portion; does not wait.
     pub fn take(&mut self) -> io::Result<()> {
         self.take_up_to(PORTION)
     }
 
-    /// Takes all that is there now. Others may go on writing: that is not waited for.
+    /// Reads all that is there now, and does not wait for more.
     pub fn take_rest(&mut self) -> io::Result<()> {
         let Some(source) = &self.source else {
             return Ok(());
@@ -64,12 +64,12 @@ impl Capture {
         self.kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    /// The bytes kept, as text; what is no UTF-8 is replaced.
+    /// The kept bytes as text; invalid UTF-8 is replaced.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.kept).into_owned()
     }
 
-    /// How many bytes there were in all.
+    /// How many bytes there were.
     pub fn total(&self) -> u64 {
         self.total
     }
@@ -77,11 +77,11 @@ impl Capture {
 
 #[cfg(test)]
 mod tests {
-    use super::Capture;
+    use super::OutputPipe;
 
     #[test]
     fn the_beginning_is_kept_and_the_rest_counted() {
-        let (mut capture, sink) = Capture::new(4).expect("a pipe");
+        let (mut capture, sink) = OutputPipe::new(4).expect("a pipe");
         capture.take().expect("an empty pipe is no error");
         rustix::io::write(&sink, b"ab\xff").expect("room");
         capture.take().expect("read");

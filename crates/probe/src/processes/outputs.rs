@@ -1,30 +1,30 @@
-//! What a program prints on both of its outputs, taken while its end is waited for.
+//! Both outputs of a program, read while its end is waited for.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::event::PollFlags;
 
-use crate::capture::Capture;
 use crate::error::{Context, Result};
-use crate::wait::{Beside, Deadline, wait};
+use crate::processes::output_pipe::OutputPipe;
+use crate::processes::wait::{BackgroundSource, Deadline, wait};
 
-/// How much of each output of a program to report, in bytes.
+/// How many bytes of each output to report.
 pub const OUTPUT_LIMIT: usize = 64 << 10;
 
-/// What a program prints.
+/// A program's outputs.
 pub struct Outputs {
     /// On its standard output.
-    pub stdout: Capture,
+    pub stdout: OutputPipe,
     /// On its standard error.
-    pub stderr: Capture,
+    pub stderr: OutputPipe,
 }
 
-/// What woke the probe; nothing: it is over.
+/// What ended a wait; nothing: the deadline is over.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Woken {
-    /// The descriptor that was waited for besides.
+pub struct Wakeup {
+    /// The other descriptor.
     pub other: bool,
-    /// The program's end; it is not reaped yet.
+    /// The program's end. It is not reaped yet.
     pub ended: bool,
 }
 
@@ -38,22 +38,22 @@ enum Source {
 }
 
 impl Outputs {
-    /// Captures that keep at most `limit` bytes each, and the ends to give to the program.
+    /// Pipes that keep at most `limit` bytes each, and their ends for the program.
     pub fn new(limit: usize) -> Result<(Self, (OwnedFd, OwnedFd))> {
-        let capture = || Capture::new(limit).context(|| "a pipe".into());
+        let capture = || OutputPipe::new(limit).context(|| "a pipe".into());
         let ((stdout, out), (stderr, err)) = (capture()?, capture()?);
         Ok((Self { stdout, stderr }, (out, err)))
     }
 
-    /// Waits until the program has `ended` or `other` is readable. Meanwhile takes what the program
-    /// prints, and looks after what goes on beside it.
+    /// Waits until the program has `ended` or `other` is readable. Meanwhile reads the program's
+    /// outputs, and serves the background.
     pub fn wait(
         &mut self,
         ended: BorrowedFd<'_>,
         other: Option<BorrowedFd<'_>>,
-        beside: &mut dyn Beside,
+        background: &mut dyn BackgroundSource,
         deadline: Deadline,
-    ) -> Result<Woken> {
+    ) -> Result<Wakeup> {
         loop {
             let all = [
                 (Source::Other, other),
@@ -63,8 +63,8 @@ impl Outputs {
             ];
             let (sources, wanted): (Vec<_>, Vec<_>) =
                 all.iter().filter_map(|&(which, fd)| Some((which, (fd?, PollFlags::IN)))).unzip();
-            let ready = wait(&wanted, beside, deadline)?;
-            let mut woken = Woken::default();
+            let ready = wait(&wanted, background, deadline)?;
+            let mut woken = Wakeup::default();
             let mut is_over = true;
             for (source, _) in sources.into_iter().zip(ready).filter(|&(_, is_ready)| is_ready) {
                 is_over = false;
@@ -81,7 +81,7 @@ impl Outputs {
         }
     }
 
-    /// Takes what was left in them. Those who inherited them may hold them open.
+    /// Reads what is left. Descendants may still hold the pipes open.
     pub fn take_rest(&mut self) -> Result<()> {
         let rest = self.stdout.take_rest().and_then(|()| self.stderr.take_rest());
         rest.context(reading)

@@ -1,10 +1,10 @@
-//! All processes that come of one.
+//! A process with all its descendants.
 
 use std::fs;
 
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 
-/// Kills a process, its group, and all that descend from it; what has ended already is no error.
+/// Kills a process, its group and all its descendants. One that has ended is no error.
 pub fn kill(root: Pid) {
     let family = family(root);
     let _ = kill_process_group(root, Signal::KILL);
@@ -13,7 +13,7 @@ pub fn kill(root: Pid) {
     }
 }
 
-/// A process and all that descend from it.
+/// A process and all its descendants.
 pub fn family(root: Pid) -> Vec<i32> {
     descendants(root.as_raw_nonzero().get(), &parents())
 }
@@ -33,12 +33,12 @@ fn parents() -> Vec<(i32, i32)> {
     ids.filter_map(|pid| Some((pid, parent(&stat(pid)?)?))).collect()
 }
 
-/// What `/proc` says of a process in a line.
+/// A process's line in `/proc/PID/stat`.
 fn stat(pid: i32) -> Option<String> {
     fs::read_to_string(format!("/proc/{pid}/stat")).ok()
 }
 
-/// The parent, which comes third in that line: behind the name in brackets and the state.
+/// The parent in that line: the second field behind the name in parentheses.
 fn parent(stat: &str) -> Option<i32> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }

@@ -1,4 +1,5 @@
-//! The one place where the probe waits: for one thing, while all others are looked after.
+//! All waiting of the probe: for one thing, while it serves everything in the
+//! background.
 
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
@@ -6,22 +7,22 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use crate::alarm;
 use crate::error::{Context, Error, Result};
+use crate::processes::job_timeout;
 
-/// A point in time, on the clock `CLOCK_MONOTONIC`, or none.
+/// A time on the clock `CLOCK_MONOTONIC`, or none.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {
     then: Option<Instant>,
-    /// How many seconds it was away when it was set; without an end, none.
+    /// How many seconds away it was when it was set; 0 without a time.
     pub seconds: f64,
 }
 
 impl Deadline {
-    /// No end but the job's: what is waited for takes as long as it does.
+    /// No time of its own: only the job's limit ends the wait.
     pub const NEVER: Self = Self { then: None, seconds: 0.0 };
 
-    /// So many seconds from now; what is no length of time is refused.
+    /// So many seconds from now. A negative or infinite number is refused.
     pub fn after(seconds: f64) -> Result<Self> {
         let length = Duration::try_from_secs_f64(seconds).ok();
         let then = length.and_then(|length| Instant::now().checked_add(length));
@@ -36,13 +37,13 @@ impl Deadline {
         limit.map_or(Ok(Self::NEVER), Self::after)
     }
 
-    /// The earlier of this and so long from now.
+    /// The earlier of this and that long from now.
     pub fn or_in(self, length: Duration) -> Self {
         let then = Instant::now().checked_add(length);
         Self { then: self.then.into_iter().chain(then).min(), ..self }
     }
 
-    /// What is left until then; `None`: there is no end.
+    /// The time left; `None`: no end.
     fn left(self) -> Option<Duration> {
         self.then.map(|then| then.saturating_duration_since(Instant::now()))
     }
@@ -53,35 +54,35 @@ impl Deadline {
     }
 }
 
-/// Something to wait for: a descriptor, and whether to read or to write.
-pub type Wanted<'a> = (BorrowedFd<'a>, PollFlags);
+/// What to wait for: a descriptor, to be read or written.
+pub type PollTarget<'a> = (BorrowedFd<'a>, PollFlags);
 
-/// What goes on beside what is waited for.
-pub trait Beside {
-    /// What to wake up for on its behalf.
+/// What needs attention while the probe waits for something else.
+pub trait BackgroundSource {
+    /// The descriptors to wake up for.
     fn sources(&self) -> Vec<BorrowedFd<'_>>;
 
-    /// Takes what has come; does not wait.
+    /// Handles what has come; does not wait.
     ///
     /// # Errors
     ///
-    /// Something went wrong that is not to wait, such as a service that died.
+    /// Something failed that ends the wait, such as a service that died.
     fn take(&mut self) -> Result<()>;
 }
 
-/// Waits until one of `wanted` is ready, and says which are; none: it is over. Meanwhile looks after
-/// what goes on beside it. That the job's own time is over is an error.
+/// Waits until one of `targets` is ready, and returns which are; none: the deadline is over.
+/// Meanwhile serves the background. The end of the job's own time is an error.
 pub fn wait(
-    wanted: &[Wanted<'_>],
-    beside: &mut dyn Beside,
+    targets: &[PollTarget<'_>],
+    background: &mut dyn BackgroundSource,
     deadline: Deadline,
 ) -> Result<Vec<bool>> {
     loop {
-        alarm::check()?;
+        job_timeout::check()?;
         let is_over = deadline.is_over();
-        let (ready, others) = poll_all(wanted, &beside.sources(), deadline.left())?;
+        let (ready, others) = poll_all(targets, &background.sources(), deadline.left())?;
         if others {
-            beside.take()?;
+            background.take()?;
         }
         if is_over || ready.contains(&true) {
             return Ok(ready);
@@ -89,17 +90,17 @@ pub fn wait(
     }
 }
 
-/// Waits for anything at all; which of `wanted` are ready, and whether any of the others is.
+/// Waits for any descriptor. Returns which of `targets` are ready, and whether any other is.
 #[expect(clippy::disallowed_methods, reason = "this is where the probe waits")]
 fn poll_all(
-    wanted: &[Wanted<'_>],
+    targets: &[PollTarget<'_>],
     others: &[BorrowedFd<'_>],
     most: Option<Duration>,
 ) -> Result<(Vec<bool>, bool)> {
     let forever = Timespec { tv_sec: i64::MAX, tv_nsec: 0 };
     let most = most.map(|most| Timespec::try_from(most).unwrap_or(forever));
     let others = others.iter().map(|&fd| (fd, PollFlags::IN));
-    let mut all: Vec<PollFd<'_>> = wanted
+    let mut all: Vec<PollFd<'_>> = targets
         .iter()
         .copied()
         .chain(others)
@@ -110,7 +111,7 @@ fn poll_all(
         Err(error) => return Err(error).context(|| "waiting".into()),
     }
     let mut ready: Vec<bool> = all.iter().map(|fd| !fd.revents().is_empty()).collect();
-    let others = ready.split_off(wanted.len()).contains(&true);
+    let others = ready.split_off(targets.len()).contains(&true);
     Ok((ready, others))
 }
 
@@ -121,17 +122,17 @@ mod tests {
     use rustix::event::PollFlags;
     use rustix::pipe::pipe;
 
-    use super::{Beside, Deadline, wait};
+    use super::{BackgroundSource, Deadline, wait};
     use crate::error::Result;
 
-    /// Somebody who writes without end.
+    /// A source that always has more.
     struct Endless {
         source: OwnedFd,
         sink: OwnedFd,
         taken: usize,
     }
 
-    impl Beside for Endless {
+    impl BackgroundSource for Endless {
         fn sources(&self) -> Vec<BorrowedFd<'_>> {
             vec![self.source.as_fd()]
         }

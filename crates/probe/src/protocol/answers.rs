@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::requests::ClockName;
+use crate::protocol::requests::ClockName;
 
-/// What came of it.
+/// The answer to a request.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "lowercase")]
@@ -281,7 +281,7 @@ pub struct StoppedAnswer {
     pub logs: BTreeMap<String, String>,
 }
 
-/// Audit records of one process tree in one stretch of time.
+/// Audit records of one process tree in one span of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AuditCounts {
@@ -323,7 +323,7 @@ pub struct CpuSeen {
     pub processors: u64,
     /// What the processes of each name had.
     pub processes: BTreeMap<String, u64>,
-    /// What nobody had, or only a process that runs when no other wants to.
+    /// What no process had, or only one that runs when no other wants to.
     pub idle: u64,
     /// From row to row: `idle`, and those that had the most.
     pub series: BTreeMap<String, Vec<u64>>,

@@ -1,11 +1,11 @@
-//! JSON lines in pure ASCII: no program's output can disturb the stream of answers.
+//! JSON lines in pure ASCII, so that no program's output can disturb the stream of answers.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-/// Escapes what JSON itself would leave as it is: DEL and all beyond ASCII.
+/// Escapes DEL and everything beyond ASCII, which JSON itself allows.
 struct Ascii;
 
 impl Formatter for Ascii {

@@ -1,9 +1,13 @@
-//! The requests and answers of the probe protocol, one JSON object a line.
+//! The requests and answers of the probe, one JSON object a line.
 //!
-//! It imports nothing of the probe's, so that all else may name its types. `schema.json` beside this
-//! file is made of them by a test, and another test, of the Python half, compares its own with it.
+//! It imports nothing of the probe's, so that every module may use its types. A test makes
+//! `schema.json` beside this file of them, and a test of the Python half compares its own types
+//! with it.
+//!
+//! `requests` and `answers` have the types, `ascii_json` writes the lines of answers.
 
 mod answers;
+pub mod ascii_json;
 mod requests;
 #[cfg(test)]
 mod schema;
@@ -19,10 +23,10 @@ pub use self::requests::{
     StopJob, What,
 };
 
-/// The version of the protocol that this probe speaks.
+/// The version of the protocol.
 pub const PROTOCOL_VERSION: u32 = 1;
 
-/// What this program can measure; printed by `list`, apart from any session.
+/// What `list` prints, outside of any session.
 #[derive(Debug, Serialize)]
 pub struct Listing {
     /// The protocol's version.
@@ -31,7 +35,7 @@ pub struct Listing {
     pub calls: Vec<&'static str>,
 }
 
-/// Reads one line of a job.
+/// Parses one line of a job.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The requests, as they are written.
+//! The requests.
 
 use std::collections::BTreeMap;
 
@@ -101,7 +101,7 @@ pub enum Request {
         /// Such as `noexec`; they come on top of those that hold already.
         options: Vec<String>,
     },
-    /// Tell the end of a file.
+    /// Report the end of a file.
     Read {
         /// What the answer is called.
         name: String,
@@ -116,7 +116,7 @@ pub enum Request {
     Await {
         /// What the answer is called.
         name: String,
-        /// How to tell that it is so.
+        /// How to find out that it is so.
         until: ReadyJob,
         /// How long it may take, in seconds.
         limit: f64,
@@ -241,7 +241,7 @@ pub struct StartJob {
     pub name: String,
     /// The program and its arguments.
     pub argv: Vec<String>,
-    /// How to tell that it answers.
+    /// How to find out that it answers.
     pub ready: ReadyJob,
     /// As whom.
     #[serde(default = "root")]
@@ -292,7 +292,7 @@ pub enum LogKind {
     Messages,
 }
 
-/// How to tell that a service answers: exactly one of `tcp`, `unix`, `file` and `run`.
+/// How to find out that a service answers: exactly one of `tcp`, `unix`, `file` and `run`.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]

@@ -1,4 +1,4 @@
-//! The types of the protocol as a JSON schema, for the Python half to be compared with.
+//! The JSON schema of the protocol's types, which the Python half is compared with.
 
 use std::fs;
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::path::Path;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
-use super::{Answer, Request};
+use crate::protocol::{Answer, Request};
 
-/// Where the schema lies, from the crate's folder.
+/// The path of the schema in the crate's folder.
 const PLACE: &str = "src/protocol/schema.json";
 
-/// The schema: of requests as they are read, of answers as they are written.
+/// The schema: requests as they are read, answers as they are written.
 fn schema() -> Value {
     let settings = SchemaSettings::draft2020_12();
     let requests = settings.clone().for_deserialize().into_generator();
@@ -30,5 +30,5 @@ fn the_schema_is_that_of_the_types() {
         fs::write(&path, &text).expect("it can be written");
     }
     let kept = fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == text, "write {PLACE} anew: HARDCOST_WRITE_SCHEMA=1 cargo test schema");
+    assert!(kept == text, "rewrite {PLACE}: HARDCOST_WRITE_SCHEMA=1 cargo test schema");
 }

@@ -1,21 +1,21 @@
-//! The kernel's queue of audit records.
+//! The recorder `audit`: the length of the kernel's queue of audit records, and how many were lost.
 //!
-//! Its state is asked for by netlink at the beginning and read in the kernel's memory after that:
-//! who asks while the queue is full is made to sleep, and may leave somebody else asleep in turn.
+//! The state is requested by netlink at the begin, and then read in the kernel's memory. A process
+//! that requests it while the queue is full is made to sleep, and may take another's wake-up.
 
-use super::rows::{self, steps};
 use crate::protocol::AuditSeen;
+use crate::recorders::time_series::{self, steps};
 use hardcost_linux::kcore::{Kcore, addresses};
 use hardcost_linux::netlink::{Netlink, Status};
 
-/// Where a queue of packets (`struct sk_buff_head`) keeps its length: behind two pointers.
+/// The offset of a packet queue's length (`struct sk_buff_head`): behind two pointers.
 const LENGTH: u64 = 16;
-/// How much the kernel may have on the way to us, in bytes.
+/// The size of the socket's receive buffer, in bytes.
 const BUFFER: usize = 64 << 10;
 
 /// The queue over time.
-pub struct AuditWatch {
-    place: Place,
+pub struct AuditQueueRecorder {
+    place: QueueAddresses,
     start: Status,
     last: Status,
     peak: u32,
@@ -23,32 +23,32 @@ pub struct AuditWatch {
     backlog: Vec<u64>,
 }
 
-/// Where the kernel keeps both numbers.
-struct Place {
+/// The addresses of both numbers in the kernel's memory.
+struct QueueAddresses {
     memory: Kcore,
     lost: u64,
     backlog: u64,
 }
 
-impl Place {
-    /// Finds it; `None` where the kernel does not let its memory be read.
+impl QueueAddresses {
+    /// Finds the addresses; `None` if the kernel's memory can't be read.
     fn find() -> Option<Self> {
         let [lost, queue] = addresses(["audit_lost", "audit_queue"])?;
         Some(Self { memory: Kcore::open()?, lost, backlog: queue + LENGTH })
     }
 
-    /// Records lost, and queued.
+    /// Records lost, and records queued.
     fn read(&self) -> Option<(u32, u32)> {
         Some((self.memory.word(self.lost)?, self.memory.word(self.backlog)?))
     }
 }
 
-impl AuditWatch {
-    /// Begins; `None` where the kernel has no audit, or does not tell us.
+impl AuditQueueRecorder {
+    /// Begins; `None` if the kernel has no audit, or does not allow this.
     pub fn begin() -> Option<Self> {
         let start = Netlink::open(BUFFER).ok()?.status().ok()?;
-        let place = Place::find()?;
-        // Or it is another kernel's memory that is understood here.
+        let place = QueueAddresses::find()?;
+        // If they differ, the memory is not understood.
         place.read().filter(|&(lost, _)| lost == start.lost)?;
         let (lost, backlog) = (Vec::new(), Vec::new());
         Some(Self { place, start, last: start, peak: start.backlog, lost, backlog })
@@ -70,11 +70,11 @@ impl AuditWatch {
 
     /// Keeps every other row.
     pub fn thin(&mut self) {
-        rows::thin(&mut self.lost);
-        rows::thin(&mut self.backlog);
+        time_series::thin(&mut self.lost);
+        time_series::thin(&mut self.backlog);
     }
 
-    /// All that was seen.
+    /// Everything recorded.
     pub fn end(mut self) -> AuditSeen {
         self.look();
         if let Some(lost) = self.lost.last_mut() {

@@ -1,28 +1,28 @@
-//! `SELinux`'s cache of decisions, as its own statistics tell.
+//! The recorder `avc`: the statistics of `SELinux`'s access vector cache.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use super::rows::{self, steps};
 use crate::protocol::AvcSeen;
+use crate::recorders::time_series::{self, steps};
 
 const STATISTICS: &str = "/sys/fs/selinux/avc/cache_stats";
-/// The columns of its lines, of which there is one for each processor.
+/// The columns of the statistics, which have a line for each processor.
 const COLUMNS: [&str; 6] = ["lookups", "hits", "misses", "allocations", "reclaims", "frees"];
-/// Longer than the statistics of any machine that we boot, in bytes.
+/// More bytes than the statistics have in any guest.
 const LONGEST: usize = 16 << 10;
 
 type Row = [u64; COLUMNS.len()];
 
 /// The statistics over time.
-pub struct AvcWatch {
+pub struct AvcRecorder {
     file: File,
     start: Row,
     rows: Vec<Row>,
 }
 
-impl AvcWatch {
+impl AvcRecorder {
     /// Begins; `None` where `SELinux` is off.
     pub fn begin() -> Option<Self> {
         let file = File::open(STATISTICS).ok()?;
@@ -38,10 +38,10 @@ impl AvcWatch {
 
     /// Keeps every other row.
     pub fn thin(&mut self) {
-        rows::thin(&mut self.rows);
+        time_series::thin(&mut self.rows);
     }
 
-    /// All that was seen.
+    /// Everything recorded.
     pub fn end(self) -> AvcSeen {
         let series: BTreeMap<_, _> = COLUMNS
             .iter()
@@ -62,7 +62,7 @@ fn read(file: &File) -> Option<Row> {
     sum(&String::from_utf8_lossy(&text[..length]))
 }
 
-/// The sum of all processors' lines, which follow a line of headings.
+/// The sum over all processors' lines, below the line of headings.
 fn sum(text: &str) -> Option<Row> {
     let mut lines = text.lines();
     lines.next().filter(|headings| headings.split_whitespace().eq(COLUMNS))?;

@@ -1,79 +1,79 @@
-//! Which process has the processor.
+//! The recorder `cpu`: which process had the processor for how long.
 //!
-//! How long a process ran, the kernel knows to the nanosecond; where it keeps an exact clock of that
-//! for each process, reading it is one short system call. What a process had that ended between two
-//! rows, the kernel tells at its end, up to the last tick of its clock. What comes after that tick is
-//! known for all that ended in a row together, where a process that runs when no other wants to tells
-//! how long nobody did; it is split by the number of ends. How the sum is split between programs and the kernel, it only
-//! samples, at each tick of its clock.
+//! The kernel knows to the nanosecond how long a process ran. If it keeps an exact clock of that
+//! for each process, reading it is one short system call. For a process that ended between two
+//! rows, the kernel reports the time up to its last tick at the end of the process. The time after
+//! that tick is known only for all processes together that ended in a row, and only if an
+//! idle-priority process shows how long no other ran; it is split by the number of ends. The kernel
+//! merely samples how much of the sum was in programs and in the kernel, at each tick.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::ops::RangeInclusive;
 use std::os::unix::fs::FileExt;
 
-use super::exits::{Exit, Exits};
-use super::rows::{self, steps, whole};
-use crate::cputime::clock_of_process;
-use crate::place::Place;
+use crate::machine::Machine;
+use crate::processes::cpu_clocks::clock_of_process;
 use crate::protocol::CpuSeen;
+use crate::recorders::taskstats::{Taskstats, ThreadExit};
+use crate::recorders::time_series::{self, steps, whole};
 use rustix::thread::gettid;
 
-/// Who has a name in the series; the others are summed.
+/// How many names the series has; the others are summed.
 const SHOWN: usize = 16;
 const OTHERS: &str = "(others)";
 /// The probe's own name.
 const PROBE: &str = "hardcost-probe";
-/// The kernel's ticks that `/proc/stat` counts in, in nanoseconds.
+/// The unit of `/proc/stat`, in nanoseconds.
 const TICK: u64 = 10_000_000;
-/// How many rows share a look at what is only sampled: it is a long file.
+/// Rows from one reading of the sampled times to the next: the file is long.
 const EVERY: usize = 5;
 
 /// A process.
 struct Process {
-    /// What it had when the watch began.
+    /// How long it had run when the recording began.
     before: u64,
-    /// What it had when it was last looked at.
+    /// How long it had run at the last look.
     had: u64,
-    /// What its threads had that have ended.
+    /// How long its ended threads had run.
     ended: u64,
     name: String,
     is_idle: bool,
-    /// Whether it was born during the watch, and may still become another program.
+    /// Whether it was born during the recording, and may still execute another program.
     is_young: bool,
     looks: u32,
     is_alive: bool,
 }
 
-/// What became of processes since the row before.
+/// What happened since the row before.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Row {
-    /// What each had.
+    /// How long each process ran.
     had: Vec<(i32, u64)>,
-    /// The processes of threads that ended.
+    /// The processes of ended threads.
     ended: Vec<i32>,
 }
 
 /// The processor over time.
-pub struct CpuWatch {
-    exits: Option<Exits>,
+pub struct CpuRecorder {
+    exits: Option<Taskstats>,
     newest: Option<File>,
     last: i32,
     processes: BTreeMap<i32, Process>,
     rows: Vec<Row>,
-    /// When each row was taken, by the clock that processes' times are of.
+    /// When each row was taken, by the same clock as the processes' times.
     moments: Vec<u64>,
     started: std::time::Instant,
     sampled: (u64, u64),
     samples: Vec<(u64, u64)>,
 }
 
-impl CpuWatch {
-    /// Begins. To know what processes had that end between two rows takes a setting of the kernel,
-    /// which is not touched on a machine that others use too.
-    pub fn begin(place: Place) -> Self {
-        let mut watch = Self {
-            exits: (place == Place::Guest).then(Exits::listen).flatten(),
+impl CpuRecorder {
+    /// Begins. Knowing the times of processes that end between two rows needs a setting of the
+    /// kernel, which is not changed on a machine that others use too.
+    pub fn begin(machine: Machine) -> Self {
+        let mut recorder = Self {
+            exits: (machine == Machine::Guest).then(Taskstats::listen).flatten(),
             newest: File::open("/proc/loadavg").ok(),
             last: 0,
             processes: BTreeMap::new(),
@@ -83,29 +83,29 @@ impl CpuWatch {
             sampled: sampled(),
             samples: Vec::new(),
         };
-        watch.last = watch.newest_id().unwrap_or(0);
+        recorder.last = recorder.newest_id().unwrap_or(0);
         for pid in ids() {
             if let Some(had) = clock_of_process(pid) {
-                watch.processes.insert(pid, Process::new(pid, had));
+                recorder.processes.insert(pid, Process::new(pid, had));
             }
         }
-        watch
+        recorder
     }
 
     /// Takes a row.
     pub fn take(&mut self) {
         let mut row = Row::default();
-        for exit in self.exits.as_mut().map(Exits::take).unwrap_or_default() {
+        for exit in self.exits.as_mut().map(Taskstats::take).unwrap_or_default() {
             self.note(&exit, &mut row);
         }
         let newest = self.newest_id();
         let new = match newest {
             Some(newest) if newest >= self.last => self.last + 1..=newest,
-            Some(newest) => 1..=newest, // the kernel began to count from 1 again
+            Some(newest) => 1..=newest, // the kernel counts from 1 again
             None => RangeInclusive::new(1, 0),
         };
         self.last = newest.unwrap_or(self.last);
-        // Our own thread is the only one whose number the kernel takes for its process's.
+        // This thread is the only one that the kernel would take for its process by its number.
         let own = gettid().as_raw_nonzero().get();
         let is_new = |pid: &i32| *pid != own && !self.processes.contains_key(pid);
         for pid in new.filter(is_new).collect::<Vec<_>>() {
@@ -126,9 +126,9 @@ impl CpuWatch {
         self.samples.push(if looks { sampled() } else { before });
     }
 
-    /// Takes note of a thread that has ended.
-    fn note(&mut self, exit: &Exit, row: &mut Row) {
-        // A thread's end need not be its process's, even where nobody has looked at that yet.
+    /// Notes the end of a thread.
+    fn note(&mut self, exit: &ThreadExit, row: &mut Row) {
+        // Its process may live on, even if it was not looked at yet.
         let is_alive = exit.thread != exit.process;
         let new = || Process { is_alive, is_young: true, ..Process::new(exit.process, 0) };
         let process = self.processes.entry(exit.process).or_insert_with(new);
@@ -141,14 +141,14 @@ impl CpuWatch {
         process.add(exit.process, had, row);
     }
 
-    /// The number that was given to a process last.
+    /// The last process id that the kernel gave.
     fn newest_id(&self) -> Option<i32> {
         let mut text = [0; 128];
         let length = self.newest.as_ref()?.read_at(&mut text, 0).ok()?;
         String::from_utf8_lossy(&text[..length]).split_whitespace().last()?.parse().ok()
     }
 
-    /// Keeps every other row, with what was in the row before it.
+    /// Drops every other row, after adding its content to the next one.
     pub fn thin(&mut self) {
         let mut before = Row::default();
         for (index, row) in self.rows.iter_mut().enumerate() {
@@ -159,12 +159,12 @@ impl CpuWatch {
                 row.ended.append(&mut before.ended);
             }
         }
-        rows::thin(&mut self.rows);
-        rows::thin(&mut self.moments);
-        rows::thin(&mut self.samples);
+        time_series::thin(&mut self.rows);
+        time_series::thin(&mut self.moments);
+        time_series::thin(&mut self.samples);
     }
 
-    /// All that was seen in so many nanoseconds.
+    /// Everything recorded in so many nanoseconds.
     pub fn end(mut self, nanoseconds: u64) -> CpuSeen {
         for (&pid, process) in self.processes.iter_mut().filter(|(_, process)| process.is_alive) {
             process.name = name(pid).unwrap_or(std::mem::take(&mut process.name));
@@ -197,9 +197,9 @@ impl CpuWatch {
         }
     }
 
-    /// Splits what is missing of each row among those that ended in it; how much that is.
+    /// Splits each row's missing time among the processes that ended in it. Returns the sum.
     ///
-    /// Nothing is missing that can be known where no process tells how long nobody ran.
+    /// It is known only if an idle-priority process shows how long no other ran.
     fn split(&mut self, processors: u64) -> u64 {
         let mut all = 0;
         if !self.processes.values().any(|process| process.is_idle) {
@@ -218,7 +218,7 @@ impl CpuWatch {
         all
     }
 
-    /// What those who had the most had from row to row, and the others together.
+    /// The times from row to row: of those that ran longest, and of the others together.
     fn series(
         &self,
         totals: &BTreeMap<String, u64>,
@@ -262,11 +262,11 @@ impl Process {
         }
     }
 
-    /// Takes note of what a living process has had.
+    /// Notes how long a living process has run.
     fn look(&mut self, pid: i32, had: u64, row: &mut Row) {
         self.add(pid, had, row);
         self.looks += 1;
-        // The longer it has its name, the less often is it asked for.
+        // The older its name, the less often is it looked up.
         if self.is_young && self.looks.is_power_of_two() {
             self.name = name(pid).unwrap_or(std::mem::take(&mut self.name));
             self.is_idle = is_idle(pid);
@@ -287,7 +287,7 @@ fn ids() -> Vec<i32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// What a process is called.
+/// The name of a process.
 fn name(pid: i32) -> Option<String> {
     if u32::try_from(pid) == Ok(std::process::id()) {
         return Some(PROBE.into());
@@ -296,12 +296,12 @@ fn name(pid: i32) -> Option<String> {
     Some(short(text.trim_end())).filter(|name| !name.is_empty())
 }
 
-/// A name without what tells one thread of the kernel from its like, as in `kworker/0:1`.
+/// A name without what distinguishes similar threads of the kernel, as in `kworker/0:1`.
 fn short(name: &str) -> String {
     name.split('/').next().unwrap_or(name).to_owned()
 }
 
-/// Whether a process runs only when no other wants to.
+/// Whether a process has the scheduling policy for idle work.
 fn is_idle(pid: i32) -> bool {
     // SAFETY: touches no memory.
     unsafe { libc::sched_getscheduler(pid) == libc::SCHED_IDLE }
@@ -312,7 +312,7 @@ fn processors() -> u64 {
     std::thread::available_parallelism().map_or(1, |number| number.get() as u64)
 }
 
-/// What programs and the kernel had on all processors, in nanoseconds, as sampled.
+/// How long programs and the kernel ran on all processors, in nanoseconds; sampled.
 fn sampled() -> (u64, u64) {
     let text = fs::read_to_string("/proc/stat").unwrap_or_default();
     let first = text.lines().next().unwrap_or_default();
@@ -332,20 +332,20 @@ mod tests {
 
     use rustix::process::Pid;
 
-    use super::{CpuWatch, Exit, Process, Row, short};
-    use crate::place::Place;
+    use super::{CpuRecorder, Process, Row, ThreadExit, short};
+    use crate::machine::Machine;
 
     #[test]
     fn what_runs_is_known_by_its_name() {
-        let mut watch = CpuWatch::begin(Place::Host);
+        let mut recorder = CpuRecorder::begin(Machine::Host);
         let script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
         let mut shell = Command::new("sh").args(["-c", script]).spawn().expect("a shell");
         for _ in 0..200 {
             std::thread::sleep(std::time::Duration::from_millis(2));
-            watch.take();
+            recorder.take();
         }
-        let rows = watch.rows.len();
-        let seen = watch.end(1_000_000_000);
+        let rows = recorder.rows.len();
+        let seen = recorder.end(1_000_000_000);
         shell.wait().expect("ended");
         assert!(seen.processes["sh"] > 1_000_000, "{seen:?}");
         assert!(seen.series.values().all(|line| line.len() == rows));
@@ -354,42 +354,42 @@ mod tests {
 
     #[test]
     fn a_process_lives_on_whose_thread_ended_before_it_was_looked_at() {
-        let mut watch = CpuWatch::begin(Place::Host);
+        let mut recorder = CpuRecorder::begin(Machine::Host);
         let mut nap = Command::new("sleep").arg("60").spawn().expect("starts");
         let pid = Pid::from_child(&nap).as_raw_nonzero().get();
-        let of = |thread| Exit { thread, process: pid, name: "nap".into(), ran: 1 };
-        watch.note(&of(pid + 1), &mut Row::default());
-        watch.take();
-        assert!(watch.processes[&pid].is_alive && watch.processes[&pid].looks > 0);
+        let of = |thread| ThreadExit { thread, process: pid, name: "nap".into(), ran: 1 };
+        recorder.note(&of(pid + 1), &mut Row::default());
+        recorder.take();
+        assert!(recorder.processes[&pid].is_alive && recorder.processes[&pid].looks > 0);
         nap.kill().and_then(|()| nap.wait()).expect("killed");
-        watch.processes.remove(&pid);
-        watch.note(&of(pid), &mut Row::default());
-        assert!(!watch.processes[&pid].is_alive);
+        recorder.processes.remove(&pid);
+        recorder.note(&of(pid), &mut Row::default());
+        assert!(!recorder.processes[&pid].is_alive);
     }
 
     #[test]
     fn rows_that_are_dropped_leave_what_was_in_them() {
-        let mut watch = CpuWatch::begin(Place::Host);
+        let mut recorder = CpuRecorder::begin(Machine::Host);
         let row = |had: &[(i32, u64)], ended: &[i32]| Row { had: had.into(), ended: ended.into() };
-        watch.rows =
+        recorder.rows =
             vec![row(&[(1, 5)], &[3]), row(&[(1, 6)], &[]), row(&[(2, 7)], &[]), row(&[], &[])];
-        watch.thin();
-        assert_eq!(watch.rows, [row(&[(1, 6), (1, 5)], &[3]), row(&[(2, 7)], &[])]);
+        recorder.thin();
+        assert_eq!(recorder.rows, [row(&[(1, 6), (1, 5)], &[3]), row(&[(2, 7)], &[])]);
     }
 
     #[test]
     fn what_is_missing_of_a_row_is_split_by_the_number_of_ends() {
-        let mut watch = CpuWatch::begin(Place::Host);
+        let mut recorder = CpuRecorder::begin(Machine::Host);
         let process = |pid, is_idle| (pid, Process { is_idle, ..Process::new(pid, 0) });
-        watch.processes = [process(-1, true), process(-2, false), process(-3, false)].into();
+        recorder.processes = [process(-1, true), process(-2, false), process(-3, false)].into();
         let first = Row { had: vec![(-1, 40), (-2, 10)], ended: vec![-2, -3] };
         let second = Row { had: vec![(-1, 90)], ended: vec![] };
-        (watch.rows, watch.moments) = (vec![first, second], vec![100, 200]);
-        assert_eq!(watch.split(1), 50);
-        assert_eq!((watch.processes[&-2].had, watch.processes[&-3].had), (25, 25));
-        assert_eq!(watch.rows[1].had, [(-1, 90)]);
-        watch.processes.remove(&-1);
-        assert_eq!(watch.split(1), 0);
+        (recorder.rows, recorder.moments) = (vec![first, second], vec![100, 200]);
+        assert_eq!(recorder.split(1), 50);
+        assert_eq!((recorder.processes[&-2].had, recorder.processes[&-3].had), (25, 25));
+        assert_eq!(recorder.rows[1].had, [(-1, 90)]);
+        recorder.processes.remove(&-1);
+        assert_eq!(recorder.split(1), 0);
     }
 
     #[test]

@@ -1,58 +1,63 @@
-//! Watching the system while other things are done, for instruments that ride along.
+//! Recorders: a thread that observes the system while requests are done.
 //!
-//! A thread of the probe takes a row of each thing watched at equal distances of the guest's clock.
-//! What that takes is reported with what was seen.
+//! It takes a row of each recorder at equal distances of the guest's clock. Its own processor time
+//! is reported with the rows. A recorder waits for nothing, and changes no process.
+//!
+//! `cpu`, `audit_queue` and `avc` are the recorders. `taskstats` gives `cpu` the times of threads
+//! that have ended. `time_series` thins out rows, `epoch` is the time from which they count.
 
-mod audit;
+mod audit_queue;
 mod avc;
 mod cpu;
-mod exits;
-mod rows;
+mod epoch;
+mod taskstats;
+mod time_series;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use self::audit::AuditWatch;
-use self::avc::AvcWatch;
-use self::cpu::CpuWatch;
-use self::rows::{MOST, whole};
+use self::audit_queue::AuditQueueRecorder;
+use self::avc::AvcRecorder;
+use self::cpu::CpuRecorder;
+pub use self::epoch::RecordingEpoch;
+use self::time_series::{MOST, whole};
 use crate::clock::{Clock, Tsc};
-use crate::cputime::clock_of_thread;
 use crate::error::{Error, Result};
-use crate::place::Place;
+use crate::machine::Machine;
+use crate::processes::cpu_clocks::clock_of_thread;
 use crate::protocol::{WatchedAnswer, What};
 
-/// The shortest distance between rows: what a row takes is a good part of less.
+/// The shortest distance between rows: a row takes a good part of less.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// A watch that goes on.
-pub struct Watch {
-    /// What the time-stamp counter said when it began.
+/// A recording.
+pub struct Recording {
+    /// The time-stamp counter when it began.
     pub epoch: u64,
     is_over: Arc<AtomicBool>,
     thread: JoinHandle<WatchedAnswer>,
 }
 
-impl Watch {
-    /// Begins to watch.
-    pub fn begin(what: &[What], period: u64, place: Place) -> Result<Self> {
+impl Recording {
+    /// Begins to record.
+    pub fn begin(what: &[What], period: u64, machine: Machine) -> Result<Self> {
         let period = Duration::from_nanos(period);
         if period < SHORTEST {
             return Err(Error::Other(format!("rows {period:?} apart are too many")));
         }
-        // Finding where the kernel keeps its queue takes longer than many a thing to be watched.
-        let audit = what.contains(&What::Audit).then(AuditWatch::begin).flatten();
+        // Before the epoch: finding the queue's address takes longer than many requests.
+        let audit = what.contains(&What::Audit).then(AuditQueueRecorder::begin).flatten();
         let epoch = Tsc::now();
-        let watcher = Watcher::new(what, audit, epoch, period, place);
+        let recorder = RecorderThread::new(what, audit, epoch, period, machine);
         let is_over = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&is_over);
-        let thread = thread::spawn(move || watcher.run(&flag));
+        let thread = thread::spawn(move || recorder.run(&flag));
         Ok(Self { epoch, is_over, thread })
     }
 
-    /// Ends it and tells what was seen.
+    /// Ends the recording, and returns the rows.
     pub fn end(self) -> Result<WatchedAnswer> {
         self.is_over.store(true, Ordering::SeqCst);
         self.thread.thread().unpark();
@@ -60,52 +65,52 @@ impl Watch {
     }
 }
 
-/// What the thread has.
-struct Watcher {
+/// The state of the thread.
+struct RecorderThread {
     epoch: u64,
     start: Instant,
     period: Duration,
     times: Vec<u64>,
-    cpu: Option<CpuWatch>,
-    audit: Option<AuditWatch>,
-    avc: Option<AvcWatch>,
+    cpu: Option<CpuRecorder>,
+    audit: Option<AuditQueueRecorder>,
+    avc: Option<AvcRecorder>,
 }
 
-impl Watcher {
+impl RecorderThread {
     fn new(
         what: &[What],
-        audit: Option<AuditWatch>,
+        audit: Option<AuditQueueRecorder>,
         epoch: u64,
         period: Duration,
-        place: Place,
+        machine: Machine,
     ) -> Self {
         Self {
             epoch,
             start: Instant::now(),
             period,
             times: Vec::new(),
-            cpu: what.contains(&What::Cpu).then(|| CpuWatch::begin(place)),
+            cpu: what.contains(&What::Cpu).then(|| CpuRecorder::begin(machine)),
             audit,
-            avc: what.contains(&What::Avc).then(AvcWatch::begin).flatten(),
+            avc: what.contains(&What::Avc).then(AvcRecorder::begin).flatten(),
         }
     }
 
-    /// Takes rows until it is over, and one at the end.
+    /// Takes rows until the recording is over, and one at the end.
     fn run(mut self, is_over: &AtomicBool) -> WatchedAnswer {
         let mut next = self.start;
         loop {
             next += self.period;
             wait(next, is_over);
-            // Read first: a row that was begun too early must not be the last.
+            // Before the row, so that the last row begins after the end.
             let last = is_over.load(Ordering::SeqCst);
             self.take();
             if last {
-                return self.tell();
+                return self.finish();
             }
             if self.times.len() >= MOST {
                 self.thin();
             }
-            // Rows that could not be taken in time are left out.
+            // Rows that are already late are left out.
             while next + self.period < Instant::now() {
                 next += self.period;
             }
@@ -114,21 +119,21 @@ impl Watcher {
 
     fn take(&mut self) {
         self.times.push(Tsc::now().wrapping_sub(self.epoch));
-        self.cpu.iter_mut().for_each(CpuWatch::take);
-        self.audit.iter_mut().for_each(AuditWatch::take);
-        self.avc.iter_mut().for_each(AvcWatch::take);
+        self.cpu.iter_mut().for_each(CpuRecorder::take);
+        self.audit.iter_mut().for_each(AuditQueueRecorder::take);
+        self.avc.iter_mut().for_each(AvcRecorder::take);
     }
 
-    /// Keeps every other row, and takes half as many from now on.
+    /// Drops every other row, and doubles the distance from now on.
     fn thin(&mut self) {
-        rows::thin(&mut self.times);
-        self.cpu.iter_mut().for_each(CpuWatch::thin);
-        self.audit.iter_mut().for_each(AuditWatch::thin);
-        self.avc.iter_mut().for_each(AvcWatch::thin);
+        time_series::thin(&mut self.times);
+        self.cpu.iter_mut().for_each(CpuRecorder::thin);
+        self.audit.iter_mut().for_each(AuditQueueRecorder::thin);
+        self.avc.iter_mut().for_each(AvcRecorder::thin);
         self.period *= 2;
     }
 
-    fn tell(self) -> WatchedAnswer {
+    fn finish(self) -> WatchedAnswer {
         let nanoseconds = whole(self.start.elapsed());
         let ticks = Tsc::now().wrapping_sub(self.epoch);
         let own = clock_of_thread();
@@ -139,13 +144,13 @@ impl Watcher {
             times: self.times,
             own,
             cpu: self.cpu.map(|cpu| cpu.end(nanoseconds)),
-            audit: self.audit.map(AuditWatch::end),
-            avc: self.avc.map(AvcWatch::end),
+            audit: self.audit.map(AuditQueueRecorder::end),
+            avc: self.avc.map(AvcRecorder::end),
         }
     }
 }
 
-/// Waits until then, or until it is over.
+/// Waits until that time, or until the recording is over.
 #[expect(clippy::disallowed_methods, reason = "it is a thread of its own")]
 fn wait(until: Instant, is_over: &AtomicBool) {
     while !is_over.load(Ordering::SeqCst) {
@@ -162,15 +167,15 @@ mod tests {
     use std::thread::sleep;
     use std::time::Duration;
 
-    use super::{Watch, What};
-    use crate::place::Place;
+    use super::{Recording, What};
+    use crate::machine::Machine;
 
     #[test]
     fn rows_are_taken_until_the_end_and_their_cost_is_told() {
-        let watch =
-            Watch::begin(&[What::Cpu, What::Avc], 1_000_000, Place::Host).expect("a thread");
+        let recording =
+            Recording::begin(&[What::Cpu, What::Avc], 1_000_000, Machine::Host).expect("a thread");
         sleep(Duration::from_millis(30));
-        let seen = watch.end().expect("seen");
+        let seen = recording.end().expect("seen");
         assert!(seen.times.len() > 1 && seen.times.is_sorted());
         assert!(seen.nanoseconds >= 30_000_000 && seen.ticks > 0);
         assert!(seen.own > 0 && seen.own < seen.nanoseconds);
@@ -181,6 +186,6 @@ mod tests {
 
     #[test]
     fn rows_too_close_to_each_other_are_refused() {
-        assert!(Watch::begin(&[], 1000, Place::Host).is_err());
+        assert!(Recording::begin(&[], 1000, Machine::Host).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! What threads had of the processor when they ended, as the kernel tells (`taskstats`).
+//! How long threads had run when they ended, as the kernel reports it (`taskstats`).
 //!
 //! Sources: `linux/taskstats.h`, `linux/genetlink.h`, and the kernel's `accounting/taskstats.rst`.
 
@@ -12,33 +12,33 @@ use rustix::net::{
     sockopt,
 };
 
-/// Has the kernel count how long each thread that is born from now on runs.
+/// Lets the kernel count how long each new thread runs.
 const SWITCH: &str = "/proc/sys/kernel/task_delayacct";
 const PROCESSORS: &str = "/sys/devices/system/cpu/possible";
-/// How much the kernel may have on the way to us, in bytes.
+/// The size of the socket's receive buffer, in bytes.
 const BUFFER: usize = 16 << 20;
 
 const REQUEST: u16 = 1;
 const ERROR: u16 = 2;
-/// Lengths of the headers: of a message, of one of the generic family, of an attribute.
+/// Lengths of headers: of a message, of the generic family, of an attribute.
 const MESSAGE: usize = 16;
 const GENERIC: usize = 4;
 const ATTRIBUTE: usize = 4;
-/// The kernel's directory of families: its own number, the question, name and number as attributes.
+/// The kernel's directory of families: its number, its command, and the attributes for id and name.
 const CONTROLLER: u16 = 16;
 const GET_FAMILY: u8 = 3;
 const FAMILY_ID: u16 = 1;
 const FAMILY_NAME: u16 = 2;
-/// The family's request, and the attribute that names processors to listen to.
+/// The family's command, and the attribute that names the processors to listen to.
 const GET: u8 = 1;
 const REGISTER: u16 = 3;
-/// Of an answer: what belongs to one thread, and in it the numbers.
+/// In an answer: the attribute of one thread, and in it that of the numbers.
 const OF_THREAD: u16 = 4;
 const NUMBERS: u16 = 3;
-/// A sequence number, which nobody looks at.
+/// A sequence number; it is not compared.
 const SEQUENCE: u32 = 1;
 
-/// Where things stand among the numbers of version 12 and later, in bytes.
+/// Offsets in the numbers of version 12 and later, in bytes.
 const VERSION: u16 = 12;
 const RUN: usize = 72;
 const NAME: usize = 80;
@@ -48,26 +48,26 @@ const PROCESS: usize = 368;
 
 /// A thread that has ended.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Exit {
+pub struct ThreadExit {
     /// The thread.
     pub thread: i32,
     /// The process that it belonged to.
     pub process: i32,
-    /// What it was called in the end.
+    /// Its last name.
     pub name: String,
-    /// How long it ran, in nanoseconds; 0 if it is older than the watch.
+    /// How long it ran, in nanoseconds; 0 if it is older than the recording.
     pub ran: u64,
 }
 
-/// The kernel's news of threads that end.
-pub struct Exits {
+/// A socket to which the kernel reports ends of threads.
+pub struct Taskstats {
     socket: OwnedFd,
     buffer: Box<[u8]>,
     before: Option<String>,
 }
 
-impl Exits {
-    /// Listens from now on; `None` where the kernel does not tell us.
+impl Taskstats {
+    /// Listens from now on; `None` if the kernel does not allow this.
     pub fn listen() -> Option<Self> {
         let processors = fs::read_to_string(PROCESSORS).ok()?;
         let flags = SocketFlags::CLOEXEC;
@@ -83,7 +83,7 @@ impl Exits {
         Some(exits)
     }
 
-    /// The number of the family; it is asked for by name.
+    /// The number of the family, looked up by name.
     fn family(&mut self) -> io::Result<Option<u16>> {
         self.send(CONTROLLER, GET_FAMILY, FAMILY_NAME, &text("TASKSTATS"))?;
         let (length, _) = recv(&self.socket, &mut self.buffer[..], RecvFlags::empty())?;
@@ -111,8 +111,8 @@ impl Exits {
         Ok(())
     }
 
-    /// The threads that have ended since the last time; does not wait.
-    pub fn take(&mut self) -> Vec<Exit> {
+    /// The threads that ended since the last call; does not wait.
+    pub fn take(&mut self) -> Vec<ThreadExit> {
         let mut found = Vec::new();
         while let Ok((length, _)) = recv(&self.socket, &mut self.buffer[..], RecvFlags::DONTWAIT) {
             found.extend(messages(&self.buffer[..length]));
@@ -121,22 +121,22 @@ impl Exits {
     }
 }
 
-impl Drop for Exits {
+impl Drop for Taskstats {
     fn drop(&mut self) {
         if let Some(before) = &self.before {
-            // What could be set can be set back.
+            // Setting it back can't fail where setting it worked.
             let _ = fs::write(SWITCH, before.trim());
         }
     }
 }
 
-/// A text as the kernel takes it, with its end.
+/// A text as the kernel takes it, with a zero at its end.
 fn text(text: &str) -> Vec<u8> {
     text.bytes().chain([0]).collect()
 }
 
-/// The threads that a datagram tells of.
-fn messages(mut datagram: &[u8]) -> Vec<Exit> {
+/// The threads in a datagram.
+fn messages(mut datagram: &[u8]) -> Vec<ThreadExit> {
     let mut found = Vec::new();
     while let Some(length) = datagram.first_chunk().map(|&length| u32::from_ne_bytes(length)) {
         let length = usize::try_from(length).unwrap_or(usize::MAX);
@@ -154,12 +154,12 @@ fn messages(mut datagram: &[u8]) -> Vec<Exit> {
     found
 }
 
-/// The attributes in a message or in another attribute: kind and value.
+/// The attributes in a message or in another attribute, as kind and value.
 fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let header: [u8; ATTRIBUTE] = *bytes.first_chunk()?;
         let length = usize::from(u16::from_ne_bytes([header[0], header[1]]));
-        // The two highest bits say how the value is written.
+        // The two highest bits are flags.
         let kind = u16::from_ne_bytes([header[2], header[3]]) & 0x3fff;
         let value = bytes.get(ATTRIBUTE..length)?;
         bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
@@ -167,19 +167,24 @@ fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     })
 }
 
-/// A thread's end out of its numbers.
-fn exit(numbers: &[u8]) -> Option<Exit> {
+/// The end of a thread, from its numbers.
+fn exit(numbers: &[u8]) -> Option<ThreadExit> {
     let version = u16::from_ne_bytes(*numbers.first_chunk()?);
     let at = |place: usize| Some(i32::from_ne_bytes(*numbers.get(place..)?.first_chunk()?));
     let ran = u64::from_ne_bytes(*numbers.get(RUN..)?.first_chunk()?);
     let name = numbers.get(NAME..NAME + NAME_LENGTH)?.split(|&byte| byte == 0).next()?;
     let name = String::from_utf8_lossy(name).into_owned();
-    (version >= VERSION).then_some(Exit { thread: at(THREAD)?, process: at(PROCESS)?, name, ran })
+    (version >= VERSION).then_some(ThreadExit {
+        thread: at(THREAD)?,
+        process: at(PROCESS)?,
+        name,
+        ran,
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Exit, messages};
+    use super::{ThreadExit, messages};
 
     fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
         let length = u16::try_from(4 + value.len()).expect("short");
@@ -204,7 +209,7 @@ mod tests {
 
     #[test]
     fn an_end_is_read_once_for_the_thread_and_not_for_its_process() {
-        let expected = Exit { thread: 7, process: 6, name: "cat".into(), ran: 123_456 };
+        let expected = ThreadExit { thread: 7, process: 6, name: "cat".into(), ran: 123_456 };
         assert_eq!(messages(&message(13)), [expected]);
         assert_eq!(messages(&[message(13), message(12)].concat()).len(), 2);
     }

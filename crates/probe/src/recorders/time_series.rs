@@ -1,11 +1,11 @@
-//! Rows that do not grow without end.
+//! Rows of a time series, of which every other one is dropped when there are too many.
 
 use std::time::Duration;
 
-/// With so many rows every other one is dropped.
+/// The number of rows at which every other one is dropped.
 pub const MOST: usize = 2048;
 
-/// Drops the first of each two rows. What stands in a row is a state, or counts from the beginning.
+/// Drops the first of each two rows. A row holds a state, or counts from the begin.
 pub fn thin<T>(rows: &mut Vec<T>) {
     let mut index = 0;
     rows.retain(|_| {
@@ -20,7 +20,7 @@ pub fn steps(start: u64, numbers: &[u64]) -> Vec<u64> {
     numbers.iter().zip(before).map(|(now, before)| now.saturating_sub(*before)).collect()
 }
 
-/// A length of time in nanoseconds.
+/// A duration in nanoseconds.
 pub fn whole(length: Duration) -> u64 {
     u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Users and groups, as `/etc/passwd` and `/etc/group` name them.
+//! Users and groups, from `/etc/passwd` and `/etc/group`.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -15,15 +15,15 @@ pub struct Account {
     pub uid: u32,
     /// The id of the user's own group.
     pub gid: u32,
-    /// The ids of all groups that the user is in, the own one first.
+    /// The ids of all the user's groups, the own one first.
     pub groups: Vec<u32>,
     /// The home directory.
     pub home: String,
 }
 
-/// Looks a user up.
+/// Finds a user.
 ///
-/// The lists are read but once: a service that hangs may keep us from opening files.
+/// The files are read only once: a service that hangs may later block the opening of files.
 pub fn find(name: &str) -> Result<Account> {
     static LISTS: OnceLock<(String, String)> = OnceLock::new();
     if LISTS.get().is_none() {
@@ -60,7 +60,7 @@ fn account(name: &str, users: &str, groups: &str) -> Option<Account> {
     let (uid, gid) = (fields[2].parse().ok()?, fields[3].parse().ok()?);
     let mut ids = vec![gid];
     for group in lines(groups).filter(|fields| fields.len() > 3) {
-        // Such as the line `+:::`, which has others looked up elsewhere.
+        // Such as the line `+:::`, by which other sources are looked up.
         let Ok(id) = group[2].parse() else { continue };
         if !ids.contains(&id) && group[3].split(',').any(|member| member == name) {
             ids.push(id);

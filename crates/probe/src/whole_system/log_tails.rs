@@ -1,18 +1,18 @@
-//! The ends of files, to explain what went wrong.
+//! The ends of log files, which explain failures.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// The end of each of several files' text, by path.
-pub type Logs = BTreeMap<String, String>;
+/// The ends of several files as text, by path.
+pub type LogTails = BTreeMap<String, String>;
 
-/// How much of a log's end is reported, in bytes.
+/// How many bytes of a log's end are reported.
 pub const SHOWN: u64 = 8 << 10;
-/// How much is read of a file that does not say how long it is, such as those of `/proc`.
+/// How many bytes are read of a file that shows no size, such as those of `/proc`.
 const MOST: u64 = 4 << 20;
 
-/// The last `most` bytes of a file, and how many it has.
+/// The last `most` bytes of a file, and its size.
 pub fn tail(path: &str, most: u64) -> io::Result<(Vec<u8>, u64)> {
     let mut file = File::open(path)?;
     let size = file.metadata()?.len();
@@ -21,14 +21,14 @@ pub fn tail(path: &str, most: u64) -> io::Result<(Vec<u8>, u64)> {
     file.seek(SeekFrom::Start(skipped))?;
     file.take(MOST.max(most)).read_to_end(&mut bytes)?;
     let read = bytes.len() as u64;
-    // The file may have grown, or may not have shown its size.
+    // The file may have grown, or shown no size.
     let surplus = usize::try_from(read.saturating_sub(most)).unwrap_or(0);
     bytes.drain(..surplus);
     Ok((bytes, skipped + read))
 }
 
-/// The same as text, as far as there is any.
-pub fn add(logs: &mut Logs, path: &str) {
+/// Adds a file's end as text, if the file can be read.
+pub fn add(logs: &mut LogTails, path: &str) {
     if let Ok((bytes, _)) = tail(path, SHOWN) {
         logs.insert(path.to_owned(), String::from_utf8_lossy(&bytes).into_owned());
     }
@@ -36,7 +36,7 @@ pub fn add(logs: &mut Logs, path: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Logs, add, tail};
+    use super::{LogTails, add, tail};
 
     #[test]
     fn the_end_of_a_file_is_told_with_its_size() {
@@ -45,7 +45,7 @@ mod tests {
         std::fs::write(&path, "0123456789").expect("room");
         assert_eq!(tail(&path, 3).expect("there"), (b"789".to_vec(), 10));
         assert_eq!(tail(&path, 99).expect("there"), (b"0123456789".to_vec(), 10));
-        let mut logs = Logs::new();
+        let mut logs = LogTails::new();
         add(&mut logs, &path);
         add(&mut logs, "/no/such/file");
         assert_eq!(logs.into_iter().collect::<Vec<_>>(), [(path.clone(), "0123456789".into())]);

@@ -1,4 +1,5 @@
-//! A measured process that takes on an identity and becomes a program.
+//! A process that takes on an identity and then executes a program, prepared by the measured
+//! program.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -6,25 +7,25 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, ExitStatus};
 
 use hardcost_measured::channel::{Identity, Order, Program, Ready, Reply, User};
-use hardcost_measured::cputime::CpuTime;
+use hardcost_measured::cpu_time::CpuTime;
 use rustix::event::PollFlags;
 use rustix::process::{Pid, PidfdFlags, geteuid, pidfd_open};
 
-use super::accounts;
 use crate::error::{Context, Error, Result};
-use crate::measured::{self, Conversation};
-use crate::process::PATH;
-use crate::tree;
-use crate::wait::{Beside, Deadline, wait};
+use crate::processes::child_process::PATH;
+use crate::processes::measured_program::{self, Conversation};
+use crate::processes::process_tree;
+use crate::processes::wait::{BackgroundSource, Deadline, wait};
+use crate::whole_system::accounts;
 
-/// A program as the system's own, in the top directory.
+/// A program that runs as root, in the top directory.
 pub fn of_system(argv: &[String]) -> Result<Program> {
     of_user(argv, "root", &BTreeMap::new())
 }
 
-/// A program of a user, who is looked up.
+/// A program that runs as a user.
 ///
-/// Who is not root can only be who he is: then `root` means that one.
+/// If the probe is not root, it can only be its own user: `root` then means that one.
 pub fn of_user(argv: &[String], user: &str, extra: &BTreeMap<String, String>) -> Result<Program> {
     if argv.is_empty() {
         return Err(Error::Other("a program without a name".into()));
@@ -46,11 +47,11 @@ pub fn of_user(argv: &[String], user: &str, extra: &BTreeMap<String, String>) ->
     })
 }
 
-/// A process that is prepared to become a program, or has become it.
-pub struct Process {
+/// A process that is prepared to execute a program, or has executed it.
+pub struct ProgramProcess {
     child: Child,
     conversation: Conversation,
-    /// Readable once it has ended.
+    /// Readable once the process has ended.
     pub ended: OwnedFd,
     /// Its audit session; `None` where it has none.
     pub session: Option<u32>,
@@ -58,26 +59,26 @@ pub struct Process {
     pub used: CpuTime,
 }
 
-impl Process {
-    /// Starts the process, which writes to the two descriptors; returns when all but the program
-    /// itself is prepared.
+impl ProgramProcess {
+    /// Starts the process with these outputs, and waits until all but the program itself is
+    /// prepared.
     pub fn prepare(
         program: Program,
         (stdout, stderr): (OwnedFd, OwnedFd),
-        beside: &mut dyn Beside,
+        background: &mut dyn BackgroundSource,
         deadline: Deadline,
     ) -> Result<Self> {
-        let (mut command, conversation) = measured::process()?;
+        let (mut command, conversation) = measured_program::command()?;
         command.stdout(stdout).stderr(stderr).env_clear();
         let child = command.spawn().context(|| "starting a process".into())?;
-        // The command holds the outputs' other ends, which must close when the program ends.
+        // The command holds the write ends of the outputs, which must close when the program ends.
         drop(command);
         let pid = Pid::from_child(&child);
         let ended = pidfd_open(pid, PidfdFlags::empty()).context(|| "a process".into())?;
         let used = CpuTime::default();
         let mut process = Self { child, conversation, ended, session: None, used };
-        process.conversation.tell(&Order::Become(program))?;
-        match process.hear(beside, deadline)? {
+        process.conversation.send(&Order::Become(program))?;
+        match process.receive(background, deadline)? {
             Some(Reply::Ready(Ready { identity: Identity { session, .. }, used })) => {
                 Ok(Self { session, used, ..process })
             }
@@ -85,25 +86,29 @@ impl Process {
         }
     }
 
-    /// Lets it become the program.
+    /// Lets the process execute the program.
     pub fn go(&mut self) -> Result<()> {
-        self.conversation.tell(&Order::Go)
+        self.conversation.send(&Order::Go)
     }
 
-    /// Waits until it has become the program; that it could not is an error.
-    pub fn begun(&mut self, beside: &mut dyn Beside, deadline: Deadline) -> Result<()> {
-        match self.hear(beside, deadline)? {
+    /// Waits until the process has executed the program. A failure to do so is an error.
+    pub fn begun(
+        &mut self,
+        background: &mut dyn BackgroundSource,
+        deadline: Deadline,
+    ) -> Result<()> {
+        match self.receive(background, deadline)? {
             None => Ok(()),
             Some(other) => Err(self.abandon(format!("a process said {other:?} out of turn"))),
         }
     }
 
-    /// Why it could not become the program, once it has ended.
+    /// The reason why the process could not execute the program, once it has ended.
     pub fn failure(&mut self) -> Result<()> {
-        self.conversation.hear().map(drop)
+        self.conversation.receive().map(drop)
     }
 
-    /// Its process.
+    /// Its process id.
     pub fn pid(&self) -> Pid {
         Pid::from_child(&self.child)
     }
@@ -114,25 +119,29 @@ impl Process {
         self.child.wait().context(|| "waiting for a program".into())
     }
 
-    /// Kills it and all that came of it, and reaps it.
+    /// Kills it with all its descendants, and reaps it.
     #[expect(clippy::disallowed_methods, reason = "it was killed")]
     pub fn kill(&mut self) {
-        tree::kill(self.pid());
+        process_tree::kill(self.pid());
         let _ = self.child.wait();
     }
 
-    /// Its next word; `None` if there will be none.
-    fn hear(&mut self, beside: &mut dyn Beside, deadline: Deadline) -> Result<Option<Reply>> {
-        let ready = wait(&[(self.conversation.as_fd(), PollFlags::IN)], beside, deadline);
-        let heard = match ready {
-            Ok(ready) if ready == [true] => self.conversation.hear(),
+    /// Its next reply; `None` if no more can come.
+    fn receive(
+        &mut self,
+        background: &mut dyn BackgroundSource,
+        deadline: Deadline,
+    ) -> Result<Option<Reply>> {
+        let ready = wait(&[(self.conversation.as_fd(), PollFlags::IN)], background, deadline);
+        let received = match ready {
+            Ok(ready) if ready == [true] => self.conversation.receive(),
             Ok(_) => Err(Error::Other("a program could not be started in time".into())),
             Err(error) => Err(error),
         };
-        if heard.is_err() {
+        if received.is_err() {
             self.kill();
         }
-        heard
+        received
     }
 
     fn abandon(&mut self, why: impl Display) -> Error {

@@ -1,4 +1,4 @@
-//! Whether a service answers.
+//! The readiness check: whether a service answers.
 
 use std::fs;
 use std::net::Ipv4Addr;
@@ -13,24 +13,24 @@ use rustix::net::{
     send, socket_with, sockopt,
 };
 
-use super::program::{self, Process};
 use crate::error::{Error, Result};
-use crate::outputs::{OUTPUT_LIMIT, Outputs, Woken};
+use crate::processes::outputs::{OUTPUT_LIMIT, Outputs, Wakeup};
+use crate::processes::wait::{BackgroundSource, Deadline, wait};
 use crate::protocol::ReadyJob;
-use crate::wait::{Beside, Deadline, wait};
+use crate::whole_system::program_process::{self, ProgramProcess};
 
-/// How long to wait before trying again: at first, and at most.
+/// How long to wait before the next attempt: at first, and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(64);
-/// How much a service may say before what is waited for, in bytes.
+/// How many bytes a service may send before the expected text.
 const MOST: usize = 1 << 20;
 
-/// How to tell that a service answers.
+/// How to check that a service answers.
 #[derive(Clone, Debug)]
-pub enum Ready {
-    /// It listens at a socket, and says what is expected.
-    Socket(Address, Talk),
-    /// A file is there, and holds a text.
+pub enum ReadinessCheck {
+    /// It listens at a socket, and sends what is expected.
+    Socket(Address, Exchange),
+    /// A file exists, and contains a text.
     File(String, Option<String>),
     /// A program ends with 0.
     Run(Vec<String>),
@@ -45,18 +45,18 @@ pub enum Address {
     Path(String),
 }
 
-/// What to say to a service, and what to hear.
+/// What to send to a service, and what it must send.
 #[derive(Clone, Debug, Default)]
-pub struct Talk {
+pub struct Exchange {
     send: String,
     expect: String,
 }
 
-impl Ready {
-    /// What the request says, as far as it makes sense.
+impl ReadinessCheck {
+    /// The check of a request, if that is valid.
     pub fn of(job: ReadyJob) -> Result<Self> {
         let talk =
-            Talk { send: job.send.unwrap_or_default(), expect: job.expect.unwrap_or_default() };
+            Exchange { send: job.send.unwrap_or_default(), expect: job.expect.unwrap_or_default() };
         let talks = !talk.send.is_empty() || !talk.expect.is_empty();
         match (job.tcp, job.unix, job.file, job.run) {
             (Some(port), None, None, None) => Ok(Self::Socket(Address::Port(port), talk)),
@@ -69,51 +69,58 @@ impl Ready {
         }
     }
 
-    /// Makes sure that nobody else is there already, who would answer in the service's place.
-    pub fn refuse_others(&self, beside: &mut dyn Beside, deadline: Deadline) -> Result<()> {
+    /// Checks that no other process listens there, which would answer in the service's place.
+    pub fn refuse_others(
+        &self,
+        background: &mut dyn BackgroundSource,
+        deadline: Deadline,
+    ) -> Result<()> {
         let Self::Socket(address, _) = self else { return Ok(()) };
-        match Talk::default().attempt(address, beside, deadline)? {
-            Ok(()) => Err(Error::Other(format!("{address} is taken: somebody else listens there"))),
+        match Exchange::default().attempt(address, background, deadline)? {
+            Ok(()) => {
+                Err(Error::Other(format!("{address} is taken: another program listens there")))
+            }
             Err(_) => Ok(()),
         }
     }
 
-    /// Waits until the service answers; how often it was tried. At the deadline: what kept it.
+    /// Waits until the service answers. Returns the number of attempts, or at the deadline why it
+    /// does not.
     pub fn wait(
         &self,
-        beside: &mut dyn Beside,
+        background: &mut dyn BackgroundSource,
         deadline: Deadline,
     ) -> Result<std::result::Result<u32, String>> {
         let mut pause = FIRST_PAUSE;
         for attempts in 1.. {
-            let why = match self.attempt(beside, deadline)? {
+            let why = match self.attempt(background, deadline)? {
                 Ok(()) => return Ok(Ok(attempts)),
                 Err(why) => why,
             };
             if deadline.is_over() {
                 return Ok(Err(why));
             }
-            wait(&[], beside, deadline.or_in(pause))?;
+            wait(&[], background, deadline.or_in(pause))?;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
         unreachable!("the numbers do not end")
     }
 
-    /// Tries once; what kept the service from answering. A service that died is an error.
+    /// Makes one attempt. Returns why the service does not answer. A dead service is an error.
     pub fn attempt(
         &self,
-        beside: &mut dyn Beside,
+        background: &mut dyn BackgroundSource,
         deadline: Deadline,
     ) -> Result<std::result::Result<(), String>> {
         match self {
-            Self::Socket(address, talk) => talk.attempt(address, beside, deadline),
+            Self::Socket(address, talk) => talk.attempt(address, background, deadline),
             Self::File(path, contains) => Ok(holds(path, contains.as_deref())),
-            Self::Run(argv) => succeeds(argv, beside, deadline),
+            Self::Run(argv) => succeeds(argv, background, deadline),
         }
     }
 }
 
-/// Whether a file is there and holds a text.
+/// Whether a file exists and contains a text.
 fn holds(path: &str, text: Option<&str>) -> std::result::Result<(), String> {
     let Some(text) = text else {
         return if Path::new(path).exists() { Ok(()) } else { Err(format!("there is no {path}")) };
@@ -122,7 +129,7 @@ fn holds(path: &str, text: Option<&str>) -> std::result::Result<(), String> {
     if has(&content, text) { Ok(()) } else { Err(format!("{path} does not hold {text:?}")) }
 }
 
-/// Whether a text is found among bytes.
+/// Whether bytes contain a text.
 fn has(bytes: &[u8], text: &str) -> bool {
     memchr::memmem::find(bytes, text.as_bytes()).is_some()
 }
@@ -130,14 +137,15 @@ fn has(bytes: &[u8], text: &str) -> bool {
 /// Whether a program ends with 0.
 fn succeeds(
     argv: &[String],
-    beside: &mut dyn Beside,
+    background: &mut dyn BackgroundSource,
     deadline: Deadline,
 ) -> Result<std::result::Result<(), String>> {
     let (mut outputs, sinks) = Outputs::new(OUTPUT_LIMIT)?;
-    let mut process = Process::prepare(program::of_system(argv)?, sinks, beside, deadline)?;
+    let mut process =
+        ProgramProcess::prepare(program_process::of_system(argv)?, sinks, background, deadline)?;
     process.go()?;
-    let woken = outputs.wait(process.ended.as_fd(), None, beside, deadline);
-    if !matches!(woken, Ok(Woken { ended: true, .. })) {
+    let woken = outputs.wait(process.ended.as_fd(), None, background, deadline);
+    if !matches!(woken, Ok(Wakeup { ended: true, .. })) {
         process.kill();
         return woken.map(|_| Err(format!("{} does not end", argv[0])));
     }
@@ -148,43 +156,43 @@ fn succeeds(
     Ok(if status.success() { Ok(()) } else { Err(format!("{}: {}", argv[0], said.trim())) })
 }
 
-impl Talk {
-    /// Connects, says something and waits for the answer.
+impl Exchange {
+    /// Connects, sends the text, and waits for the expected one.
     fn attempt(
         &self,
         address: &Address,
-        beside: &mut dyn Beside,
+        background: &mut dyn BackgroundSource,
         deadline: Deadline,
     ) -> Result<std::result::Result<(), String>> {
         let socket = match address.connect() {
             Ok(socket) => socket,
             Err(error) => return Ok(Err(format!("{address}: {error}"))),
         };
-        let mut done = wait(&[(socket.as_fd(), PollFlags::OUT)], beside, deadline)? == [true];
+        let mut done = wait(&[(socket.as_fd(), PollFlags::OUT)], background, deadline)? == [true];
         if let Ok(Err(error)) = sockopt::socket_error(&socket) {
             return Ok(Err(format!("{address}: {error}")));
         }
         if done && !self.send.is_empty() {
             done = send(&socket, self.send.as_bytes(), SendFlags::NOSIGNAL) == Ok(self.send.len());
         }
-        let mut heard = Vec::new();
-        while done && !has(&heard, &self.expect) {
-            done = wait(&[(socket.as_fd(), PollFlags::IN)], beside, deadline)? == [true]
-                && heard.len() < MOST
-                && hear(&socket, &mut heard);
+        let mut received = Vec::new();
+        while done && !has(&received, &self.expect) {
+            done = wait(&[(socket.as_fd(), PollFlags::IN)], background, deadline)? == [true]
+                && received.len() < MOST
+                && receive(&socket, &mut received);
         }
-        let heard = String::from_utf8_lossy(&heard);
-        Ok(if done { Ok(()) } else { Err(format!("{address} says {:?}", heard.trim_end())) })
+        let received = String::from_utf8_lossy(&received);
+        Ok(if done { Ok(()) } else { Err(format!("{address} says {:?}", received.trim_end())) })
     }
 }
 
-/// Takes what there is to be heard; false: there will be no more.
-fn hear(socket: &OwnedFd, heard: &mut Vec<u8>) -> bool {
+/// Reads what is there; false: no more will come.
+fn receive(socket: &OwnedFd, received: &mut Vec<u8>) -> bool {
     let mut portion = [0; 4096];
     match recv(socket, &mut portion[..], RecvFlags::empty()) {
         Ok((0, _)) => false,
         Ok((length, _)) => {
-            heard.extend(&portion[..length]);
+            received.extend(&portion[..length]);
             true
         }
         Err(error) => matches!(error, Errno::AGAIN | Errno::INTR),
@@ -210,7 +218,7 @@ impl Address {
                 let there = SocketAddrUnix::new(path)?;
                 let socket = stream(AddressFamily::UNIX, SocketType::STREAM)?;
                 match connect(&socket, &there) {
-                    // It takes letters, not calls, as a system log does.
+                    // A datagram socket, such as a system log's.
                     Err(Errno::PROTOTYPE) => {
                         let socket = stream(AddressFamily::UNIX, SocketType::DGRAM)?;
                         connect(&socket, &there).map(|()| socket)
@@ -233,13 +241,13 @@ impl std::fmt::Display for Address {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ready, has, holds};
+    use super::{ReadinessCheck, has, holds};
     use crate::protocol::ReadyJob;
 
     #[test]
     fn exactly_one_way_to_tell_must_be_named() {
         let of = |text: &str| {
-            Ready::of(serde_json::from_str::<ReadyJob>(text).expect("well-formed")).is_ok()
+            ReadinessCheck::of(serde_json::from_str::<ReadyJob>(text).expect("well-formed")).is_ok()
         };
         assert!(of(r#"{"tcp": 80, "send": "x", "expect": "y"}"#) && of(r#"{"run": ["true"]}"#));
         assert!(of(r#"{"unix": "/s"}"#) && of(r#"{"file": "/f", "contains": "x"}"#));

@@ -6,41 +6,40 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 use hardcost_measured::channel::Program;
-use hardcost_measured::cputime::CpuTime;
-
-use super::company::Company;
-use super::logs::Logs;
-use super::program::{self, Process};
-use super::service;
-use super::since::Since;
+use hardcost_measured::cpu_time::CpuTime;
 
 use crate::clock::{Clock, ClockName, Tsc};
 use crate::error::{Context, Error, Result};
-use crate::outputs::{OUTPUT_LIMIT, Outputs, Woken};
+use crate::processes::outputs::{OUTPUT_LIMIT, Outputs, Wakeup};
+use crate::processes::wait::Deadline;
 use crate::protocol::{Answer, RanAnswer, RunJob};
-use crate::wait::Deadline;
+use crate::recorders::RecordingEpoch;
+use crate::whole_system::background::Background;
+use crate::whole_system::log_tails::LogTails;
+use crate::whole_system::program_process::{self, ProgramProcess};
+use crate::whole_system::service;
 
-/// Runs a program to its end; with a clock, measures it from just before its start to its being
+/// Runs a program to its end. With a clock, measures it from just before its start until it is
 /// reaped.
-pub fn run(job: &RunJob, company: &mut Company<'_>, watch: Since) -> Result<Answer> {
+pub fn run(job: &RunJob, background: &mut Background<'_>, watch: RecordingEpoch) -> Result<Answer> {
     let deadline = Deadline::after(job.limit)?;
-    let program = program(job, company)?;
+    let program = program(job, background)?;
     let (mut outputs, sinks) = Outputs::new(OUTPUT_LIMIT)?;
-    let mut process = Process::prepare(program, sinks, company, deadline)?;
-    let counted = company.audit.as_deref_mut().filter(|_| job.clock.is_some());
+    let mut process = ProgramProcess::prepare(program, sinks, background, deadline)?;
+    let counted = background.audit.as_deref_mut().filter(|_| job.clock.is_some());
     let counted = counted.map(|audit| audit.begin(process.session)).transpose()?.is_some();
     let before = CpuTime::reaped();
     let clock = job.clock.map(ClockName::from);
     let begin = Moment::now(clock);
     process.go()?;
-    let status = end(&mut process, &mut outputs, company, deadline, job)?;
+    let status = end(&mut process, &mut outputs, background, deadline, job)?;
     let end = Moment::now(clock);
-    // Nothing else was reaped since, and what it used before it was told to go is not its own.
+    // Nothing else was reaped since. What the process used before `Go` is not the program's.
     let used = CpuTime::reaped().since(before).since(process.used);
     outputs.take_rest()?;
     process.failure()?;
-    let audit = company.audit.as_deref_mut().filter(|_| counted);
-    let audit = audit.map(crate::audit::Audit::finish).transpose()?;
+    let audit = background.audit.as_deref_mut().filter(|_| counted);
+    let audit = audit.map(crate::audit::AuditDaemon::finish).transpose()?;
     check(job, status, &outputs)?;
     Ok(Answer::Ran(RanAnswer {
         name: job.name.clone(),
@@ -59,8 +58,8 @@ pub fn run(job: &RunJob, company: &mut Company<'_>, watch: Since) -> Result<Answ
     }))
 }
 
-/// The time-stamp counter, and the clock that measures. Where they are the same it is read once:
-/// a profile counts from one reading to the next.
+/// The time-stamp counter, and the measuring clock. If these are the same, it is read once: a
+/// profile counts from one reading to the next.
 struct Moment {
     tsc: u64,
     measured: u64,
@@ -78,35 +77,35 @@ impl Moment {
     }
 }
 
-/// The program that is asked for; what it is to read lies in a file.
-fn program(job: &RunJob, company: &mut Company<'_>) -> Result<Program> {
-    let mut program = program::of_user(&job.argv, &job.user, &job.environment)?;
-    program.environment.extend(company.perturbation.variable());
+/// The program of a request. Its standard input is a file.
+fn program(job: &RunJob, background: &mut Background<'_>) -> Result<Program> {
+    let mut program = program_process::of_user(&job.argv, &job.user, &job.environment)?;
+    program.environment.extend(background.perturbation.variable());
     program.login = job.login;
     program.context.clone_from(&job.context);
     program.folder.clone_from(&job.folder);
     if !job.stdin.is_empty() {
-        let path = company.services.path(&job.name, "in")?;
+        let path = background.services.path(&job.name, "in")?;
         fs::write(&path, &job.stdin).context(|| path.clone())?;
         program.stdin = Some(path);
     }
     Ok(program)
 }
 
-/// Waits for the program's end, and reaps it. One that takes too long is killed.
+/// Waits for the program's end, and reaps it. A program that takes too long is killed.
 fn end(
-    process: &mut Process,
+    process: &mut ProgramProcess,
     outputs: &mut Outputs,
-    company: &mut Company<'_>,
+    background: &mut Background<'_>,
     deadline: Deadline,
     job: &RunJob,
 ) -> Result<ExitStatus> {
-    match outputs.wait(process.ended.as_fd(), None, company, deadline) {
-        Ok(Woken { ended: true, .. }) => process.reap(),
+    match outputs.wait(process.ended.as_fd(), None, background, deadline) {
+        Ok(Wakeup { ended: true, .. }) => process.reap(),
         Ok(_) => {
             process.kill();
             outputs.take_rest()?;
-            let hung = company.hung();
+            let hung = background.hung();
             let because = hung.map_or_else(String::new, |service| format!("; {service}"));
             let (name, limit) = (&job.name, job.limit);
             let message = format!("the program {name} did not end within {limit} s{because}");
@@ -119,14 +118,14 @@ fn end(
     }
 }
 
-/// What was printed, to explain a failure.
-fn printed(name: &str, outputs: &Outputs) -> Logs {
+/// The program's outputs, to explain a failure.
+fn printed(name: &str, outputs: &Outputs) -> LogTails {
     let both = [("standard output", &outputs.stdout), ("standard error", &outputs.stderr)];
     let both = both.map(|(which, output)| (format!("{name}: {which}"), output.text()));
     both.into_iter().filter(|(_, text)| !text.is_empty()).collect()
 }
 
-/// Refuses another end than the expected one.
+/// Fails if the program ended otherwise than expected.
 fn check(job: &RunJob, status: ExitStatus, outputs: &Outputs) -> Result<()> {
     let Some(expected) = job.expect.filter(|&expected| status.code() != Some(expected)) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The services of a session.
+//! The list of a session's services, and their common folder.
 
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,35 +10,35 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{WaitOptions, getpid, set_child_subreaper, wait};
 
-use super::logs::Logs;
-use super::service::{self, Service};
 use crate::error::{Context, Error, Result};
-use crate::place::Place;
-use crate::tree;
+use crate::machine::Machine;
+use crate::processes::process_tree;
+use crate::whole_system::log_tails::LogTails;
+use crate::whole_system::service::{self, Service};
 
-/// Where a guest keeps what services print.
+/// The folder of services' files in a guest.
 pub const FOLDER: &str = "/run/hardcost";
 
 /// The services of a session.
-pub struct Services {
-    place: Place,
+pub struct ServiceList {
+    machine: Machine,
     folder: PathBuf,
     is_prepared: bool,
     /// All of them, in the order in which they were started.
     pub all: Vec<Service>,
 }
 
-impl Services {
+impl ServiceList {
     /// No services yet.
-    pub fn new(place: Place) -> Self {
-        let folder = match place {
-            Place::Guest => FOLDER.into(),
-            Place::Host => std::env::temp_dir().join(format!("hardcost.{}", std::process::id())),
+    pub fn new(machine: Machine) -> Self {
+        let folder = match machine {
+            Machine::Guest => FOLDER.into(),
+            Machine::Host => std::env::temp_dir().join(format!("hardcost.{}", std::process::id())),
         };
-        Self { place, folder, is_prepared: false, all: Vec::new() }
+        Self { machine, folder, is_prepared: false, all: Vec::new() }
     }
 
-    /// The file of that kind that belongs to a program or service of that name.
+    /// The path of a program's or service's file of that kind.
     pub fn path(&mut self, name: &str, kind: &str) -> Result<String> {
         if name.is_empty() || name.starts_with('.') || name.contains(['/', '\0']) {
             return Err(Error::Other(format!("{name:?} is no name")));
@@ -49,30 +49,31 @@ impl Services {
 
     fn prepare(&mut self) -> Result<()> {
         if !self.is_prepared {
-            let made = match self.place {
-                Place::Guest => fs::create_dir_all(&self.folder),
-                // One that is there already may be somebody's trap.
-                Place::Host => fs::create_dir(&self.folder),
+            let made = match self.machine {
+                Machine::Guest => fs::create_dir_all(&self.folder),
+                // An existing one may be a trap of another user.
+                Machine::Host => fs::create_dir(&self.folder),
             };
             made.context(|| self.folder.display().to_string())?;
-            // As for process 1: what loses its parent becomes ours, so that its end can be reported.
+            // As for process 1: orphans become children of the probe, so that their ends can be
+            // reported.
             set_child_subreaper(Some(getpid())).context(|| "adopting orphans".into())?;
             self.is_prepared = true;
         }
         Ok(())
     }
 
-    /// What to wait for on their behalf.
+    /// The descriptors to wait for.
     pub fn sources(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.all.iter().flat_map(Service::sources)
     }
 
-    /// Takes what they have printed; does not wait.
+    /// Reads what they have printed; does not wait.
     pub fn take(&mut self) {
         self.all.iter_mut().for_each(Service::take);
     }
 
-    /// Makes sure that all are alive.
+    /// Checks that all are alive.
     #[expect(clippy::disallowed_methods, reason = "it only looks")]
     pub fn check(&mut self) -> Result<()> {
         let watched = self.all.iter_mut().filter(|service| !service.may_end);
@@ -83,7 +84,7 @@ impl Services {
         let ends = watched.iter().map(|service| service.ended.as_fd());
         let mut ends: Vec<_> = ends.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
         match poll(&mut ends, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
-            // A signal came first; whoever has ended by then is seen the next time.
+            // A signal came first; a service that has ended by then is seen the next time.
             Ok(_) | Err(Errno::INTR) => {}
             failed @ Err(_) => drop(failed.context(|| "looking after services".into())?),
         }
@@ -96,13 +97,13 @@ impl Services {
     }
 
     /// The ends of all logs.
-    pub fn logs(&mut self) -> Logs {
+    pub fn logs(&mut self) -> LogTails {
         self.all.iter_mut().flat_map(Service::logs).collect()
     }
 
-    /// Takes leave of processes that outlived the one that started them.
+    /// Reaps orphans.
     pub fn reap_orphans(&mut self) {
-        if self.place == Place::Host && !self.is_prepared {
+        if self.machine == Machine::Host && !self.is_prepared {
             return;
         }
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
@@ -113,29 +114,29 @@ impl Services {
         }
     }
 
-    /// Ends what was not stopped. A guest ends as a whole.
+    /// Ends the services that were not stopped. A guest ends as a whole.
     pub fn end(&mut self) {
-        if self.place == Place::Host && self.is_prepared {
-            // The number of one that was reaped may be another's by now.
+        if self.machine == Machine::Host && self.is_prepared {
+            // The process id of a reaped one may belong to another process by now.
             let alive = self.all.iter().rev().filter(|service| service.status.is_none());
-            alive.for_each(|service| tree::kill(service.pid));
+            alive.for_each(|service| process_tree::kill(service.pid));
             let _ = fs::remove_dir_all(&self.folder);
         }
     }
 
-    /// Names and processes of those that were started, where the guest has any.
+    /// Names and process ids of the services.
     pub fn list(&self) -> Vec<(String, i32)> {
         let all = self.all.iter();
         all.map(|service| (service.name.clone(), service.pid.as_raw_nonzero().get())).collect()
     }
 
-    /// The one of that name.
+    /// The service of that name.
     pub fn find(&mut self, name: &str) -> Option<&mut Service> {
         self.all.iter_mut().find(|service| service.name == name)
     }
 }
 
-/// Tells of a service that has ended and should not have.
+/// The error of a service that ended and should not have.
 pub fn died_early(service: &mut Service) -> Error {
     service.may_end = true;
     service.reap();
@@ -149,12 +150,12 @@ pub fn died_early(service: &mut Service) -> Error {
 mod tests {
     use std::fs;
 
-    use super::Services;
-    use crate::place::Place;
+    use super::ServiceList;
+    use crate::machine::Machine;
 
     #[test]
-    fn a_folder_that_somebody_else_made_is_not_used() {
-        let mut services = Services::new(Place::Host);
+    fn a_folder_that_another_user_made_is_not_used() {
+        let mut services = ServiceList::new(Machine::Host);
         let own = tempfile::tempdir().expect("room");
         services.folder = own.path().join("trap");
         fs::create_dir(&services.folder).expect("room");

@@ -1,68 +1,69 @@
-//! A service: its processes, what it prints, how it ends.
+//! The log of a service: what it prints, of which the end is kept.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
-use std::os::unix::process::ExitStatusExt;
-use std::process::ExitStatus;
 
 use rustix::io::{ioctl_fionbio, read};
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
-use rustix::process::{Pid, WaitOptions, waitpid};
 
-use super::logs::{self, Logs};
-use super::ready::Ready;
 use crate::error::{Context, Result};
 
-/// How much a service may print while the probe looks elsewhere, in bytes.
+/// How many bytes a service may print while the probe is busy.
 const ROOM: usize = 1 << 20;
-/// How much to take at a time, in bytes.
+/// How many bytes to read at once.
 const PORTION: usize = 64 << 10;
 
-/// How much of what a service prints is kept at most, in bytes: a guest's files are its memory.
+/// How many bytes of a service's output are kept at most: a guest's files are in its memory.
 const MOST: u64 = 16 << 20;
-/// How much of it is kept when that is reached, in bytes: its end, which explains failures.
+/// How many bytes are kept once that is reached: the end, which explains failures.
 const KEPT: u64 = 64 << 10;
 
-/// What a service prints, written to a file as it comes, and shortened where it becomes too long.
+/// The log of a service: a file to which its output is written, and which is cut when it gets too
+/// long.
 ///
-/// The service gets a pipe and not the file: under SELinux every daemon may write to a pipe of its
-/// init, while there is no file that all of them may write to.
-pub struct Log {
-    /// Where it is written to.
+/// The service gets a pipe, not the file: under SELinux every daemon may write to a pipe of its
+/// init, but no kind of file is writable for all of them.
+pub struct ServiceLog {
+    /// The path of the file.
     pub path: String,
     source: Option<OwnedFd>,
     file: File,
-    /// How long the file is, where all of it could be written.
+    /// The length of the file, if every write succeeded.
     length: u64,
 }
 
-impl Log {
-    /// A log, and the end to give to the service.
+impl ServiceLog {
+    /// A log, and the end of its pipe for the service.
     pub fn new(path: String) -> Result<(Self, OwnedFd)> {
         let mut options = File::options();
-        // It is written at its end, wherever that is: it may have been shortened.
+        // Appends at the end, since the file may have been cut.
         options.read(true).append(true).create(true);
         let file = options.open(&path).context(|| path.clone())?;
         file.set_len(0).context(|| path.clone())?;
         let (source, sink) = pipe_with(PipeFlags::CLOEXEC).context(|| "a pipe".into())?;
         ioctl_fionbio(&source, true).context(|| "a pipe".into())?;
-        // More than an ordinary user may have; without it there is less room.
+        // An ordinary user may not have so much; the pipe is smaller then.
         let _ = fcntl_setpipe_size(&source, ROOM);
         Ok((Self { path, source: Some(source), file, length: 0 }, sink))
     }
 
-    /// Takes what is there, as much as there is room for at most; does not wait.
+    /// The pipe to read from, unless it is closed.
+    pub fn source(&self) -> Option<BorrowedFd<'_>> {
+        self.source.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Reads what is there, up to the pipe's size; does not wait.
     ///
-    /// What comes meanwhile is left for the next time: a service may print without end.
-    fn take(&mut self) {
+    /// The rest is read the next time: a service may print endlessly.
+    pub fn take(&mut self) {
         let mut portion = vec![0; PORTION];
         for _ in 0..ROOM / PORTION {
             let Some(source) = &self.source else { return };
             match read(source, &mut portion[..]) {
                 Ok(0) => self.source = None,
-                // What finds no room is lost, and what runs is not to be held up by that.
+                // A failed write loses output; that must not hold up the session.
                 Ok(length) => drop(self.write(&portion[..length])),
                 Err(_) => return,
             }
@@ -78,7 +79,7 @@ impl Log {
         self.file.write_all(bytes)
     }
 
-    /// Keeps the end of the file alone.
+    /// Keeps only the end of the file.
     fn shorten(&mut self) -> io::Result<()> {
         let length = self.file.metadata()?.len();
         let kept = KEPT.min(length);
@@ -90,78 +91,18 @@ impl Log {
     }
 }
 
-/// A service that was started.
-pub struct Service {
-    /// What it is called.
-    pub name: String,
-    /// The process that it consists of; at first the one that was started.
-    pub pid: Pid,
-    /// Readable once that process has ended.
-    pub ended: OwnedFd,
-    /// How to tell that it answers.
-    pub ready: Ready,
-    /// Whether its end is no failure: it is being started or stopped.
-    pub may_end: bool,
-    /// How it ended, where that is known.
-    pub status: Option<ExitStatus>,
-    /// What it prints.
-    pub log: Log,
-    /// Other files that explain a failure.
-    pub logs: Vec<String>,
-}
-
-impl Service {
-    /// What to wait for on its behalf.
-    pub fn sources(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        let end = (!self.may_end).then_some(self.ended.as_fd());
-        end.into_iter().chain(self.log.source.as_ref().map(AsFd::as_fd))
-    }
-
-    /// Takes what it has printed; does not wait.
-    pub fn take(&mut self) {
-        self.log.take();
-    }
-
-    /// Looks whether it has ended, and reaps it where it is ours to reap.
-    pub fn reap(&mut self) {
-        if let Ok(Some((_, status))) = waitpid(Some(self.pid), WaitOptions::NOHANG) {
-            self.status = Some(ExitStatus::from_raw(status.as_raw()));
-        }
-    }
-
-    /// The ends of its logs.
-    pub fn logs(&mut self) -> Logs {
-        self.take();
-        let mut found = Logs::new();
-        logs::add(&mut found, &self.log.path);
-        for path in &self.logs {
-            logs::add(&mut found, path);
-        }
-        found
-    }
-}
-
-/// How something ended, in words.
-pub fn how(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("status {code}"),
-        (None, Some(signal)) => format!("signal {signal}"),
-        (None, None) => "an unknown status".into(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs::{self, File};
     use std::process::Command;
 
-    use super::{KEPT, Log, MOST, ROOM};
+    use super::{KEPT, MOST, ROOM, ServiceLog};
 
     #[test]
     fn of_what_prints_without_end_the_last_is_kept() {
         let folder = tempfile::tempdir().expect("room");
         let path = folder.path().join("log");
-        let (mut log, sink) = Log::new(path.to_string_lossy().into_owned()).expect("a log");
+        let (mut log, sink) = ServiceLog::new(path.to_string_lossy().into_owned()).expect("a log");
         let portion = vec![b'x'; ROOM / 2];
         let mut most = 0;
         for _ in 0..=2 * MOST / portion.len() as u64 {
@@ -180,7 +121,7 @@ mod tests {
     fn what_prints_without_end_does_not_keep_the_probe() {
         let folder = tempfile::tempdir().expect("room");
         let path = folder.path().join("log");
-        let (mut log, sink) = Log::new(path.to_string_lossy().into_owned()).expect("a log");
+        let (mut log, sink) = ServiceLog::new(path.to_string_lossy().into_owned()).expect("a log");
         let mut endless = Command::new("yes").stdout(File::from(sink)).spawn().expect("starts");
         for _ in 0..3 {
             log.take();

@@ -1,74 +1,75 @@
-//! Someone who is awake when the probe itself hangs.
+//! The watchdog: a thread that ends the job if the probe itself hangs.
 //!
-//! A service that decides who may open what (by fanotify) holds up all others while it hangs, process
-//! 1 included, which nothing can kill. So a thread of its own waits beside each request of a guest
-//! that has services. It opens no file but under `/run` and `/proc`, and ends the job where the
-//! request is not over long after its limit.
+//! A service that decides by fanotify which files may be opened blocks all processes while it
+//! hangs. That includes process 1, which nothing can kill. So this thread waits beside each request
+//! in a guest with services, and ends the job if the request takes far longer than its limit. It
+//! may open no file except under `/run` and `/proc`.
 
 use std::fs;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::logs::{self, Logs};
-use crate::farewell;
+use crate::guest::shutdown;
+use crate::whole_system::log_tails::{self, LogTails};
 
-/// How long a request may take longer than its limit: it may have to kill, and to ask services.
+/// How much longer than its limit a request may take: it may have to kill processes, and to check
+/// services.
 const GRACE: Duration = Duration::from_secs(30);
 /// How long a request without a limit may take.
 const LIMIT: Duration = Duration::from_secs(60);
-/// How long it may take to collect the logs after a failure.
+/// How long collecting the logs after a failure may take.
 const LOGS: Duration = Duration::from_secs(10);
 
-/// What the thread is to know.
+/// What the thread needs to know.
 #[derive(Default)]
 struct State {
-    /// When to end the job; `None`: nothing is under way.
+    /// When to end the job; `None`: no request runs.
     end: Option<Instant>,
     request: usize,
-    /// Why the request has failed already.
+    /// Why the request has already failed.
     message: Option<String>,
-    /// Names and processes of services.
+    /// Names and process ids of services.
     services: Vec<(String, i32)>,
 }
 
-/// The guard; its thread goes on as long as the probe.
+/// The watchdog. Its thread runs as long as the probe.
 #[derive(Default)]
-pub struct Guard {
+pub struct Watchdog {
     shared: Option<Arc<(Mutex<State>, Condvar)>>,
 }
 
-impl Guard {
-    /// Watches over a request of so many seconds, or of unknown length.
-    pub fn watch(&mut self, request: usize, limit: Option<f64>, services: Vec<(String, i32)>) {
+impl Watchdog {
+    /// Watches a request with a limit in seconds, or without one.
+    pub fn arm(&mut self, request: usize, limit: Option<f64>, services: Vec<(String, i32)>) {
         let limit = limit.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let end = Instant::now().checked_add(limit.unwrap_or(LIMIT).saturating_add(GRACE));
         self.set(State { end, request, message: None, services });
     }
 
-    /// Watches over the collecting of logs, which is not to cost us the reason of a failure.
-    pub fn watch_logs(&self, request: usize, message: &str) {
+    /// Watches the collecting of logs, so that a hang there does not lose the reason of a failure.
+    pub fn arm_for_logs(&self, request: usize, message: &str) {
         if self.shared.is_some() {
             let (end, message) = (Instant::now().checked_add(LOGS), Some(message.to_owned()));
-            self.tell(State { end, request, message, services: Vec::new() });
+            self.notify(State { end, request, message, services: Vec::new() });
         }
     }
 
-    /// Goes to rest.
-    pub fn rest(&self) {
-        self.tell(State::default());
+    /// Stops watching.
+    pub fn disarm(&self) {
+        self.notify(State::default());
     }
 
     fn set(&mut self, state: State) {
         if self.shared.is_none() {
             let shared = Arc::new((Mutex::default(), Condvar::new()));
             self.shared = Some(Arc::clone(&shared));
-            thread::spawn(move || stand(&shared));
+            thread::spawn(move || run(&shared));
         }
-        self.tell(state);
+        self.notify(state);
     }
 
-    fn tell(&self, state: State) {
+    fn notify(&self, state: State) {
         if let Some(shared) = &self.shared {
             *lock(&shared.0) = state;
             shared.1.notify_all();
@@ -76,15 +77,15 @@ impl Guard {
     }
 }
 
-/// Waits until something has to be ended.
-fn stand((state, changed): &(Mutex<State>, Condvar)) {
+/// Waits until the job has to be ended.
+fn run((state, changed): &(Mutex<State>, Condvar)) {
     let mut state = lock(state);
     loop {
         let left = state.end.map(|end| end.saturating_duration_since(Instant::now()));
         state = match left {
             None => changed.wait(state).unwrap_or_else(PoisonError::into_inner),
             Some(Duration::ZERO) => {
-                farewell::give_up(state.request, reason(&state), printed());
+                shutdown::abort_job(state.request, reason(&state), printed());
             }
             Some(left) => {
                 changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
@@ -97,30 +98,36 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Why the job is ended.
+/// The reason for ending the job.
 fn reason(state: &State) -> String {
     if let Some(message) = &state.message {
         return message.clone();
     }
-    let still = state.services.iter().filter(|&&(_, pid)| stands_still(pid));
-    let still: Vec<_> = still.map(|(name, _)| format!("; the service {name} is stopped")).collect();
-    format!("the probe itself hangs, as if a service did not let it open a file{}", still.concat())
+    let stopped = state.services.iter().filter(|&&(_, pid)| is_stopped(pid));
+    let stopped: Vec<_> =
+        stopped.map(|(name, _)| format!("; the service {name} is stopped")).collect();
+    format!(
+        "the probe itself hangs, as if a service did not let it open a file{}",
+        stopped.concat()
+    )
 }
 
 /// Whether a process was stopped by a signal.
-fn stands_still(pid: i32) -> bool {
+fn is_stopped(pid: i32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().next());
     matches!(state, Some("T" | "t"))
 }
 
-/// What services have printed.
-fn printed() -> Logs {
-    let mut found = Logs::new();
-    for entry in fs::read_dir(super::services::FOLDER).into_iter().flatten().flatten() {
+/// The services' logs.
+fn printed() -> LogTails {
+    let mut found = LogTails::new();
+    for entry in
+        fs::read_dir(crate::whole_system::service_list::FOLDER).into_iter().flatten().flatten()
+    {
         let path = entry.path();
         if path.extension().is_some_and(|kind| kind == "log") {
-            logs::add(&mut found, &path.to_string_lossy());
+            log_tails::add(&mut found, &path.to_string_lossy());
         }
     }
     found
@@ -132,7 +139,7 @@ mod tests {
 
     use rustix::process::{Pid, Signal, kill_process};
 
-    use super::{Guard, State, reason, stands_still};
+    use super::{State, Watchdog, is_stopped, reason};
 
     #[test]
     fn what_was_said_already_is_the_reason_and_else_who_stands_still() {
@@ -140,9 +147,9 @@ mod tests {
         assert_eq!(reason(&state), "no room");
         let mut nap = Command::new("sleep").arg("60").spawn().expect("starts");
         let pid = Pid::from_child(&nap).as_raw_nonzero().get();
-        assert!(!stands_still(pid));
+        assert!(!is_stopped(pid));
         kill_process(Pid::from_child(&nap), Signal::STOP).expect("stopped");
-        while !stands_still(pid) {}
+        while !is_stopped(pid) {}
         let services = vec![("web".into(), pid), ("gone".into(), i32::MAX)];
         let text = reason(&State { services, ..State::default() });
         assert!(text.ends_with("open a file; the service web is stopped"), "{text}");
@@ -151,9 +158,9 @@ mod tests {
 
     #[test]
     fn a_guard_that_was_never_called_has_no_thread() {
-        let guard = Guard::default();
-        guard.rest();
-        guard.watch_logs(0, "");
-        assert!(guard.shared.is_none());
+        let watchdog = Watchdog::default();
+        watchdog.disarm();
+        watchdog.arm_for_logs(0, "");
+        assert!(watchdog.shared.is_none());
     }
 }

@@ -1,44 +1,45 @@
-//! How much of a block was executed.
+//! The block counters: how many instructions of a block were executed.
 //!
-//! QEMU tells when a block begins, not how far it came: a page fault, or a device that is read in the
-//! midst of a block, ends it early. So instructions are counted at certain points: as one begins that
-//! may fail, those before it are added, and as a block's last begins, all that are left. Of the kernel
-//! the one that may fail is added, too, since it may read a device. What was counted so, and what comes
-//! next, says how many instructions QEMU has counted.
+//! QEMU reports when a block begins, not how far it came: a page fault, or a device that is read in
+//! the middle of a block, ends it early. So the guest's code adds to counters at certain
+//! instructions. One that may fail adds those before it as it begins, and a block's last one adds
+//! all that are left. In the kernel the one that may fail adds itself, too, since it may read a
+//! device. The counters and the next block together show how many instructions QEMU has counted.
 
 use core::cell::Cell;
 use core::ptr;
 
-use crate::decode::{Block, End, Point};
+use crate::code::block::{Block, Point};
+use crate::code::decoder::End;
 use crate::symbols::Role;
 
-/// What was counted since the last block that was heard of began: that one and those after it.
+/// What was counted since the last callback: in its block and in skipped ones after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct CounterDeltas {
     /// How many instructions of the kernel were counted.
     pub kernel: u64,
     /// How many of programs.
     pub programs: u64,
-    /// How many of their blocks were begun whose first instruction may fail.
+    /// How many of their blocks began whose first instruction may fail.
     pub starts: u64,
     /// How many accesses to memory the last instruction of a program's block made.
     pub accesses: u64,
 }
 
-/// What is added to the number of programs' instructions for a block that was begun whose first
-/// instruction may fail, which is not counted then.
-pub const START: u64 = 1 << 40;
+/// The amount by which a block that begins with an instruction that may fail raises the counter of
+/// programs: that instruction itself is not counted then.
+pub const BLOCK_START: u64 = 1 << 40;
 
-impl Progress {
-    /// How many instructions were begun.
+impl CounterDeltas {
+    /// How many instructions began.
     pub fn begun(self) -> u64 {
         self.kernel + self.programs
     }
 }
 
-/// What ran unheard between two blocks that were heard of.
+/// What ran in skipped blocks between two callbacks.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Between {
+pub enum SkippedBetween {
     /// Nothing.
     Nothing,
     /// Code of the kernel.
@@ -47,7 +48,7 @@ pub enum Between {
     Program,
 }
 
-impl Between {
+impl SkippedBetween {
     /// Whether anything ran, and if so whether in the kernel.
     pub fn of(ran: bool, in_kernel: bool) -> Self {
         match (ran, in_kernel) {
@@ -58,126 +59,137 @@ impl Between {
     }
 }
 
-/// A number that the guest's code adds to, and what it was when it was last looked at.
+/// A counter, and its value at the last look.
 ///
-/// It is only read. A processor that has begun with what comes after a write begins anew if that
-/// reads the same place, which code that has just been translated does at places it can't learn.
-struct Gauge {
-    place: Cell<*const u64>,
-    mark: Cell<u64>,
+/// It is only read, never reset. Code that has just been translated reads it at addresses that the
+/// processor's predictor can't have learnt, and a read soon after a write to the same address would
+/// make the processor start over.
+struct CounterReader {
+    pointer: Cell<*const u64>,
+    last: Cell<u64>,
 }
 
-impl Gauge {
+impl CounterReader {
     const fn new() -> Self {
-        Self { place: Cell::new(ptr::null()), mark: Cell::new(0) }
+        Self { pointer: Cell::new(ptr::null()), last: Cell::new(0) }
     }
 
     #[inline]
     fn now(&self) -> u64 {
-        // SAFETY: a number of the plugin's, which nobody else touches meanwhile; a block was
-        // translated before it began, so it is there.
-        unsafe { *self.place.get() }
+        // SAFETY: a number of the plugin's, which no other thread writes meanwhile. A block was
+        // translated before it began, so the number exists.
+        unsafe { *self.pointer.get() }
     }
 
     #[inline]
     fn since(&self) -> u64 {
-        self.now() - self.mark.get()
+        self.now() - self.last.get()
     }
 
     #[inline]
-    fn look(&self) {
-        self.mark.set(self.now());
+    fn mark_read(&self) {
+        self.last.set(self.now());
     }
 
     fn take(&self) -> u64 {
         let since = self.since();
-        self.look();
+        self.mark_read();
         since
     }
 }
 
-/// Where the guest's code counts that.
-pub struct Gauges {
-    kernel: Gauge,
-    programs: Gauge,
-    accesses: Gauge,
+/// The counters of the kernel, of programs and of accesses.
+pub struct BlockCounters {
+    kernel: CounterReader,
+    programs: CounterReader,
+    accesses: CounterReader,
 }
 
-impl Gauges {
+impl BlockCounters {
     /// None yet.
     pub const fn new() -> Self {
-        Self { kernel: Gauge::new(), programs: Gauge::new(), accesses: Gauge::new() }
+        Self {
+            kernel: CounterReader::new(),
+            programs: CounterReader::new(),
+            accesses: CounterReader::new(),
+        }
     }
 
-    /// They are there: of the kernel, of programs, and of accesses.
+    /// Sets the addresses of the counters.
     pub fn point_to(&self, kernel: *mut u64, programs: *mut u64, accesses: *mut u64) {
-        self.kernel.place.set(kernel);
-        self.programs.place.set(programs);
-        self.accesses.place.set(accesses);
+        self.kernel.pointer.set(kernel);
+        self.programs.pointer.set(programs);
+        self.accesses.pointer.set(accesses);
     }
 
-    /// Has a test count so much.
+    /// Lets a test count.
     #[cfg(test)]
     pub fn add(&self, kernel: u64, programs: u64) {
         // SAFETY: the test's own numbers.
         unsafe {
-            *self.kernel.place.get().cast_mut() += kernel;
-            *self.programs.place.get().cast_mut() += programs;
+            *self.kernel.pointer.get().cast_mut() += kernel;
+            *self.programs.pointer.get().cast_mut() += programs;
         }
     }
 
-    /// How many instructions were begun since what was counted was last taken.
+    /// How many instructions began since the last look.
     #[inline]
     pub fn begun(&self) -> u64 {
-        self.kernel.since() + self.programs.since() % START
+        self.kernel.since() + self.programs.since() % BLOCK_START
     }
 
-    /// Forgets what was counted; of accesses only if they matter.
+    /// Makes this the last look; for accesses only if they matter.
     #[inline]
     pub fn clear(&self, accesses: bool) {
-        self.kernel.look();
-        self.programs.look();
+        self.kernel.mark_read();
+        self.programs.mark_read();
         if accesses {
-            self.accesses.look();
+            self.accesses.mark_read();
         }
     }
 
-    /// What was counted since the last time.
-    pub fn take(&self) -> Progress {
+    /// What was counted since the last look, which is now.
+    pub fn take(&self) -> CounterDeltas {
         let [kernel, programs, accesses] =
-            [&self.kernel, &self.programs, &self.accesses].map(Gauge::take);
-        Progress { kernel, programs: programs % START, starts: programs / START, accesses }
+            [&self.kernel, &self.programs, &self.accesses].map(CounterReader::take);
+        CounterDeltas {
+            kernel,
+            programs: programs % BLOCK_START,
+            starts: programs / BLOCK_START,
+            accesses,
+        }
     }
 }
 
 /// How much of a block was executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Executed {
-    /// So many instructions.
+    /// How many instructions.
     pub count: u16,
     /// Whether that is all of it.
     pub is_whole: bool,
 }
 
-/// How much was executed of a block, by what was begun in it and the block that came next.
-pub fn executed(block: &Block, progress: Progress, next: &Block) -> Executed {
+/// How much of a block was executed, by the counters and the next block.
+pub fn executed(block: &Block, deltas: CounterDeltas, next: &Block) -> Executed {
     let part = |count| Executed { count, is_whole: false };
-    let begun = progress.begun();
+    let begun = deltas.begun();
     if begun < u64::from(block.count) {
         let is_there = |point: &&Point| u64::from(point.counted) == begun;
-        // It failed, which begins an exception; or it accesses a device: QEMU then carries it out in
-        // a block of its own, of which nobody hears, and may be interrupted only after that.
+        // The instruction failed, which begins an exception; or it accesses a device. QEMU then
+        // executes it in a block of its own, without a callback, and takes an interrupt only after
+        // that.
         return part(block.points.iter().find(is_there).map_or(0, |point| {
             let is_carried_out = next.start == point.next || next.role == Role::Interrupt;
             point.before + u16::from(is_carried_out)
         }));
     }
-    // What QEMU fetches next may fail, too: a program's last instruction is then carried out, and
-    // has accessed what it accesses. The kernel's own code is always there.
+    // The fetch of the next block may fail, too. A program's last instruction is complete then,
+    // with its accesses made. The kernel's own code is always mapped.
     let fails = next.role == Role::Exception && block.end != End::InterruptReturn;
     if let Some(accesses) = block.last_may_fail.filter(|_| fails) {
         let is_carried_out =
-            !block.is_kernel() && accesses > 0 && progress.accesses >= u64::from(accesses);
+            !block.is_kernel() && accesses > 0 && deltas.accesses >= u64::from(accesses);
         if !is_carried_out {
             return part(block.count - 1);
         }
@@ -187,9 +199,10 @@ pub fn executed(block: &Block, progress: Progress, next: &Block) -> Executed {
 
 #[cfg(test)]
 pub mod tests {
-    use super::{Executed, Progress, executed};
-    use crate::api::LONGEST;
-    use crate::decode::{Block, Decoding};
+    use super::{CounterDeltas, Executed, executed};
+    use crate::code::block::Block;
+    use crate::code::decoder::InstructionDecoder;
+    use crate::qemu_api::LONGEST;
     use crate::symbols::Symbols;
     use alloc::vec::Vec;
 
@@ -205,24 +218,24 @@ pub mod tests {
     pub const RETURN: &[u8] = &[0xc3];
     pub const READING: &[u8] = &[0x0f, 0x31];
 
-    /// The block with that code, at that place.
-    pub fn block(place: u64, code: &[&[u8]]) -> Block {
+    /// The block with that code, at that address.
+    pub fn block(address: u64, code: &[&[u8]]) -> Block {
         let symbols = Symbols::read(SYMBOLS).expect("symbols");
-        let mut decoding = Decoding::new();
-        let mut at = place;
-        let mut decoded = Vec::new();
+        let mut decoder = InstructionDecoder::new();
+        let mut at = address;
+        let mut instructions = Vec::new();
         for bytes in code {
             let mut padded = [0; LONGEST];
             padded[..bytes.len()].copy_from_slice(bytes);
-            decoded.extend(decoding.decode(at, &padded, bytes.len()));
+            instructions.extend(decoder.decode(at, &padded, bytes.len()));
             at += bytes.len() as u64;
         }
-        Block::of(&decoded, &symbols).expect("a block")
+        Block::of(&instructions, &symbols).expect("a block")
     }
 
     fn counts(block: &Block, begun: u64, accesses: u64, next: &Block) -> (u16, bool) {
-        let progress = Progress { kernel: 0, programs: begun, starts: 0, accesses };
-        let Executed { count, is_whole } = executed(block, progress, next);
+        let deltas = CounterDeltas { kernel: 0, programs: begun, starts: 0, accesses };
+        let Executed { count, is_whole } = executed(block, deltas, next);
         (count, is_whole)
     }
 
@@ -231,11 +244,11 @@ pub mod tests {
         let fault = &block(KERNEL, &[NOP]);
         let user = &block(0x2000, &[NOP, LOAD, NOP, NOP, RETURN]);
         let after = &block(0x2003, &[NOP]);
-        assert_eq!(counts(user, 5, 1, fault), (5, true)); // what comes next could not be fetched
+        assert_eq!(counts(user, 5, 1, fault), (5, true)); // the next block could not be fetched
         assert_eq!(counts(user, 5, 0, fault), (4, false)); // the return failed
         assert_eq!(counts(user, 5, 0, after), (5, true));
         assert_eq!(counts(user, 1, 0, fault), (1, false)); // the load failed
-        assert_eq!(counts(user, 1, 0, after), (2, false)); // QEMU carried it out by itself
+        assert_eq!(counts(user, 1, 0, after), (2, false)); // QEMU executed it in a block of its own
         let timer = &block(KERNEL + 0x200, &[NOP]);
         assert_eq!(counts(user, 1, 0, timer), (2, false)); // and was interrupted
         let kernel = &block(KERNEL + 0x100, &[NOP, LOAD]);

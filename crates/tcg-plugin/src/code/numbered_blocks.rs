@@ -1,16 +1,17 @@
-//! The blocks that are heard of, by their numbers.
+//! The blocks with a callback, by their numbers.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::decode::{Block, BlockNumber};
+use crate::code::block::{Block, BlockNumber};
 
-/// All blocks. They stay as long as QEMU may execute them, which nobody says.
+/// All blocks. None is freed: QEMU may execute a block until it ends, and does not report when it
+/// can't.
 #[derive(Default)]
-pub struct Blocks(Vec<&'static Block>);
+pub struct NumberedBlocks(Vec<&'static Block>);
 
-impl Blocks {
-    /// Takes a block, and gives it a number.
+impl NumberedBlocks {
+    /// Adds a block, and gives it a number.
     pub fn add(&mut self, mut block: Block) -> BlockNumber {
         let number = BlockNumber::try_from(2 * (self.0.len() + 1)).unwrap_or(0);
         block.number = number;

@@ -1,88 +1,107 @@
-//! Which blocks run unheard: those that only follow another block of the same function.
+//! Skipped blocks: those without a callback, since they only follow another block of the same
+//! function.
 //!
-//! To hear of a block costs more than to run it. A block is passed over if whatever comes after it
-//! is of the same function, unless it fails or is interrupted, and if its own function's code leads to
-//! it, and nothing else as far as known. What it executes is counted all the same (see
-//! [`crate::progress`]), and assigned when the next block is heard of.
+//! A callback costs more than the block itself. A block is skipped if the next one is of the same
+//! function, unless it fails or is interrupted, and if only its own function's code leads to it, as
+//! far as known. Its instructions are counted all the same (see [`crate::code::block_counters`]),
+//! and assigned at the next callback.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
-use crate::decode::{Block, End};
+use crate::code::block::Block;
+use crate::code::decoder::End;
 use crate::symbols::Symbols;
 
-/// What is known of blocks that run unheard.
+/// What is known of skipped blocks.
 #[derive(Default)]
-pub struct Unheard {
+pub struct SkippedBlocks {
     /// Where they begin.
     pub starts: BTreeSet<u64>,
-    /// Where they lead to in other functions, and where one that does so begins: what ran unheard
-    /// before a block that begins there is of that function.
+    /// Where they lead to in other functions, each with the begin of the block that does. Skipped
+    /// code before a block that begins there is of that block's function.
     pub exits: BTreeMap<u64, u64>,
 }
 
-/// Where the code that was seen so far leads.
+/// Where the code that was translated so far leads.
 #[derive(Default)]
-pub struct Landings {
-    /// From the same function; also where a call in it returns to, but for programs with functions.
-    followed: BTreeSet<u64>,
-    /// From calls of a function that say which.
-    called: BTreeSet<u64>,
-    /// From elsewhere.
-    landed: BTreeSet<u64>,
+pub struct JumpTargets {
+    /// From the same function. Includes where its calls return to, except in programs with
+    /// functions.
+    same_function: BTreeSet<u64>,
+    /// From direct calls.
+    call_targets: BTreeSet<u64>,
+    /// From anywhere else.
+    elsewhere: BTreeSet<u64>,
 }
 
-impl Landings {
-    /// Whether a block may run unheard. Notes where it leads.
-    pub fn pass_over(&mut self, block: &Block, symbols: &Symbols, unheard: &mut Unheard) -> bool {
-        let is_followed = self.followed.contains(&block.start) && !symbols.is_border(block.start);
-        let is_led_to = (is_followed || self.called.contains(&block.start))
-            && !self.landed.contains(&block.start);
-        let exit = self.note(block, symbols);
-        // A program's last instruction is counted as it begins, and must not fail then.
+impl JumpTargets {
+    /// Whether a block may be skipped. Adds its targets.
+    pub fn may_skip(
+        &mut self,
+        block: &Block,
+        symbols: &Symbols,
+        skipped: &mut SkippedBlocks,
+    ) -> bool {
+        let is_in_function =
+            self.same_function.contains(&block.start) && !symbols.is_border(block.start);
+        let is_led_to = (is_in_function || self.call_targets.contains(&block.start))
+            && !self.elsewhere.contains(&block.start);
+        let exit = self.add_targets(block, symbols);
+        // A program's last instruction is counted as it begins, so it must not fail.
         let ends_well =
             block.end == End::On && (block.is_kernel() || block.last_may_fail.is_none());
-        is_led_to && ends_well && block.is_plain() && self.leads_on(block, exit, symbols, unheard)
+        is_led_to
+            && ends_well
+            && block.is_plain()
+            && self.is_unambiguous(block, exit, symbols, skipped)
     }
 
-    /// Whether it is known of what comes after a block which function's code ran before it: the
-    /// block's own, also where it leads to another one's, at `exit`.
-    fn leads_on(
+    /// Whether the next block shows which function's code ran before it: this block's own, even if
+    /// it leads to another function, at `exit`.
+    fn is_unambiguous(
         &self,
         block: &Block,
         exit: Option<u64>,
         symbols: &Symbols,
-        unheard: &mut Unheard,
+        skipped: &mut SkippedBlocks,
     ) -> bool {
-        let places = [block.next, block.target];
-        if places.iter().any(|place| Some(*place) != exit && unheard.exits.contains_key(place)) {
+        let addresses = [block.next, block.target];
+        if addresses
+            .iter()
+            .any(|address| Some(*address) != exit && skipped.exits.contains_key(address))
+        {
             return false;
         }
         let Some(exit) = exit else { return true };
-        // What jumps there in any case is heard of: it would save nothing.
+        // The target of an unconditional jump has a callback, so skipping this block would save
+        // nothing.
         let leads_only_there = block.jumps || !symbols.is_of_one(block.start, block.next);
-        if leads_only_there || unheard.starts.contains(&exit) || self.followed.contains(&exit) {
+        if leads_only_there || skipped.starts.contains(&exit) || self.same_function.contains(&exit)
+        {
             return false;
         }
-        let from = *unheard.exits.entry(exit).or_insert(block.start);
+        let from = *skipped.exits.entry(exit).or_insert(block.start);
         symbols.is_of_one(block.start, from)
     }
 
-    /// Notes where a block leads; where it jumps to another function.
-    fn note(&mut self, block: &Block, symbols: &Symbols) -> Option<u64> {
+    /// Adds a block's targets. Returns the one in another function.
+    fn add_targets(&mut self, block: &Block, symbols: &Symbols) -> Option<u64> {
         let is_anonymous = symbols.is_anonymous(block.start);
         let mut exit = None;
-        let places = [block.next, block.target];
-        for place in places.into_iter().filter(|&place| place != 0) {
-            let is_own = symbols.is_of_one(block.start, place);
+        let addresses = [block.next, block.target];
+        for address in addresses.into_iter().filter(|&address| address != 0) {
+            let is_own = symbols.is_of_one(block.start, address);
             let led_to = match block.end {
-                End::On if is_own => &mut self.followed,
-                End::Call if place == block.target => &mut self.called,
-                End::Call if is_own && (block.is_kernel() || is_anonymous) => &mut self.followed,
-                _ => &mut self.landed,
+                End::On if is_own => &mut self.same_function,
+                End::Call if address == block.target => &mut self.call_targets,
+                End::Call if is_own && (block.is_kernel() || is_anonymous) => {
+                    &mut self.same_function
+                }
+                _ => &mut self.elsewhere,
             };
-            led_to.insert(place);
+            led_to.insert(address);
             if !is_own {
-                exit = Some(place);
+                exit = Some(address);
             }
         }
         exit
@@ -91,23 +110,23 @@ impl Landings {
 
 #[cfg(test)]
 mod tests {
-    use super::{Landings, Unheard};
-    use crate::progress::tests::{KERNEL, LOAD, NOP, RETURN, SYMBOLS, block};
+    use super::{JumpTargets, SkippedBlocks};
+    use crate::code::block_counters::tests::{KERNEL, LOAD, NOP, RETURN, SYMBOLS, block};
     use crate::symbols::Symbols;
 
     const BACK: &[u8] = &[0x75, 0xfd]; // jne, to the byte before it
     const FAR: &[u8] = &[0x0f, 0x84, 0xfb, 0x0f, 0, 0]; // je, a page and a byte further
-    const CALL: &[u8] = &[0xe8, 0xf1, 0, 0, 0]; // 0xf6 from where it begins
-    const OTHER: &[u8] = &[0x0f, 0x84, 0xfa, 1, 0, 0]; // je, 0x200 from where it begins
+    const CALL: &[u8] = &[0xe8, 0xf1, 0, 0, 0]; // 0xf6 from its begin
+    const OTHER: &[u8] = &[0x0f, 0x84, 0xfa, 1, 0, 0]; // je, 0x200 from its begin
     const REPEATED: &[u8] = &[0xf3, 0x48, 0xab]; // rep stos
 
-    /// What is asked whether it may run unheard.
+    /// A function that says whether a block may be skipped.
     fn passing(symbols: Symbols) -> impl FnMut(u64, &[&[u8]]) -> bool {
-        let (mut landings, mut unheard) = (Landings::default(), Unheard::default());
-        move |place, code| {
-            let passes = landings.pass_over(&block(place, code), &symbols, &mut unheard);
+        let (mut jump_targets, mut skipped) = (JumpTargets::default(), SkippedBlocks::default());
+        move |address, code| {
+            let passes = jump_targets.may_skip(&block(address, code), &symbols, &mut skipped);
             if passes {
-                unheard.starts.insert(place);
+                skipped.starts.insert(address);
             }
             passes
         }
@@ -116,16 +135,16 @@ mod tests {
     #[test]
     fn only_what_follows_in_its_own_function_is_passed_over() {
         let mut pass = passing(Symbols::read(SYMBOLS).expect("symbols"));
-        assert!(!pass(0x2000, &[NOP, BACK])); // nobody knows what led there
-        assert!(pass(0x2003, &[NOP, BACK])); // what comes behind that
-        assert!(!pass(0x2003, &[NOP, LOAD])); // may fail, having been counted
+        assert!(!pass(0x2000, &[NOP, BACK])); // what leads there is not known
+        assert!(pass(0x2003, &[NOP, BACK])); // behind that
+        assert!(!pass(0x2003, &[NOP, LOAD])); // may fail after it was counted
         assert!(pass(0x2003, &[LOAD, NOP])); // not counted if it fails
         assert!(pass(0x2003, &[FAR]));
         assert!(!pass(0x2003, &[RETURN]));
         assert!(!pass(KERNEL + 0x108, &[NOP, LOAD]));
-        assert!(pass(KERNEL + 0x10b, &[NOP, LOAD])); // the kernel's own code is always there
+        assert!(pass(KERNEL + 0x10b, &[NOP, LOAD])); // the kernel's own code is always mapped
         assert!(!pass(KERNEL + 0x10e, &[CALL]));
-        assert!(pass(KERNEL + 0x113, &[NOP])); // what is called returns there
+        assert!(pass(KERNEL + 0x113, &[NOP])); // the call returns there
         assert!(pass(KERNEL + 0x204, &[NOP])); // is called
         assert!(!pass(KERNEL + 0x200, &[NOP])); // begins an interrupt
         assert!(!pass(KERNEL + 0x300, &[NOP])); // begins a function that nothing leads to so far
@@ -133,8 +152,8 @@ mod tests {
         assert!(pass(KERNEL + 0x111, &[REPEATED])); // again
         assert!(!pass(0x2010, &[CALL]));
         assert!(pass(0x2106, &[NOP]));
-        assert!(pass(0x2015, &[NOP])); // what is called returns there
-        assert!(!pass(0x2016, &[CALL])); // it may fail, having been counted
+        assert!(pass(0x2015, &[NOP])); // the call returns there
+        assert!(!pass(0x2016, &[CALL])); // it may fail after it was counted
     }
 
     #[test]
@@ -142,24 +161,24 @@ mod tests {
         let mut pass = passing(Symbols::read(SYMBOLS).expect("symbols"));
         assert!(!pass(KERNEL + 0x110, &[NOP]));
         assert!(pass(KERNEL + 0x111, &[OTHER])); // to 0x311, of `other`
-        assert!(!pass(KERNEL + 0x311, &[NOP])); // is heard of
+        assert!(!pass(KERNEL + 0x311, &[NOP])); // has a callback
         assert!(!pass(KERNEL + 0x310, &[NOP])); // its own function leads there, too
         assert!(!pass(KERNEL + 0x210, &[NOP]));
         assert!(!pass(KERNEL + 0x211, &[&[0x0f, 0x84, 0xfa, 0, 0, 0]])); // two lead to 0x311
-        assert!(!pass(KERNEL + 0x112, &[&[0xe9, 0xfb, 1, 0, 0]])); // jumps there in any case
+        assert!(!pass(KERNEL + 0x112, &[&[0xe9, 0xfb, 1, 0, 0]])); // jumps there unconditionally
         assert!(!pass(KERNEL + 0x320, &[NOP]));
         assert!(pass(KERNEL + 0x321, &[NOP]));
         assert!(!pass(KERNEL + 0x120, &[NOP]));
-        assert!(!pass(KERNEL + 0x121, &[OTHER])); // to 0x321, which runs unheard
+        assert!(!pass(KERNEL + 0x121, &[OTHER])); // to 0x321, which is skipped
     }
 
     #[test]
-    fn calls_of_a_program_are_heard_of_where_it_has_functions() {
+    fn calls_of_a_program_have_callbacks_where_it_has_functions() {
         let symbols = [SYMBOLS, b"program a\nfunction 2000 1000 f\n"].concat();
         let mut pass = passing(Symbols::read(&symbols).expect("symbols"));
         assert!(!pass(0x2010, &[CALL]));
         assert!(pass(0x2106, &[NOP]));
         assert!(!pass(0x2106, &[CALL]));
-        assert!(!pass(0x2015, &[NOP])); // which of its callers it returns to has to be seen
+        assert!(!pass(0x2015, &[NOP])); // the stack must show which caller it returns to
     }
 }

@@ -1,36 +1,36 @@
-//! What was seen, as text: each stretch when it ends, and the tree of stacks at last.
+//! The plugin's report, as text: the counts of each window, and at the end the call tree.
 
 use alloc::string::String;
 use core::fmt::Write;
 
-use super::Follower;
-use crate::tree::Label;
+use crate::follower::Follower;
+use crate::stacks::call_tree::Label;
 
 impl Follower {
-    /// A reading of the clock ends a stretch, and counting.
-    pub(super) fn end_stretch(&mut self) {
-        self.states.settle(&mut self.frames);
+    /// A clock reading ends a window: its counts are written, and counting ends.
+    pub(super) fn end_window(&mut self) {
+        self.graph.flush(&mut self.frames);
         let counts = self.frames.whole.take();
         // Writing to a string can't fail.
-        let _ = write!(self.stretches, "stretch {} {}", self.walk.total.get(), self.idle);
+        let _ = write!(self.window_lines, "stretch {} {}", self.walk.total.get(), self.idle);
         for (node, count) in counts {
-            let _ = write!(self.stretches, " {node}:{count}");
+            let _ = write!(self.window_lines, " {node}:{count}");
         }
-        self.stretches.push('\n');
-        if let Some(schedule) = &mut self.schedule {
-            schedule.write(self.names.as_ref(), &mut self.stretches);
+        self.window_lines.push('\n');
+        if let Some(events) = &mut self.scheduler_events {
+            events.write(self.names.as_ref(), &mut self.window_lines);
         }
         self.walk.total.set(0);
         self.idle = 0;
         self.at = None;
-        self.states.stand(None);
+        self.graph.set_current(None);
     }
 
-    /// All that was seen, one thing a line: places of the tree, and what each stretch executed there.
+    /// The whole report, one item a line: the nodes of the call tree, and each window's counts.
     pub fn report(&self) -> String {
         let mut report = String::from("profile 1\n");
         let name = |number: u32| self.symbols.names.get(number as usize);
-        for (parent, label) in self.frames.whole.places() {
+        for (parent, label) in self.frames.whole.nodes() {
             let (kind, name) = match label {
                 Label::Process(number) => {
                     ("process", self.frames.tree.processes.get(number as usize))
@@ -48,7 +48,7 @@ impl Follower {
                 writeln!(report, "place {parent} {kind} {}", name.escape_debug())
             };
         }
-        report += &self.stretches;
+        report += &self.window_lines;
         report += "end\n";
         report
     }

@@ -1,26 +1,27 @@
-//! What ran since the last block that was heard of: see [`crate::landings`].
+//! What ran in skipped blocks since the last callback: see [`crate::code::skipped_blocks`].
 //!
-//! All of it is one function's code, that of the block that comes after it. If that begins an
-//! exception or an interrupt, it is the code of who goes on there, or of who was called.
+//! All of it is code of one function: that of the next block. If the next block begins an exception
+//! or an interrupt, it is code of the interrupted function, or of a function that it had called.
 
-use super::{Follower, begins_entry};
-use crate::decode::{Block, End};
-use crate::frames::Pending;
+use crate::code::block::Block;
+use crate::code::decoder::End;
+use crate::follower::{Follower, begins_entry};
+use crate::stacks::call_tree::Label;
+use crate::stacks::frames::Pending;
 use crate::symbols::{Role, UNKNOWN, is_kernel};
-use crate::tree::Label;
 
 impl Follower {
-    /// Goes from a block to unheard ones, of which it is known that `to` comes after them.
-    pub(super) fn pass_unheard(&mut self, from: &Block, in_kernel: bool, to: &Block) {
+    /// Changes the stack from a block to skipped ones; `to` comes after these.
+    pub(super) fn pass_skipped(&mut self, from: &Block, in_kernel: bool, to: &Block) {
         let pending = Pending { end: from.end, next: from.next };
-        let label = if begins_entry(to) { None } else { Some(self.label_ran(to)) };
+        let label = if begins_entry(to) { None } else { Some(self.skipped_label(to)) };
         match (from.is_kernel(), in_kernel) {
             (true, false) => {
                 let named = self.current.announced.name;
                 self.current.resume_user(&mut self.frames, None);
                 self.rename(named);
                 let total = self.walk.total.get();
-                self.schedule.iter_mut().for_each(|schedule| schedule.leaves_kernel(total));
+                self.scheduler_events.iter_mut().for_each(|events| events.leaves_kernel(total));
             }
             (true, true) if from.end == End::InterruptReturn => {
                 self.current.resume_kernel(&mut self.frames, None);
@@ -34,28 +35,28 @@ impl Follower {
         }
         match (from.end, label) {
             (End::Return, Some(label)) if !from.is_thunk => {
-                self.current.settle(&self.frames, label);
+                self.current.settle_return(&self.frames, label);
             }
             (End::Call | End::On, None) if from.is_kernel() == in_kernel => {
                 let label = self.leads_to(from);
-                self.current.stand(&mut self.frames, label);
+                self.current.set_function(&mut self.frames, label);
             }
             _ => {}
         }
     }
 
-    /// Counts what unheard blocks executed, which are of one function; `to` comes after them.
-    pub(super) fn count_unheard(&mut self, begun: u64, in_kernel: bool, to: &Block) {
+    /// Counts the instructions of skipped blocks, which are of one function; `to` comes after them.
+    pub(super) fn count_skipped(&mut self, begun: u64, in_kernel: bool, to: &Block) {
         let is_entry = begins_entry(to);
         let label = match self.current.label(&self.frames) {
             Some(label) if is_entry => label,
-            _ if !is_entry => self.label_ran(to),
+            _ if !is_entry => self.skipped_label(to),
             _ if in_kernel => Label::Kernel(UNKNOWN),
             _ => Label::User(UNKNOWN),
         };
-        self.current.stand(&mut self.frames, label);
-        // The kernel's code is there, so that the instruction that was begun last has failed. Of a
-        // program's it was not counted.
+        self.current.set_function(&mut self.frames, label);
+        // The kernel's code is always mapped, so the instruction that began last has failed. A
+        // program's was not counted.
         let executed = begun - u64::from(to.role == Role::Exception && in_kernel);
         self.executes(executed);
         self.current.count(&mut self.frames, executed);
@@ -64,19 +65,20 @@ impl Follower {
         }
     }
 
-    /// The function of what ran unheard before a block, which is no entry into the kernel.
-    fn label_ran(&self, to: &Block) -> Label {
+    /// The function of the skipped blocks before a block that is no entry into the kernel.
+    fn skipped_label(&self, to: &Block) -> Label {
         self.label_before(to).unwrap_or_else(|| self.label(to))
     }
 
-    /// The function of what ran unheard before a block, if that is another one.
+    /// The function of the skipped blocks before a block, if it is not the block's own.
     pub(super) fn label_before(&self, to: &Block) -> Option<Label> {
-        self.unheard.exits.get(&to.start).map(|&place| self.label_at(place))
+        self.skipped.exits.get(&to.start).map(|&address| self.label_at(address))
     }
 
-    /// The function whose unheard block comes after that block, as far as its code says.
+    /// The function of the skipped block after a block, as far as the code shows.
     fn leads_to(&self, block: &Block) -> Label {
-        let label = |place| self.unheard.starts.contains(&place).then(|| self.label_at(place));
+        let label =
+            |address| self.skipped.starts.contains(&address).then(|| self.label_at(address));
         let goes_on = block.end == End::On && !block.jumps;
         match (label(block.target), label(block.next).filter(|_| goes_on)) {
             (Some(one), Some(other)) if one == other => one,
@@ -86,18 +88,18 @@ impl Follower {
         }
     }
 
-    /// The function whose code is there.
-    pub(super) fn label_at(&self, place: u64) -> Label {
-        if is_kernel(place) {
-            Label::Kernel(self.symbols.kernel(place))
-        } else if self.symbols.is_vdso(place) {
+    /// The function of the code at an address.
+    pub(super) fn label_at(&self, address: u64) -> Label {
+        if is_kernel(address) {
+            Label::Kernel(self.symbols.kernel(address))
+        } else if self.symbols.is_vdso(address) {
             Label::Vdso
         } else {
-            Label::User(self.symbols.program(self.name(), place))
+            Label::User(self.symbols.program(self.name(), address))
         }
     }
 
-    /// Whether that is a program's function by itself.
+    /// Whether a label is a program's function, not a file with many.
     pub(super) fn is_function(&self, label: Label) -> bool {
         matches!(label, Label::User(name) if self.symbols.is_function(name))
     }

@@ -1,17 +1,18 @@
-//! What a process's stack becomes as one block comes after another that was heard of.
+//! How the call stack changes from one block with a callback to the next.
 
-use super::{Follower, begins_entry};
-use crate::decode::{Block, End};
-use crate::frames::Pending;
-use crate::progress::Executed;
+use crate::code::block::Block;
+use crate::code::block_counters::Executed;
+use crate::code::decoder::End;
+use crate::follower::{Follower, begins_entry};
+use crate::stacks::frames::Pending;
 
 impl Follower {
-    /// Goes from a block to the one that comes after it.
+    /// Changes the stack from one block to the next.
     pub(super) fn pass(&mut self, from: &Block, executed: Executed, to: &Block) {
         let pending = Pending { end: from.end, next: from.next };
         let had_ended = Some(pending).filter(|_| executed.is_whole && from.end != End::Trap);
-        if self.exchanges(to) {
-            self.exchange(to.role);
+        if self.is_process_switch(to) {
+            self.switch_process(to.role);
             return;
         }
         match (from.is_kernel(), to.is_kernel()) {
@@ -20,8 +21,8 @@ impl Follower {
                 let named = self.current.announced.name;
                 self.current.resume_user(&mut self.frames, Some(to.start));
                 self.rename(named);
-                if let Some(schedule) = &mut self.schedule {
-                    schedule.leaves_kernel(self.walk.total.get());
+                if let Some(events) = &mut self.scheduler_events {
+                    events.leaves_kernel(self.walk.total.get());
                 }
             }
             (true, true) if is_entry(from, executed, to) => {
@@ -42,7 +43,7 @@ impl Follower {
         }
     }
 
-    /// A program jumps to an address that it has in memory.
+    /// A program jumps to an address from memory.
     fn jump(&mut self, to: &Block) {
         let label = self.label(to);
         if self.is_function(label) && !self.symbols.begins(self.name(), to.start) {
@@ -59,7 +60,7 @@ impl Follower {
     }
 }
 
-/// Whether a block of the kernel begins an exception or an interrupt of another block of it.
+/// Whether a block begins an exception or an interrupt of the kernel's own code.
 fn is_entry(from: &Block, executed: Executed, to: &Block) -> bool {
     let leads_there = executed.is_whole && from.target == to.start;
     begins_entry(to) && !leads_there

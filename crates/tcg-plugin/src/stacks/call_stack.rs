@@ -1,8 +1,12 @@
-//! The stack of one process: which functions were called and have not returned, as far as known.
+//! The call stack of one process: the functions that were called and have not returned, as far as
+//! known.
 
-use crate::decode::{Block, End};
-use crate::frames::{Floor, Frames, GROUND, Interrupted, Kind, NONE, Pending, Stack};
-use crate::tree::{Label, Node, ROOT};
+use crate::code::block::Block;
+use crate::code::decoder::End;
+use crate::stacks::call_tree::{Label, Node, ROOT};
+use crate::stacks::frames::{
+    Frames, Interrupted, KernelEntry, Kind, NO_ENTRY, NONE, Pending, StackId,
+};
 
 /// What the kernel has announced since it was entered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -19,22 +23,22 @@ pub struct Announced {
 
 /// A process's stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Context {
+pub struct CallStack {
     /// The process, in the tree.
     pub process: Node,
-    floor: Floor,
-    /// The stack, from the floor up.
-    top: Stack,
+    kernel_entry: KernelEntry,
+    /// The stack since that entry.
+    top: StackId,
     /// What the kernel has announced.
     pub announced: Announced,
-    /// What was below the topmost frame when the process was about to be exchanged for another.
-    before_switch: Stack,
+    /// The stack without its topmost frame, from just before the switch to another process.
+    before_switch: StackId,
 }
 
-/// Stands for any floor but the ground.
-const ANY: Floor = 1;
+/// Stands for any entry, in what is the same for all of them.
+const ANY_ENTRY: KernelEntry = 1;
 
-impl Context {
+impl CallStack {
     /// The stack of a process of which nothing is known yet.
     pub fn of(process: Node) -> Self {
         Self { process, ..Self::default() }
@@ -42,64 +46,65 @@ impl Context {
 
     /// Whether nothing is known of it.
     pub fn is_empty(&self) -> bool {
-        self.top == NONE && self.floor == GROUND
+        self.top == NONE && self.kernel_entry == NO_ENTRY
     }
 
-    /// What it stands on, if it is in the kernel and the entry is known.
-    pub fn floor(&self) -> Option<Floor> {
-        (self.floor != GROUND).then_some(self.floor)
+    /// The entry into the kernel, if the kernel runs and the entry is known.
+    pub fn kernel_entry(&self) -> Option<KernelEntry> {
+        (self.kernel_entry != NO_ENTRY).then_some(self.kernel_entry)
     }
 
-    /// The same for all that stand on any floor.
-    pub fn on_any_floor(self) -> Self {
-        let process = if self.floor == GROUND { self.process } else { ROOT };
-        Self { process, floor: self.floor.min(ANY), ..self }
+    /// The stack with its entry replaced by [`ANY_ENTRY`], so that stacks of all entries compare
+    /// equal.
+    pub fn with_any_entry(self) -> Self {
+        let process = if self.kernel_entry == NO_ENTRY { self.process } else { ROOT };
+        Self { process, kernel_entry: self.kernel_entry.min(ANY_ENTRY), ..self }
     }
 
-    /// What is the same for all that stand on any floor, on that floor.
-    pub fn on_floor(self, frames: &Frames, floor: Floor) -> Self {
-        if self.floor == GROUND {
+    /// The inverse: the stack with [`ANY_ENTRY`] replaced by an entry.
+    pub fn with_entry(self, frames: &Frames, kernel_entry: KernelEntry) -> Self {
+        if self.kernel_entry == NO_ENTRY {
             return self;
         }
-        Self { process: frames.interrupted(floor).process, floor, ..self }
+        Self { process: frames.interrupted(kernel_entry).process, kernel_entry, ..self }
     }
 
-    /// The place of what called the topmost function.
+    /// The node of the topmost function's caller.
     fn above(&self, frames: &Frames) -> Node {
         self.node_of(frames, frames.below(self.top))
     }
 
-    /// The place of the topmost function, from the floor up.
+    /// The topmost function's node, below the process or the entry into the kernel.
     pub fn node(&self, frames: &Frames) -> Node {
         self.node_of(frames, self.top)
     }
 
-    fn node_of(&self, frames: &Frames, stack: Stack) -> Node {
+    fn node_of(&self, frames: &Frames, stack: StackId) -> Node {
         match stack {
-            NONE if self.floor == GROUND => self.process,
+            NONE if self.kernel_entry == NO_ENTRY => self.process,
             NONE => ROOT,
             _ => frames.node(stack),
         }
     }
 
-    /// The place of the topmost function in the whole tree.
-    pub fn place(&self, frames: &mut Frames) -> Node {
-        frames.place(frames.base(self.floor), self.node(frames))
+    /// The topmost function's node in the whole tree.
+    pub fn whole_node(&self, frames: &mut Frames) -> Node {
+        frames.whole_node(frames.base(self.kernel_entry), self.node(frames))
     }
 
     /// The topmost function executes so many instructions.
     pub fn count(&self, frames: &mut Frames, instructions: u64) {
-        frames.count(frames.base(self.floor), self.node(frames), instructions);
+        frames.count(frames.base(self.kernel_entry), self.node(frames), instructions);
     }
 
-    /// The topmost function is that one from now on.
-    pub fn stand(&mut self, frames: &mut Frames, label: Label) {
+    /// Replaces the topmost function.
+    pub fn set_function(&mut self, frames: &mut Frames, label: Label) {
         let node = self.node_beside(frames, label);
         let kind = if self.top == NONE { Kind::Call(0) } else { frames.kind(self.top) };
         self.top = frames.push(frames.below(self.top), kind, node);
     }
 
-    /// The place that the topmost function would have if it were that one.
+    /// The node that another function would have as the topmost one.
     pub fn node_beside(&self, frames: &mut Frames, label: Label) -> Node {
         frames.tree.child(self.above(frames), label)
     }
@@ -109,10 +114,9 @@ impl Context {
         (self.top != NONE).then(|| frames.label(self.top))
     }
 
-    /// It is known now which function came after a return: to who waits there.
-    ///
-    /// Else who called last has been returned to.
-    pub fn settle(&mut self, frames: &Frames, label: Label) {
+    /// Corrects a return once the function that came after it is known: to the latest caller that
+    /// is this function. Without such a caller the latest one stays.
+    pub fn settle_return(&mut self, frames: &Frames, label: Label) {
         let mut calls = frames.calls(self.top);
         if frames.is_of(self.top, label) {
             return;
@@ -128,17 +132,17 @@ impl Context {
 
     /// The kernel is entered. `pending` is how what is interrupted ended, if it ended.
     pub fn enter(&mut self, frames: &mut Frames, pending: Option<Pending>) {
-        self.floor = self.floor_on_top(frames, pending);
+        self.kernel_entry = self.new_entry(frames, pending);
         self.top = frames.push(NONE, Kind::Entry, ROOT);
     }
 
-    /// What the kernel stands on if it is entered now.
-    fn floor_on_top(&self, frames: &mut Frames, pending: Option<Pending>) -> Floor {
-        let Self { process, floor, top: stack, .. } = *self;
-        frames.enter(Interrupted { process, floor, stack, pending }, self.node(frames))
+    /// The entry, if the kernel is entered now.
+    fn new_entry(&self, frames: &mut Frames, pending: Option<Pending>) -> KernelEntry {
+        let Self { process, kernel_entry, top: stack, .. } = *self;
+        frames.enter(Interrupted { process, kernel_entry, stack, pending }, self.node(frames))
     }
 
-    /// A block ended so, and `start` comes after it, if that is known.
+    /// A block ended as `pending` says, and the code at `start`, if known, comes after it.
     pub fn go_on(&mut self, frames: &mut Frames, pending: Pending, start: Option<u64>) {
         match pending.end {
             End::Call => self.push(frames, Kind::Call(pending.next)),
@@ -147,20 +151,22 @@ impl Context {
         }
     }
 
-    /// A function returns to `place`: to the latest caller that waits there, else to who called it.
+    /// A function returns to `address`: to the latest caller that waits there, else to its own
+    /// caller.
     ///
-    /// Code that jumps by a return (a return trampoline) finds no caller at the place; and callers
+    /// Code that jumps by a return (a return trampoline) finds no caller at the address. Callers
     /// that were left by a jump are dropped when one below them is found.
-    fn leave_function(&mut self, frames: &Frames, place: Option<u64>) {
-        let waits = |&stack: &Stack| place.is_some_and(|at| frames.kind(stack) == Kind::Call(at));
+    fn leave_function(&mut self, frames: &Frames, address: Option<u64>) {
+        let waits =
+            |&stack: &StackId| address.is_some_and(|at| frames.kind(stack) == Kind::Call(at));
         let found = frames.calls(self.top).find(waits);
         if let Some(left) = found.or_else(|| frames.calls(self.top).next()) {
             self.top = frames.below(left);
         }
     }
 
-    /// A program jumps to an address that it has in memory, in the midst of that function: if that
-    /// waits below, it goes on there (`longjmp`).
+    /// A program jumps into the middle of a function, to an address that it read from memory. If
+    /// that function waits below, this is a `longjmp` to it.
     pub fn jump(&mut self, frames: &Frames, label: Label) {
         if frames.tree.label(self.node(frames)) == label {
             return;
@@ -170,10 +176,11 @@ impl Context {
         }
     }
 
-    /// The kernel returns to what it interrupted, or was called by, and is entered again before a
-    /// single block of that ran.
+    /// The kernel returns to what it interrupted, or to its caller, and is entered again before any
+    /// block of that ran.
     pub fn enter_again(&mut self, frames: &mut Frames) {
-        let pending = if self.floor != GROUND && frames.is_lowest(self.floor) {
+        let pending = if self.kernel_entry != NO_ENTRY && frames.is_from_program(self.kernel_entry)
+        {
             self.leave_kernel(frames)
         } else {
             self.leave_entry(frames)
@@ -181,38 +188,39 @@ impl Context {
         self.enter(frames, pending);
     }
 
-    /// The kernel goes on with what it interrupted in itself, at `start`.
+    /// The kernel returns, at `start`, to kernel code that it had interrupted.
     pub fn resume_kernel(&mut self, frames: &mut Frames, start: Option<u64>) {
         if let Some(pending) = self.leave_entry(frames) {
             self.go_on(frames, pending, start);
         }
     }
 
-    /// Drops what the kernel has on the stack since it was entered last; how what that interrupted
-    /// had ended, if it had.
+    /// Drops the frames since the last entry into the kernel. Returns how the interrupted block had
+    /// ended, if it had.
     fn leave_entry(&mut self, frames: &Frames) -> Option<Pending> {
-        let Interrupted { floor, stack, pending, .. } = frames.interrupted(self.floor);
-        (self.floor, self.top) = (floor, stack);
+        let Interrupted { kernel_entry, stack, pending, .. } =
+            frames.interrupted(self.kernel_entry);
+        (self.kernel_entry, self.top) = (kernel_entry, stack);
         pending
     }
 
-    /// The program goes on, at `start`: with what was interrupted, with the handler of a signal, or
-    /// as another program.
+    /// The program resumes at `start`: where it was interrupted, in a signal's handler, or as a new
+    /// program.
     pub fn resume_user(&mut self, frames: &mut Frames, start: Option<u64>) {
         if let Some(pending) = self.leave_kernel(frames) {
             self.go_on(frames, pending, start);
         }
     }
 
-    /// Drops what the kernel has on the stack; how what it interrupted had ended, if it goes on.
+    /// Drops all frames of the kernel. Returns how the interrupted block had ended, if it resumes.
     fn leave_kernel(&mut self, frames: &mut Frames) -> Option<Pending> {
         let Announced { signals, signal_return, exec, .. } = core::mem::take(&mut self.announced);
-        if self.floor == GROUND || exec {
-            (self.floor, self.top) = (GROUND, NONE);
+        if self.kernel_entry == NO_ENTRY || exec {
+            (self.kernel_entry, self.top) = (NO_ENTRY, NONE);
             return None;
         }
         let mut pending = None;
-        while self.floor != GROUND {
+        while self.kernel_entry != NO_ENTRY {
             pending = self.leave_entry(frames);
         }
         if signals > 0 {
@@ -221,7 +229,7 @@ impl Context {
             }
             return None;
         }
-        let is_handler = |&stack: &Stack| matches!(frames.kind(stack), Kind::Signal(_));
+        let is_handler = |&stack: &StackId| matches!(frames.kind(stack), Kind::Signal(_));
         match frames.all(self.top).find(is_handler).filter(|_| signal_return) {
             Some(handler) => {
                 self.top = frames.below(handler);
@@ -231,31 +239,31 @@ impl Context {
         }
     }
 
-    /// The process is about to be exchanged for another; the topmost function does it.
+    /// The topmost function is about to switch to another process.
     pub fn about_to_switch(&mut self, frames: &Frames) {
         self.before_switch = frames.below(self.top);
     }
 
-    /// The process was exchanged for another; it goes on later where that was called.
+    /// Another process runs now. This one resumes later where the switch was called.
     pub fn switched_away(&mut self) {
         self.top = core::mem::take(&mut self.before_switch);
     }
 
-    /// The process has another name; what it stands in stays.
+    /// The process has another name; its functions stay.
     pub fn rename(&mut self, frames: &mut Frames, process: Node) {
-        if self.floor == GROUND {
+        if self.kernel_entry == NO_ENTRY {
             self.top = frames.moved(self.top, process);
         } else {
             let mut interrupted = *self;
             let pending = interrupted.leave_entry(frames);
             interrupted.rename(frames, process);
-            self.floor = interrupted.floor_on_top(frames, pending);
+            self.kernel_entry = interrupted.new_entry(frames, pending);
         }
         self.process = process;
     }
 
-    /// The topmost function executes so many instructions of a block, so often; the block may reach
-    /// into other functions, which then stand in its place.
+    /// The topmost function executes so many instructions of a block, so often. A block may extend
+    /// into other functions, which then replace the topmost one.
     pub fn run(&mut self, frames: &mut Frames, block: &Block, instructions: u16, times: u64) {
         if block.parts.len() < 2 {
             self.count(frames, u64::from(instructions) * times);
@@ -267,13 +275,13 @@ impl Context {
             if count == 0 {
                 break;
             }
-            self.stand(frames, Label::Kernel(part.function));
+            self.set_function(frames, Label::Kernel(part.function));
             self.count(frames, u64::from(count) * times);
             left -= count;
         }
     }
 
-    /// The process begins anew, as another.
+    /// Forgets all frames: the process starts, or is another one.
     pub fn begin(&mut self, process: Node) {
         *self = Self::of(process);
     }
@@ -281,68 +289,68 @@ impl Context {
 
 #[cfg(test)]
 mod tests {
-    use super::Context;
-    use crate::decode::End;
-    use crate::frames::{Frames, Pending};
-    use crate::tree::Label;
+    use super::CallStack;
+    use crate::code::decoder::End;
+    use crate::stacks::call_tree::Label;
+    use crate::stacks::frames::{Frames, Pending};
     use alloc::string::String;
     use alloc::vec::Vec;
 
     /// A process whose functions are numbers; 90 and above are the kernel's.
     struct Process {
         frames: Frames,
-        context: Context,
+        call_stack: CallStack,
     }
 
     impl Process {
         fn new() -> Self {
             let mut frames = Frames::new();
             let process = frames.tree.process("p");
-            let mut new = Self { frames, context: Context::of(process) };
-            new.stand(1);
+            let mut new = Self { frames, call_stack: CallStack::of(process) };
+            new.set_function(1);
             new
         }
 
-        fn stand(&mut self, function: u32) {
+        fn set_function(&mut self, function: u32) {
             let label = if function < 90 { Label::User(function) } else { Label::Kernel(function) };
-            self.context.stand(&mut self.frames, label);
+            self.call_stack.set_function(&mut self.frames, label);
         }
 
         fn call(&mut self, returns_to: u64, function: u32) {
-            self.context.go_on(
+            self.call_stack.go_on(
                 &mut self.frames,
                 Pending { end: End::Call, next: returns_to },
                 None,
             );
-            self.stand(function);
+            self.set_function(function);
         }
 
-        fn leave(&mut self, place: u64, function: u32) {
-            self.context.go_on(
+        fn leave(&mut self, address: u64, function: u32) {
+            self.call_stack.go_on(
                 &mut self.frames,
                 Pending { end: End::Return, next: 0 },
-                Some(place),
+                Some(address),
             );
-            self.stand(function);
+            self.set_function(function);
         }
 
         fn enter(&mut self, pending: Option<Pending>) {
-            self.context.enter(&mut self.frames, pending);
-            self.stand(90);
+            self.call_stack.enter(&mut self.frames, pending);
+            self.set_function(90);
         }
 
-        fn resume(&mut self, place: u64, function: u32) {
-            self.context.resume_user(&mut self.frames, Some(place));
-            self.stand(function);
+        fn resume(&mut self, address: u64, function: u32) {
+            self.call_stack.resume_user(&mut self.frames, Some(address));
+            self.set_function(function);
         }
 
         /// The functions from the first to the topmost.
         fn stack(&mut self) -> String {
-            let mut node = self.context.place(&mut self.frames);
-            let places: Vec<_> = self.frames.whole.places().collect();
+            let mut node = self.call_stack.whole_node(&mut self.frames);
+            let nodes: Vec<_> = self.frames.whole.nodes().collect();
             let mut numbers = Vec::new();
             while let Some((parent, Label::User(number) | Label::Kernel(number))) =
-                (node as usize).checked_sub(1).map(|index| places[index])
+                (node as usize).checked_sub(1).map(|index| nodes[index])
             {
                 numbers.push(alloc::format!("{number}"));
                 node = parent;
@@ -359,11 +367,11 @@ mod tests {
         process.call(0x20, 2);
         assert_eq!(process.stack(), "1 2 2");
         process.leave(0x20, 2);
-        process.stand(3); // a jump to another function: a call in the place of a return
+        process.set_function(3); // a jump to another function: a tail call
         assert_eq!(process.stack(), "1 3");
         process.leave(0x10, 1);
         assert_eq!(process.stack(), "1");
-        process.leave(0x99, 7); // to somebody whose call nobody saw
+        process.leave(0x99, 7); // to a caller whose call was not seen
         assert_eq!(process.stack(), "7");
     }
 
@@ -371,7 +379,7 @@ mod tests {
     fn a_return_that_is_a_jump_leads_on() {
         let mut process = Process::new();
         process.call(0x10, 4); // a trampoline, which calls within itself,
-        process.call(0x40, 4); // and puts another address in the place of its own
+        process.call(0x40, 4); // and overwrites its own return address
         process.leave(0x500, 5);
         assert_eq!(process.stack(), "1 5");
         process.leave(0x10, 1);
@@ -381,11 +389,11 @@ mod tests {
     #[test]
     fn callers_that_were_left_are_dropped() {
         let mut process = Process::new();
-        for (place, function) in [(0x10, 2), (0x20, 3), (0x30, 4)] {
-            process.call(place, function);
+        for (address, function) in [(0x10, 2), (0x20, 3), (0x30, 4)] {
+            process.call(address, function);
         }
-        process.context.jump(&process.frames, Label::User(2));
-        process.stand(2);
+        process.call_stack.jump(&process.frames, Label::User(2));
+        process.set_function(2);
         assert_eq!(process.stack(), "1 2");
         process.call(0x40, 5);
         process.leave(0x10, 1); // past two that wait
@@ -398,10 +406,10 @@ mod tests {
         process.enter(Some(Pending { end: End::Call, next: 0x10 }));
         process.call(0x900, 91);
         assert_eq!(process.stack(), "1 90 91");
-        process.context.enter(&mut process.frames, None);
-        process.stand(92);
-        process.context.resume_kernel(&mut process.frames, Some(0x901));
-        process.stand(91);
+        process.call_stack.enter(&mut process.frames, None);
+        process.set_function(92);
+        process.call_stack.resume_kernel(&mut process.frames, Some(0x901));
+        process.set_function(91);
         assert_eq!(process.stack(), "1 90 91");
         process.resume(0x200, 2);
         assert_eq!(process.stack(), "1 2");
@@ -413,14 +421,14 @@ mod tests {
     fn one_interrupt_may_follow_another() {
         let mut process = Process::new();
         process.enter(Some(Pending { end: End::Call, next: 0x10 }));
-        process.context.enter_again(&mut process.frames);
-        process.stand(93);
+        process.call_stack.enter_again(&mut process.frames);
+        process.set_function(93);
         assert_eq!(process.stack(), "1 93");
         process.resume(0x200, 2);
         process.enter(None);
-        process.context.enter(&mut process.frames, None);
-        process.context.enter_again(&mut process.frames);
-        process.stand(94);
+        process.call_stack.enter(&mut process.frames, None);
+        process.call_stack.enter_again(&mut process.frames);
+        process.set_function(94);
         assert_eq!(process.stack(), "1 2 90 94");
     }
 
@@ -428,13 +436,13 @@ mod tests {
     fn a_signals_handler_runs_on_what_it_interrupts() {
         let mut process = Process::new();
         process.enter(Some(Pending { end: End::Call, next: 0x10 }));
-        process.context.announced.signals = 1;
+        process.call_stack.announced.signals = 1;
         process.resume(0x600, 6);
         assert_eq!(process.stack(), "1 6");
         process.leave(0x700, 7); // the code that returns to the kernel
         assert_eq!(process.stack(), "1 7");
         process.enter(None);
-        process.context.announced.signal_return = true;
+        process.call_stack.announced.signal_return = true;
         process.resume(0x200, 2);
         assert_eq!(process.stack(), "1 2");
     }
@@ -443,11 +451,11 @@ mod tests {
     fn another_program_begins_with_nothing() {
         let mut process = Process::new();
         process.enter(None);
-        process.context.announced.exec = true;
+        process.call_stack.announced.exec = true;
         process.resume(0x800, 8);
         assert_eq!(process.stack(), "8");
         let other = process.frames.tree.process("q");
-        process.context.rename(&mut process.frames, other);
+        process.call_stack.rename(&mut process.frames, other);
         assert_eq!(process.stack(), "8");
     }
 
@@ -456,9 +464,9 @@ mod tests {
         let mut process = Process::new();
         process.enter(None);
         process.call(0x900, 95);
-        process.context.about_to_switch(&process.frames);
+        process.call_stack.about_to_switch(&process.frames);
         process.call(0x910, 96);
-        process.context.switched_away();
+        process.call_stack.switched_away();
         assert_eq!(process.stack(), "1 90");
     }
 }

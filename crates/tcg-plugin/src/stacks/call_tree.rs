@@ -1,14 +1,14 @@
-//! Stacks as a tree of functions, and how many instructions were executed at each place of it.
+//! The call tree: functions below their callers, with the instructions counted for each.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A place in the tree: a function, called by those above it.
+/// A node of the tree, by its number: a function below its callers.
 pub type Node = u32;
-/// Above all processes.
+/// The parent of all processes.
 pub const ROOT: Node = 0;
 
-/// What stands at a place in the tree.
+/// What a node stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Label {
     /// A process, by the number of its name.
@@ -17,51 +17,52 @@ pub enum Label {
     Kernel(u32),
     /// A function of a program, by the number of its name.
     User(u32),
-    /// Code that the kernel lends to programs.
+    /// The kernel's code that programs execute (vDSO).
     Vdso,
 }
 
 impl Label {
-    /// Whether calls from such to such are shown as one: nothing tells them from each other.
+    /// Whether calls from one to another are shown as one node: nothing distinguishes them.
     fn is_anonymous(self) -> bool {
         matches!(self, Self::User(0) | Self::Kernel(0) | Self::Vdso)
     }
 }
 
-struct Place {
+struct NodeData {
     parent: Node,
     label: Label,
-    /// What was looked for below it last.
+    /// The child that was looked up last.
     latest: (Label, Node),
-    /// All that is below it. A function calls few others, so that they are looked through.
+    /// A list, not a map: a function calls few others.
     children: Vec<(Label, Node)>,
 }
 
-/// The tree.
-pub struct Tree {
-    places: Vec<Place>,
+/// A call tree.
+pub struct CallTree {
+    nodes: Vec<NodeData>,
     counts: Vec<u64>,
     touched: Vec<Node>,
     /// The names of processes, by number.
     pub processes: Vec<String>,
 }
 
-impl Tree {
-    /// A tree with nothing in it.
+impl CallTree {
+    /// An empty tree.
     pub fn new() -> Self {
-        let root = Label::Process(u32::MAX);
-        let place = Place { parent: ROOT, label: root, latest: (root, ROOT), children: Vec::new() };
+        let none = Label::Process(u32::MAX);
+        let root =
+            NodeData { parent: ROOT, label: none, latest: (none, ROOT), children: Vec::new() };
         Self {
-            places: Vec::from([place]),
+            nodes: Vec::from([root]),
             counts: Vec::from([0]),
             touched: Vec::new(),
             processes: Vec::new(),
         }
     }
 
-    /// The place of `label` below `parent`.
+    /// The child of `parent` for `label`.
     pub fn child(&mut self, parent: Node, label: Label) -> Node {
-        let above = &self.places[parent as usize];
+        let above = &self.nodes[parent as usize];
         if above.latest.0 == label {
             return above.latest.1;
         }
@@ -70,31 +71,31 @@ impl Tree {
         }
         let known = above.children.iter().find(|(other, _)| *other == label).map(|&(_, node)| node);
         let node = known.unwrap_or_else(|| self.grow(parent, label));
-        self.places[parent as usize].latest = (label, node);
+        self.nodes[parent as usize].latest = (label, node);
         node
     }
 
-    /// Makes the place of `label` below `parent`.
+    /// Adds a child.
     fn grow(&mut self, parent: Node, label: Label) -> Node {
-        let node = Node::try_from(self.places.len()).unwrap_or(Node::MAX);
+        let node = Node::try_from(self.nodes.len()).unwrap_or(Node::MAX);
         let latest = (Label::Process(u32::MAX), ROOT);
-        self.places.push(Place { parent, label, latest, children: Vec::new() });
+        self.nodes.push(NodeData { parent, label, latest, children: Vec::new() });
         self.counts.push(0);
-        self.places[parent as usize].children.push((label, node));
+        self.nodes[parent as usize].children.push((label, node));
         node
     }
 
-    /// What a place is below.
+    /// The parent of a node.
     pub fn parent(&self, node: Node) -> Node {
-        self.places[node as usize].parent
+        self.nodes[node as usize].parent
     }
 
-    /// What stands there.
+    /// What a node stands for.
     pub fn label(&self, node: Node) -> Label {
-        self.places[node as usize].label
+        self.nodes[node as usize].label
     }
 
-    /// The place of a process of that name.
+    /// The node of a process of that name.
     pub fn process(&mut self, name: &str) -> Node {
         let known = self.processes.iter().position(|other| other == name);
         let number = known.unwrap_or_else(|| {
@@ -113,7 +114,7 @@ impl Tree {
         *count += instructions;
     }
 
-    /// Takes all that was counted since the last time, in the order of places.
+    /// Takes all that was counted since the last time, in the order of nodes.
     pub fn take(&mut self) -> Vec<(Node, u64)> {
         self.touched.sort_unstable();
         let counts = &mut self.counts;
@@ -124,19 +125,19 @@ impl Tree {
         taken
     }
 
-    /// All places but the root: what they are below, and what stands there.
-    pub fn places(&self) -> impl Iterator<Item = (Node, Label)> {
-        self.places.iter().skip(1).map(|place| (place.parent, place.label))
+    /// All nodes but the root: parent and label of each.
+    pub fn nodes(&self) -> impl Iterator<Item = (Node, Label)> {
+        self.nodes.iter().skip(1).map(|node| (node.parent, node.label))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Label, ROOT, Tree};
+    use super::{CallTree, Label, ROOT};
 
     #[test]
-    fn a_stack_has_one_place_however_often_it_comes() {
-        let mut tree = Tree::new();
+    fn a_stack_has_one_node_however_often_it_comes() {
+        let mut tree = CallTree::new();
         let process = tree.process("a");
         let (one, two) = (tree.child(process, Label::User(1)), tree.child(process, Label::User(2)));
         assert_ne!(one, two);
@@ -148,14 +149,14 @@ mod tests {
         assert_eq!(tree.label(recursive), Label::User(1));
         let unknown = tree.child(one, Label::User(0));
         assert_eq!(tree.child(unknown, Label::User(0)), unknown);
-        let places: alloc::vec::Vec<_> = tree.places().collect();
-        assert_eq!(places[0], (ROOT, Label::Process(0)));
-        assert_eq!(places.len(), 6);
+        let nodes: alloc::vec::Vec<_> = tree.nodes().collect();
+        assert_eq!(nodes[0], (ROOT, Label::Process(0)));
+        assert_eq!(nodes.len(), 6);
     }
 
     #[test]
     fn what_was_counted_is_taken_once() {
-        let mut tree = Tree::new();
+        let mut tree = CallTree::new();
         let one = tree.process("a");
         let two = tree.child(one, Label::Vdso);
         tree.count(two, 3);

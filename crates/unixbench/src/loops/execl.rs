@@ -8,9 +8,9 @@ use std::os::fd::{FromRawFd, RawFd};
 
 use crate::clock::{self, Clock};
 use crate::fault::{Context, Fault, Result};
+use crate::loop_limit::LoopLimit;
 use crate::process;
 use crate::report::Report;
-use crate::until::Span;
 
 /// The first argument of a program that continues a chain.
 pub const STEP: &str = "execl-step";
@@ -25,7 +25,7 @@ pub struct Chain {
 /// The state of a chain.
 #[derive(Debug, PartialEq, Eq)]
 struct State {
-    span: Span,
+    limit: LoopLimit,
     clock: Clock,
     report: RawFd,
     deadline: u64,
@@ -41,13 +41,13 @@ impl Chain {
     }
 
     /// Begins the chain; returns only if that fails.
-    pub fn run(self, span: Span, clock: Clock, report: &File) -> Fault {
-        let deadline = match span {
-            Span::Loops(_) => 0,
-            Span::Seconds(seconds) => clock::monotonic() + seconds * NANOSECONDS,
+    pub fn run(self, limit: LoopLimit, clock: Clock, report: &File) -> Fault {
+        let deadline = match limit {
+            LoopLimit::Loops(_) => 0,
+            LoopLimit::Seconds(seconds) => clock::monotonic() + seconds * NANOSECONDS,
         };
         let report = process::raw(report);
-        let state = State { span, clock, report, deadline, begin: clock.now(), done: 0 };
+        let state = State { limit, clock, report, deadline, begin: clock.now(), done: 0 };
         state.replace(&self.program)
     }
 }
@@ -55,17 +55,17 @@ impl Chain {
 impl State {
     /// Whether there were enough replacements.
     fn is_over(&self) -> bool {
-        match self.span {
-            Span::Loops(loops) => self.done == loops,
-            Span::Seconds(_) => clock::monotonic() >= self.deadline,
+        match self.limit {
+            LoopLimit::Loops(loops) => self.done == loops,
+            LoopLimit::Seconds(_) => clock::monotonic() >= self.deadline,
         }
     }
 
-    /// Becomes the next program.
+    /// Executes the next program of the chain.
     fn replace(&self, program: &str) -> Fault {
-        let (kind, most) = match self.span {
-            Span::Loops(loops) => ("loops", loops),
-            Span::Seconds(seconds) => ("seconds", seconds),
+        let (kind, most) = match self.limit {
+            LoopLimit::Loops(loops) => ("loops", loops),
+            LoopLimit::Seconds(seconds) => ("seconds", seconds),
         };
         let argv = [
             program.into(),
@@ -84,13 +84,13 @@ impl State {
     fn parse(words: &[String]) -> Option<Self> {
         let [kind, most, clock, report, deadline, begin, done] = words else { return None };
         let most = most.parse().ok()?;
-        let span = match kind.as_str() {
-            "loops" => Span::Loops(most),
-            "seconds" => Span::Seconds(most),
+        let limit = match kind.as_str() {
+            "loops" => LoopLimit::Loops(most),
+            "seconds" => LoopLimit::Seconds(most),
             _ => return None,
         };
         Some(Self {
-            span,
+            limit,
             clock: Clock::named(clock)?,
             report: report.parse().ok()?,
             deadline: deadline.parse().ok()?,
@@ -133,13 +133,13 @@ fn go_on(state: &State) -> Result<()> {
 mod tests {
     use super::State;
     use crate::clock::Clock;
-    use crate::until::Span;
+    use crate::loop_limit::LoopLimit;
 
     #[test]
     fn what_a_program_tells_the_next_is_understood_whole_or_not_at_all() {
         let words = "loops 5 tsc 7 0 123 2".split(' ').map(String::from).collect::<Vec<_>>();
         let state = State::parse(&words).unwrap();
-        assert_eq!((state.span, state.clock), (Span::Loops(5), Clock::Tsc));
+        assert_eq!((state.limit, state.clock), (LoopLimit::Loops(5), Clock::Tsc));
         assert_eq!((state.report, state.begin, state.done), (7, 123, 2));
         assert!(!state.is_over());
         assert!(State { done: 5, ..state }.is_over());

@@ -5,13 +5,13 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
 use crate::fault::{Context, Result, check};
-use crate::task::{Place, Work};
-use crate::test::{LARGE, MIDDLE, SMALL, Test};
+use crate::test_loop::{TestLoop, WorkFolder};
+use crate::test_names::{LARGE, MIDDLE, SMALL, Test};
 
 const KIB: usize = 1024;
 
 /// Two open files: the source with its content, the target already as large.
-pub struct Copying<const BLOCK: usize> {
+pub struct FileCopy<const BLOCK: usize> {
     paths: [PathBuf; 2],
     source: File,
     target: File,
@@ -20,12 +20,12 @@ pub struct Copying<const BLOCK: usize> {
     content: Vec<u8>,
 }
 
-impl<const BLOCK: usize> Copying<BLOCK> {
+impl<const BLOCK: usize> FileCopy<BLOCK> {
     /// Makes both files, and writes them to the disk.
-    pub fn new(test: Test, place: &Place) -> Result<Self> {
+    pub fn new(test: Test, folder: &WorkFolder) -> Result<Self> {
         let size = [SMALL, MIDDLE, LARGE].iter().find(|shape| shape.block == BLOCK);
         let content = noise(size.map_or(BLOCK, |shape| shape.file * KIB));
-        let paths = ["source", "target"].map(|end| place.file(&format!("{}.{end}", test.name())));
+        let paths = ["source", "target"].map(|end| folder.file(&format!("{}.{end}", test.name())));
         let [source, target] = [filled(&paths[0], &content), filled(&paths[1], &[])];
         let (source, target) = (source?, target?);
         let mut copying =
@@ -63,7 +63,7 @@ fn noise(size: usize) -> Vec<u8> {
     bytes
 }
 
-impl<const BLOCK: usize> Work for Copying<BLOCK> {
+impl<const BLOCK: usize> TestLoop for FileCopy<BLOCK> {
     // A block is at most four KiB.
     #[allow(clippy::cast_precision_loss)]
     const OPERATIONS: f64 = BLOCK as f64 / KIB as f64;
@@ -98,13 +98,13 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::Copying;
-    use crate::task::{Place, Work};
-    use crate::test::{SMALL, Test};
+    use super::FileCopy;
+    use crate::test_loop::{TestLoop, WorkFolder};
+    use crate::test_names::{SMALL, Test};
 
-    fn copying(folder: &TempDir) -> Copying<{ SMALL.block }> {
-        let place = Place { folder: folder.path().to_owned(), number: 0 };
-        Copying::new(Test::Copy(SMALL), &place).unwrap()
+    fn copying(temporary: &TempDir) -> FileCopy<{ SMALL.block }> {
+        let folder = WorkFolder { folder: temporary.path().to_owned(), number: 0 };
+        FileCopy::new(Test::Copy(SMALL), &folder).unwrap()
     }
 
     #[test]

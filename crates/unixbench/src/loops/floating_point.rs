@@ -2,13 +2,13 @@
 //!
 //! Whetstone weighs groups of operations as a compiler's statistics of scientific programs found
 //! them (Curnow and Wichmann, "A synthetic benchmark", The Computer Journal 19, 1976); a loop with
-//! these weights stands for a hundred thousand of its instructions. The weights are theirs, the
-//! work in each group is our own.
+//! these weights represents a hundred thousand of its instructions. The weights are from that
+//! article; the work in each group is not Whetstone's.
 
 use std::hint::black_box;
 
 use crate::fault::{Result, check};
-use crate::task::Work;
+use crate::test_loop::TestLoop;
 
 const ELEMENTS: u32 = 12; // sums of an array's elements
 const ARRAYS: u32 = 14; // the same, the array being a parameter
@@ -48,7 +48,7 @@ impl Figures {
     }
 }
 
-impl Work for Figures {
+impl TestLoop for Figures {
     fn once(&mut self) -> Result<()> {
         let outcome = Outcome {
             elements: elements(),
@@ -208,7 +208,7 @@ fn functions() -> f64 {
 #[cfg(test)]
 mod tests {
     use super::Figures;
-    use crate::task::Work;
+    use crate::test_loop::TestLoop;
 
     #[test]
     fn every_group_comes_to_what_was_worked_out_with_more_digits() {

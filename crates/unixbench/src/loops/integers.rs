@@ -1,15 +1,15 @@
-//! Work on integers, records and strings, of the kind that Dhrystone stands for: assignments,
-//! records copied and followed through pointers, strings of thirty characters copied and compared,
+//! Work on integers, records and strings, of the kind that Dhrystone does: assignments, records
+//! copied and followed through pointers, strings of thirty characters copied and compared,
 //! decisions, short procedures, arrays of one and two dimensions; no floating point, no system
 //! calls.
 //!
-//! The work is our own and its loop is not Dhrystone's: its rates can be compared between systems,
-//! but not with rates of the original.
+//! Neither the work nor its loop is Dhrystone's: the rates can be compared between systems, but not
+//! with rates of the original.
 
 use std::hint::black_box;
 
 use crate::fault::{Result, check};
-use crate::task::Work;
+use crate::test_loop::TestLoop;
 
 const LENGTH: usize = 30;
 const ROWS: usize = 50;
@@ -59,7 +59,7 @@ impl Ledger {
     }
 }
 
-impl Work for Ledger {
+impl TestLoop for Ledger {
     fn once(&mut self) -> Result<()> {
         let first = black_box(0_usize);
         let mut left = *black_box(OPENING);
@@ -97,7 +97,7 @@ impl Work for Ledger {
         let signed = i64::try_from(loops).unwrap_or(i64::MAX);
         check(self.sum == AFTER_ONE_LOOP * signed, || format!("{} is not the sum", self.sum))?;
         check(self.matches == loops, || format!("{} strings were equal", self.matches))?;
-        let counted = i64::from(self.table[8][7]); // a number of 32 bits, which begins anew
+        let counted = i64::from(self.table[8][7]); // 32 bits, which wrap around
         check((counted - signed) % (1 << 32) == 0, || format!("{counted} loops in the table"))?;
         check(self.records[1].text == *CLOSING, || "the record's text is another".into())?;
         check(self.records[0].kind == Kind::Booked, || "the record's kind is another".into())
@@ -175,7 +175,7 @@ fn kind_of(left: u8, right: u8) -> Kind {
 #[cfg(test)]
 mod tests {
     use super::Ledger;
-    use crate::task::Work;
+    use crate::test_loop::TestLoop;
 
     fn after(loops: u64) -> Ledger {
         let mut ledger = Ledger::new();

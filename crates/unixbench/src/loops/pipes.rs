@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use crate::fault::{Context, Fault, Result, check};
 use crate::process::{self, Child};
-use crate::task::Work;
+use crate::test_loop::TestLoop;
 
 const BLOCK: usize = 512;
 
@@ -25,7 +25,7 @@ impl Alone {
     }
 }
 
-impl Work for Alone {
+impl TestLoop for Alone {
     fn once(&mut self) -> Result<()> {
         self.count += 1;
         let mut block = [0; BLOCK];
@@ -52,7 +52,7 @@ pub struct Partner {
 }
 
 impl Partner {
-    /// Starts the partner.
+    /// Starts the process at the other end.
     pub fn new() -> Result<Self> {
         let (theirs, to) = process::pipe()?;
         let (from, back) = process::pipe()?;
@@ -78,7 +78,7 @@ fn answer(mut from: &File, mut to: &File) -> io::Result<()> {
     }
 }
 
-impl Work for Partner {
+impl TestLoop for Partner {
     fn once(&mut self) -> Result<()> {
         self.to.write_all(&self.count.to_le_bytes()).context(|| "writing to a pipe".into())?;
         let mut number = [0; 8];
@@ -100,7 +100,7 @@ impl Work for Partner {
 #[cfg(test)]
 mod tests {
     use super::{Alone, Partner};
-    use crate::task::Work;
+    use crate::test_loop::TestLoop;
 
     #[test]
     fn blocks_come_back_as_they_went() {

@@ -2,12 +2,12 @@
 
 use crate::fault::Result;
 use crate::process;
-use crate::task::Work;
+use crate::test_loop::TestLoop;
 
 /// Starts a process in each loop; `Child::wait` checks that it ended with status 0.
-pub struct Spawning;
+pub struct ProcessCreation;
 
-impl Work for Spawning {
+impl TestLoop for ProcessCreation {
     fn once(&mut self) -> Result<()> {
         process::fork(|| 0)?.wait()
     }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use crate::fault::{Context, Fault, Result};
 use crate::process;
-use crate::task::{Place, Work};
+use crate::test_loop::{TestLoop, WorkFolder};
 
 const SHELL: &str = "/bin/sh";
 const ENVIRONMENT: [&str; 2] = ["PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"];
@@ -53,10 +53,10 @@ pub struct Scripts {
 
 impl Scripts {
     /// Writes the scripts and the text; a first run makes sure that they work here.
-    pub fn new(place: Place, at_once: u8) -> Result<Self> {
+    pub fn new(folder: WorkFolder, at_once: u8) -> Result<Self> {
         let content = text();
-        let files = ["several", "script", "text"].map(|name| place.file(name));
-        drop(place);
+        let files = ["several", "script", "text"].map(|name| folder.file(name));
+        drop(folder);
         for (path, content) in files.iter().zip([SEVERAL, SCRIPT, &content]) {
             fs::write(path, content).context(|| format!("writing {}", path.display()))?;
         }
@@ -68,7 +68,7 @@ impl Scripts {
     }
 }
 
-impl Work for Scripts {
+impl TestLoop for Scripts {
     fn once(&mut self) -> Result<()> {
         let child = process::fork(|| {
             eprintln!("{}", process::execute(SHELL, &self.argv, &ENVIRONMENT));
@@ -111,13 +111,13 @@ mod tests {
     use std::fs;
 
     use super::{Scripts, counts, text};
-    use crate::task::{Place, Work};
+    use crate::test_loop::{TestLoop, WorkFolder};
 
     #[test]
     fn eight_scripts_at_once_count_right_and_a_wrong_count_is_noticed() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = Place { folder: folder.path().to_owned(), number: 3 };
-        let mut scripts = Scripts::new(place, 8).unwrap();
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = WorkFolder { folder: temporary.path().to_owned(), number: 3 };
+        let mut scripts = Scripts::new(folder, 8).unwrap();
         scripts.once().unwrap();
         scripts.argv[5] = "1 2 3".into();
         let apart = tempfile::tempdir().unwrap();
@@ -129,6 +129,6 @@ mod tests {
         let expected = format!("wc counted {}, not 1 2 3\n", counts(&text()));
         assert_eq!(said, expected.repeat(8));
         scripts.finish(2).unwrap();
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
     }
 }

@@ -2,18 +2,18 @@
 //! queries that the kernel answers immediately.
 
 use crate::fault::{Result, check};
-use crate::task::Work;
+use crate::test_loop::TestLoop;
 
 const MASK: libc::mode_t = 0o22;
 
 /// The known results of the calls.
-pub struct Mix {
+pub struct SyscallMix {
     process: libc::pid_t,
     user: libc::uid_t,
     wrong: u64,
 }
 
-impl Mix {
+impl SyscallMix {
     /// Makes each call once.
     pub fn new() -> Self {
         // SAFETY: takes a number.
@@ -24,7 +24,7 @@ impl Mix {
     }
 }
 
-impl Work for Mix {
+impl TestLoop for SyscallMix {
     fn once(&mut self) -> Result<()> {
         // SAFETY: these calls take numbers and touch no memory; the descriptor is closed at once.
         let right = unsafe {
@@ -45,12 +45,12 @@ impl Work for Mix {
 
 #[cfg(test)]
 mod tests {
-    use super::Mix;
-    use crate::task::Work;
+    use super::SyscallMix;
+    use crate::test_loop::TestLoop;
 
     #[test]
     fn an_answer_that_is_another_is_noticed() {
-        let mut mix = Mix::new();
+        let mut mix = SyscallMix::new();
         mix.once().unwrap();
         assert_eq!(mix.wrong, 0);
         mix.user += 1;
