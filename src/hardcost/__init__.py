@@ -1,0 +1,123 @@
+"""What each Linux hardening setting costs: the calls of the library, and what they take and return.
+
+Each call takes a request and returns what was found; nothing is printed. What happens meanwhile is
+heard by a `Monitor`. Nothing is imported before it is used.
+"""
+
+from __future__ import annotations
+
+import logging
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hardcost.analysis.bill.budget import Budget
+    from hardcost.errors import HardcostError, InputError
+    from hardcost.library.advise import AdviseRequest, advise
+    from hardcost.library.bill import BillRequest, bill
+    from hardcost.library.bills.weights import histogram
+    from hardcost.library.compare import CompareRequest, compare
+    from hardcost.library.gate import GateRequest, gate
+    from hardcost.library.hotspots import HotspotsRequest, hotspots
+    from hardcost.library.measurement import Measuring, workloads_of
+    from hardcost.library.percentages import budget, limits
+    from hardcost.library.run import RunRequest, run
+    from hardcost.library.trace import TraceRequest, trace
+    from hardcost.machines.options import MachineOptions
+    from hardcost.measure.monitor import Monitor
+    from hardcost.measure.workers.lab import Lab, lab_at
+    from hardcost.model.finding.bill import Bill, Bills
+    from hardcost.model.finding.calls import Calls
+    from hardcost.model.finding.change import Gate
+    from hardcost.model.finding.choice import Advised
+    from hardcost.model.finding.comparison import Comparison
+    from hardcost.model.finding.study import StudyFinding
+    from hardcost.model.finding.trace import Traces
+    from hardcost.profiles.settings import Settings
+    from hardcost.show.exports.rows import rows
+    from hardcost.show.json import to_json
+
+__all__ = [
+    "AdviseRequest",
+    "Advised",
+    "Bill",
+    "BillRequest",
+    "Bills",
+    "Budget",
+    "Calls",
+    "CompareRequest",
+    "Comparison",
+    "Gate",
+    "GateRequest",
+    "HardcostError",
+    "HotspotsRequest",
+    "InputError",
+    "Lab",
+    "MachineOptions",
+    "Measuring",
+    "Monitor",
+    "RunRequest",
+    "Settings",
+    "StudyFinding",
+    "TraceRequest",
+    "Traces",
+    "advise",
+    "bill",
+    "budget",
+    "compare",
+    "gate",
+    "histogram",
+    "hotspots",
+    "lab_at",
+    "limits",
+    "rows",
+    "run",
+    "to_json",
+    "trace",
+    "workloads_of",
+]
+
+_HOMES = {
+    "model.finding.comparison": ("Comparison",),
+    "model.finding.bill": ("Bill", "Bills"),
+    "model.finding.calls": ("Calls",),
+    "model.finding.change": ("Gate",),
+    "model.finding.choice": ("Advised",),
+    "model.finding.study": ("StudyFinding",),
+    "model.finding.trace": ("Traces",),
+    "errors": ("HardcostError", "InputError"),
+    "library.advise": ("AdviseRequest", "advise"),
+    "library.bill": ("BillRequest", "bill"),
+    "library.compare": ("CompareRequest", "compare"),
+    "library.gate": ("GateRequest", "gate"),
+    "library.hotspots": ("HotspotsRequest", "hotspots"),
+    "library.measurement": ("Measuring", "workloads_of"),
+    "analysis.bill.budget": ("Budget",),
+    "library.percentages": ("budget", "limits"),
+    "library.bills.weights": ("histogram",),
+    "machines.options": ("MachineOptions",),
+    "measure.workers.lab": ("Lab", "lab_at"),
+    "profiles.settings": ("Settings",),
+    "library.run": ("RunRequest", "run"),
+    "library.trace": ("TraceRequest", "trace"),
+    "measure.monitor": ("Monitor",),
+    "show.exports.rows": ("rows",),
+    "show.json": ("to_json",),
+}
+_HOME = {name: f"hardcost.{home}" for home, names in _HOMES.items() for name in names}
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # whoever wants notes takes them
+
+
+def __getattr__(name: str) -> object:
+    """Return what the library exports, imported now."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(_HOME[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """Return the names, as a notebook completes them."""
+    return sorted({*globals(), *__all__})

@@ -1,4 +1,8 @@
-"""Compressed data unpacked in parts, so that whoever takes them can give up early."""
+"""Compressed data unpacked in parts, so that whoever takes them can give up early.
+
+libarchive unpacks the same, but reads untrusted data in C, and so runs in a confined process only
+(`supply/packages/unpack.py`); kernels and lists of packages are unpacked in ours.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,10 @@ import bz2
 import itertools
 import lzma
 import zlib
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol, TypeAlias
 
 import zstandard
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 ERRORS = (OSError, EOFError, MemoryError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
 """What unpacking raises where the data are damaged."""
@@ -21,11 +23,11 @@ _AT_ONCE = 1 << 20  # bytes that are unpacked before it is looked at what they a
 _WINDOW = 1 << 27  # bytes that an unpacker may look back; what the kernel's own build uses at most
 _PACKED_AT_ONCE = 1 << 16  # packed bytes, of which an unpacker keeps a copy
 _ZSTD_AT_ONCE = 1 << 10  # packed bytes, which may become as many thousands
-_LONGEST_MAGIC = 6
+_LONGEST_MAGIC = 6  # bytes: xz's
 
 
 class _Stream(Protocol):
-    """What unpacks one stream, as far as it is the same for all."""
+    """The part of an unpacker's interface that is the same for all formats."""
 
     @property
     def eof(self) -> bool: ...
@@ -95,7 +97,7 @@ def _parts(first: bytes, rest: Iterator[bytes], *, alone: bool = False) -> Itera
 def _streams(
     pieces: Iterator[bytes], begin: Callable[[], _Begun], *, alone: bool
 ) -> Iterator[bytes]:
-    """Yield what all streams in the pieces hold; between and after them zeros may fill up."""
+    """Yield the content of all streams in the pieces; zeros may fill up between and after them."""
     begun: _Begun | None = None
     for piece in pieces:
         left = piece

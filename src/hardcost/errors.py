@@ -7,32 +7,36 @@ from __future__ import annotations
 
 import errno
 from dataclasses import dataclass
+from typing import Self
+
+from auditrules.model.location import Location
 
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT})
 """The system's error numbers for a full disk."""
 
 
-@dataclass(frozen=True, order=True)
-class Place:
-    """A location in a file; lines and columns count from 1."""
+@dataclass(frozen=True)
+class Problem:
+    """One mistake, with its location and remedy if they are known.
 
-    file: str
-    line: int | None = None
-    column: int | None = None
+    `trial` names the trial that it struck, if the message and its location don't say that.
+    """
+
+    message: str
+    place: Location | None = None
+    hint: str | None = None
+    trial: str = ""
 
     def __str__(self) -> str:
-        """Return `file:line:column`, as compilers write it, as far as it is known."""
-        parts = [self.file, *(str(n) for n in (self.line, self.column) if n is not None)]
-        return ":".join(parts)
+        return f"{self.trial}: {self.message}" if self.trial else self.message
 
 
 @dataclass(frozen=True)
-class Problem:
-    """One mistake, with its location and remedy if they are known."""
+class RequestProblem(Problem):
+    """A mistake of a request, whose fields its texts have in backticks, such as `seeds`.
 
-    message: str
-    place: Place | None = None
-    hint: str | None = None
+    The command line puts its own options in their place.
+    """
 
 
 class HardcostError(Exception):
@@ -41,11 +45,20 @@ class HardcostError(Exception):
     exit_status = 3
 
     def __init__(
-        self, message: str, *, place: Place | None = None, hint: str | None = None
+        self, message: str, *, place: Location | None = None, hint: str | None = None
     ) -> None:
         """Hold one problem; `InputError.of` holds several."""
         super().__init__(message)
-        self.problems: tuple[Problem, ...] = (Problem(message, place, hint),)
+        self._hold((Problem(message, place, hint),))
+
+    def _hold(self, problems: tuple[Problem, ...]) -> None:
+        """Hold problems; a traceback, as a notebook shows it, notes where they are and a remedy."""
+        self.problems = problems
+        for one in problems:
+            if one.place is not None:
+                self.add_note(f"{one.place}: {one.message}" if problems[1:] else str(one.place))
+            if one.hint is not None:
+                self.add_note(f"hint: {one.hint}")
 
 
 class InputError(HardcostError):
@@ -54,11 +67,20 @@ class InputError(HardcostError):
     exit_status = 2
 
     @classmethod
-    def of(cls, problems: tuple[Problem, ...]) -> InputError:
+    def of(cls, problems: tuple[Problem, ...]) -> Self:
         """Return one error for all `problems` (at least one), so that they are reported at once."""
         error = cls("; ".join(problem.message for problem in problems))
-        error.problems = problems
+        error._hold(problems)
         return error
+
+
+class RequestError(InputError):
+    """A request says something wrong, or what does not go together."""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        """Hold one problem of a request."""
+        super().__init__(message)
+        self._hold((RequestProblem(message, hint=hint),))
 
 
 class MachineError(HardcostError):
@@ -68,12 +90,15 @@ class MachineError(HardcostError):
         self,
         message: str,
         *,
-        place: Place | None = None,
+        place: Location | None = None,
         hint: str | None = None,
         console: str = "",
+        trial: str = "",
     ) -> None:
-        """Keep the tail of the console log beside the message."""
-        super().__init__(message, place=place, hint=hint)
+        """Keep the tail of the console log beside the message, and the trial that it struck."""
+        super().__init__(message)
+        self._hold((Problem(message, place, hint, trial),))
+        self.args = (str(self.problems[0]),)
         self.console = console
 
 

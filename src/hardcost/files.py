@@ -17,7 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from hardcost.auditrules import bounded, wholefile
+from auditrules.files import bounded, whole
 from hardcost.errors import FULL_DISK, InputError, StoreError
 
 LARGEST_TEXT = 16 << 20
@@ -65,11 +65,11 @@ def put(
     Raises:
         ChangedError: It does not hold that any more.
         StoreError: It can't be written; what was there before is left as it is.
-        BrokenPipeError: It is a pipe that nobody reads.
+        BrokenPipeError: It is a pipe without a reader.
     """
     try:
-        wholefile.write(path, data, before=before)
-    except wholefile.UnwritableError as error:
+        whole.write(path, data, before=before)
+    except whole.UnwritableError as error:
         raise _unwritable(path, error, what, hint) from error
 
 
@@ -80,8 +80,8 @@ def check_put(path: Path, what: str = "", hint: str | None = None) -> None:
         InputError: It could not.
     """
     try:
-        wholefile.check(path)
-    except wholefile.UnwritableError as error:
+        whole.check(path)
+    except whole.UnwritableError as error:
         raise _refused(path, error, what, hint) from None
 
 
@@ -94,22 +94,20 @@ def check_new(path: Path, *, force: bool) -> None:
     if str(path) == "-" or force:
         return
     try:
-        is_there = wholefile.replaces(path)
-    except wholefile.UnwritableError as error:
+        is_there = whole.replaces(path)
+    except whole.UnwritableError as error:
         raise _refused(path, error, "", None) from None
     if is_there:
         raise InputError(f"{path} already exists", hint="--force overwrites it")
 
 
-def _refused(
-    path: Path, error: wholefile.UnwritableError, what: str, hint: str | None
-) -> InputError:
+def _refused(path: Path, error: whole.UnwritableError, what: str, hint: str | None) -> InputError:
     found = _unwritable(path, error, what, hint)
     return InputError(str(found), hint=found.problems[0].hint)
 
 
 def _unwritable(
-    path: Path, error: wholefile.UnwritableError, what: str, hint: str | None
+    path: Path, error: whole.UnwritableError, what: str, hint: str | None
 ) -> StoreError:
     cause = error.__cause__
     if isinstance(cause, OSError) and cause.errno in FULL_DISK:
@@ -240,13 +238,14 @@ def json_value(text: str | bytes) -> Any:  # noqa: ANN401  (any JSON value)
 
 @functools.cache
 def own_code() -> str:
-    """Return the SHA-256 of hardcost's own modules and tables, in hex.
+    """Return the SHA-256 of hardcost's own modules and tables, and the rules engine's, in hex.
 
     Two versions under work may have one number.
     """
-    root = Path(str(files("hardcost")))
     total = hashlib.sha256()
-    for path in sorted(one for one in root.rglob("*") if one.suffix in _OWN):
-        total.update(f"{path.relative_to(root)}\n".encode())
-        total.update(hashlib.sha256(path.read_bytes()).digest())
+    for package in ("hardcost", "auditrules"):
+        root = Path(str(files(package)))
+        for path in sorted(one for one in root.rglob("*") if one.suffix in _OWN):
+            total.update(f"{package}/{path.relative_to(root)}\n".encode())
+            total.update(hashlib.sha256(path.read_bytes()).digest())
     return total.hexdigest()

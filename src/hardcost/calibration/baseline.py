@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-from hardcost.analysis.estimates import interquartile_mean, median
-from hardcost.controls import apply
-from hardcost.controls.control import AuditDaemon
-from hardcost.design.perturbations import of_each_trial
+from hardcost.analysis.estimates.estimates import interquartile_mean, median
 from hardcost.instruments.insn import INSN
-from hardcost.machines.machine import Boot
-from hardcost.study.model import Workload
+from hardcost.machines.machine import Machine
+from hardcost.mechanisms import apply
+from hardcost.mechanisms.audit import AuditDaemon
+from hardcost.model.workload import Workload
+from hardcost.plan.perturbations import of_each_trial
+from hardcost.protocol.boot import Boot
 from hardcost.workloads import syscalls
-from hardcost.workloads.names import asked
-
-if TYPE_CHECKING:
-    from hardcost.machines.machine import Machine
-    from hardcost.workloads.measured import Measured
+from hardcost.workloads.metric import MetricSamples
 
 
 async def without_rules(machine: Machine, limit_seconds: float) -> dict[str, float]:
@@ -29,7 +25,7 @@ async def without_rules(machine: Machine, limit_seconds: float) -> dict[str, flo
     Raises:
         TrialError: The guest failed.
     """
-    parameters = asked(syscalls, {})
+    parameters = syscalls.KIND.asked({})
     (perturbations,) = of_each_trial(Workload(syscalls.NAME), INSN.name)
     job = [
         *apply.requests((AuditDaemon(),)),
@@ -39,7 +35,7 @@ async def without_rules(machine: Machine, limit_seconds: float) -> dict[str, flo
     return {one.metric: _level(one) for one in syscalls.measured(parameters, answers, INSN)}
 
 
-def _level(one: Measured) -> float:
+def _level(one: MetricSamples) -> float:
     """Return a metric's instructions, as a bill's baseline has them."""
     if not one.perturbed:
         return median(one.samples).value

@@ -7,14 +7,11 @@ condition's result is known: who acts is user 1000, with all ids alike and a sma
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.cost import events
-from hardcost.calibration.guestlevels import Often
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from auditrules.cost import events
+from hardcost.calibration.rule_set_costs import Often
 
 NEVER_NAMED = "-a always,exit -F arch=b64 -S swapoff"
 """A rule that no measured call is named by; it may have more conditions."""

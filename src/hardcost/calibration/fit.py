@@ -10,14 +10,23 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hardcost.auditrules.cost import events
-from hardcost.auditrules.cost.constants import Constants
-from hardcost.calibration import experiments as made
+from auditrules.cost import events
+from auditrules.cost.constants import Constants
+from hardcost.calibration.experiments import (
+    BITS,
+    COMPARED,
+    FIELD_FAILS,
+    IDS,
+    MANY,
+    NUMBERS,
+    OF_FILES,
+    recorded,
+)
 
 Levels = Mapping[str, Mapping[str, float]]
 """Instructions by experiment and operation."""
 
-_FEW = 1e-9
+_FEW = 1e-9  # instructions, where the difference of two measurements is 0 or less
 _NEAR = 0.1
 """How far, as a part, what calls without files cost may be from getppid's and be taken for it."""
 
@@ -92,7 +101,7 @@ class _Fitting:
         walk["enter"] = self.on_null("field uid=7") - uid
 
     def fields(self) -> None:
-        for condition in made.FIELD_FAILS:
+        for condition in FIELD_FAILS:
             name = "loginuid_set" if condition == "auid=-1" else condition.split("=")[0]
             self.field[name] = self.on_null(f"field {condition}") - self.walk["enter"]
         self.field["arch"] = self.on_null("field arch") - self.walk["enter"]
@@ -109,13 +118,13 @@ class _Fitting:
 
     def operators(self) -> None:
         uid, enter = self.field["uid"], self.walk["enter"]
-        for operator, holds in made.NUMBERS:
+        for operator, holds in NUMBERS:
             cost = self.on_null(f"number {operator}") - enter - (uid if holds else 0)
             self.operator[f"number {operator}"] = cost - self.field["pid"]
-        for operator in made.BITS:
+        for operator in BITS:
             cost = self.on_null(f"number {operator}") - enter
             self.operator[f"number {operator}"] = cost - self.field["pers"]
-        for operator, _ in made.IDS:
+        for operator, _ in IDS:
             user = self.on_null(f"user {operator}") - enter - uid
             self.operator[f"user {operator}"] = user
             group = self.on_null(f"group {operator}") - enter - self.field["sgid"]
@@ -127,7 +136,7 @@ class _Fitting:
         for name in ("exe", "filetype"):
             cost = self.on_null(f"{name} !=") - enter - uid
             self.operator[f"{name} !="] = cost - self.field[name]
-        for pair in made.COMPARED:
+        for pair in COMPARED:
             kind = "user" if "uid" in pair or "auid" in pair else "group"
             cost = self.on_null(f"pair {pair}") - enter
             # Without files nothing is compared with their owner.
@@ -168,9 +177,9 @@ class _Fitting:
     def files(self) -> None:
         enter, base = self.walk["enter"], self._base_of("stat")
         # chmod visits one file, and takes the same each time.
-        for condition in made.FIELD_FAILS:
+        for condition in FIELD_FAILS:
             name = condition.split("=")[0]
-            if name in made.OF_FILES:
+            if name in OF_FILES:
                 cost = self.on(f"each {condition}", "chmod") - enter
                 self.each[name] = cost - self.field[name]
         self.each["inode"] = self.each["obj_uid"]
@@ -197,7 +206,7 @@ class _Fitting:
         table["openat"] = self.on("perm openat", "open", others=1) - enter - perm
         table["open"] = table["openat2"] = table["openat"]
         tested = self.cost("perm execve", "exec") - self.cost("execve", "exec")
-        table["execve"] = tested / made.MANY - perm
+        table["execve"] = tested / MANY - perm
         table["execveat"] = table["socketcall"] = table["execve"]
         table["write"] = self.on("perm w hit", "rename") - enter - uid - perm
         table["attributes"] = self.on("perm a hit", "chmod") - enter - uid - perm
@@ -222,7 +231,7 @@ class _Fitting:
         walk["record-key-byte"] = (long - short) / 64 - walk["key-byte"]
         copied = walk["key"] + 8 * (walk["key-byte"] + walk["record-key-byte"])
         walk["record-key"] = short - self.cost("record") - copied
-        for operation, call in made.recorded():
+        for operation, call in recorded():
             calls = events.operations()[operation]
             named = calls.count(call)
             cost = self.on(f"record {call}", operation, others=len(calls) - named)

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hardcost.auditrules.cost.constants import Constants, ConstantsError
-from hardcost.auditrules.tables.lookup import auditctl_of
-from hardcost.calibration import guestlevels
+from auditrules.cost.constants import Constants, ConstantsError
+from auditrules.tables.lookup import Auditctl, auditctl_of
+from hardcost.calibration import rule_set_costs
+from hardcost.calibration.baseline import without_rules
 from hardcost.calibration.experiments import DIRECTORY, FILES, experiments
 from hardcost.calibration.fit import fit
-from hardcost.calibration.norules import without_rules
-from hardcost.machines import debianpackages
-from hardcost.machines.cache import digest
-from hardcost.machines.machine import Boot
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from hardcost.auditrules.tables.lookup import Auditctl
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.machine import Machine
+from hardcost.machines.machine import Machine
+from hardcost.protocol.boot import Boot
+from hardcost.supply.cache.cache import Cache, digest
+from hardcost.supply.packages import debian
 
 _LIMIT_SECONDS = 1800.0  # of host time, for all experiments of one kernel, on a busy host
 _FILE = "constants.toml"
@@ -87,9 +81,9 @@ async def fitted(machine: Machine, cache: Cache) -> Constants:
         MachineError: The guest does not start, or a measurement fails.
     """
     wanted = list(experiments())
-    sets = [guestlevels.Wanted(one.rules, one.often()) for one in wanted]
-    watched = guestlevels.Watched((DIRECTORY,), FILES)
-    measured = await guestlevels.measure(machine, sets, watched, _LIMIT_SECONDS)
+    sets = [rule_set_costs.RuleSetRequest(one.rules, one.often()) for one in wanted]
+    watched = rule_set_costs.Watched((DIRECTORY,), FILES)
+    measured = await rule_set_costs.measure(machine, sets, watched, _LIMIT_SECONDS)
     levels = {
         one.name: {name: statistics.mean(each) for name, each in found.items()}
         for one, found in zip(wanted, measured.levels, strict=True)
@@ -98,7 +92,7 @@ async def fitted(machine: Machine, cache: Cache) -> Constants:
     about = {
         "unit": "instructions",
         **{key: environment[key] for key in ("kernel", "qemu", "cpu_model", "acceleration")},
-        "auditd": debianpackages.version(cache, "auditd"),
+        "auditd": debian.version(cache, "auditd"),
         "date": datetime.now(UTC).date().isoformat(),
     }
     constants = fit(levels, about, await without_rules(machine, _LIMIT_SECONDS))

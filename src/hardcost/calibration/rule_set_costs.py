@@ -11,15 +11,17 @@ import dataclasses
 import itertools
 import statistics
 from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from hardcost.auditrules.cost import events
-from hardcost.auditrules.event import FileId
-from hardcost.auditrules.semantics import BUCKETS
+from auditrules.cost import events
+from auditrules.kernel.event import Event, FileId
+from auditrules.kernel.semantics import BUCKETS
 from hardcost.errors import InputError, TrialError
-from hardcost.machines.machine import Boot
+from hardcost.machines.machine import Machine
 from hardcost.protocol.answers import (
+    Answer,
     AuditAnswer,
     CallAnswer,
     ClockAnswer,
@@ -27,19 +29,13 @@ from hardcost.protocol.answers import (
     all_of,
     only,
 )
-from hardcost.protocol.requests import USER, Audit, CallPlan, Calls, make
-from hardcost.protocol.types import Part
+from hardcost.protocol.ask import make
+from hardcost.protocol.boot import Boot
+from hardcost.protocol.requests import USER, Audit, CallPlan, MeasureCalls, Request
+from hardcost.protocol.types import MessagePart
 from hardcost.workloads import syscalls
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from hardcost.auditrules.event import Event
-    from hardcost.machines.machine import Machine
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
-
-_A = TypeVar("_A", bound=Part)
+_A = TypeVar("_A", bound=MessagePart)
 
 PROGRAMS = ("/bin/noop", "/hardcost-noop")
 """What `exec` visits in a guest: the name that it executes, a link, and what that leads to."""
@@ -60,7 +56,7 @@ class Often(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RuleSetRequest:
     """Rules, and how often each operation is to be measured under them."""
 
     rules: tuple[str, ...]
@@ -74,14 +70,14 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Watched:
-    """What the guest has to hold because rules name it."""
+    """Files that the guest has to hold because rules name them."""
 
     directories: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Measured:
+class RuleSetLevels:
     """Levels by operation for each rule set, and the numbers of the files that rules watch.
 
     A level is the instructions of one operation: the median of a process's samples. There is one
@@ -93,8 +89,8 @@ class Measured:
 
 
 async def measure(
-    machine: Machine, sets: Sequence[Wanted], watched: Watched, limit_seconds: float
-) -> Measured:
+    machine: Machine, sets: Sequence[RuleSetRequest], watched: Watched, limit_seconds: float
+) -> RuleSetLevels:
     """Measure operations under each rule set in turn, in one guest.
 
     Raises:
@@ -107,19 +103,21 @@ async def measure(
     answers = (await machine.execute(Boot(), job, limit_seconds)).answers
     inodes = only(answers, MadeAnswer).inodes
     files = {path: FileId(0, _WATCHED, number) for path, number in inodes.items()}
-    return Measured(tuple(_levels(answers, sets)), files)
+    return RuleSetLevels(tuple(_levels(answers, sets)), files)
 
 
-def _requests(wanted: Wanted) -> list[Request]:
+def _requests(wanted: RuleSetRequest) -> list[Request]:
     text = "".join(f"{line}\n" for line in (_DELETE_ALL, *wanted.rules))
     calls = tuple(
         CallPlan(name=name, batch=1, samples=samples, warmup=_WARM_UP, apart=_APART)
         for name, samples in wanted.runs()
     )
-    return [Audit(rules=_PREAMBLE + text), Calls(clock="tsc", calls=calls)]
+    return [Audit(rules=_PREAMBLE + text), MeasureCalls(clock="tsc", calls=calls)]
 
 
-def _levels(answers: Sequence[Answer], sets: Sequence[Wanted]) -> Iterator[dict[str, list[float]]]:
+def _levels(
+    answers: Sequence[Answer], sets: Sequence[RuleSetRequest]
+) -> Iterator[dict[str, list[float]]]:
     """Return the levels of each operation for each set, out of the answers in their order."""
     loaded, clocks = iter(all_of(answers, AuditAnswer)), iter(all_of(answers, ClockAnswer))
     measured = iter(all_of(answers, CallAnswer))
@@ -142,7 +140,7 @@ def _next(answers: Iterator[_A]) -> _A:
     return answer
 
 
-def _check(answer: AuditAnswer, wanted: Wanted) -> None:
+def _check(answer: AuditAnswer, wanted: RuleSetRequest) -> None:
     if answer.loaded == len(wanted.rules):
         return
     said = (answer.stderr.strip() or "nothing")[:300]
@@ -166,11 +164,11 @@ _MAKES = {
 
 _MAKES_EACH_TIME = {"creat", "mkdir"}
 _FIRST = 2  # the first inode number after that of /tmp itself
-_FOLDERS_LIST = BUCKETS - 2  # crates/measured/src/filelists.rs
+_FOLDERS_LIST = BUCKETS - 2  # crates/measured/src/audit_inode_buckets.rs
 
 
 def visited(
-    sets: Sequence[Wanted], files: Mapping[str, FileId]
+    sets: Sequence[RuleSetRequest], files: Mapping[str, FileId]
 ) -> Iterator[dict[str, tuple[tuple[Event, ...], ...]]]:
     """Return the calls of each operation with the files they visit, by set as `measure` runs them.
 

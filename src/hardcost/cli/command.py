@@ -1,25 +1,22 @@
-"""Commands whose work is imported when it is asked for.
+"""The command `hardcost`, and groups of commands whose files are imported when they are asked for.
 
-What a verb needs (statistics, charts, a prover) takes seconds to import. Its options and help, in
-`commands/`, need none of that, so that help and the completion of words come at once.
+What a verb needs (statistics, charts, a prover) takes seconds to import. A verb's file imports it
+inside its function, so that help and the completion of words come at once.
 """
 
 from __future__ import annotations
 
 import difflib
-import functools
-import sys
+import os
+from collections.abc import Iterable, Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
 
 import click
 
-from hardcost.cli.scarce import try_import
-from hardcost.cli.verb import Verb, summary
-from hardcost.errors import MachineError
+from hardcost.cli.verb import Verb, renamed, summary
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+_VERBS = f"{__package__}.verbs"
 
 _SYNONYMS = {
     **dict.fromkeys(("delete", "rm", "prune", "clean"), "remove"),
@@ -30,74 +27,14 @@ _SYNONYMS = {
 }
 """What verbs are called elsewhere."""
 
-
-def imported(place: str) -> Any:  # noqa: ANN401  (whatever lies there)
-    """Return what `module:attribute` names, imported now.
-
-    Raises:
-        MemoryError: A library that it needs would end the process for want of memory.
-    """
-    module, _, attribute = place.partition(":")
-    try_import(module)
-    return getattr(import_module(module), attribute)
+_RENAMED = {"profile": "hotspots"}
+"""What verbs were called in the last release, and are called now."""
 
 
-def with_dask(place: str) -> Any:  # noqa: ANN401  (whatever lies there)
-    """Return what `module:attribute` names, which needs Dask.
-
-    Raises:
-        MachineError: Dask is not installed.
-    """
-    try:
-        import_module("distributed")
-    except ModuleNotFoundError as error:
-        raise MachineError(
-            f"workers need Dask, of which {error.name} is not installed",
-            hint="pip install 'distributed>=2025.1', on each host",
-        ) from error
-    return imported(place)
-
-
-def carried_out_by(place: str) -> Callable[[Callable[[], None]], Callable[..., None]]:
-    """Make of an empty function a command's callback that does what lies at `module:attribute`."""
-
-    def with_work(described: Callable[[], None]) -> Callable[..., None]:
-        @functools.wraps(described)
-        def callback(**words: Any) -> None:  # noqa: ANN401  (click's options)
-            try:
-                imported(place)(**words)
-            except KeyboardInterrupt:
-                if sys.stderr.isatty():
-                    raise  # click ends the line on which ^C stands
-                raise click.Abort from None
-
-        callback.__dict__["place"] = place  # for the test that both take the same words
-        return callback
-
-    return with_work
-
-
-class LazyGroup(click.Group):
-    """A group of commands, of which some or all are named by `module:attribute`."""
+class VerbGroup(click.Group):
+    """A group of commands, which proposes what a misspelt word may have meant."""
 
     command_class = Verb
-
-    def __init__(self, *args: Any, places: Mapping[str, str] | None = None, **words: Any) -> None:  # noqa: ANN401  (click's)
-        """Hold where each command is; nothing is imported yet."""
-        super().__init__(*args, **words)
-        self._places = dict(places or {})
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands' names."""
-        return sorted({*self._places, *super().list_commands(ctx)})
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, imported now; None where there is none of that name."""
-        place = self._places.get(cmd_name)
-        if place is None:
-            return super().get_command(ctx, cmd_name)
-        command: click.Command = imported(place)
-        return command
 
     def get_short_help_str(self, limit: int = 0) -> str:  # noqa: ARG002  (click's)
         """Return the whole first sentence of the help, however long."""
@@ -123,6 +60,46 @@ class LazyGroup(click.Group):
             raise click.UsageError(message, ctx) from error
 
 
+class Verbs(VerbGroup):
+    """The commands of which each has a file or folder in `verbs/`, imported when it is asked for.
+
+    The file `list_.py` has the command `list` as `list_`, since Python has that name for itself.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's)
+        """Return the commands' names."""
+        return sorted(_FILES)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the words name, perhaps by its name in the last release.
+
+        Raises:
+            UsageError: There is none.
+        """
+        now = _RENAMED.get(args[0])
+        if now is not None:
+            renamed(f"`hardcost {args[0]}`", f"`hardcost {now}`")
+            args = [now, *args[1:]]
+        return super().resolve_command(ctx, args)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  (click's)
+        """Return a command, imported now; None where there is none of that name."""
+        name = _FILES.get(cmd_name)
+        if name is None:
+            return None
+        command: click.Command = getattr(import_module(f"{_VERBS}.{name}"), name)
+        return command
+
+
+_FILES = {
+    name.rstrip("_"): name
+    for name in sorted(path.stem for path in (Path(__file__).parent / "verbs").glob("[a-z]*"))
+}
+"""The file or folder of each verb, by the verb's name."""
+
+
 def _meant(word: str, group: click.Command, context: click.Context) -> list[str]:
     """Return the commands in a group, and in the groups in it, that a word may have meant."""
     found = dict(_below(group, context, context.command_path))
@@ -133,7 +110,7 @@ def _meant(word: str, group: click.Command, context: click.Context) -> list[str]
 
 
 def _below(group: click.Command, context: click.Context, path: str) -> Iterator[tuple[str, str]]:
-    """Yield what may follow in a group, as `list controls`, as it is typed, with its last word."""
+    """Yield a group's commands as they are typed, such as `list controls`, with the last word."""
     names: Iterable[str] = ()
     if isinstance(group, click.Group):
         names = group.list_commands(context)
@@ -144,3 +121,42 @@ def _below(group: click.Command, context: click.Context, path: str) -> Iterator[
         command = group.get_command(context, name) if isinstance(group, click.Group) else None
         if command is not None:
             yield from _below(command, context, f"{path} {name}")
+
+
+def _debug(_context: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001  (click's)
+    if value:
+        os.environ["HARDCOST_DEBUG"] = "1"
+
+
+@click.group(
+    cls=Verbs,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(package_name="hardcost")
+@click.option(
+    "--debug",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_debug,
+    help="If hardcost has a bug, print its traceback (as HARDCOST_DEBUG=1 does).",
+)
+def hardcost() -> None:
+    """Say what each Linux hardening setting costs, and which you can keep for nothing.
+
+    \b
+    Examples:  hardcost doctor                                 can this machine measure?
+               hardcost rules cost /etc/audit/rules.d          predict, within a second
+               hardcost bill /etc/audit/rules.d                measure, in a virtual machine
+               hardcost list profiles                          STIG, CIS, KSPP and others
+
+    `hardcost COMMAND --help` explains each command and its options.
+
+    To complete words with TAB in bash, run this line; zsh and fish have zsh_source and fish_source:
+
+    \b
+      eval "$(_HARDCOST_COMPLETE=bash_source hardcost)"
+
+    Exit status: 0 done; 1 the answer is "no"; 2 bad usage or input; 3 a trial or machine failed;
+    70 a bug in hardcost; 130 interrupted; 141 the reader of the output closed the pipe.
+    """

@@ -13,13 +13,15 @@ from typing import NoReturn
 
 import click
 
-from hardcost.cli.lazy import imported
-from hardcost.cli.scarce import is_want_of_memory
-from hardcost.cli.terminal import leave_lost_terminal
+from hardcost.cli.process import guard_libraries, is_want_of_memory, report_crash
 from hardcost.errors import FULL_DISK, HardcostError, InputError
+from hardcost.library.terminal import leave_lost_terminal
 
-_INTERRUPTED = 130
-_UNREAD = 128 + signal.SIGPIPE
+_MEASURING = frozenset({"advise", "bill", "gate", "hotspots", "run", "trace"})
+"""The verbs that have `--resume`."""
+
+_INTERRUPTED = 130  # as shells report SIGINT: 128 and its number
+_UNREAD = 128 + signal.SIGPIPE  # as of a program that SIGPIPE ended
 _USAGE = 2
 _FAILED = 3
 _SOFTWARE = 70  # sysexits' EX_SOFTWARE
@@ -30,6 +32,7 @@ def main() -> NoReturn:
     """Run the command line and exit with its status."""
     _open_streams()
     _heed_signals()
+    guard_libraries()
     logging.getLogger("hardcost").addHandler(_Notes())
     try:
         status = _status()
@@ -48,7 +51,7 @@ def _status() -> int:
     try:
         status = _carried_out()
     except HardcostError as error:
-        with contextlib.suppress(OSError):  # nobody reads what is wrong; the status says it
+        with contextlib.suppress(OSError):  # stderr has no reader; the status says it
             _complain(error)
         status = error.exit_status
     except (KeyboardInterrupt, click.Abort):
@@ -78,10 +81,9 @@ def _carried_out() -> int:
     """
     try:
         _find_home()
-        # Not imported before, since Ctrl-C may come meanwhile.
-        status = imported("hardcost.cli.verbs:hardcost").main(
-            prog_name="hardcost", standalone_mode=False
-        )
+        from hardcost.cli.command import hardcost  # noqa: PLC0415  (Ctrl-C may come meanwhile)
+
+        status = hardcost.main(prog_name="hardcost", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as stop:
         return stop.exit_code
@@ -95,21 +97,25 @@ def _carried_out() -> int:
 
 
 def _heed_signals() -> None:
-    """Have the signals that ask for an end do what Ctrl-C does."""
+    """Make the signals that end programs do what Ctrl-C does."""
     signal.signal(signal.SIGTERM, _as_interrupt)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is below nohup
         signal.signal(signal.SIGHUP, _as_interrupt)
 
 
 def _complain(error: HardcostError) -> None:
-    """Say what is wrong; what that needs is not imported where nothing is."""
-    imported("hardcost.cli.console:complain")(error)
+    """Say what is wrong."""
+    from hardcost.cli.console.console import complain  # noqa: PLC0415  (it imports rich, which takes long)
+
+    complain(error)
 
 
 def _say_interrupted() -> None:
     """Say that the command was interrupted, and whether what it did is saved."""
     saved = "; what was measured is saved: --resume continues" if _measures() else ""
-    console = sys.modules.get("hardcost.cli.console")  # to be imported now, it would take long
+    console = sys.modules.get(
+        "hardcost.cli.console.console"
+    )  # to be imported now, it would take long
     if console is None:
         print(f"interrupted{saved}", file=sys.stderr)
     else:
@@ -121,8 +127,10 @@ class _Notes(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print it as a note."""
-        with contextlib.suppress(OSError):  # nobody reads it
-            imported("hardcost.cli.console:note")(record.getMessage())
+        with contextlib.suppress(OSError):  # stderr has no reader
+            from hardcost.cli.console.console import note  # noqa: PLC0415  (as in `_complain`)
+
+            note(record.getMessage())
 
 
 def _out_of_memory() -> int:
@@ -133,11 +141,11 @@ def _out_of_memory() -> int:
 
 
 def _fault(error: Exception) -> int:
-    """Say what nobody foresaw; return the exit status."""
+    """Report an unforeseen error; return the exit status."""
     if is_want_of_memory(error):
         return _out_of_memory()
     try:
-        imported("hardcost.cli.crash:report")(error)
+        report_crash(error)
     except OSError as unsaid:
         if is_want_of_memory(unsaid):
             return _out_of_memory()
@@ -146,7 +154,7 @@ def _fault(error: Exception) -> int:
 
 def _measures() -> bool:
     """Say whether the command is one whose trials are saved as they end."""
-    return sys.argv[1:2] in (["run"], ["bill"], ["profile"])
+    return bool(_MEASURING.intersection(sys.argv[1:2]))
 
 
 def _open_streams() -> None:
@@ -193,7 +201,7 @@ def _let_go_of_what_nobody_reads() -> None:
 
 
 def _failure(error: OSError) -> HardcostError:
-    """Return what the system refused as an error of ours."""
+    """Return what the system refused as one of our errors."""
     where = f"{error.filename}: " if error.filename else ""
     full = error.errno in FULL_DISK
     return HardcostError(

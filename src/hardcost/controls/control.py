@@ -1,460 +1,216 @@
-"""Controls: security settings that can be on or off, as plain values.
+"""What every control says of itself, whatever its kind, and the profile that lists controls.
 
-`mechanisms/` says how a control is applied, in a file for each kind. `ids` are the names by which
-benchmarks require a control, such as `RHEL-09-652035`, and `severity` is the gravest that they give
-it (`high`, `medium`, `low` …, "" if they give none); neither makes a difference to it.
+A control is one security setting that can be on or off. The kinds are in `mechanisms/`, a file for
+each. The rest of hardcost asks a control for a fact, and for its kind only where it works on that
+kind alone: the proofs and predictions of audit rules, the catalogue of kernel options.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from typing import ClassVar, Literal, Self, TypeVar
 
-from hardcost.controls.unitstate import Service
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.auditrules.rule import Rule
-    from hardcost.controls.accounted import Accounted
-    from hardcost.errors import Place
-
-PLACEBO = "hardcost.placebo="
-"""The prefix of boot words that change nothing but the command line itself."""
-
-_SWAP = str.maketrans("./", "/.")
-_SYSCTL_NAME = re.compile(r"[\w.:@+-]+", re.ASCII)
-_KERNEL_OPTION = re.compile(
-    r"(?:CONFIG_)?(?P<option>[A-Za-z0-9][A-Za-z0-9_]*)=(?P<value>[\w.+:/-]+|\"[\w .,:/@%+=()-]*\")",
-    re.ASCII,
-)
-_BARE_VALUE = re.compile(r"[\w.+:/-]+", re.ASCII)
-_BOOT_WORD = re.compile(r"(?:[!#-~]|\"[ !#-~]*\")+")
-
-
-@dataclass(frozen=True)
-class AuditDaemon:
-    """Audit switched on, with a daemon that takes the records.
-
-    `options` are the control lines of a rules file that are loaded before its rules, such as
-    `--backlog_wait_time 60000`; `tolerant` says that the file makes auditctl (`-i`, `-c`) continue
-    after a refused rule. `directories` and `files` exist whether or not a loaded rule watches them.
-    Otherwise a file that came and went with its rule would shift the inode numbers of other files,
-    and with them the cost of their rules.
-    """
-
-    backlog_limit: int = 8192
-    options: tuple[str, ...] = ()
-    tolerant: bool = False
-    directories: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    ids: tuple[str, ...] = field(default=(), compare=False)
-    severity: str = field(default="", compare=False)
-
-    mechanism: ClassVar[str] = "audit"
-
-    @property
-    def name(self) -> str:
-        """Return the name in reports."""
-        return "auditd"
-
-
-@dataclass(frozen=True)
-class AuditRule:
-    """One rule of the kernel's audit filter, as auditctl reads it."""
-
-    rule: Rule
-    ids: tuple[str, ...] = field(default=(), compare=False)
-    severity: str = field(default="", compare=False)
-
-    mechanism: ClassVar[str] = "audit"
-
-    @property
-    def name(self) -> str:
-        """Return the rule's own text, which is its name in reports."""
-        return self.rule.text
-
-
-TEXT_SETTINGS = frozenset(
-    {"kernel/core_pattern", "kernel/hotplug", "kernel/modprobe", "kernel/poweroff_cmd"}
-)
-"""Settings under /proc/sys that are texts, for which nothing is a value."""
-
-
-@dataclass(frozen=True)
-class Sysctl:
-    """A kernel setting under /proc/sys; `key` is dotted, as sysctl(8) writes it.
-
-    A key whose first separator is a slash is a path, so that a name in it may contain a dot:
-    `net/ipv4/conf/eth0.1/forwarding`, or dotted `net.ipv4.conf.eth0/1.forwarding`. `value` may be
-    empty where the setting is a text. `place` is its location in a file of sysctls.
-    """
-
-    key: str
-    value: str
-    ids: tuple[str, ...] = field(default=(), compare=False)
-    place: Place | None = field(default=None, compare=False)
-    severity: str = field(default="", compare=False)
-
-    mechanism: ClassVar[str] = "sysctl"
-
-    @property
-    def name(self) -> str:
-        """Return `key=value`."""
-        return f"{self.key}={self.value}"
-
-    @property
-    def path(self) -> str:
-        """Return the setting's file under /proc/sys.
-
-        Raises:
-            ValueError: The key names no such file, or the value is not a single line of text.
-        """
-        separator = re.search(r"[./]", self.key)
-        swapped = self.key.translate(_SWAP) if separator and separator[0] == "." else self.key
-        parts = swapped.split("/")
-        if not separator or not all(_SYSCTL_NAME.fullmatch(part) for part in parts):
-            raise ValueError(f"{self.key!r} is not a sysctl key, such as kernel.kptr_restrict")
-        if {".", ".."} & set(parts):
-            raise ValueError(f"{self.key!r} leaves /proc/sys")
-        empty = not self.value.strip() and not (self.value == "" and swapped in TEXT_SETTINGS)
-        if empty or not self.value.replace("\t", " ").isprintable():
-            raise ValueError(f"{self.key} can't be set to {self.value!r}")
-        return f"/proc/sys/{swapped}"
-
-
-@dataclass(frozen=True)
-class BootParameter:
-    """A word on the kernel's command line; `place` is its location, if known."""
-
-    text: str
-    ids: tuple[str, ...] = field(default=(), compare=False)
-    place: Place | None = field(default=None, compare=False)
-    severity: str = field(default="", compare=False)
-
-    mechanism: ClassVar[str] = "boot"
-
-    @property
-    def name(self) -> str:
-        """Return the parameter as it appears on the command line."""
-        return self.text
-
-    @property
-    def word(self) -> str:
-        """Return the checked text.
-
-        Raises:
-            ValueError: It is not one word of ASCII; double quotes keep spaces.
-        """
-        if not _BOOT_WORD.fullmatch(self.text):
-            raise ValueError(f"{self.text!r} is not one word of a kernel's command line")
-        if self.text == "--":
-            raise ValueError("'--' would end the kernel's words: what follows would be init's")
-        if self.text.startswith("hardcost.") and not self.text.startswith(PLACEBO):
-            raise ValueError(f"{self.text!r}: words that begin with hardcost. are reserved")
-        return self.text
-
+from auditrules.model.location import Location
+from hardcost.controls.reach import Reach
+from hardcost.model.accounts import Accounted
 
 PlaceboKind = Literal["boot", "sysctl", "rule"]
 """What a placebo does: add unknown words to the kernel's command line, write settings with their
 current values, or add audit rules and delete them again."""
 
 
-@dataclass(frozen=True)
-class Placebo:
-    """A change without effect, to see by how much measurements differ by chance; `number` from 0.
+class Rank(IntEnum):
+    """The order of kinds in a profile; within a kind, controls stay in the order of the file."""
 
-    Each number does it differently: other lengths, other counts.
+    AUDIT = 1
+    AUDIT_RULE = 2
+    SYSCTL = 3
+    BOOT = 4
+    SYSTEM = 5
+    KERNEL = 6
+    KERNEL_OPTION = 7
+
+
+@dataclass(frozen=True, kw_only=True)
+class Control(ABC):
+    """One security setting.
+
+    `ids` are the names by which benchmarks require it, such as `RHEL-09-652035`, and `severity` is
+    the gravest that they give it (`high`, `medium`, `low` …, "" if they give none). `place` is its
+    location in the user's file, None if it is in none. The three make no difference to equality.
     """
 
-    kind: PlaceboKind
-    number: int
     ids: tuple[str, ...] = field(default=(), compare=False)
     severity: str = field(default="", compare=False)
+    place: Location | None = field(default=None, compare=False)
 
-    mechanism: ClassVar[str] = "placebo"
+    mechanism: ClassVar[str]
+    """The name of its mechanism in reports."""
 
-    @property
-    def name(self) -> str:
-        """Return the name in reports."""
-        return f"placebo {self.kind} {self.number}"
+    noun: ClassVar[str] = "other control"
+    """What one of its kind is called in a sentence."""
 
+    rank: ClassVar[Rank] = Rank.SYSTEM
 
-@dataclass(frozen=True)
-class Kernel:
-    """A kernel built by hardcost, before any option is set: the baseline of options.
+    in_baseline: ClassVar[bool] = False
+    """Whether it is on in a bill's baseline too: it only lets others act, and is not billed."""
 
-    `base` is the name of a configuration that comes with hardcost, such as `lean`, or the path of a
-    kernel configuration file. `tolerant` says that an option that can't hold on this base is noted
-    instead of refused, as for options from a catalogue. `patches` are applied to its source: files,
-    folders of patches, or series that come with hardcost; they are not controls of their own.
+    whole_system: ClassVar[bool] = False
+    """Whether it needs a whole Debian system; then all trials of its plan get one."""
 
-    A `shipped` kernel is not built but booted as somebody else built it: `base` is then what
-    `--kernel` takes, such as `debian:6.12` or the path of a package.
+    boots: ClassVar[bool] = False
+    """Whether it changes the kernel's command line, so that its trials boot by themselves."""
+
+    builds: ClassVar[bool] = False
+    """Whether a kernel has to be built for it."""
+
+    of_kernel: ClassVar[bool] = False
+    """Whether it says which kernel boots, or what it is built with."""
+
+    fires: ClassVar[bool] = False
+    """Whether its records show how often it fired; they bear its key (see `keyed`)."""
+
+    shares_price: ClassVar[bool] = False
+    """Whether having any of its kind has a price of its own (see `pays`)."""
+
+    may_be_refused: ClassVar[bool] = False
+    """Whether a guest's kernel may refuse it by itself; a search then leaves it out."""
+
+    single: ClassVar[bool] = False
+    """Whether a configuration has at most one of its kind."""
+
+    like: ClassVar[PlaceboKind | None] = None
+    """The placebo that changes the same thing."""
+
+    enables: ClassVar[PlaceboKind | None] = None
+    """The placebo that is possible only beside it."""
+
+    lacking: ClassVar[str | None] = None
+    """What a baseline is that lacks it, in words that name the kind.
+
+    None: "none of the other controls". "": another control's words say it.
     """
 
-    base: str = "lean"
-    tolerant: bool = False
-    patches: tuple[str, ...] = ()
-    shipped: bool = False
-    ids: tuple[str, ...] = field(default=(), compare=False)
-    severity: str = field(default="", compare=False)
-
-    mechanism: ClassVar[str] = "kconfig"
-
-    @property
-    def name(self) -> str:
-        """Return the name in reports."""
-        patched = ", ".join(Path(patch).name or patch for patch in self.patches)
-        return f"kernel {self.base}{f' with {patched}' if patched else ''}"
-
-
-@dataclass(frozen=True)
-class KernelOption:
-    """An option of the kernel's configuration, set at build time.
-
-    `option` is its name without `CONFIG_`; `value` is `y`, `n` (not set), a number, or a string
-    without its quotes. A string contains nothing that a shell would interpret.
-    """
-
-    option: str
-    value: str
-    ids: tuple[str, ...] = field(default=(), compare=False)
-    severity: str = field(default="", compare=False)
-
-    mechanism: ClassVar[str] = "kconfig"
-
-    @property
-    def name(self) -> str:
-        """Return `OPTION=value`, such as `SLUB_DEBUG_ON=y`; quoted if it is not one word."""
-        bare = _BARE_VALUE.fullmatch(self.value)
-        return f"{self.option}={self.value}" if bare else f'{self.option}="{self.value}"'
-
-    @classmethod
-    def of(cls, text: str) -> KernelOption:
-        """Return the option of `text`, such as `SLUB_DEBUG_ON=y`, with or without `CONFIG_`.
-
-        Raises:
-            ValueError: It is not OPTION=VALUE.
-        """
-        found = _KERNEL_OPTION.fullmatch(text.strip())
-        if found is None:
-            raise ValueError(
-                f"{text!r} is not a kernel option with its value, such as SLUB_DEBUG_ON=y"
-            )
-        return cls(found["option"], found["value"].strip('"'))
-
-
-LsmMode = Literal["none", "apparmor", "permissive", "enforcing"]
-"""Which major security module is active; `permissive` and `enforcing` are SELinux's modes."""
-
-
-@dataclass(frozen=True)
-class Lsm:
-    """The major security module of a Debian guest, with its policy loaded."""
-
-    mode: LsmMode
-    ids: tuple[str, ...] = field(default=(), compare=False)
-    severity: str = field(default="", compare=False)
-
-    packages: ClassVar[tuple[str, ...]] = ("apparmor", "selinux-policy-default")
-    mechanism: ClassVar[str] = "lsm"
-    slot: ClassVar[str] = "lsm"
-
-    @property
-    def name(self) -> str:
-        """Return `lsm=MODE`."""
-        return f"lsm={self.mode}"
-
-
-@dataclass(frozen=True)
-class MountOptions:
-    """Mount options of the directory's mount, such as `noexec`."""
-
-    path: str
-    options: tuple[str, ...]
-    ids: tuple[str, ...] = field(default=(), compare=False)
-    severity: str = field(default="", compare=False)
+    takes_records: ClassVar[bool] = False
+    """Whether it takes audit's records from the kernel; else the probe does, where audit is on."""
 
     packages: ClassVar[tuple[str, ...]] = ()
-    mechanism: ClassVar[str] = "mount"
+    """The Debian packages that it consists of, whose versions a result states."""
+
+    requires: ClassVar[type[Control] | None] = None
+    """The kind without which it does nothing; it is left out together with that."""
 
     @property
-    def slot(self) -> str:
-        """Return the slot, which at most one control may have."""
-        return f"mount {self.path}"
-
-    @property
+    @abstractmethod
     def name(self) -> str:
-        """Return the path with its options."""
-        return f"mount {self.path} {','.join(self.options)}"
-
-
-ENDS_THE_GUEST = frozenset({"single", "halt"})
-"""Actions of auditd.conf that would end the guest."""
-
-Flush = Literal["none", "incremental", "incremental_async", "data", "sync"]
-"""When auditd flushes its log to the disk, as in auditd.conf(5)."""
-
-
-@dataclass(frozen=True)
-class Auditd:
-    """The audit package's daemon, which writes the records to its log.
-
-    `flush` and `freq` determine how it gets them onto the disk; `settings` are further lines of
-    auditd.conf, (key, value). Without it the probe takes the records and discards them.
-    """
-
-    flush: Flush = "incremental_async"
-    freq: int = 50
-    settings: tuple[tuple[str, str], ...] = ()
-    ids: tuple[str, ...] = field(default=(), compare=False)
-    severity: str = field(default="", compare=False)
-
-    packages: ClassVar[tuple[str, ...]] = ("auditd",)
-    mechanism: ClassVar[str] = "auditd"
-    slot: ClassVar[str] = "auditd"
+        """Return the name in reports."""
 
     @property
-    def name(self) -> str:
-        """Return the service's name, with its differences from Debian's own configuration."""
-        plain = Auditd()
-        words = ["auditd.service"]
-        words += [f"flush={self.flush}"] * (self.flush != plain.flush)
-        words += [f"freq={self.freq}"] * (self.freq != plain.freq)
-        words += [f"({len(self.settings)} settings)"] * bool(self.settings)
-        return " ".join(words)
-
-
-@dataclass(frozen=True)
-class AuditPlugin:
-    """A program that receives every record from auditd: `syslog`, or `af_unix` (a socket)."""
-
-    plugin: str
-    ids: tuple[str, ...] = field(default=(), compare=False)
-    severity: str = field(default="", compare=False)
-
-    packages: ClassVar[tuple[str, ...]] = ("auditd",)
-    mechanism: ClassVar[str] = "auditd"
+    def slot(self) -> str | None:
+        """Return a name that only one control of a configuration can have; None: there is none."""
+        return type(self).__name__ if self.single else None
 
     @property
-    def slot(self) -> str:
-        """Return the slot, which at most one control may have."""
+    def placebo(self) -> PlaceboKind | None:
+        """Return the placebo that changes the same thing; None if it is always there."""
+        return "boot" if self.whole_system else self.like
+
+    @property
+    def baseline(self) -> str | None:
+        """Return the words for a baseline that lacks it (see `lacking`)."""
+        return self.lacking
+
+    @property
+    def uncounted(self) -> str | None:
+        """Return why an instruction count misses some or all of its cost; else None."""
+        return None
+
+    @property
+    def reach(self) -> Reach | None:
+        """Return what it acts on; None where that is not known, or is anything."""
+        return None
+
+    @property
+    def absent(self) -> str | None:
+        """Return the device that it is for, if no guest has it; None: a guest has all it needs."""
+        return None
+
+    @property
+    def form(self) -> Hashable:
+        """Return a value that is equal for two controls that the kernel treats alike."""
+        return self
+
+    @property
+    def setting(self) -> str:
+        """Return what it sets, the same however it is written; a default is known by it."""
         return self.name
 
     @property
-    def name(self) -> str:
-        """Return the plug-in's name."""
-        return f"auditd plug-in {self.plugin}"
-
-
-@dataclass(frozen=True)
-class Rsyslog:
-    """The syslog daemon, which writes what programs log to /var/log.
-
-    With `forward` it also sends everything, over TCP, to a receiver in the guest. With `rate_limit`
-    it takes at most `burst` messages of one process in `interval` seconds, and drops the rest.
-    """
-
-    forward: bool = False
-    rate_limit: bool = False
-    burst: int = 20_000
-    interval: int = 600
-    ids: tuple[str, ...] = field(default=(), compare=False)
-    severity: str = field(default="", compare=False)
-
-    packages: ClassVar[tuple[str, ...]] = ("rsyslog",)
-    mechanism: ClassVar[str] = "rsyslog"
-    slot: ClassVar[str] = "rsyslog"
+    def boot_words(self) -> tuple[str, ...]:
+        """Return its words of the kernel's command line that a kernel may not know."""
+        return ()
 
     @property
-    def name(self) -> str:
-        """Return the service's name, with its additional functions."""
-        limit = f"rate-limit={self.burst}/{self.interval}s"
-        words = ["rsyslog.service", *["forward"] * self.forward, *[limit] * self.rate_limit]
-        return " ".join(words)
-
-
-FapolicydRules = Literal["known-libs", "restrictive"]
-"""The rule sets that come with fapolicyd; `known-libs` is RHEL's default."""
-
-Integrity = Literal["none", "size", "sha256"]
-"""What fapolicyd compares of a trusted file with its list, besides the path."""
-
-
-@dataclass(frozen=True)
-class Fapolicyd:
-    """Application control: only programs and libraries on a list of trusted files may run.
-
-    A daemon decides before each file is opened or executed.
-    """
-
-    rules: FapolicydRules = "known-libs"
-    integrity: Integrity = "none"
-    ids: tuple[str, ...] = field(default=(), compare=False)
-    severity: str = field(default="", compare=False)
-
-    packages: ClassVar[tuple[str, ...]] = ("fapolicyd",)
-    mechanism: ClassVar[str] = "fapolicyd"
-    slot: ClassVar[str] = "fapolicyd"
+    def ignores(self) -> frozenset[str]:
+        """Return the codes of findings that comments in the user's file leave out."""
+        return frozenset()
 
     @property
-    def name(self) -> str:
-        """Return the service's name, with its differences from RHEL's own configuration."""
-        plain = Fapolicyd()
-        words = ["fapolicyd.service"]
-        words += [f"rules={self.rules}"] * (self.rules != plain.rules)
-        words += [f"integrity={self.integrity}"] * (self.integrity != plain.integrity)
-        return " ".join(words)
-
-
-@dataclass(frozen=True)
-class Scanner:
-    """The on-access virus scanner: ClamAV scans each file under `paths` before it is opened.
-
-    With `prevention`, opening waits for the verdict, and an infected file is refused; without, the
-    scan runs concurrently and is logged. `signatures` is the number of made-up ones in its
-    database.
-    """
-
-    paths: tuple[str, ...] = ("/home", "/srv/tree")
-    prevention: bool = True
-    signatures: int = 100
-    ids: tuple[str, ...] = field(default=(), compare=False)
-    severity: str = field(default="", compare=False)
-
-    packages: ClassVar[tuple[str, ...]] = ("clamav-daemon",)
-    mechanism: ClassVar[str] = "scanner"
-    slot: ClassVar[str] = "scanner"
+    def pays(self) -> bool:
+        """Return whether the kernel does for its sake what it does once for all that pay."""
+        return False
 
     @property
-    def name(self) -> str:
-        """Return the name, with its differences from the default."""
-        plain = Scanner()
-        words = ["on-access scanner"]
-        words += [f"paths={','.join(self.paths)}"] * (self.paths != plain.paths)
-        words += ["without prevention"] * (not self.prevention)
-        words += [f"signatures={self.signatures}"] * (self.signatures != plain.signatures)
-        return " ".join(words)
+    def idle(self) -> tuple[Control, ...]:
+        """Return two controls that pay too, and act on nothing; () if there are none like it."""
+        return ()
+
+    def keyed(self, key: str) -> Control:
+        """Return the control whose records bear a key; itself if it leaves none."""
+        return self
+
+    def moved(self, place: Location) -> Self:
+        """Return the control at another location."""
+        return replace(self, place=place)
+
+    def switched_off(self, *, running: bool) -> Control | None:
+        """Return the control that switches off all that this one is part of; None: there is none.
+
+        A machine that is `running` already is not booted for it.
+        """
+        return None
+
+    def after(self, before: Self) -> Control:
+        """Return the control that two of one slot make, this being the later one."""
+        return self
+
+    def companion(self) -> Control | None:
+        """Return a control that has to be there too, as it is if no table names one."""
+        return None
+
+    def absence(self) -> Control | None:
+        """Return the control that a configuration without this kind needs; None: none."""
+        return None
+
+    def settled(self, profile: Sequence[Control]) -> Control | None:
+        """Return the control as one of a whole profile; None: it is of no use there."""
+        return self
 
 
-SystemControl = Lsm | MountOptions | Auditd | AuditPlugin | Rsyslog | Fapolicyd | Scanner | Service
-"""Controls that need a whole Debian system; each `slot` has at most one."""
+OneKind = TypeVar("OneKind", bound=Control)
 
-Control = (
-    AuditDaemon
-    | AuditRule
-    | Sysctl
-    | BootParameter
-    | Placebo
-    | Kernel
-    | KernelOption
-    | SystemControl
-)
 
-_NEEDS: dict[type, type] = {AuditPlugin: Auditd}
+def of_kind(controls: Iterable[Control], kind: type[OneKind]) -> list[OneKind]:
+    """Return the controls of one kind."""
+    return [one for one in controls if isinstance(one, kind)]
+
+
+def first(controls: Iterable[Control], kind: type[OneKind]) -> OneKind | None:
+    """Return the first control of one kind; None if there is none."""
+    return next((one for one in controls if isinstance(one, kind)), None)
 
 
 def comparable(controls: Sequence[Control], profile: Sequence[Control]) -> tuple[Control, ...]:
@@ -465,17 +221,14 @@ def comparable(controls: Sequence[Control], profile: Sequence[Control]) -> tuple
     Debian's kernel would start one by default.
     """
     kinds = {type(control) for control in controls}
-    kept = tuple(one for one in controls if _NEEDS.get(type(one), type(one)) in kinds)
-    chosen = any(isinstance(one, Lsm) for one in profile)
-    return (*kept, Lsm("none")) if chosen and Lsm not in kinds else kept
+    kept = tuple(one for one in controls if one.requires is None or one.requires in kinds)
+    absences = {type(one): one.absence() for one in profile if type(one) not in kinds}
+    return (*kept, *(one for one in absences.values() if one is not None))
 
 
 def needed(control: Control, controls: Sequence[Control]) -> tuple[Control, ...]:
     """Return those of `controls` that `control` requires."""
-    need = _NEEDS.get(type(control))
-    if need is None:
-        return ()
-    return tuple(one for one in controls if type(one) is need)
+    return tuple(one for one in controls if type(one) is control.requires)
 
 
 @dataclass(frozen=True)
@@ -491,3 +244,46 @@ class Profile:
     controls: tuple[Control, ...]
     notes: tuple[str, ...] = ()
     accounting: tuple[Accounted, ...] = ()
+
+
+@dataclass(frozen=True)
+class Controls:
+    """The controls of a table, or of several, before they are a profile."""
+
+    controls: tuple[Control, ...] = ()
+    notes: tuple[str, ...] = ()
+    accounting: tuple[Accounted, ...] = ()
+
+    def listed(self) -> tuple[Control, ...]:
+        """Return the controls of a profile, kind by kind, with those that have to be there too."""
+        kinds = {type(one) for one in self.controls}
+        found = list(self.controls)
+        for one in self.controls:
+            companion = one.companion()
+            if companion is not None and type(companion) not in kinds:
+                kinds.add(type(companion))
+                found.append(companion)
+        settled = (one.settled(found) for one in found)
+        return tuple(sorted((one for one in settled if one is not None), key=lambda one: one.rank))
+
+
+def together(parts: Sequence[Controls]) -> Controls:
+    """Return the controls of several tables; of each slot the last one holds.
+
+    What adds up, such as a kernel's patches, is added up (`Control.after`).
+    """
+    kept: dict[str, Control] = {}
+    for at, one in enumerate(one for part in parts for one in part.controls):
+        slot = one.slot if one.slot is not None else f"\0{at}"
+        before = kept.get(slot)
+        kept[slot] = one if before is None else one.after(before)
+    return Controls(
+        tuple(kept.values()),
+        tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        tuple(one for part in parts for one in part.accounting),
+    )
+
+
+def of_profile(profile: Profile) -> Controls:
+    """Return a profile's controls, to be joined with others."""
+    return Controls(profile.controls, profile.notes, profile.accounting)

@@ -1,4 +1,4 @@
-"""What a control acts on, and which measured calls reach it; the table is `exercised.toml`."""
+"""What controls act on, and which measured calls reach it; the table is `reach.toml`."""
 
 from __future__ import annotations
 
@@ -7,14 +7,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
 
-from hardcost.controls.control import BootParameter, Sysctl
-
-if TYPE_CHECKING:
-    from hardcost.controls.control import Control
-
-_FILE = "exercised.toml"
+_FILE = "reach.toml"
 
 
 @dataclass(frozen=True)
@@ -26,14 +20,8 @@ class Reach:
     by: tuple[str, ...]
 
 
-def reach(control: Control) -> Reach | None:
-    """Return what a control acts on; None where that is not known, or is anything."""
-    if isinstance(control, Sysctl):
-        name = control.key.replace("/", ".")
-    elif isinstance(control, BootParameter):
-        name = control.text.partition("=")[0].replace("-", "_")
-    else:
-        return None
+def reach(name: str) -> Reach | None:
+    """Return what a sysctl or boot parameter of that name acts on; None where it is not known."""
     return next(
         (one for one in table() if any(fnmatchcase(name, each) for each in one.names)), None
     )

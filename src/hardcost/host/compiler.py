@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hardcost.errors import MachineError
-from hardcost.machines.packagenames import install
-from hardcost.machines.process import run
+from hardcost.host.install_command import install
+from hardcost.host.process import run
 
 _COMPILER = "gcc"
 _PROGRAMS = {
@@ -29,7 +29,7 @@ _BESIDE = ("lib", "lib64", "libexec", "include")  # what programs in a folder `b
 
 @dataclass(frozen=True)
 class Tools:
-    """What builds kernels: `compiler` as passed to make, through ccache if that is installed.
+    """Tools that build kernels: `compiler` as passed to make, through ccache if that is installed.
 
     `versions` is all that affects the result; `missing` are Debian packages.
     """

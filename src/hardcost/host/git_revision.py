@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines import process
-from hardcost.machines.packagenames import install
+from hardcost.host import process
+from hardcost.host.install_command import install
 
 MOST_FILES = 1000
 """Files of a folder that are copied."""
@@ -44,7 +44,7 @@ class Revisions:
 
 
 @dataclass(frozen=True)
-class Entry:
+class TreeObject:
     """An object of a tree: its kind (`blob`, `tree`), and its size in bytes where it is a file."""
 
     mode: str
@@ -123,7 +123,7 @@ def copied(top: Path, commit: str, name: str, into: Path) -> Path:
     return place if entry.kind == "tree" else place / Path(name).name
 
 
-def _write(top: Path, entry: Entry, into: Path, name: str) -> Path:
+def _write(top: Path, entry: TreeObject, into: Path, name: str) -> Path:
     """Write a file's content below a folder.
 
     Raises:
@@ -145,7 +145,7 @@ def _write(top: Path, entry: Entry, into: Path, name: str) -> Path:
     return place
 
 
-def _entry(top: Path, commit: str, name: str) -> Entry:
+def _entry(top: Path, commit: str, name: str) -> TreeObject:
     """Return what lies at a name in a commit.
 
     Raises:
@@ -153,14 +153,14 @@ def _entry(top: Path, commit: str, name: str) -> Entry:
     """
     if name == ".":
         tree = _said(top, "rev-parse", "--verify", f"{commit}^{{tree}}", what="--git").strip()
-        return Entry("040000", "tree", tree, 0, ".")
+        return TreeObject("040000", "tree", tree, 0, ".")
     found = _listed(top, "--full-tree", commit, "--", name)
     if len(found) != 1 or found[0].kind == "commit":
         raise InputError(f"--git: there is no {name} at {commit[:12]}")
     return found[0]
 
 
-def _listed(top: Path, *words: str) -> list[Entry]:
+def _listed(top: Path, *words: str) -> list[TreeObject]:
     data = _output(top, "ls-tree", "-z", "-l", *words, what="--git")
     entries = []
     for line in filter(None, data.split(b"\0")):
@@ -172,7 +172,7 @@ def _listed(top: Path, *words: str) -> list[Entry]:
                 hint="`git fsck` shows what it lacks, `git fetch` may bring it",
             )
         entries.append(
-            Entry(mode, kind, digest, 0 if size == "-" else int(size), os.fsdecode(name))
+            TreeObject(mode, kind, digest, 0 if size == "-" else int(size), os.fsdecode(name))
         )
     return entries
 

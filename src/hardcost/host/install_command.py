@@ -10,11 +10,9 @@ can't emulate.
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Literal
 
 Manager = Literal["apt", "dnf", "dnf of Red Hat", "zypper", "pacman", "apk", "nix"]
 
@@ -117,7 +115,7 @@ def command(manager: Manager, packages: tuple[str, ...]) -> str:
 
 
 def _name(manager: Manager, package: str) -> str:
-    """Return what a package is called; Red Hat's names are Fedora's where it has no other."""
+    """Return a package's name here; Red Hat's names are Fedora's unless it has its own."""
     known = _NAMES.get(package, {})
     usual = known.get("dnf", package) if manager == "dnf of Red Hat" else package
     return known.get(manager, usual)

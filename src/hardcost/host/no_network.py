@@ -1,13 +1,13 @@
 """Starts a program that has no sockets but those of AF_UNIX, nor has anything that it starts.
 
-    python -I -S onlyunix.py [--root UID GID] PROGRAM [ARGUMENT]...
+    python -I -S no_network.py [--root UID GID] PROGRAM [ARGUMENT]...
 
 A network namespace is no bound for every address family: AF_VSOCK reaches the hypervisor from any.
 A filter of system calls (seccomp) is. `socket` and `socketpair` fail with EAFNOSUPPORT for other
 families. io_uring, which can make sockets past the filter, does not exist (ENOSYS). A program that
 makes system calls as i386 or x32 does, which have other numbers, is killed.
 
-With `--root`, the program runs as root of a user namespace in which nobody else is, which is the
+With `--root`, the program runs as root of a user namespace that has no other user, and that is the
 subordinate user UID and group GID outside. That is done here, and not by `unshare`, since after the
 filter no program gains privileges, which newuidmap needs, and that user may not get at our Python.
 
@@ -24,13 +24,15 @@ import struct
 import sys
 
 _ROOT = "--root"
-_CLONE_NEWUSER = 0x10000000
+_CLONE_NEWUSER = 0x10000000  # linux/sched.h: Python has os.unshare only since 3.12
+# linux/prctl.h, linux/seccomp.h
 _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, _PR_SET_NO_NEW_PRIVS = 22, 2, 38
 _LOAD, _IS, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06  # BPF: LD|W|ABS, JEQ|K, JGE|K, RET|K
 _NUMBER, _ARCH, _FIRST = 0, 4, 16  # offsets in struct seccomp_data; of 8 bytes, the lower 4
 _ALLOW, _KILL, _FAIL = 0x7FFF0000, 0x80000000, 0x00050000  # SECCOMP_RET_*
 _X86_64, _X32 = 0xC000003E, 0x40000000  # AUDIT_ARCH_X86_64, __X32_SYSCALL_BIT
-_SOCKET, _SOCKETPAIR = 41, 53
+_SOCKET, _SOCKETPAIR = 41, 53  # numbers of x86-64, which the filter has checked before
+# io_uring makes sockets without the call that the filter sees.
 _IO_URING_SETUP, _IO_URING_ENTER, _IO_URING_REGISTER = 425, 426, 427
 
 # Code, how many steps to leave out if it is so and if not, and the value.

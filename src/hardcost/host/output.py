@@ -1,17 +1,14 @@
-"""What a running program prints, within a bound: whatever it is, it fills no disk and no memory."""
+"""The output of a running program, bounded so that it fills neither disk nor memory."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from hardcost.errors import MachineError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 MOST_BYTES = 64 << 20
 """Of what a program prints into a file: a kernel build prints up to some megabytes."""
@@ -20,8 +17,8 @@ _PIECE = 1 << 16  # bytes; as much as a pipe holds, so that one reading empties 
 _TAIL = 1 << 14  # bytes of the end that are kept in memory
 
 
-class Said:
-    """What a program prints: its end in memory, and all of it in a file, if one is given.
+class BoundedOutput:
+    """A program's output: its end in memory, and all of it in a file, if one is given.
 
     Once that is more than `most` bytes, nothing more is taken, and the program is to be killed.
     """

@@ -17,18 +17,15 @@ import socket
 import subprocess
 import time
 from collections import deque
+from collections.abc import AsyncIterator, Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING
+from pathlib import Path
+from typing import IO
 
 from hardcost.errors import MachineError
-from hardcost.machines import onlyunix
-from hardcost.machines.packagenames import install
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Container, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from hardcost.machines.said import Said
+from hardcost.host import no_network
+from hardcost.host.install_command import install
+from hardcost.host.output import BoundedOutput
 
 _MESSAGE_LIMIT = 4000  # characters of a failed program's output that an error repeats
 _KEPT_LINES = 30  # of a followed program's output, for the same purpose
@@ -37,7 +34,7 @@ _LONGEST_LINE = 1 << 20  # bytes, of what a program prints that is followed
 _PIECE = 1 << 16
 _FULL = re.compile("No space left on device|enough free space in|Disk quota exceeded")
 _SYSTEM_PROGRAMS = "/usr/local/sbin:/usr/sbin:/sbin"
-_SILENCE_SECONDS = 1.0
+_SILENCE_SECONDS = 1.0  # after which the time limit is looked at, though nothing was printed
 _DEATH_SECONDS = 10.0  # that all processes of a killed program are waited for
 # setpriv has the kernel kill the program when hardcost dies, even by SIGKILL. The shell after it
 # covers the moment before: it continues only if hardcost is still its parent.
@@ -49,7 +46,7 @@ _waited_for: set[subprocess.Popen[bytes]] = set()  # by `output`, in any thread
 
 @dataclass(frozen=True)
 class Guard:
-    """What restricts a program's rights: setpriv's options, and a user namespace if it gets one.
+    """Restrictions of a program's rights: setpriv's options, and a user namespace if it gets one.
 
     `namespace` has the user and group id that are root there, and all that there is.
     """
@@ -278,7 +275,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 async def running(
     argv: Sequence[str],
     *,
-    said: Said,
+    said: BoundedOutput,
     keep: Sequence[int] = (),
     folder: Path | None = None,
     guard: Guard | None = None,
@@ -296,7 +293,7 @@ async def running(
     words = _guarded(argv, () if guard is None else guard.options)
     if guard is not None:
         # Before setpriv, since another user may not get at our Python.
-        words = [*onlyunix.words(guard.namespace), *words]
+        words = [*no_network.words(guard.namespace), *words]
         environment = {name: environment[name] for name in _BARE}
     with said.pipe() as end:
         process = await asyncio.create_subprocess_exec(
@@ -319,7 +316,7 @@ async def running(
 
 @contextlib.asynccontextmanager
 async def talking(
-    argv: Sequence[str], *, said: Said, patience: float
+    argv: Sequence[str], *, said: BoundedOutput, patience: float
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter, asyncio.subprocess.Process]]:
     """Give a running program whose standard input and output are the other end of a stream.
 

@@ -11,19 +11,15 @@ from __future__ import annotations
 import functools
 import os
 import tempfile
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines import onlyunix
-from hardcost.machines.kernels import tools
-from hardcost.machines.process import run
+from hardcost.host import compiler, no_network
+from hardcost.host.process import run
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-_SCRIPT = Path(str(resources.files("hardcost.machines.kernels"))) / "sandbox.sh"
+_SCRIPT = Path(str(resources.files("hardcost.host"))) / "sandbox.sh"
 _APART = (
     *("unshare", "--mount", "--uts", "--ipc", "--net", "--pid", "--fork", "--kill-child"),
     "--propagation=private",
@@ -77,12 +73,12 @@ def _words(
     reads: Sequence[Path],
     writes: Mapping[Path, Path],
 ) -> list[str]:
-    folders = [("ro", str(folder)) for folder in (*tools.folders(), *reads)]
+    folders = [("ro", str(folder)) for folder in (*compiler.folders(), *reads)]
     written = [("rw", str(folder), str(at)) for folder, at in writes.items()]
     given = (word for one in (*folders, *written) for word in one)
     ids = (str(os.geteuid()), str(os.getegid()))
     return [
-        *onlyunix.words(),
+        *no_network.words(),
         *start,
         "--",
         "sh",

@@ -8,17 +8,20 @@ and checks around the workload caused as well.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from hardcost.instruments.observed import Observed
-from hardcost.instruments.watchanswer import steps
-from hardcost.protocol.answers import CallAnswer, CommandAnswer, RanAnswer, WatchedAnswer, only
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.protocol.answers import Answer
+from hardcost.instruments.watch import steps
+from hardcost.model.observation import Observed
+from hardcost.protocol.answers import (
+    Answer,
+    CallAnswer,
+    CommandAnswer,
+    RanAnswer,
+    WatchedAnswer,
+    only,
+)
 
 NAME = "audit"
 TITLE = "audit events by key, records lost or dropped, and the kernel's queue over time"
@@ -30,7 +33,7 @@ _NO_KEY = "(none)"
 
 @dataclass(frozen=True)
 class Logged:
-    """What the daemons of a whole system wrote of audit, counted in their logs.
+    """Audit records in the logs of a whole system's daemons, counted.
 
     `by_key` are events of auditd's log, which has `records`, `events` and `bytes_logged`; `lost`
     are records that the kernel lost before it. The others came to syslog and its receiver

@@ -6,16 +6,12 @@ included. Without SELinux there is nothing to count.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
-from hardcost.instruments.observed import Observed
-from hardcost.instruments.watchanswer import steps
-from hardcost.protocol.answers import WatchedAnswer, only
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.protocol.answers import Answer
+from hardcost.instruments.watch import steps
+from hardcost.model.observation import Observed
+from hardcost.protocol.answers import Answer, WatchedAnswer, only
 
 NAME = "avc"
 TITLE = "SELinux's cache of decisions: lookups, hits, misses, reclaims"

@@ -1,35 +1,31 @@
-"""Whose windows the stretches are that the emulator's plugin counted.
+"""Call trees of samples, from the segments that the emulator's plugin counted.
 
-Programs of ours read the clock at the begin of a window and at its end, and the plugin counts in
-between. Which stretch is which sample follows from their order; and each has as many instructions
-as the instrument says, or the trial fails.
+Our programs read the clock at the begin of a window and at its end, and the plugin counts in
+between: that is a segment. Which segment is which sample follows from their order; and each has as
+many instructions as the instrument says, or the trial fails.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from hardcost.errors import TrialError
-from hardcost.instruments.windows import WAITING, Frame, Profile, Profiled, Together
-from hardcost.machines.codelines import split
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.instruments.windows import Windows
-    from hardcost.machines.stacks import Place, Stacks, Stretch
+from hardcost.instruments.windows import Together, Windows
+from hardcost.model.call_tree import WAITING, CallTree, Frame, Sampled
+from hardcost.protocol.plugin.lines import split
+from hardcost.protocol.plugin.stacks import CountedWindow, Stacks
 
 
-def profile(seen: Stacks, windows: Sequence[Windows | Together]) -> Profile:
-    """Return the profile of the windows that were measured, which are in the order of the trial.
+def call_tree(seen: Stacks, windows: Sequence[Windows | Together]) -> CallTree:
+    """Return the call tree of the windows that were measured, which are in the order of the trial.
 
     What several of them took together comes after them.
 
     Raises:
         TrialError: What was seen is not what the instrument counted.
     """
-    tree = Tree(seen.places)
-    metrics: list[Profiled] = []
+    frames = FramesInUse(seen.frames)
+    metrics: list[Sampled] = []
     at = 0
     for group in windows:
         if isinstance(group, Together):
@@ -37,15 +33,17 @@ def profile(seen: Stacks, windows: Sequence[Windows | Together]) -> Profile:
             continue
         stretches, at = found(seen.stretches, group, at)
         if group.metric is not None:
-            metrics.append(_profiled(group, stretches, tree))
-    return Profile(frames=tuple(tree.frames), metrics=tuple(metrics))
+            metrics.append(_sampled(group, stretches, frames))
+    return CallTree(frames=tuple(frames.found), metrics=tuple(metrics))
 
 
-def found(stretches: Sequence[Stretch], group: Windows, at: int) -> tuple[list[Stretch], int]:
-    """Return the stretches that are a group's windows, and where the next group may begin.
+def found(
+    stretches: Sequence[CountedWindow], group: Windows, at: int
+) -> tuple[list[CountedWindow], int]:
+    """Return the segments that are a group's windows, and where the next group may begin.
 
     Raises:
-        TrialError: There are no stretches of these lengths.
+        TrialError: There are no segments of these lengths.
     """
     reach = group.before + len(group.ticks)
     for begin in range(at, len(stretches) - reach + 1):
@@ -60,29 +58,29 @@ def found(stretches: Sequence[Stretch], group: Windows, at: int) -> tuple[list[S
     )
 
 
-def _is(one: Stretch, ticks: int) -> bool:
-    """Say whether a stretch is a window of so many ticks; waiting takes ticks and executes none."""
+def _is(one: CountedWindow, ticks: int) -> bool:
+    """Say whether a segment is a window of so many ticks; who waits executes no instructions."""
     return one.total == ticks or (one.idle > 0 and one.total < ticks)
 
 
-class Tree:
-    """The places that are in use, numbered anew; below a trampoline it is not shown again."""
+class FramesInUse:
+    """The frames that are in use, renumbered; below a trampoline it is not shown again."""
 
-    def __init__(self, places: Sequence[Place]) -> None:
-        self._places = places
+    def __init__(self, seen: Sequence[Frame]) -> None:
+        self._seen = seen
         self._known: dict[int, int] = {}
-        self.frames: list[Frame] = []
+        self.found: list[Frame] = []
         self._numbers: dict[Frame, int] = {}
 
-    def number(self, place: int) -> int:
-        """Return the number of a place's frame."""
-        known = self._known.get(place)
+    def number(self, seen: int) -> int:
+        """Return the new number of a frame that the plugin has `seen`."""
+        known = self._known.get(seen)
         if known is None:
-            one = self._places[place - 1]
-            above = self.number(one.parent) if one.parent else 0
-            name, at = split(one.name) if one.kind == "kernel" else (one.name, "")
+            one = self._seen[seen - 1]
+            above = self.number(one.above) if one.above else 0
+            name, at = split(one.name) if one.kind == "kernel" else (one.name, None)
             known = self._numbered(Frame(above=above, kind=one.kind, name=name, at=at))
-            self._known[place] = known
+            self._known[seen] = known
         return known
 
     def waiting(self) -> int:
@@ -91,12 +89,12 @@ class Tree:
 
     def _numbered(self, frame: Frame) -> int:
         if frame.above and _is_trampoline(frame.name):
-            caller = self.frames[frame.above - 1]
+            caller = self.found[frame.above - 1]
             if caller.name == frame.name:
                 return frame.above
         if frame not in self._numbers:
-            self.frames.append(frame)
-            self._numbers[frame] = len(self.frames)
+            self.found.append(frame)
+            self._numbers[frame] = len(self.found)
         return self._numbers[frame]
 
 
@@ -104,16 +102,16 @@ def _is_trampoline(name: str) -> bool:
     return name.startswith("__x86_indirect_thunk")
 
 
-def _profiled(group: Windows, stretches: Sequence[Stretch], tree: Tree) -> Profiled:
+def _sampled(group: Windows, stretches: Sequence[CountedWindow], frames: FramesInUse) -> Sampled:
     windows: list[dict[int, int]] = []
     samples = []
     pairs = list(zip(stretches, group.ticks, strict=True))[group.dropped :]
     for stretch, ticks in pairs:
-        window = _window(stretch, ticks, tree)
+        window = _window(stretch, ticks, frames)
         if window not in windows:
             windows.append(window)
         samples.append(windows.index(window))
-    return Profiled(
+    return Sampled(
         metric=group.metric or "",
         number=group.number,
         operations=group.operations,
@@ -123,14 +121,14 @@ def _profiled(group: Windows, stretches: Sequence[Stretch], tree: Tree) -> Profi
     )
 
 
-def _summed(group: Together, known: Sequence[Profiled]) -> Profiled:
-    """Return what several windows took together."""
+def _summed(group: Together, known: Sequence[Sampled]) -> Sampled:
+    """Return the sum of several windows."""
     parts = [one for one in known if one.metric in group.parts and one.number == 0]
     window: dict[int, int] = {}
     for part in parts:
         for number, count in part.windows[part.samples[0]].items():
             window[number] = window.get(number, 0) + count
-    return Profiled(
+    return Sampled(
         metric=group.metric,
         operations=group.operations,
         ticks=(sum(part.ticks[0] for part in parts),),
@@ -139,12 +137,12 @@ def _summed(group: Together, known: Sequence[Profiled]) -> Profiled:
     )
 
 
-def _window(stretch: Stretch, ticks: int, tree: Tree) -> dict[int, int]:
+def _window(stretch: CountedWindow, ticks: int, frames: FramesInUse) -> dict[int, int]:
     """Return a window's instructions by frame, which add up to its ticks."""
     window: dict[int, int] = {}
-    for place, count in stretch.counts:
-        number = tree.number(place)
+    for seen, count in stretch.counts:
+        number = frames.number(seen)
         window[number] = window.get(number, 0) + count
     if stretch.total < ticks:
-        window[tree.waiting()] = ticks - stretch.total
+        window[frames.waiting()] = ticks - stretch.total
     return window

@@ -8,14 +8,10 @@ to start processes and to switch between them. Such counts are not exact as thos
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-from hardcost.instruments.observed import Observed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.protocol.answers import CallAnswer
+from hardcost.model.observation import Observed
+from hardcost.protocol.answers import CallAnswer
 
 NAME = "counters"
 UNIT = "count/op"
@@ -46,3 +42,9 @@ def observed(answers: Sequence[CallAnswer], operations: Mapping[str, int]) -> tu
 def key(call: str, event: str) -> str:
     """Return the name of a call's event among the totals."""
     return f"{call} {event}"
+
+
+def call_and_event(name: str) -> tuple[str, str]:
+    """Return the call and the event that a total is called after."""
+    call, _, event = name.partition(" ")
+    return call, event

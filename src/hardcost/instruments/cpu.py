@@ -1,24 +1,20 @@
 """`cpu` says which process had the processor, in all and over time.
 
-The kernel's own clock of each process is read in rows, and exact. What ended between two rows the
-kernel tells at its end, up to its last tick; what comes after that is known for all that ended in a
-row together, and split by the number of ends. How a stretch is split between programs (`user`) and
-the kernel (`system`) it only samples, in steps of 10 ms. What the kernel does in interrupts counts
-for whom it interrupts.
+The kernel's own clock of each process is exact, and is read at intervals: a row for each. A process
+that ends within a row is reported by the kernel at its end, up to its last tick. The time after
+that tick is known only as a sum over all that ended in the row, and is split evenly between them.
+The division between programs (`user`) and the kernel (`system`) is only sampled, in steps of 10 ms.
+What the kernel does in interrupts counts for the process that it interrupts.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
-from hardcost.instruments.observed import Observed
-from hardcost.instruments.watchanswer import steps
-from hardcost.protocol.answers import WatchedAnswer, only
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from hardcost.protocol.answers import Answer
+from hardcost.instruments.watch import steps
+from hardcost.model.observation import Observed
+from hardcost.protocol.answers import Answer, WatchedAnswer, only
 
 NAME = "cpu"
 TITLE = "share of the processor by process, and over time"
@@ -29,7 +25,7 @@ _RESERVED = frozenset({_IDLE, "user", "system"})
 
 
 def observed(answers: Sequence[Answer]) -> Observed:
-    """Return what each process had, in ticks of the instrument's clock.
+    """Return the processor time of each process, in ticks of the instrument's clock.
 
     Raises:
         TrialError: The processor was not watched.

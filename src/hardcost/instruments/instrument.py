@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from hardcost.units import Unit
+from hardcost.units import Unit
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """Which file of Linux's source a function of the kernel is in, by the function's name.
 
-`kernelsource.txt` has a line for each file: its name, then its functions. They are those of the
+`kernel_source.txt` has a line for each file: its name, then its functions. They are those of the
 kernel that hardcost builds, by its object files; and of Debian's, by what the source defines in the
 parts that it shares with most systems. A name that several files have stands under the folder that
-they have in common. `bench/kernel_functions.py` writes the table, of Linux 6.1; in other versions a
-function may have moved.
+they have in common. `bench/documents/kernel_functions.py` writes the table, of Linux 6.1; in other
+versions a function may have moved.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def module_of(function: str) -> str | None:
 
 @cache
 def _files() -> dict[str, str]:
-    text = (resources.files("hardcost.instruments") / "kernelsource.txt").read_text("utf-8")
+    text = (resources.files("hardcost.instruments") / "kernel_source.txt").read_text("utf-8")
     found: dict[str, str] = {}
     for line in text.splitlines():
         file, *functions = line.split(" ")

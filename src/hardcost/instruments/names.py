@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hardcost.errors import InputError
 from hardcost.instruments.insn import INSN
+from hardcost.instruments.instrument import Instrument
 from hardcost.instruments.time import TIME
 
-if TYPE_CHECKING:
-    from hardcost.instruments.instrument import Instrument
-
 RECORDERS = ("cpu", "audit", "avc")
-"""The names of the instruments that ride along beside one of these."""
+"""The names of the recorders, which observe beside one of these."""
 
 INSTRUMENTS = {instrument.name: instrument for instrument in (INSN, TIME)}
 
 
-def instrument(name: str) -> Instrument:
+def instrument_named(name: str) -> Instrument:
     """Return the instrument called `name`.
 
     Raises:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from hardcost.errors import TrialError
-from hardcost.instruments.stretches import Tree, found
-from hardcost.instruments.traces import Trace, deed, in_interrupt
-from hardcost.instruments.windows import Together
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hardcost.instruments.traces import Row
-    from hardcost.instruments.windows import Windows
-    from hardcost.machines.noted import Note, Noted
-    from hardcost.machines.stacks import Place, Stacks, Stretch
+from hardcost.instruments.call_trees import FramesInUse, found
+from hardcost.instruments.traces import Trace, TraceRow, deed, in_interrupt
+from hardcost.instruments.windows import Together, Windows
+from hardcost.model.call_tree import Frame, names_to
+from hardcost.protocol.plugin.schedule import Schedule, ScheduleNote
+from hardcost.protocol.plugin.stacks import CountedWindow, Stacks
 
 
 def traces(
@@ -34,26 +29,26 @@ def traces(
         stretches, at = found(seen.stretches, group, at)
         if group.metric is None:
             continue
-        result.append(_trace(group.metric, group.ticks[-1], stretches[-1], seen.places, caller))
+        result.append(_trace(group.metric, group.ticks[-1], stretches[-1], seen.frames, caller))
     return tuple(result)
 
 
 def _trace(
-    metric: str, ticks: int, stretch: Stretch, places: Sequence[Place], caller: str | None
+    metric: str, ticks: int, stretch: CountedWindow, seen: Sequence[Frame], caller: str | None
 ) -> Trace:
-    noted = stretch.noted
+    noted = stretch.schedule
     if noted is None or noted.is_cut:
         why = "nothing was noted" if noted is None else "more happened than is kept"
         raise TrialError(
             f"{metric} can't be traced: {why}",
             hint="a shorter workload, such as files=10, can be" if noted is not None else None,
         )
-    tree = Tree(places)
+    frames = FramesInUse(seen)
     begin, end, returned, mine = 0, stretch.total, 0, 0
     if caller is not None:
         mine, begin, returned = _call(noted, caller)
-        end = max(returned, _last(noted, begin, mine, places))
-    rows = tuple(_rows(noted, begin, end, tree))
+        end = max(returned, _last(noted, begin, mine, seen))
+    rows = tuple(_rows(noted, begin, end, frames))
     return Trace(
         metric=metric,
         ticks=ticks,
@@ -63,16 +58,16 @@ def _trace(
         returned=returned,
         idle=ticks - stretch.total,
         processes=noted.processes,
-        frames=tuple(tree.frames),
+        frames=tuple(frames.found),
         notes=rows,
     )
 
 
-def _call(noted: Noted, caller: str) -> tuple[int, int, int]:
+def _call(noted: Schedule, caller: str) -> tuple[int, int, int]:
     """Return who made the call that the last two readings of the clock enclose, and when.
 
     Raises:
-        TrialError: Nobody did.
+        TrialError: No process did.
     """
     runs, readings = 0, []
     for note in noted.notes:
@@ -86,8 +81,8 @@ def _call(noted: Noted, caller: str) -> tuple[int, int, int]:
     return process, begin, returned
 
 
-def _last(noted: Noted, begin: int, caller: int, places: Sequence[Place]) -> int:
-    """Return when the last of those whom the call has woken was done with a record; 0: nobody was.
+def _last(noted: Schedule, begin: int, caller: int, frames: Sequence[Frame]) -> int:
+    """Return when the last process that the call has woken was done with a record; 0: none was.
 
     That is when the system call returned in which it took or wrote one.
     """
@@ -97,9 +92,9 @@ def _last(noted: Noted, begin: int, caller: int, places: Sequence[Place]) -> int
             runs = note.process
         if note.when < begin or runs not in concerned:
             continue
-        if note.kind == "wakes" and note.process and not in_interrupt(_stack(note.place, places)):
+        if note.kind == "wakes" and note.process and not in_interrupt(names_to(note.place, frames)):
             concerned.add(note.process)
-        elif runs != caller and note.kind == "begins" and deed(_stack(note.place, places)):
+        elif runs != caller and note.kind == "begins" and deed(names_to(note.place, frames)):
             busy.add(runs)
         elif note.kind == "leaves" and runs in busy:
             busy.remove(runs)
@@ -107,8 +102,8 @@ def _last(noted: Noted, begin: int, caller: int, places: Sequence[Place]) -> int
     return latest
 
 
-def _rows(noted: Noted, begin: int, end: int, tree: Tree) -> Iterator[Row]:
-    """Yield what was noted between two moments; first, who runs at the first of them."""
+def _rows(noted: Schedule, begin: int, end: int, frames: FramesInUse) -> Iterator[TraceRow]:
+    """Yield the notes between two moments, beginning with the process that runs at the first."""
     runs = 0
     begun = False
     for note in noted.notes:
@@ -120,19 +115,10 @@ def _rows(noted: Noted, begin: int, end: int, tree: Tree) -> Iterator[Row]:
         if not begun and not (note.kind == "runs" and note.when == begin):
             yield ("runs", begin, runs, 0)
         begun = True
-        yield _row(note, tree)
+        yield _row(note, frames)
     if not begun:
         yield ("runs", begin, runs, 0)
 
 
-def _row(note: Note, tree: Tree) -> Row:
-    return (note.kind, note.when, note.process, tree.number(note.place) if note.place else 0)
-
-
-def _stack(place: int, places: Sequence[Place]) -> list[str]:
-    """Return the process and functions of a place, from the first to the latest."""
-    names: list[str] = []
-    while place:
-        names.append(places[place - 1].name)
-        place = places[place - 1].parent
-    return names[::-1]
+def _row(note: ScheduleNote, frames: FramesInUse) -> TraceRow:
+    return (note.kind, note.when, note.process, frames.number(note.place) if note.place else 0)

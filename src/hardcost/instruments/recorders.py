@@ -1,20 +1,15 @@
-"""The instruments that ride along: what they ask of the probe, and what they saw."""
+"""Recorders, which observe beside the instrument: what they ask of the probe, and what they saw."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from hardcost.instruments import audit, avc, cpu
-from hardcost.instruments.audit import NOTHING_LOGGED
-from hardcost.protocol import requests
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.instruments.audit import Logged
-    from hardcost.instruments.observed import Observed
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
+from hardcost.instruments.audit import NOTHING_LOGGED, Logged
+from hardcost.model.observation import Observed
+from hardcost.protocol import ask, requests
+from hardcost.protocol.answers import Answer
+from hardcost.protocol.requests import Request
 
 _MODULES = {module.NAME: module for module in (cpu, audit, avc)}
 TITLES = {name: module.TITLE for name, module in _MODULES.items()}
@@ -23,11 +18,11 @@ TITLES = {name: module.TITLE for name, module in _MODULES.items()}
 
 def requests_before(names: Sequence[str]) -> tuple[Request, ...]:
     """Return what the probe is asked before the workload: to begin watching."""
-    return (requests.watch([_MODULES[name].WATCH for name in names]),) if names else ()
+    return (ask.watch([_MODULES[name].WATCH for name in names]),) if names else ()
 
 
 def requests_after(names: Sequence[str]) -> tuple[Request, ...]:
-    """Return what the probe is asked after the workload: to tell what it saw."""
+    """Return what the probe is asked after the workload: to report what it saw."""
     return (requests.Unwatch(),) if names else ()
 
 
@@ -42,7 +37,7 @@ def observed(
     `logged` is what daemons wrote down of audit meanwhile.
 
     Raises:
-        TrialError: The guest did not tell.
+        TrialError: The guest did not report it.
     """
     seen = (
         audit.observed(answers, logged) if name == audit.NAME else _MODULES[name].observed(answers)

@@ -1,19 +1,16 @@
 """Which process ran when in a window that was measured, and who woke whom.
 
 A trace is the window itself or, of a program that makes one call, the part of it from the call to
-the moment when nobody whom it has woken has anything left to do with its record.
+the moment when the last process that it has woken is done with its record.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict
 
-from hardcost.instruments.windows import Frame
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from hardcost.model.call_tree import Frame, check_frames
 
 TAKES, WRITES = "takes a record", "writes to a file"
 """What a process does with a record that is worth a word."""
@@ -31,7 +28,7 @@ _INTERRUPTS = (
     "handle_softirqs",
 )
 
-Row = tuple[str, int, int, int]
+TraceRow = tuple[str, int, int, int]
 
 
 class Trace(BaseModel):
@@ -54,11 +51,11 @@ class Trace(BaseModel):
     idle: int = 0
     processes: tuple[str, ...]
     frames: tuple[Frame, ...]
-    notes: tuple[Row, ...]
+    notes: tuple[TraceRow, ...]
 
 
 def deed(stack: Sequence[str]) -> str | None:
-    """Return what is done with a record in the function that is called last, if anything is."""
+    """Return what the innermost function does with a record; None if it does nothing."""
     function = stack[-1].partition(" ")[0] if stack else ""  # without its module
     if function == _TAKES[1] and _TAKES[0] in stack:
         return TAKES
@@ -66,7 +63,7 @@ def deed(stack: Sequence[str]) -> str | None:
 
 
 def in_interrupt(stack: Sequence[str]) -> bool:
-    """Say whether an interrupt calls these functions, which concern nobody who runs then."""
+    """Say whether an interrupt calls these functions, which concern no process that runs then."""
     return any(name.startswith(_INTERRUPTS) for name in stack)
 
 
@@ -79,9 +76,7 @@ def check(one: Trace) -> None:
     if not 0 <= one.begin <= one.end <= one.ticks or not 0 <= one.idle <= one.ticks:
         raise ValueError(f"the trace of {one.metric} has no begin or end")
     latest = one.begin
-    for number, frame in enumerate(one.frames, 1):
-        if not 0 <= frame.above < number:
-            raise ValueError("its trace's tree is none")
+    check_frames(one.frames)
     for _, when, process, place in one.notes:
         known = 0 <= process <= len(one.processes) and 0 <= place <= len(one.frames)
         if not known or not latest <= when <= one.end:

@@ -1,22 +1,17 @@
-"""What all recorders say of a watch: when programs ran in it."""
+"""What all recorders report of a watch: when programs ran in it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from hardcost.instruments.observed import Step
-from hardcost.protocol.answers import RanAnswer, StartedAnswer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.protocol.answers import Answer
+from hardcost.model.observation import WatchStep
+from hardcost.protocol.answers import Answer, RanAnswer, StartedAnswer
 
 
-def steps(answers: Sequence[Answer]) -> tuple[Step, ...]:
+def steps(answers: Sequence[Answer]) -> tuple[WatchStep, ...]:
     """Return when programs ran and services started while it was watched, in their order."""
     return tuple(
-        Step(
+        WatchStep(
             name=answer.name,
             begin=answer.begin,
             end=answer.end,

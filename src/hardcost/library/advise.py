@@ -1,62 +1,96 @@
-"""`hardcost advise`: what to give up of a profile to keep a budget, and so that most is kept."""
+"""What to give up of a profile to keep a budget, so that most is kept."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
 
-import click
-
-from hardcost.analysis import budget as within
-from hardcost.analysis import choosing, frontier, itemise, mix
-from hardcost.analysis.advised import Abandoned, Choice, Costs, Level, Offer, Unkeepable
-from hardcost.analysis.budget import Budget
-from hardcost.analysis.choice import Problem
-from hardcost.cli import billsingle, budgets, measuring, options, percentages, refused
-from hardcost.cli.choices import Choices
-from hardcost.cli.console import note
-from hardcost.cli.decisionfile import check_out, write_decision
-from hardcost.cli.monitors import work_progress
-from hardcost.cli.namedprofiles import named_profiles
-from hardcost.cli.rules import common
-from hardcost.cli.rules.common import NOWHERE
-from hardcost.cli.weights import Wanted as Weighed
-from hardcost.controls.control import AuditRule, KernelOption
-from hardcost.design import leave_one_out, several
-from hardcost.design.plan import Workload
+from auditrules.cost.predict import Histogram
+from auditrules.load.target import NOWHERE
+from auditrules.model.location import Location
+from hardcost.analysis.bill import itemise, mix
+from hardcost.analysis.bill.budget import Budget, enough, excess, raised, round_above
+from hardcost.analysis.choice import frontier, search
+from hardcost.analysis.choice.cost_model import CostModel
+from hardcost.analysis.choice.frontier import Best
+from hardcost.analysis.choice.search import ChoiceResult
+from hardcost.analysis.choice.tradeoff import Kept, Point, Tradeoff
+from hardcost.controls.control import Control, Profile
 from hardcost.errors import InputError
-from hardcost.instruments.insn import INSN
-from hardcost.profiles import worth
-from hardcost.profiles.commandline import Settings
-from hardcost.profiles.equivalents import Equivalent, with_cheaper_rules
-from hardcost.profiles.kernel.preferred import booted
+from hardcost.library.bills import budgets, single
+from hardcost.library.bills.weights import Ranking
+from hardcost.library.choices import Choices
+from hardcost.library.measurement import Foreseen, PlannedRun, finished
+from hardcost.library.profiles import ProfileRequest
+from hardcost.measure.monitor import Monitor, Silent
+from hardcost.measure.run import Run
+from hardcost.mechanisms.audit import audit_rules
+from hardcost.model.finding.bill import Itemised, Total
+from hardcost.model.finding.choice import (
+    Abandoned,
+    Advised,
+    Choice,
+    Costs,
+    FrontierLevel,
+    Offer,
+    Unkeepable,
+)
+from hardcost.model.request import Count
+from hardcost.model.role import Baseline, Original, Whole
+from hardcost.model.workload import MetricId
+from hardcost.plan import leave_one_out, several
+from hardcost.plan.plan import Plan
+from hardcost.profiles.cheaper_rules import Equivalent, with_cheaper_rules
+from hardcost.profiles.kernel.substitutes import booted
+from hardcost.profiles.weights import SEVERITIES, UNKNOWN, Weights, read_weights, value_of
 from hardcost.units import count
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from hardcost.analysis.choice import Kept, Point
-    from hardcost.analysis.choosing import Outcome
-    from hardcost.analysis.finding import Bill, Total
-    from hardcost.analysis.frontier import Best
-    from hardcost.analysis.interplay import Model
-    from hardcost.auditrules.cost.predict import Histogram
-    from hardcost.cli.options import Choices as Wishes
-    from hardcost.controls.control import Control, LsmMode, Profile
-    from hardcost.design.plan import Plan
-    from hardcost.run.session import Run
-
-_NO = 1
-_USE_IT = (
-    "to use it: the same command with `-o decision.toml` writes what is kept as a profile;"
-    " `hardcost export` makes rules, an Ansible role or waivers of that"
-)
-_USE_FILE = "{} is a profile; `hardcost export` makes rules, an Ansible role or waivers of it"
 _ANY = Budget(1.0)
 """The levels of the frontier where there is no budget: shares of what every metric is."""
+
+
+@dataclass(frozen=True)
+class AdviseRequest(ProfileRequest):
+    """What is asked of a profile that is over a budget; without one, only for the frontier.
+
+    `weights` is a file that says what controls are worth. `histogram` counts the calls of a
+    workload, whose mean call is the metric `mix`. With `equivalents`, what can be had cheaper with
+    the same effect is replaced first. At most `most` proposals are measured.
+    """
+
+    _: KW_ONLY
+    budget: Budget | None = None
+    weights: str | Path | None = None
+    histogram: Histogram | None = None
+    equivalents: bool = True
+    most: Count = 100
+
+
+def advise(request: AdviseRequest, monitor: Monitor | None = None) -> Advised:
+    """Find what to give up of a profile, by measuring, and save what was found.
+
+    Raises:
+        HardcostError: Something is wrong with the input, the machine, a trial or the store.
+    """
+    AdviseRequest.expect(request)
+    return advised(request, monitor)[0]
+
+
+def advised(request: AdviseRequest, monitor: Monitor | None = None) -> tuple[Advised, Profile]:
+    """Return the same, with the profile of what is kept."""
+    return _Asked(request, monitor or Silent()).advised()
+
+
+def foreseen(request: AdviseRequest, monitor: Monitor | None = None) -> Foreseen:
+    """Return the plan of what is measured first.
+
+    Raises:
+        HardcostError: Something is wrong with the input, the machine or the store.
+    """
+    return _Asked(request, monitor or Silent()).planned.foreseen()
 
 
 @dataclass(frozen=True)
@@ -64,131 +98,93 @@ class _Wanted:
     """What the user wants: a budget, values, a mix of calls, and how much may be measured."""
 
     budget: Budget | None
-    weights: worth.Weights | None
+    weights: Weights | None
     counts: Histogram | None
     most: int
 
 
-def advise(  # noqa: PLR0913  (click's options)
-    profiles: tuple[str, ...],
-    *,
-    budget: str | None,
-    weights: Path | None,
-    histogram_file: Path | None,
-    equivalents: bool,
-    most: int,
-    out: Path | None,
-    scap_profile: str | None,
-    sysctl: tuple[str, ...],
-    lsm: LsmMode | None,
-    **words: Any,  # noqa: ANN401  (click's options)
-) -> None:
-    """Say what to give up of a profile to keep a budget."""
-    settings = Settings(sysctl, options.started(words), lsm)
-    chosen = options.choices(words, INSN.name)
-    workloads = chosen.workloads or (Workload("syscalls"),)
-    limit = None if budget is None else percentages.budget(budget)
-    counts = None if histogram_file is None else common.histogram(histogram_file)
-    if limit is not None:
-        budgets.check_metrics(limit, workloads, [mix.NAME] if counts is not None else [])
-    if out is not None:
-        check_out(out)
-    profile = _profile(profiles, scap_profile, settings, equivalents=equivalents)
-    own = None if weights is None else worth.read(weights, profile.controls)
-    wanted = _Wanted(limit, own, counts, most)
-    found = _advised(
-        profile, _cheaper(profile, wanted, equivalents), workloads, chosen, wanted, out
-    )
-    if found is not None and found.has_budget and not found.found:
-        raise click.exceptions.Exit(_NO)
+class _Asked:
+    """A profile that is to be advised on, and what is measured of it first."""
 
+    def __init__(self, request: AdviseRequest, monitor: Monitor) -> None:
+        """Read what the request names.
 
-def _profile(
-    names: Sequence[str], scap_profile: str | None, settings: Settings, *, equivalents: bool
-) -> Profile:
-    """Return the profile that is named, with boot parameters for kernel options.
+        Raises:
+            HardcostError: The request is wrong, or the machine can't measure so.
+        """
+        self._how, self._monitor = request.how, monitor
+        request.how.check()
+        if request.budget is not None:
+            also = [str(mix.MEAN)] if request.histogram is not None else []
+            budgets.check_metrics(request.budget, request.how.workloads_of_profile, also)
+        profile = request.loaded_one("advice is on")
+        if request.equivalents:
+            profile = booted(profile)
+        weights = request.weights
+        own = None if weights is None else read_weights(Path(weights), profile.controls)
+        self._wanted = _Wanted(request.budget, own, request.histogram, request.most)
+        cheaper = self._cheaper(profile, equivalents=request.equivalents)
+        if cheaper.said:
+            profile, equal = several.are_alike([profile, cheaper.profile])
+            cheaper = dataclasses.replace(cheaper, profile=equal)
+        plan = self._plan(cheaper.profile)
+        if cheaper.said:
+            plan = leave_one_out.with_original(plan, profile)
+        self._profile, self._equivalent = profile, cheaper
+        self.planned = PlannedRun.of(plan, request.how, monitor)
 
-    Raises:
-        InputError: One is not as it should be, or there are several.
-    """
-    if len(names) > 1:
-        raise InputError("advice is on one profile at a time", hint="name one of them")
-    (profile,) = named_profiles(names, scap_profile, settings)
-    refused.check(profile)
-    return booted(profile) if equivalents else profile
+    def advised(self) -> tuple[Advised, Profile]:
+        """Bill the profile, choose, and save what was found."""
+        plan, cheaper, wanted, how = self.planned.plan, self._equivalent, self._wanted, self._how
+        with self.planned.begun() as run:
+            if cheaper.said and not _saves(plan, run, wanted):
+                cheaper, plan = Equivalent(self._profile), self._plan(self._profile)
+            records = run.measure_more(plan)
+            by = Ranking(counts=wanted.counts)
+            bill = single.finding(cheaper.profile, plan, run, records, how, by)
+            choices = Choices(cheaper.profile, plan, run, records)
+            advice = _Advice(choices, wanted, cheaper, bill, self._monitor)
+            choice, kept = advice.choice(rounds=_rounds(self._profile))
+            own = vars(bill) | {"kind": "choice", "notes": (*bill.notes, *advice.notes)}
+            return finished(run, Advised(**own, choice=choice), how), choices.part(kept)
 
+    def _cheaper(self, profile: Profile, *, equivalents: bool) -> Equivalent:
+        """Return the profile with audit rules that cost less and record the same, if wanted."""
+        if not equivalents or self._wanted.budget is None:
+            return Equivalent(profile)
+        rules = audit_rules(profile.controls)
+        with self._monitor.work() as tell:
+            return with_cheaper_rules(profile, NOWHERE.likely_target(rules), tell)
 
-def _cheaper(profile: Profile, wanted: _Wanted, equivalents: bool) -> Equivalent:  # noqa: FBT001  (an option's)
-    """Return the profile with audit rules that cost less and record the same, if that is wanted."""
-    if not equivalents or wanted.budget is None:
-        return Equivalent(profile)
-    rules = [one.rule for one in profile.controls if isinstance(one, AuditRule)]
-    with work_progress() as tell:
-        return with_cheaper_rules(profile, NOWHERE.likely_target(rules), tell)
-
-
-def _advised(  # noqa: PLR0913, PLR0917  (what is advised on, and how it is measured)
-    profile: Profile,
-    cheaper: Equivalent,
-    workloads: Sequence[Workload],
-    chosen: Wishes,
-    wanted: _Wanted,
-    out: Path | None,
-) -> Choice | None:
-    """Bill the profile, choose, save and show what was found; None after --dry-run."""
-    if cheaper.said:
-        profile, equal = several.alike([profile, cheaper.profile])
-        cheaper = dataclasses.replace(cheaper, profile=equal)
-    plan = billsingle.plan_of(cheaper.profile, workloads, chosen).set_up(chosen.setup)
-    plan = dataclasses.replace(plan, study=plan.study.replace("bill-", "advise-", 1))
-    if cheaper.said:
-        plan = leave_one_out.with_original(plan, profile)
-    with measuring.run_of(plan, chosen) as run:
-        if run is None:
-            return None
-        if cheaper.said and not _saves(plan, run, wanted):
-            cheaper = Equivalent(profile)
-            plan = dataclasses.replace(
-                billsingle.plan_of(profile, workloads, chosen).set_up(chosen.setup),
-                study=plan.study,
-            )
-        records = run.measure_more(plan)
-        by = Weighed(counts=wanted.counts)
-        found = billsingle.finding(cheaper.profile, plan, run, records, chosen, by)
-        choices = Choices(cheaper.profile, plan, run, records)
-        advice = _Advice(choices, wanted, cheaper, found.bill)
-        choice, kept = advice.choice(rounds=_rounds(profile))
-        found = dataclasses.replace(found, choice=choice, notes=(*found.notes, *advice.notes))
-        found = measuring.finished(run, found)
-    if out is not None:  # before anything is printed or drawn, which may fail
-        write_decision(out, choices.part(kept), choice, found)
-    measuring.shown(found, chosen)
-    if choice.found and choice.given_up:
-        note(_USE_IT if out is None else _USE_FILE.format(out))
-    return choice
+    def _plan(self, profile: Profile) -> Plan:
+        workloads = self._how.workloads_of_profile
+        plan = single.plan_of(profile, workloads, self._how).set_up(self._how.setup)
+        return dataclasses.replace(plan, kind="advise")
 
 
 def _saves(plan: Plan, run: Run, wanted: _Wanted) -> bool:
     """Measure whether an equivalent is needed to keep the budget, and nearer to it."""
-    names = (leave_one_out.BASELINE, leave_one_out.PROFILE, leave_one_out.ORIGINAL)
-    records = run.measure_more(leave_one_out.only(plan, names))
-    before = itemise.totals(records, leave_one_out.ORIGINAL)
-    after = itemise.totals(records, leave_one_out.PROFILE)
+    roles = (Baseline(), Whole(), Original())
+    records = run.measure_more(leave_one_out.only(plan, roles))
+    before = itemise.totals(records, Original())
+    after = itemise.totals(records, Whole())
     if wanted.counts is not None:
         own = mix.of_histogram(wanted.counts, [one.metric for one in before])
         before, after = own.with_mean(before), own.with_mean(after)
-    limit = (wanted.budget or _ANY).for_metrics(one.metric for one in before)
-    was, now = (max(within.excess(one, limit) for one in of) for of in (before, after))
+    limit = (wanted.budget or _ANY).for_metrics(str(one.metric) for one in before)
+    was, now = (max(excess(one, limit) for one in of) for of in (before, after))
     if was <= 0:
-        note("the profile is within the budget as it is")
+        run.monitor.note("the profile is within the budget as it is")
     elif now >= was:
-        note("rules that record the same cost no less here: the profile's own are measured")
+        run.monitor.note(
+            "rules that record the same cost no less here: the profile's own are measured"
+        )
     return was > 0 and now < was
 
 
 def _rounds(profile: Profile) -> int:
     """Return how often the frontier's proposals are measured; never if each is a kernel's build."""
-    builds = any(isinstance(one, KernelOption) for one in profile.controls)
+    builds = any(one.builds for one in profile.controls)
     return 0 if builds else frontier.ROUNDS
 
 
@@ -196,8 +192,14 @@ class _Advice:
     """The choice for a budget, and the frontier around it."""
 
     def __init__(
-        self, choices: Choices, wanted: _Wanted, cheaper: Equivalent, bill: Bill | None
+        self,
+        choices: Choices,
+        wanted: _Wanted,
+        cheaper: Equivalent,
+        bill: Itemised,
+        monitor: Monitor,
     ) -> None:
+        self._monitor = monitor
         self._choices = choices
         self._bill = bill
         self._cheaper = cheaper
@@ -213,18 +215,18 @@ class _Advice:
         self._totals = {one.metric: one for one in choices.totals(every)}
         original = choices.original() if cheaper.said else choices.totals(every)
         self._before = {one.metric: one for one in original}
-        limits = (wanted.budget or _ANY).for_metrics(self._totals)
+        limits = (wanted.budget or _ANY).for_metrics(map(str, self._totals))
         self._shares = {
-            metric: limits.of(metric)
+            metric: limits.of(str(metric))
             for metric, one in self._totals.items()
-            if math.isfinite(limits.of(metric)) and one.baseline > 0
+            if math.isfinite(limits.of(str(metric))) and one.baseline > 0
         }
         self._levels = frontier.levels(
             self._shares,
             {metric: one.baseline for metric, one in self._totals.items()},
             {metric: one.least for metric, one in self._totals.items()},
         )
-        self._problem = Problem(
+        self._problem = Tradeoff(
             values=tuple(map(self._worth, choices.controls)),
             limits=self._levels[1.0],
             scales={metric: self._totals[metric].baseline for metric in self._shares},
@@ -234,19 +236,19 @@ class _Advice:
         )
 
     def _worth(self, control: Control) -> float:
-        """Return what a control is worth: as much as all of the original that it stands for."""
+        """Return the value of a control: that of all original controls that it replaces."""
         originals = self._cheaper.originals(control)
-        return math.fsum(worth.value(one, self._wanted.weights) for one in originals)
+        return math.fsum(value_of(one, self._wanted.weights) for one in originals)
 
     def choice(self, rounds: int) -> tuple[Choice, Kept]:
         """Return what was found, and what is kept."""
         problem, choices = self._problem, self._choices
         points: Sequence[Point] = choices.first()
         if self._wanted.budget is not None and not problem.within(points[0].costs):
-            note("the whole profile is over the budget: looking for what to give up")
-            outcome = choices.answered(choosing.search(problem, points, self._wanted.most))
+            self._monitor.note("the whole profile is over the budget: looking for what to give up")
+            outcome = choices.answered(search.search(problem, points, self._wanted.most))
         else:
-            outcome = choosing.nothing_to_do(problem, points)
+            outcome = search.nothing_to_do(problem, points)
         around = choices.answered(
             frontier.frontier(problem, outcome.points, outcome.model, self._levels, rounds)
         )
@@ -258,19 +260,19 @@ class _Advice:
         ), kept
 
     def _unkeepable(
-        self, points: Sequence[Point], model: Model, kept: Kept, rounds: int
+        self, points: Sequence[Point], model: CostModel, kept: Kept, rounds: int
     ) -> Unkeepable | None:
-        """Return the controls of which not one fits: all audit rules, all, or what has to stay."""
+        """Return the controls of which not one fits: of a kind, all, or what has to stay."""
         if self._wanted.budget is None:
             return None
         problem, listed = self._problem, self._choices.controls
-        rules = frozenset(one for one, it in enumerate(listed) if isinstance(it, AuditRule))
-        kind, none_of = "audit rule", rules
+        alike = frozenset(one for one, it in enumerate(listed) if it.shares_price)
+        kind, none_of = next((listed[one].noun for one in alike), ""), alike
         if problem.best(points) is None:
             kind, none_of = "required control", problem.bound
-        elif not kept and rules != problem.controls:
+        elif not kept and alike != problem.controls:
             kind, none_of = "control", problem.controls
-        elif not rules or kept & rules or (kept and len(rules) == 1):
+        elif not alike or kept & alike or (kept and len(alike) == 1):
             return None
         able = [one for one in points if one.kept & none_of and problem.bound <= one.kept]
         if not able or any(problem.within(one.costs) for one in able):
@@ -282,18 +284,21 @@ class _Advice:
         )
 
     def _offers(
-        self, points: Sequence[Point], model: Model, able: Sequence[Point], rounds: int
+        self, points: Sequence[Point], model: CostModel, able: Sequence[Point], rounds: int
     ) -> tuple[Offer, ...]:
-        """Return what the least budget keeps that allows one of some choices, and a round one."""
-        problem, limit = self._problem, (self._wanted.budget or _ANY).for_metrics(self._totals)
+        """Return what the least budget keeps that allows one of the `able`, and a round one."""
+        problem, limit = (
+            self._problem,
+            (self._wanted.budget or _ANY).for_metrics(map(str, self._totals)),
+        )
         cheapest = min(able, key=lambda one: problem.use(one.costs))
         over = {
-            metric: cheapest.costs[metric] / problem.scale(metric)
+            str(metric): cheapest.costs[metric] / problem.scale(metric)
             for metric, most in problem.limits.items()
             if cheapest.costs[metric] > most
         }
-        least = within.raised(limit, over, within.enough)
-        round_one = within.raised(least, {it: least.of(it) for it in over}, within.round_above)
+        least = raised(limit, over, enough)
+        round_one = raised(least, {it: least.of(it) for it in over}, round_above)
         budgets = {1.0: least, 2.0: round_one}
         levels = {factor: self._limits(one) for factor, one in budgets.items()}
         found = self._choices.answered(frontier.frontier(problem, points, model, levels, rounds))
@@ -302,9 +307,9 @@ class _Advice:
         )
 
     def _offer(
-        self, best: Best, budget: Budget, limits: Mapping[str, float], able: Sequence[Point]
+        self, best: Best, budget: Budget, limits: Mapping[MetricId, float], able: Sequence[Point]
     ) -> Offer:
-        """Return what a budget keeps; what is worth more, but keeps none of them, is no answer."""
+        """Return what a budget keeps: a choice that keeps none of the `able` is no answer."""
         point = best.point
         if not any(one.kept <= point.kept for one in able):
             point = dataclasses.replace(self._problem, limits=limits).best(able) or point
@@ -316,15 +321,15 @@ class _Advice:
             measured=best.measured,
         )
 
-    def _limits(self, budget: Budget) -> dict[str, float]:
+    def _limits(self, budget: Budget) -> dict[MetricId, float]:
         """Return the most that each metric may cost under a budget, in its unit."""
         return {
-            name: frontier.limit(budget.of(name), one.baseline, one.least)
+            name: frontier.limit(budget.of(str(name)), one.baseline, one.least)
             for name, one in self._totals.items()
             if name in self._shares
         }
 
-    def _costing(self, point: Point) -> dict[str, Total]:
+    def _costing(self, point: Point) -> dict[MetricId, Total]:
         """Return what a choice costs on the metrics with a budget."""
         return {
             metric: dataclasses.replace(one, cost=point.costs[metric])
@@ -332,7 +337,7 @@ class _Advice:
             if metric in self._shares
         }
 
-    def _kept(self, outcome: Outcome, around: Sequence[Best]) -> Kept:
+    def _kept(self, outcome: ChoiceResult, around: Sequence[Best]) -> Kept:
         """Return the best choice for the budget; the frontier may have met a better one."""
         if self._wanted.budget is None:
             return self._problem.controls
@@ -340,12 +345,12 @@ class _Advice:
         best = self._problem.best(points)
         return self._problem.bound if best is None else best.kept
 
-    def _found(self, outcome: Outcome, around: Sequence[Best], kept: Kept) -> Choice:
+    def _found(self, outcome: ChoiceResult, around: Sequence[Best], kept: Kept) -> Choice:
         every = self._problem.controls
         best = next((one for one in outcome.points if one.kept == kept), None)
         within = best is None or self._problem.within(best.costs)
         budget = self._wanted.budget
-        limits = None if budget is None else budget.for_metrics(self._totals)
+        limits = None if budget is None else budget.for_metrics(map(str, self._totals))
         return Choice(
             profile=self._choices.profile.name,
             controls=len(every),
@@ -371,14 +376,16 @@ class _Advice:
             if self._cheaper.said
             else (),
             fixed=self._fixed(),
-            rules=self._bill.rules if self._bill is not None else (),
+            rules=self._bill.rules,
         )
 
     def _value(self, kept: Kept) -> float:
         whole = self._problem.value(self._problem.controls)
         return self._problem.value(kept) / whole if whole else 1.0
 
-    def _costs(self, totals: Mapping[str, Total], limits: Mapping[str, float]) -> tuple[Costs, ...]:
+    def _costs(
+        self, totals: Mapping[MetricId, Total], limits: Mapping[MetricId, float]
+    ) -> tuple[Costs, ...]:
         return tuple(
             Costs(metric, one.unit, one.baseline, one.cost, limits[metric])
             for metric, one in totals.items()
@@ -387,10 +394,10 @@ class _Advice:
 
     def _fixed(self) -> tuple[Costs, ...]:
         """Return the price of having any audit rule on the metrics with a budget, where it is."""
-        prices = {one.metric: one.cost for one in self._bill.fixed} if self._bill else {}
+        prices = {one.metric: one.cost for one in self._bill.fixed}
         mean = self._choices.mix.mean(prices) if self._choices.mix is not None else None
         if mean is not None:
-            prices[mix.NAME] = mean
+            prices[mix.MEAN] = mean
         totals = {
             metric: dataclasses.replace(one, cost=prices[metric])
             for metric, one in self._totals.items()
@@ -398,9 +405,9 @@ class _Advice:
         }
         return self._costs(totals, self._problem.limits)
 
-    def _level(self, best: Best) -> Level:
+    def _level(self, best: Best) -> FrontierLevel:
         off = sorted(self._problem.controls - best.point.kept)
-        return Level(
+        return FrontierLevel(
             factor=best.factor,
             kept=len(best.point.kept),
             value=self._value(best.point.kept),
@@ -410,17 +417,17 @@ class _Advice:
         )
 
     def _abandoned(self, one: int) -> Abandoned:
-        """Return a control that is given up, with what it costs on its dearest metric."""
+        """Return a control that is given up, with its cost on the metric where it costs most."""
         control, saved = self._choices.controls[one], self._choices.saved(one)
         metric = max(
             self._shares, key=lambda name: saved[name].value / (self._totals[name].baseline or 1.0)
         )
         originals = self._cheaper.originals(control)
-        grades = [worth.severity(one) for one in originals]
+        grades = [one.severity for one in originals]
         return Abandoned(
             control=control.name,
             ids=control.ids,
-            severity=max(grades, key=lambda one: worth.SEVERITIES.get(one, 0.0), default=""),
+            severity=max(grades, key=lambda one: SEVERITIES.get(one, 0.0), default=""),
             value=self._problem.values[one],
             metric=metric,
             unit=self._totals[metric].unit,
@@ -433,28 +440,27 @@ class _Advice:
         )
 
 
-def _places(controls: Iterable[Control]) -> str:
+def _places(controls: Iterable[Control]) -> tuple[Location, ...]:
     """Return where controls were written; for a rewritten rule, all that it stands for."""
-    places = (getattr(getattr(one, "rule", one), "place", None) for one in controls)
-    return ", ".join(dict.fromkeys(str(place) for place in places if place is not None))
+    return tuple(dict.fromkeys(one.place for one in controls if one.place is not None))
 
 
 def _covered(found: mix.Mix) -> str:
-    names = ", ".join(found.weights) or "none"
+    names = ", ".join(map(str, found.weights)) or "none"
     return (
         f"mix: the mean call of your histogram over the operations that were measured ({names});"
         f" they stand for {found.covered:.0%} of its calls"
     )
 
 
-def _worth_words(weights: worth.Weights | None, controls: Iterable[Control]) -> str:
+def _worth_words(weights: Weights | None, controls: Iterable[Control]) -> str:
     """Return where values come from."""
     listed = list(controls)
     own = 0 if weights is None else sum(weights.find(one) is not None for one in listed)
-    graded = sum(worth.severity(one) in worth.SEVERITIES for one in listed)
-    named = ", ".join(f"{name} {value:g}" for name, value in worth.SEVERITIES.items())
+    graded = sum(one.severity in SEVERITIES for one in listed)
+    named = ", ".join(f"{name} {value:g}" for name, value in SEVERITIES.items())
     parts = [f"your weights of {count(own, 'control')}"] if own else []
     if graded:
         parts.append(f"the benchmark's severity ({named})")
-    rest = f"{worth.UNKNOWN:g} for {'every' if not parts else 'each other'} control"
+    rest = f"{UNKNOWN:g} for {'every' if not parts else 'each other'} control"
     return "; ".join([*parts, rest])

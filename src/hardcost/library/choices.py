@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Generator, Sequence
+from typing import TypeVar
 
-from hardcost.analysis.choice import Kept, Point
-from hardcost.analysis.estimates import by_metric, shift, total
-from hardcost.analysis.least import least
-from hardcost.controls.control import AuditDaemon, AuditRule, Kernel, needed
-from hardcost.design import leave_one_out
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-
-    from hardcost.analysis.estimates import Estimate
-    from hardcost.analysis.finding import Total
-    from hardcost.analysis.mix import Mix
-    from hardcost.controls.control import Control, Profile
-    from hardcost.design.plan import Plan
-    from hardcost.run.session import Run
-    from hardcost.store.record import Record
+from hardcost.analysis.bill.mix import Mix
+from hardcost.analysis.choice.tradeoff import Kept, Point
+from hardcost.analysis.estimates.estimates import Estimate, by_metric, shift, total
+from hardcost.analysis.estimates.resolution import least
+from hardcost.controls.control import Control, Profile, needed
+from hardcost.measure.run import Run
+from hardcost.model.finding.bill import Total
+from hardcost.model.role import Alone, Baseline, Original, Role, Whole, Without
+from hardcost.model.workload import MetricId
+from hardcost.plan import leave_one_out
+from hardcost.plan.plan import Plan
+from hardcost.store.record import Record
 
 _Result = TypeVar("_Result")
 
@@ -33,15 +30,11 @@ class Choices:
         self.profile = profile
         self._plan = plan
         self._run = run
-        self._baseline = [one for one in records if one.configuration == leave_one_out.BASELINE]
+        self._baseline = [one for one in records if one.role == Baseline()]
         self._series = by_metric(records)
         self._least = {metric: least(metric, it).cost for metric, it in self._series.items()}
-        self._at = [
-            index
-            for index, one in enumerate(profile.controls)
-            if not isinstance(one, AuditDaemon | Kernel)
-        ]
-        self._names = self._first_names()
+        self._at = [index for index, one in enumerate(profile.controls) if not one.in_baseline]
+        self._roles = self._first_roles()
         self.mix: Mix | None = None
 
     @property
@@ -66,39 +59,36 @@ class Choices:
         groups: dict[str, set[int]] = {}
         for one, control in enumerate(self.controls):
             groups.setdefault(control.mechanism, set()).add(one)
-        rules = Kept(n for n, one in enumerate(self.controls) if isinstance(one, AuditRule))
-        found = [*(Kept(group) for group in groups.values()), rules]
-        return tuple(dict.fromkeys(group for group in found if len(group) > 1))
+        return tuple(Kept(group) for group in groups.values() if len(group) > 1)
 
     def first(self) -> list[Point]:
         """Return what the bill measured: nothing, the whole, each left out, and each alone."""
-        return [Point(kept, self._costs(name)) for kept, name in self._names.items()]
+        return [Point(kept, self._costs(role)) for kept, role in self._roles.items()]
 
-    def _first_names(self) -> dict[Kept, str]:
+    def _first_roles(self) -> dict[Kept, Role]:
         """Return the bill's configurations by what is kept under them."""
         every = Kept(range(len(self._at)))
-        names = {every: leave_one_out.PROFILE, Kept(): leave_one_out.BASELINE}
+        roles: dict[Kept, Role] = {every: Whole(), Kept(): Baseline()}
         for one, index in enumerate(self._at):
             with_one = {one, *(need for it, need in self.needs if it == one)}
             without = {it for it, need in self.needs if need == one} | {one}
-            names.setdefault(every - without, leave_one_out.without(index))
-            names.setdefault(Kept(with_one), leave_one_out.alone(index))
-        return names
+            roles.setdefault(every - without, Without((index,)))
+            roles.setdefault(Kept(with_one), Alone(index))
+        return roles
 
     def totals(self, kept: Kept) -> tuple[Total, ...]:
         """Return what a measured choice costs on each metric."""
-        return self._totals(self._name(kept))
+        return self._totals(self._role(kept))
 
     def original(self) -> tuple[Total, ...]:
-        """Return what the original costs, where an equivalent is measured in its place."""
-        return self._totals(leave_one_out.ORIGINAL)
+        """Return the original's costs, where an equivalent is measured instead."""
+        return self._totals(Original())
 
-    def saved(self, one: int) -> dict[str, Estimate]:
+    def saved(self, one: int) -> dict[MetricId, Estimate]:
         """Return what leaving a control out of the whole saves on each measured metric."""
-        name = leave_one_out.without(self._at[one])
+        without = Without((self._at[one],))
         found = {
-            metric: shift(known[leave_one_out.PROFILE], known[name])
-            for metric, known in self._series.items()
+            metric: shift(known[Whole()], known[without]) for metric, known in self._series.items()
         }
         return found if self.mix is None else self.mix.with_mean_of(found)
 
@@ -119,29 +109,25 @@ class Choices:
         return dataclasses.replace(self.profile, controls=controls)
 
     def _measured(self, wanted: Sequence[Kept]) -> list[Point]:
-        plans = [
-            leave_one_out.kept_plan(self._plan, self.profile, self._dropped(kept))
-            for kept in wanted
-        ]
+        plans = [leave_one_out.kept_plan(self._plan, self._dropped(kept)) for kept in wanted]
         trials = tuple(trial for plan in plans for trial in plan.trials)
         more = self._run.measure_more(dataclasses.replace(self._plan, trials=trials))
         for metric, known in by_metric((*self._baseline, *more)).items():
             self._series[metric] |= known
-        return [Point(kept, self._costs(self._name(kept))) for kept in wanted]
+        return [Point(kept, self._costs(self._role(kept))) for kept in wanted]
 
     def _dropped(self, kept: Kept) -> list[int]:
         return [index for one, index in enumerate(self._at) if one not in kept]
 
-    def _name(self, kept: Kept) -> str:
-        known = self._names.get(kept)
-        return leave_one_out.without_all(self._dropped(kept)) if known is None else known
+    def _role(self, kept: Kept) -> Role:
+        return self._roles.get(kept) or Without(tuple(self._dropped(kept)))
 
-    def _costs(self, name: str) -> dict[str, float]:
-        return {total.metric: total.cost for total in self._totals(name)}
+    def _costs(self, role: Role) -> dict[MetricId, float]:
+        return {total.metric: total.cost for total in self._totals(role)}
 
-    def _totals(self, name: str) -> tuple[Total, ...]:
+    def _totals(self, role: Role) -> tuple[Total, ...]:
         found = tuple(
-            total(metric, known, name, self._least[metric])
+            total(metric, known, role, self._least[metric])
             for metric, known in self._series.items()
         )
         return found if self.mix is None else self.mix.with_mean(found)

@@ -1,75 +1,56 @@
-"""`hardcost doctor`: can this machine measure, with what, and what is missing."""
+"""Whether a machine can measure, with what, and what is missing."""
 
 from __future__ import annotations
 
-import json
 import shutil
-from dataclasses import asdict
-from typing import TYPE_CHECKING
 
-import click
-
-from hardcost.cli.console import note
-from hardcost.cli.lazy import imported
-from hardcost.cli.monitors import monitor_of
-from hardcost.cli.waiting import until_done
 from hardcost.instruments.time import TIME
-from hardcost.machines import host, names
-from hardcost.machines.cache import Cache
-from hardcost.machines.hostcheck import Check, attempt
-from hardcost.machines.wanted import Wanted
-from hardcost.report.text import visible
+from hardcost.library.interrupt import until_done
+from hardcost.machines import names
+from hardcost.machines.check import Check, attempt
+from hardcost.machines.options import MachineOptions
+from hardcost.measure.chance import Resolution, resolutions
+from hardcost.measure.monitor import Monitor
+from hardcost.store.location import default_path
 from hardcost.store.store import Store
-from hardcost.store.storeplace import default_path
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages import host_release
 
-if TYPE_CHECKING:
-    from hardcost.run.equal import Resolution
-
-_GUESTS = frozenset({"vm", "fake"})
 _FREE_BYTES = 2 << 30  # a kernel, its package and a few snapshots
 
 
-_SECONDS = 60.0  # of a measurement of what a machine can tell from chance
+_SECONDS = 60.0  # of a measurement of what a machine can distinguish from chance
 
 
-def doctor(machine: str, format: str) -> None:  # noqa: A002
-    """Say whether a machine can measure, with which instruments, and what is missing."""
-    if machine in _GUESTS:
-        note("looking at programs, caches and guests; a first boot takes some seconds …")
-        checks = _checks(machine)
-    else:
-        checks = _as_it_is(machine)
-    if format == "json":
-        print(json.dumps([asdict(check) for check in checks], indent=2))
-    else:
-        for check in checks:
-            mark = "ok  " if check.ok else "NO  " if check.needed else "no  "
-            click.echo(f"{mark}{check.name:22}{visible(check.found)}")
-            if not check.ok and check.remedy:
-                click.echo(f"      remedy: {visible(check.remedy)}")
-    if any(check.needed and not check.ok for check in checks):
-        raise click.exceptions.Exit(1)
-
-
-def _as_it_is(machine: str) -> list[Check]:
-    """Look at a real machine, and measure what it can tell from chance.
+def checks_of(machine: str, monitor: Monitor) -> list[Check]:
+    """Check whether a machine can measure, with which instruments, and what is missing.
 
     Raises:
         HardcostError: There is no such machine, or it can't be reached.
     """
-    wanted = Wanted(instrument=TIME.name, exact=False)
+    if names.is_running(machine):
+        return _as_it_is(machine, monitor)
+    monitor.note("looking at programs, caches and guests; a first boot takes some seconds …")
+    return _checks(machine)
+
+
+def _as_it_is(machine: str, monitor: Monitor) -> list[Check]:
+    """Look at a real machine, and measure what it can distinguish from chance.
+
+    Raises:
+        HardcostError: There is no such machine, or it can't be reached.
+    """
+    wanted = MachineOptions(instrument=TIME.name, exact=False)
     names.check(machine, wanted)
     cache = Cache()
     checks = [*names.examine(machine, cache)]
     if not all(check.ok for check in checks if check.needed):
         return checks
-    monitor = monitor_of("auto")
     checks += until_done(names.try_out(machine, cache))
-    note(
+    monitor.note(
         f"measuring the same state twice, to see which difference is noise, for {_SECONDS:.0f} s …"
     )
     made = until_done(names.make(machine, wanted, monitor))
-    measured = imported("hardcost.run.equal:resolutions")
     with monitor.stage("seconds", round(_SECONDS)) as advance:
         told = [0]
 
@@ -78,12 +59,12 @@ def _as_it_is(machine: str) -> list[Check]:
                 told[0] += 1
                 advance()
 
-        found = until_done(measured(made, _SECONDS, heard))
+        found = until_done(resolutions(made, _SECONDS, heard))
     return [*checks, *map(_resolution, found)]
 
 
 def _resolution(one: Resolution) -> Check:
-    """Return what a machine can tell from chance of a call."""
+    """Return the smallest difference of a call that a machine can distinguish from chance."""
     share = 100 * one.smallest / one.value
     said = (
         f"{one.smallest:,.1f} ns of {one.value:,.1f} ns ({share:.2g} %) in {one.blocks} blocks of"
@@ -101,7 +82,7 @@ def _resolution(one: Resolution) -> Check:
 
 
 def _checks(machine: str) -> list[Check]:
-    on = attempt("host", lambda: host.check().title)
+    on = attempt("host", lambda: host_release.check().title)
     if not on.ok:
         return [on]  # all else comes from its apt
     cache = Cache()

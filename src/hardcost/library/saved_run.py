@@ -1,27 +1,23 @@
-"""Finished runs out of a store, with what their reader has to know of how they were kept."""
+"""Finished runs from a store, with notes on the state of their records."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hardcost.analysis.saved import unpacked
-from hardcost.cli.console import note
+from hardcost.analysis.finding_text import unpacked
 from hardcost.errors import StoreError
+from hardcost.measure.monitor import Monitor
+from hardcost.model.finding.finding import Finding
 from hardcost.store import rows
 from hardcost.store.store import Store
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.analysis.finding import Finding
 
 _UNCHECKED = (
     "this result was saved by an older hardcost without a digest, and can't be checked for damage"
 )
 
 
-def saved(store: Path, *names: str) -> tuple[Finding, ...]:
+def saved(store: Path, monitor: Monitor, *names: str) -> tuple[Finding, ...]:
     """Return what runs found; a name may be a unique prefix, or `last`.
 
     Raises:
@@ -31,7 +27,7 @@ def saved(store: Path, *names: str) -> tuple[Finding, ...]:
     with Store(store, read_only=True) as opened:
         found = tuple(_of(opened, name) for name in names)
         for lost in opened.lost:
-            note(f"left out: {lost}; {rows.SEE}")
+            monitor.note(f"left out: {lost}; {rows.SEE}")
     return found
 
 

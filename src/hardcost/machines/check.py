@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hardcost.errors import HardcostError
-from hardcost.machines import process
-from hardcost.machines.packagenames import install
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from hardcost.host import process
+from hardcost.host.install_command import install
 
 
 @dataclass(frozen=True)

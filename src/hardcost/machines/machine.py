@@ -1,82 +1,21 @@
 """What a machine is to the rest of hardcost: something that boots a state and carries out a job.
 
 Nothing above `machines/` knows more of a machine than this, and `names.py` alone knows which there
-are. What a machine can't do it says in its `Capabilities`; nobody asks which machine it is.
+are. What a machine can't do it says in its `Capabilities`; no caller asks which machine it is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from hardcost.machines.bootline import Account
-    from hardcost.machines.stacks import Stacks
-    from hardcost.machines.supplies import Order
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
-
-INSTALLED = "installed:"
-"""What stands before the release of a kernel that is installed on a machine, in its name."""
-
-Guest = Literal["small", "compiler", "debian"]
-"""What a guest holds.
-
-`small` has the probe and auditctl, `compiler` a compiler and sources besides, both in memory;
-`debian` is a whole Debian system on a disk, with services.
-"""
-
-Init = Literal["probe", "systemd"]
-"""What starts a Debian guest's services: the probe, those that a trial needs; or systemd, all."""
-
-
-@dataclass(frozen=True)
-class KernelRecipe:
-    """A kernel to be built: a base configuration and the options that are set on top of it.
-
-    `base` is the name of one that comes with hardcost, or a file's path; `options` are (name
-    without `CONFIG_`, value) in the order in which they are set, the last of a name holding. Where
-    it is `tolerant`, an option that does not come out is noted, else it is an error. `patches` are
-    applied to the source, one after another: each a file, a folder of patches, or the name of a
-    series that comes with hardcost.
-    """
-
-    base: str = "lean"
-    options: tuple[tuple[str, str], ...] = ()
-    tolerant: bool = False
-    patches: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Boot:
-    """What has to be settled before a machine starts.
-
-    `parameters` are words for the kernel's command line, beside the machine's own. `layout_seed`
-    None fixes the memory layout; a number lets the kernel randomise it, repeatably, from that seed.
-    `kernel` is built for the boot; `shipped` names one that exists, as `--kernel` does. Without
-    either it is the machine's own. `fresh` has each trial boot, where it would go on from a
-    snapshot otherwise. `init`, `tree` and `disk` are a Debian guest's: `tree` is the number of
-    files of Linux's source that it has, read-only, under `/srv/tree` (0: none), `disk` the least
-    GiB of its root (0: as it is). `profiled`: it is watched which functions execute how much,
-    `traced`: and which process runs when; `lines` names a function whose lines are counted one by
-    one.
-    """
-
-    parameters: tuple[str, ...] = ()
-    layout_seed: int | None = None
-    kernel: KernelRecipe | None = None
-    guest: Guest = "small"
-    init: Init = "probe"
-    fresh: bool = False
-    tree: int = 0
-    disk: int = 0
-    shipped: str | None = field(default=None, repr=False)  # identities are older than it
-    profiled: bool = field(default=False, repr=False)  # no part of what boots
-    traced: bool = field(default=False, repr=False)  # nor that
-    lines: str = field(default="", repr=False)  # nor that
+from auditrules.model.location import Location
+from hardcost.protocol.answers import Answer
+from hardcost.protocol.boot import Boot, BootAccount, Guest, Init, KernelRecipe, Relations
+from hardcost.protocol.plugin.stacks import Stacks
+from hardcost.protocol.requests import Request
+from hardcost.supply.transfer import Builder, Order
 
 
 @dataclass(frozen=True)
@@ -85,7 +24,7 @@ class Execution:
 
     `start_seconds` of host time passed until the guest ran the job's first instruction,
     `host_seconds` in all. `console` is the end of the console log, as text. `stacks` is what was
-    seen of a boot that is profiled, `source` the text of lines that are counted, by `FILE:LINE`.
+    seen of a boot that is counted by function, `source` the text of lines that are counted.
     `surroundings` is what went on beside the job on a machine that
     others use too, by name.
     """
@@ -96,7 +35,7 @@ class Execution:
     host_seconds: float
     stacks: Stacks | None = None
     surroundings: Mapping[str, float] = field(default_factory=dict)
-    source: Mapping[str, str] = field(default_factory=dict)
+    source: Mapping[Location, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -106,9 +45,9 @@ class Capabilities:
     `parameters`: it boots with words on its kernel's command line; `kernels`: it boots kernels
     other than its own, and builds them; `installed`: it boots those that are installed on it;
     `layouts`: it repeats a memory layout by its seed; `fresh`: it boots for each trial;
-    `profiles`: it sees which functions execute how much. `requests` are those that it carries out,
-    by their names; None: all of the probe's. It would carry out those in `with_yes`, too, if the
-    user said so. `at_once` trials are carried out at a time; None: as many as the user wants.
+    `by_function`: it sees which functions execute how much. `requests` are those that it carries
+    out, by their names; None: all of the probe's. It would carry out those in `with_yes`, too, if
+    the user said so. `at_once` trials are carried out at a time; None: as many as the user wants.
     `builds_at_once` kernels are built at a time; None: it is given all, and holds back what it has
     no room for. One trial may use so many `processors`.
     """
@@ -121,7 +60,7 @@ class Capabilities:
     installed: bool = False
     layouts: bool = True
     fresh: bool = True
-    profiles: bool = False
+    by_function: bool = False
     requests: frozenset[str] | None = None
     with_yes: frozenset[str] = frozenset()
     at_once: int | None = None
@@ -140,42 +79,6 @@ class Earlier:
     boots: Mapping[Guest, Sequence[float]] = field(default_factory=dict)
     builds: Sequence[tuple[float, int]] = ()
     begun: bool = False
-
-
-@dataclass(frozen=True)
-class Unmet:
-    """An option that did not come out as asked for; `found` is its value, `why` the reason."""
-
-    option: str
-    wanted: str
-    found: str
-    why: str
-
-
-@dataclass(frozen=True)
-class Relations:
-    """The options of a recipe by what they do, in its order.
-
-    `effective` change the kernel; those in `already` are so on the base; `unmet` don't come out
-    when all are asked for. `requires`: an effective option comes out only together with those.
-    """
-
-    effective: tuple[tuple[str, str], ...]
-    already: tuple[tuple[str, str], ...]
-    unmet: tuple[Unmet, ...]
-    requires: Mapping[str, frozenset[str]]
-
-
-class Builder(Protocol):
-    """Builds kernels on another host."""
-
-    async def __call__(self, order: Order, folder: Path) -> None:
-        """Build the kernel that `order` asks for, and leave its files in `folder`.
-
-        Raises:
-            MachineError: The build fails.
-        """
-        ...
 
 
 class Machine(Protocol):
@@ -203,7 +106,7 @@ class Machine(Protocol):
         ...
 
     def environment(self, boot: Boot) -> dict[str, str]:
-        """Return what a reader has to know of it: versions, models, the host."""
+        """Return the facts that a result names: versions, models, the host."""
         ...
 
     def identity(self, boot: Boot) -> dict[str, str]:
@@ -211,11 +114,11 @@ class Machine(Protocol):
         ...
 
     def kernel_identity(self) -> dict[str, str]:
-        """Return what decides how many instructions its own kernel executes for a system call."""
+        """Return the facts that decide what its own kernel executes for a system call."""
         ...
 
     def kernel_name(self, boot: Boot) -> str:
-        """Return what names the kernel that boots: the same for two recipes of one kernel."""
+        """Return a name of the kernel that boots: the same for two recipes of one kernel."""
         ...
 
     def configuration(self, boot: Boot) -> Mapping[str, str] | None:
@@ -247,7 +150,7 @@ class Machine(Protocol):
         """Return how long set-up took here before."""
         ...
 
-    async def account(self, boot: Boot) -> Account | None:
+    async def account(self, boot: Boot) -> BootAccount | None:
         """Return what the kernel says of a boot's parameters; None while the kernel isn't built.
 
         Raises:

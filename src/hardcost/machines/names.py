@@ -1,111 +1,137 @@
-"""Which machines there are, by name; nothing here imports what they are made of."""
+"""The machines by name; their code is imported only when one is made."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
 
 from hardcost.errors import InputError, MachineError
+from hardcost.machines.check import Check
+from hardcost.machines.machine import Machine
+from hardcost.machines.options import MachineOptions
+from hardcost.machines.restoration import Restored
+from hardcost.machines.titles import TITLES
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.progress import Listener
+from hardcost.supply.transfer import Order, Supply
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-    from types import ModuleType
+_INSTALLED = "hardcost.machines"
+"""The group of entry points by which another distribution adds machines: `NAME = MODULE:KIND`."""
 
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.hostcheck import Check
-    from hardcost.machines.machine import Machine
-    from hardcost.machines.progress import Listener
-    from hardcost.machines.restoration import Restored
-    from hardcost.machines.supplies import Order, Supply
-    from hardcost.machines.wanted import Wanted
 
-TITLES = {
-    "vm": "a guest under QEMU: emulated and exact, or KVM for time",
-    "host": "this machine itself, for time; it is changed only with --yes, by root",
-    "ssh:USER@HOST": "another machine over OpenSSH, for time; it is left as it was",
+@dataclass(frozen=True)
+class MachineKind:
+    """A kind of machine: the modules that have its functions, imported when they are called.
+
+    `make` has `check` and `make`, `examine` has `examine` and `try_out`, and `restore` of a machine
+    that runs already and is changed, has `restore`; each does what the function of that name below
+    says. `counter` is of a machine that runs already the one that counts instructions of the same
+    controls: its own numbers are its own, and no worker can measure for it. Of any other machine,
+    `make` has `facts`, `supplied`, and what builds kernels, too. Where it is `addressed`, its name
+    goes on behind a colon, with where it is.
+    """
+
+    make: str
+    examine: str
+    restore: str | None = None
+    counter: str | None = None
+    addressed: bool = False
+
+
+_KINDS = {
+    "vm": MachineKind("hardcost.machines.vm.make", "hardcost.machines.vm.requirements"),
+    "host": MachineKind(
+        "hardcost.machines.real.host",
+        "hardcost.machines.real.requirements",
+        restore="hardcost.machines.real.host",
+        counter="vm",
+    ),
+    "ssh": MachineKind(
+        "hardcost.machines.real.ssh",
+        "hardcost.machines.real.requirements",
+        restore="hardcost.machines.real.ssh",
+        counter="vm",
+        addressed=True,
+    ),
 }
-"""The machines that a user is shown, each with what it is."""
 
-_MAKERS = {
-    "vm": "hardcost.machines.qemu.maker",
-    "host": "hardcost.machines.real.thishost",
-    "ssh": "hardcost.machines.real.sshhost",
-    "fake": "hardcost.machines.fake",
-    "fakehost": "hardcost.machines.fakehost",
-}
-"""Modules with `check` and `make`, by name.
 
-A machine that is not in `_COUNTERS` has `facts`, `supplied`, and three for builds as below, too.
-`fake` and `fakehost` compute their answers, and are for tests: no list shows them.
-"""
+def _kind(name: str) -> MachineKind | None:
+    """Return the kind of a machine; None where there is none of that name."""
+    word, colon, address = name.partition(":")
+    found = _KINDS.get(word)
+    if found is None:
+        points = entry_points(group=_INSTALLED, name=word)
+        found = next((point.load() for point in points), None)
+    return found if found and found.addressed == bool(colon and address) else None
 
-_EXAMINERS = {
-    "vm": "hardcost.machines.qemu.examination",
-    "host": "hardcost.machines.real.hostexamination",
-    "ssh": "hardcost.machines.real.hostexamination",
-    "fake": "hardcost.machines.fake",
-    "fakehost": "hardcost.machines.fake",
-}
-"""Modules with `examine` and `try_out` as below, by the machine's name."""
 
-_RESTORERS = {
-    "host": "hardcost.machines.real.thishost",
-    "ssh": "hardcost.machines.real.sshhost",
-    "fake": "hardcost.machines.fake",
-}
-"""Modules with `restore`, by the names of machines that are there already."""
+def _known(name: str) -> MachineKind:
+    """Return the kind of a machine.
 
-_COUNTERS = {"host": "vm", "ssh": "vm", "fakehost": "fake"}
-"""Machines that run already, each with the one that counts instructions of the same controls.
-
-Their numbers are their own: no worker can measure for them.
-"""
-
-_ADDRESSED = frozenset({"ssh"})
-"""Machines whose name goes on behind a colon, with where they are."""
+    Raises:
+        InputError: There is none of that name.
+    """
+    found = _kind(name)
+    if found is None:
+        hint = f"the machines are: {', '.join(TITLES)}"
+        raise InputError(f"there is no machine '{name}'", hint=hint)
+    return found
 
 
 def is_known(name: str) -> bool:
     """Say whether there is a machine of that name."""
-    kind, colon, address = name.partition(":")
-    return kind in _MAKERS and (kind in _ADDRESSED) == bool(colon and address)
+    return _kind(name) is not None
 
 
 def is_running(name: str) -> bool:
     """Say whether a machine of that name runs already, so that hardcost does not boot it."""
-    return name.partition(":")[0] in _COUNTERS
+    found = _kind(name)
+    return found is not None and found.counter is not None
 
 
 def counter(name: str) -> str:
-    """Return the machine that counts instructions, of what one that runs already takes time for."""
-    return _COUNTERS[name.partition(":")[0]]
+    """Return the machine that counts instructions, of what one that runs already takes time for.
+
+    Raises:
+        InputError: There is no machine of that name.
+        MachineError: It counts them itself.
+    """
+    found = _known(name).counter
+    if found is None:
+        raise MachineError(f"the machine {name} does not run already")
+    return found
 
 
-def check(name: str, wanted: Wanted) -> None:
+def check(name: str, wanted: MachineOptions) -> None:
     """Check, before anything is fetched, that a machine can be had on this host.
 
     Raises:
         InputError: There is none of that name, or what is wanted of it can't be.
         MachineError: Something is missing on this host.
     """
-    _module(name, _MAKERS).check(_addressed(name, wanted))
+    import_module(_known(name).make).check(_addressed(name, wanted))
 
 
-async def make(name: str, wanted: Wanted, listener: Listener) -> Machine:
+async def make(name: str, wanted: MachineOptions, listener: Listener) -> Machine:
     """Return the machine of a name; `listener` hears what it says while it gets ready.
 
     Raises:
         InputError: There is none of that name.
         MachineError: It can't measure what is wanted.
     """
-    machine: Machine = await _module(name, _MAKERS).make(_addressed(name, wanted), listener)
+    machine: Machine = await import_module(_known(name).make).make(
+        _addressed(name, wanted), listener
+    )
     return machine
 
 
 def facts(name: str) -> dict[str, str]:
-    """Return what of this host decides what a machine counts, each by its title, such as QEMU.
+    """Return the facts of this host that decide a machine's counts, by title, such as QEMU.
 
     Raises:
         InputError: There is no machine of that name.
@@ -127,7 +153,7 @@ def supplied(order: Order, files: Mapping[str, Path], cache: Cache) -> Machine:
 
 
 def build_facts(name: str) -> dict[str, str]:
-    """Return what of this host decides what kernels become that it builds, each by its title.
+    """Return the facts of this host that decide the kernels it builds, by title.
 
     Raises:
         InputError: There is no machine of that name.
@@ -168,7 +194,7 @@ def examine(name: str, cache: Cache) -> Sequence[Check]:
     Raises:
         InputError: There is none of that name.
     """
-    found: Sequence[Check] = _module(name, _EXAMINERS).examine(cache)
+    found: Sequence[Check] = import_module(_known(name).examine).examine(cache)
     return found
 
 
@@ -178,9 +204,10 @@ async def try_out(name: str, cache: Cache) -> Sequence[Check]:
     Raises:
         InputError: There is none of that name.
     """
-    module = _module(name, _EXAMINERS)
-    kind, _, address = name.partition(":")
-    tried = module.try_out_at(address) if kind in _ADDRESSED else module.try_out(cache)
+    kind = _known(name)
+    module = import_module(kind.examine)
+    address = name.partition(":")[2]
+    tried = module.try_out_at(address) if kind.addressed else module.try_out(cache)
     found: Sequence[Check] = await tried
     return found
 
@@ -188,24 +215,26 @@ async def try_out(name: str, cache: Cache) -> Sequence[Check]:
 async def restore(name: str, *, force: bool, people: bool) -> Restored:
     """Undo what an interrupted run left changed on a machine that is there already.
 
-    `force`: also what somebody else has changed since; `people`: also where users are logged in.
+    `force`: also what others have changed since; `people`: also where users are logged in.
 
     Raises:
         InputError: There is none of that name, or it is none that is ever changed.
         MachineError: It can't be reached.
     """
-    kind, _, address = name.partition(":")
-    if is_known(name) and kind not in _RESTORERS:
+    restorer = _known(name).restore
+    if restorer is None:
         raise InputError(
             f"the machine {name} has nothing to restore: its guests only write copies",
             hint="restore is for host and ssh:USER@HOST",
         )
-    found: Restored = await _module(name, _RESTORERS).restore(address, force=force, people=people)
+    address = name.partition(":")[2]
+    module = import_module(restorer)
+    found: Restored = await module.restore(address, force=force, people=people)
     return found
 
 
-def _addressed(name: str, wanted: Wanted) -> Wanted:
-    """Return what is wanted of a machine, with where it is."""
+def _addressed(name: str, wanted: MachineOptions) -> MachineOptions:
+    """Return the options of a machine, with its address."""
     return replace(wanted, address=name.partition(":")[2])
 
 
@@ -216,17 +245,10 @@ def _for_others(name: str) -> ModuleType:
         InputError: There is no machine of that name.
         MachineError: Its numbers are its own.
     """
-    module = _module(name, _MAKERS)
-    if is_running(name):
+    kind = _known(name)
+    if kind.counter is not None:
         raise MachineError(
             f"no worker can measure for the machine {name}: its times are its own",
             hint="leave --workers out",
         )
-    return module
-
-
-def _module(name: str, modules: Mapping[str, str]) -> ModuleType:
-    if not is_known(name):
-        hint = f"the machines are: {', '.join(TITLES)}"
-        raise InputError(f"there is no machine '{name}'", hint=hint)
-    return import_module(modules[name.partition(":")[0]])
+    return import_module(kind.make)

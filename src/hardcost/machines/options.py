@@ -1,16 +1,15 @@
-"""What a user chose of the machine that trials run on, whichever it is."""
+"""The user's choices for the machine that trials run on, whichever it is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.model.request import CheckedRequest
 
 
 @dataclass(frozen=True)
-class Wanted:
+class MachineOptions(CheckedRequest):
     """The instrument, whether it repeats exactly, and what guests are made of.
 
     `kernel` is an image to boot, `source` the Linux that kernels are built from, `image` or

@@ -1,4 +1,4 @@
-"""What came of undoing what an interrupted run left on a machine."""
+"""The result of undoing what an interrupted run left on a machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Restored:
     """How many changes were undone; what is still changed, and why.
 
-    `left` names what somebody else has changed since: it is theirs, and stays as it is.
+    `left` names what others have changed since: it is theirs, and stays as it is.
     `rebooted`: the machine ran a boot that was not its own, and runs its own now.
     """
 

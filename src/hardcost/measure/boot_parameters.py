@@ -1,26 +1,17 @@
-"""What guests' kernels make of the boot parameters of trials, asked before anything is measured."""
+"""Boot parameters of trials, checked with the guests' kernels before anything is measured."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from hardcost.controls import apply
-from hardcost.controls.control import BootParameter
-from hardcost.controls.mechanisms.boot import AUDIT_OFF
-from hardcost.controls.uncounted import why_uncounted
-from hardcost.errors import InputError, MachineError
-from hardcost.machines.bootline import OWN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from hardcost.controls.control import Control
-    from hardcost.errors import Problem
-    from hardcost.machines.bootline import Account, Verdict
-    from hardcost.machines.machine import Boot, Machine
-    from hardcost.run.prepare import Prepared
+from hardcost.controls.control import Control
+from hardcost.errors import InputError, MachineError, Problem
+from hardcost.machines.machine import Machine
+from hardcost.measure.prepare import Prepared
+from hardcost.mechanisms import apply
+from hardcost.protocol.boot import Boot, BootAccount, WordVerdict
 
 
 @dataclass
@@ -34,7 +25,7 @@ class BootLines:
     notes: dict[str, None] = field(default_factory=dict)
     faults: dict[tuple[str, ...], Mapping[str, str]] = field(default_factory=dict)
     controls: dict[Control, None] = field(default_factory=dict)
-    _accounts: dict[Boot, Account | MachineError] = field(default_factory=dict)
+    _accounts: dict[Boot, BootAccount | MachineError] = field(default_factory=dict)
 
     async def ask(
         self, trials: Sequence[Prepared], machine: Machine, jobs: int
@@ -97,9 +88,9 @@ class BootLines:
                 errors[trial.identity] = InputError.of(problems)
         return errors
 
-    def _verdicts(self) -> dict[tuple[Boot, str], Verdict]:
-        """Return what is amiss with each word, by the kernel and the word."""
-        found: dict[tuple[Boot, str], Verdict] = {}
+    def _verdicts(self) -> dict[tuple[Boot, str], WordVerdict]:
+        """Return the kernels' verdicts on words, by the kernel and the word."""
+        found: dict[tuple[Boot, str], WordVerdict] = {}
         for boot, account in self._accounts.items():
             if isinstance(account, MachineError):
                 continue
@@ -119,11 +110,11 @@ def _needed(lines: Mapping[Boot, Sequence[Control]]) -> list[Boot]:
     uncounted = {
         _kernel(boot)
         for boot, controls in lines.items()
-        if any(why_uncounted(one) for one in controls if isinstance(one, BootParameter))
+        if any(one.uncounted and one.boot_words for one in controls)
     }
     for boot in sorted(lines, key=lambda boot: -len(boot.parameters)):
         words = {(_kernel(boot), word) for word in _words(lines[boot])}
-        alone = [one for one in lines[boot] if why_uncounted(one)]
+        alone = [one for one in lines[boot] if one.uncounted]
         compared = _kernel(boot) in uncounted and (not words or (alone and len(words) == 1))
         if words - seen or compared:
             needed.append(boot)
@@ -132,16 +123,12 @@ def _needed(lines: Mapping[Boot, Sequence[Control]]) -> list[Boot]:
 
 
 def _words(controls: Sequence[Control]) -> list[str]:
-    """Return the parameters that a kernel may not know.
-
-    Each knows how to leave out audit; those of placebos are to be known to none.
-    """
-    words = [one.text for one in controls if isinstance(one, BootParameter)]
-    return [word for word in words if word != AUDIT_OFF and not word.startswith(OWN)]
+    """Return the parameters that a kernel may not know."""
+    return [word for one in controls for word in one.boot_words]
 
 
 def _line(boot: Boot) -> Boot:
-    """Return what decides how a boot's parameters are taken: neither layout nor disks do."""
+    """Return the part of a boot that decides how its parameters are read: no layout, no disks."""
     return replace(boot, layout_seed=None, fresh=False, tree=0, disk=0, guest="small")
 
 

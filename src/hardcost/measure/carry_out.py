@@ -1,33 +1,30 @@
-"""Carrying out what is missing of a run: boot lines asked about, kernels built, boots, trials."""
+"""Carries out missing trials of a run: checks boot lines, builds kernels, boots, runs trials."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import time
+from collections.abc import AsyncGenerator, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hardcost.design.placebos import reference
 from hardcost.errors import HardcostError, InputError, MachineError
-from hardcost.run import parallel
-from hardcost.run.bootlines import BootLines, problems_of
-from hardcost.run.monitor import Failed
-from hardcost.run.outlook import lacking
+from hardcost.machines.machine import Machine
+from hardcost.measure import parallel
+from hardcost.measure.boot_parameters import BootLines, problems_of
+from hardcost.measure.monitor import Failed, Monitor
+from hardcost.measure.prepare import Prepared
+from hardcost.measure.remaining_work import Outlook, lacking
+from hardcost.model.role import PlaceboRole, Role
+from hardcost.model.workload import Workload
+from hardcost.protocol.boot import Boot
+from hardcost.store.record import Record
 from hardcost.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Coroutine, Iterable, Iterator, Mapping, Sequence
-
-    from hardcost.machines.machine import Boot, Machine
-    from hardcost.run.monitor import Monitor
-    from hardcost.run.outlook import Outlook
-    from hardcost.run.prepare import Prepared
-    from hardcost.store.record import Record
 
 
 @dataclass(frozen=True)
-class Limits:
+class Concurrency:
     """How many guests run at a time, and how many seconds a trial may take (None: as usual)."""
 
     jobs: int
@@ -35,20 +32,20 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Site:
-    """Where the trials of a run are carried out, within which limits, and who hears of it.
+class TrialSite:
+    """The machine, the limits and the monitor of a run's trials.
 
     `lines` are the boot lines that the machine's kernels were asked about so far.
     """
 
     machine: Machine
     monitor: Monitor
-    limits: Limits
+    limits: Concurrency
     lines: BootLines = field(default_factory=BootLines)
 
 
 async def refused(
-    trials: Sequence[Prepared], site: Site, *, keep_going: bool
+    trials: Sequence[Prepared], site: TrialSite, *, keep_going: bool
 ) -> dict[str, InputError]:
     """Return the errors of trials whose kernel does not take a boot parameter, by identity.
 
@@ -64,15 +61,15 @@ async def refused(
 
 
 async def outcomes(
-    missing: Sequence[Prepared], site: Site, outlook: Outlook, *, keep_going: bool
+    missing: Sequence[Prepared], site: TrialSite, outlook: Outlook, *, keep_going: bool
 ) -> AsyncGenerator[tuple[Prepared, Record | HardcostError], None]:
-    """Yield what comes of each trial as it ends, once its kernel is built and its guest booted.
+    """Yield the result of each trial as it ends, once its kernel is built and its guest booted.
 
     Raises:
         HardcostError: Something failed, and the run does not keep going.
     """
     given_up: dict[str, HardcostError] = {}
-    if await _build(missing, site):  # of kernels that were not there, nobody could ask before
+    if await _build(missing, site):  # kernels that were not there could not be asked before
         given_up.update(await refused(missing, site, keep_going=keep_going))
     unbootable = await _boot(
         lacking(missing, site.machine),
@@ -81,10 +78,10 @@ async def outcomes(
         keep_going=keep_going,
     )
     given_up |= {one.identity: unbootable[one.boot] for one in missing if one.boot in unbootable}
-    failed: dict[tuple[str, str], HardcostError] = {}  # by configuration and workload
+    failed: dict[tuple[Role, Workload], HardcostError] = {}  # by configuration and workload
     for trial in missing:
         if trial.identity in given_up:
-            failed[_names(trial)] = given_up[trial.identity]
+            failed[_state(trial)] = given_up[trial.identity]
             yield trial, given_up[trial.identity]
     bootable = [trial for trial in missing if trial.identity not in given_up]
     lost, started = len(given_up), time.monotonic()
@@ -102,7 +99,7 @@ async def outcomes(
             async for trial, came in running:
                 if isinstance(came, HardcostError):
                     lost += 1
-                    failed[_names(trial)] = came
+                    failed[_state(trial)] = came
                     site.monitor.hear(Failed(str(came), *_names(trial)))
                 yield trial, came
                 advance()
@@ -116,7 +113,7 @@ async def outcomes(
 
 def _useful(
     trials: Iterable[Prepared],
-    failed: Mapping[tuple[str, str], HardcostError],
+    failed: Mapping[tuple[Role, Workload], HardcostError],
     useless: list[tuple[Prepared, HardcostError]],
 ) -> Iterator[Prepared]:
     """Yield trials as they are to start, but for placebos of what has `failed` by then.
@@ -124,12 +121,15 @@ def _useful(
     These would fail too, and go into `useless`, with the error that they would repeat.
     """
     for trial in trials:
-        name, workload = _names(trial)
-        of = reference(name)
-        if of is not None and (of, workload) in failed:
-            useless.append((trial, failed[of, workload]))
+        role, workload = _state(trial)
+        if isinstance(role, PlaceboRole) and (role.of, workload) in failed:
+            useless.append((trial, failed[role.of, workload]))
         else:
             yield trial
+
+
+def _state(trial: Prepared) -> tuple[Role, Workload]:
+    return trial.trial.configuration.role, trial.trial.workload
 
 
 def _names(trial: Prepared) -> tuple[str, str]:
@@ -137,7 +137,7 @@ def _names(trial: Prepared) -> tuple[str, str]:
     return trial.trial.configuration.name, str(trial.trial.workload)
 
 
-async def _build(missing: Sequence[Prepared], site: Site) -> bool:
+async def _build(missing: Sequence[Prepared], site: TrialSite) -> bool:
     """Build the kernels that are not built yet, and say whether there were any."""
     boots = {boot: site.machine.builds(boot) for boot in lacking(missing, site.machine)}
     kernels = {names: boot for boot, names in boots.items() if names}
@@ -153,7 +153,7 @@ async def _build(missing: Sequence[Prepared], site: Site) -> bool:
 
 
 async def _boot(
-    boots: Sequence[Boot], site: Site, expected_seconds: float | None, *, keep_going: bool
+    boots: Sequence[Boot], site: TrialSite, expected_seconds: float | None, *, keep_going: bool
 ) -> dict[Boot, MachineError]:
     """Boot a guest for each kernel line that has no snapshot yet; return those that do not boot.
 

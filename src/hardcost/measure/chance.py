@@ -1,23 +1,18 @@
-"""What a machine can tell from chance: the same state measured as if it were two."""
+"""What a machine can distinguish from chance: one state measured as if it were two."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.analysis.bootstrap import FEWEST_BLOCKS
-from hardcost.analysis.estimates import mean_of_trials, median
+from hardcost.analysis.estimates.bootstrap import FEWEST_BLOCKS
+from hardcost.analysis.estimates.estimates import SeriesKey, mean_of_trials, median
 from hardcost.instruments.time import TIME
-from hardcost.machines.machine import Boot
-from hardcost.run.limits import USUAL_LIMITS
+from hardcost.machines.machine import Machine
+from hardcost.measure.execute import USUAL_LIMITS
+from hardcost.protocol.boot import Boot
 from hardcost.workloads import syscalls
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from hardcost.analysis.estimates import Key
-    from hardcost.machines.machine import Machine
 
 CALLS = ("null", "stat", "open")
 """The calls that are measured: a cheap one, and two that depend on memory."""
@@ -31,7 +26,7 @@ class Resolution:
     """What is found of a call: its time, and the difference of two equal states, in `unit`.
 
     [low, high] is the 99 % interval of that difference, whose truth is 0. Half of its width is the
-    smallest difference that can be told from chance in as many `blocks`.
+    smallest difference that is distinguishable from chance in as many `blocks`.
     """
 
     call: str
@@ -43,7 +38,7 @@ class Resolution:
 
     @property
     def smallest(self) -> float:
-        """The smallest difference that is told from chance, in `unit`."""
+        """The smallest difference that is distinguishable from chance, in `unit`."""
         return (self.high - self.low) / 2
 
     @property
@@ -64,7 +59,9 @@ async def resolutions(
     """
     parameters = syscalls.Parameters(calls=CALLS)
     job = syscalls.requests(parameters, TIME)
-    sides: dict[str, dict[str, dict[Key, float]]] = {call: {"a": {}, "b": {}} for call in CALLS}
+    sides: dict[str, dict[str, dict[SeriesKey, float]]] = {
+        call: {"a": {}, "b": {}} for call in CALLS
+    }
     until, blocks = time.monotonic() + seconds, 0
     while blocks < FEWEST_BLOCKS or time.monotonic() < until:
         # In "abba" and "baab" the first two are a pair, and so are the last two.
@@ -78,7 +75,9 @@ async def resolutions(
     return tuple(_found(call, sides[call]["a"], sides[call]["b"], blocks) for call in CALLS)
 
 
-def _found(call: str, a: Mapping[Key, float], b: Mapping[Key, float], blocks: int) -> Resolution:
+def _found(
+    call: str, a: Mapping[SeriesKey, float], b: Mapping[SeriesKey, float], blocks: int
+) -> Resolution:
     differences = {key: b[key] - a[key] for key in a}
     found = mean_of_trials(differences, CONFIDENCE)
     value = sum(a.values()) / len(a)

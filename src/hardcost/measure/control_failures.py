@@ -1,30 +1,25 @@
-"""A bill whose guests do not bear each control: the others are measured, and it is said why.
+"""Bills with controls under which guests fail: those are left out, and reported with the reason.
 
-A control may panic its guest, hang it, or be refused there. Each is then tried alone; if none fails
-by itself, each is left out. What is to blame leaves the profile, and the rest is measured anew.
+A control may panic its guest, hang it, or be refused there. Then each is tried alone; if none fails
+by itself, each is left out in turn. The culprits leave the profile, and the rest is measured again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from hardcost.analysis.finding import Unmeasured
-from hardcost.analysis.itemise import place
-from hardcost.controls.control import Sysctl
-from hardcost.design.leave_one_out import BASELINE, PROFILE, alone, only, without
+from hardcost.controls.control import Profile
 from hardcost.errors import HardcostError, InputError, MachineError
-from hardcost.run.monitor import Failed
+from hardcost.measure.monitor import Failed
+from hardcost.measure.run import Run, TrialResults
+from hardcost.model.finding.bill import Unmeasured
+from hardcost.model.finding.failure import Failure
+from hardcost.model.role import Alone, Baseline, Role, Whole, Without
+from hardcost.plan.leave_one_out import only
+from hardcost.plan.plan import Plan
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from hardcost.analysis.finding import Failure
-    from hardcost.controls.control import Profile
-    from hardcost.design.plan import Plan
-    from hardcost.run.session import Measured, Run
-
-    Planned = Callable[[Profile], Plan]
+PlanWithout = Callable[[Profile], Plan]
 
 
 @dataclass(frozen=True)
@@ -33,11 +28,11 @@ class Spared:
 
     profile: Profile
     plan: Plan
-    measured: Measured
+    measured: TrialResults
     unmeasured: tuple[Unmeasured, ...] = ()
 
 
-def measured(profile: Profile, planned: Planned, run: Run) -> Spared:
+def measured(profile: Profile, planned: PlanWithout, run: Run) -> Spared:
     """Measure a bill, of which `run` was begun with the plan of the whole profile.
 
     Raises:
@@ -57,7 +52,7 @@ def measured(profile: Profile, planned: Planned, run: Run) -> Spared:
         if not _switched(planned(profile)):
             raise first
         for one in lost[-len(blamed) :]:
-            run.monitor.hear(Failed(f"{one.control} is not measured: {one.reason}"))
+            run.monitor.hear(Failed(f"{one.named} is not measured: {one.reason}"))
         plan = planned(profile)
         try:
             return Spared(profile, plan, run.measure_instead(plan), tuple(lost))
@@ -76,7 +71,7 @@ def refused_setting(profile: Profile, error: HardcostError) -> tuple[Profile, Un
     of = [
         index
         for index, one in enumerate(profile.controls)
-        if isinstance(one, Sysctl) and one.place == problem.place
+        if one.may_be_refused and one.place == problem.place
     ]
     if len(of) != 1:
         return None
@@ -87,7 +82,7 @@ def refused_setting(profile: Profile, error: HardcostError) -> tuple[Profile, Un
 
 def _switched(plan: Plan) -> bool:
     """Say whether a plan leaves out any control."""
-    return any(one.name.startswith(without("")) for one in plan.configurations)
+    return any(isinstance(one.role, Without) for one in plan.configurations)
 
 
 def _blamed(profile: Profile, plan: Plan, run: Run, error: HardcostError) -> dict[int, str]:
@@ -97,55 +92,49 @@ def _blamed(profile: Profile, plan: Plan, run: Run, error: HardcostError) -> dic
         HardcostError: `error`; none is to blame.
     """
     every = range(len(profile.controls))
-    failures = _failures(plan, [alone(index) for index in every], run, error)
-    found = {index: failures[alone(index)] for index in every if alone(index) in failures}
+    failures = _failures(plan, [Alone(index) for index in every], run, error)
+    found = {index: failures[Alone(index)] for index in every if Alone(index) in failures}
     if found:
         return found
-    known = {one.name for one in plan.configurations}
-    less = [index for index in every if without(index) in known]
-    failures = _failures(plan, [PROFILE, *map(without, less)], run, error)
-    if PROFILE in failures:
-        for index in less:
-            if without(index) not in failures:
-                return {index: f"together with the others: {failures[PROFILE]}"}
+    known = {one.role for one in plan.configurations}
+    less = {index: one for index in every if (one := Without((index,))) in known}
+    failures = _failures(plan, [Whole(), *less.values()], run, error)
+    if Whole() in failures:
+        for index, role in less.items():
+            if role not in failures:
+                return {index: f"together with the others: {failures[Whole()]}"}
         raise error
     found = {
-        index: f"without it: {failures[without(index)]}"
-        for index in less
-        if without(index) in failures
+        index: f"without it: {failures[role]}" for index, role in less.items() if role in failures
     }
     if not found:
         raise error
     return found
 
 
-def _failures(
-    plan: Plan, configurations: Sequence[str], run: Run, error: HardcostError
-) -> dict[str, str]:
-    """Measure configurations beside the baseline; return why some failed, by their names.
+def _failures(plan: Plan, roles: Sequence[Role], run: Run, error: HardcostError) -> dict[Role, str]:
+    """Measure configurations beside the baseline; return why some failed, by their roles.
 
     Raises:
         HardcostError: `error`, where the baseline fails.
     """
     try:
-        tried = run.try_out(only(plan, [BASELINE, *configurations]))
+        tried = run.try_out(only(plan, [Baseline(), *roles]))
     except (InputError, MachineError):
         raise error from None
-    found: dict[str, str] = {}
+    found: dict[Role, str] = {}
     for failure in tried.failures:
         found.setdefault(failure.configuration, _reason(failure))
-    if BASELINE in found:
+    if Baseline() in found:
         raise error
     return found
 
 
 def _reason(failure: Failure) -> str:
-    """Return why a trial failed, without its name, which is not one that a reader knows."""
-    reason = failure.reason.removeprefix(f"{failure.configuration}, {failure.workload}: ")
-    return f"{reason} ({failure.hint})" if failure.hint else reason
+    """Return why a trial failed."""
+    return f"{failure.reason} ({failure.hint})" if failure.hint else failure.reason
 
 
 def _unmeasured(profile: Profile, index: int, reason: str) -> Unmeasured:
     control = profile.controls[index]
-    at = place(control)
-    return Unmeasured(control.name, reason.removeprefix(f"{at}: "), at)
+    return Unmeasured(control.name, reason.removeprefix(f"{control.place}: "), control.place)

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from hardcost.controls import apply
 from hardcost.errors import MachineError
 from hardcost.instruments import recorders
-from hardcost.instruments.names import instrument as instrument_named
-from hardcost.instruments.stretches import profile
+from hardcost.instruments.call_trees import call_tree
+from hardcost.instruments.names import instrument_named
+from hardcost.instruments.read_trace import traces
 from hardcost.instruments.traces import Trace
-from hardcost.instruments.tracing import traces
-from hardcost.run.limits import USUAL_LIMITS
+from hardcost.machines.machine import Machine
+from hardcost.measure.prepare import Prepared
+from hardcost.mechanisms import apply
+from hardcost.mechanisms.audit_logs import logged
+from hardcost.plan.plan import Trial
+from hardcost.protocol.boot import Guest
 from hardcost.store.record import Record
-from hardcost.workloads.names import (
-    CountsOperations,
-    HasCounters,
-    HasWindows,
-    KnowsRemedy,
-    MakesOneCall,
-    asked,
-)
-from hardcost.workloads.names import workload as workload_named
-
-if TYPE_CHECKING:
-    from hardcost.design.plan import Trial
-    from hardcost.machines.machine import Machine
-    from hardcost.run.prepare import Prepared
+from hardcost.workloads.names import load
 
 PACKAGE_SEPARATOR = ", "
 """What stands between a package with its version and the next, in a record's environment."""
+
+USUAL_LIMITS: dict[Guest, float] = {"small": 120, "compiler": 120, "debian": 1200}
+"""How many seconds of host time a trial may take, by guest, unless the user says otherwise."""
 
 
 async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | None) -> Record:
@@ -42,34 +34,34 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
     """
     trial = prepared.trial
     instrument = instrument_named(trial.instrument)
-    module = workload_named(trial.workload.name)
-    parameters = asked(module, dict(trial.workload.parameters))
+    of = load(trial.workload)
+    kind, parameters = of.kind, of.parameters
     try:
         limit = limit_seconds or USUAL_LIMITS[prepared.boot.guest]
         execution = await machine.execute(prepared.boot, prepared.job, limit)
         controls, answers = trial.configuration.controls, execution.answers
         notes = apply.verify(controls, answers)
-        measured = module.measured(parameters, answers, instrument)
-        operations = module.operations(parameters) if isinstance(module, CountsOperations) else {}
-        logged = apply.logged(answers)
-        observed = recorders.observed(trial.setup.record, answers, operations, logged)
-        counted = module.counted(answers) if isinstance(module, HasCounters) else ()
-        profiled, traced = None, tuple[Trace, ...]()
-        if execution.stacks is not None and isinstance(module, HasWindows):
-            windows = module.windows(parameters, answers, instrument)
-            profiled = profile(execution.stacks, windows)
+        measured = kind.measured(parameters, answers, instrument)
+        observed = recorders.observed(
+            trial.setup.record, answers, kind.operations(parameters), logged(answers)
+        )
+        counted = kind.counted(answers)
+        calls, traced = None, tuple[Trace, ...]()
+        if execution.stacks is not None and kind.windows is not None:
+            windows = kind.windows(parameters, answers, instrument)
+            calls = call_tree(execution.stacks, windows)
             if prepared.boot.traced:
-                traced = traces(execution.stacks, windows, _caller(module))
+                traced = traces(execution.stacks, windows, kind.program)
     except MachineError as error:
         refused = apply.explain(trial.configuration.controls, str(error))
         hint = error.problems[0].hint
-        if hint is None and isinstance(module, KnowsRemedy):
-            hint = module.remedy(parameters, prepared.boot.guest, str(error))
+        if hint is None:
+            hint = kind.remedy(parameters, prepared.boot.guest, str(error))
         raise (refused or _located(error, trial, hint)) from error
     return Record(
         identity=prepared.identity,
-        configuration=trial.configuration.name,
-        workload=str(trial.workload),
+        role=trial.configuration.role,
+        workload=trial.workload,
         instrument=trial.instrument,
         seed=trial.seed,
         repetition=trial.repetition,
@@ -79,22 +71,17 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         start_seconds=execution.start_seconds,
         host_seconds=execution.host_seconds,
         observed=(*observed, *counted),
-        profile=profiled,
+        calls=calls,
         traces=traced,
         surroundings=dict(execution.surroundings),
         source=dict(execution.source),
     )
 
 
-def _caller(module: object) -> str | None:
-    """Return the name of the process that makes one call, if that is what a workload does."""
-    return module.PROGRAM if isinstance(module, MakesOneCall) else None
-
-
 def _packages(prepared: Prepared, machine: Machine) -> dict[str, str]:
     """Return the versions of what the trial drives, where the guest has packages."""
     versions = machine.packages(prepared.boot)
-    driven = workload_named(prepared.trial.workload.name).PACKAGES
+    driven = load(prepared.trial.workload).kind.packages
     names = (*driven, *apply.packages(prepared.trial.configuration.controls))
     known = [f"{name} {versions[name]}" for name in dict.fromkeys(names) if name in versions]
     return {"packages": PACKAGE_SEPARATOR.join(known)} if known else {}
@@ -103,5 +90,5 @@ def _packages(prepared: Prepared, machine: Machine) -> dict[str, str]:
 def _located(error: MachineError, trial: Trial, hint: str | None) -> MachineError:
     """Return the error, of its own kind: with its line in a file, or the trial that it struck."""
     place = error.problems[0].place
-    name = "" if place else f"{trial.configuration.name}, {trial.workload}: "
-    return type(error)(f"{name}{error}", place=place, hint=hint, console=error.console)
+    name = "" if place else f"{trial.configuration.name}, {trial.workload}"
+    return type(error)(str(error), place=place, hint=hint, console=error.console, trial=name)

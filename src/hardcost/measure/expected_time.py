@@ -1,20 +1,20 @@
 """How long work will take, by what the same kind of work took before: pure functions.
 
 Set-up and trials are estimated apart, since a kernel's build takes hundreds of times as long as a
-trial. What nobody knows stays unknown: it is said so, and no number stands for it.
+trial. What is not known is reported as unknown, and no number is made up for it.
 """
 
 from __future__ import annotations
 
 import statistics
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from pydantic import BaseModel, ConfigDict
 
-    from hardcost.machines.machine import Guest
+from hardcost.model.workload import Workload
+from hardcost.protocol.boot import Guest
 
 WHOLE_BUILD_STEPS = 1000
 """A kernel's build of more steps compiled all of it; one of fewer went on from another's."""
@@ -62,7 +62,7 @@ BOOT_GUESSES: Mapping[Guest, Span] = {
 }
 """A boot with its snapshot, by guest, where none was taken here."""
 
-Kind = tuple[str, str]
+WorkKind = tuple[Workload, str]
 """A workload with its parameters, and an instrument."""
 
 
@@ -74,7 +74,7 @@ class History:
     `begun`: a kernel's source lies compiled, so that the first build goes on from there.
     """
 
-    trials: Mapping[Kind, Sequence[float]] = field(default_factory=dict)
+    trials: Mapping[WorkKind, Sequence[float]] = field(default_factory=dict)
     boots: Mapping[Guest, Sequence[float]] = field(default_factory=dict)
     builds: Sequence[tuple[float, int]] = ()
     begun: bool = False
@@ -90,7 +90,7 @@ class Work:
     builds: int = 0
     begun: bool = False
     boots: Sequence[Guest] = ()
-    trials: Sequence[Kind] = ()
+    trials: Sequence[WorkKind] = ()
 
 
 @dataclass(frozen=True)
@@ -136,19 +136,29 @@ def said(span: Span) -> str:
     return f"{low} to {high} {unit}" if unit == larger else f"{low} {unit} to {high} {larger}"
 
 
-def data(parts: Sequence[Stage]) -> list[dict[str, object]]:
-    """Return stages as JSON shows them, times in seconds."""
-    return [
-        {
-            "stage": stage.name,
-            "count": stage.count,
-            "most": stage.most,
-            "low_seconds": rounded(stage.span.low),
-            "high_seconds": rounded(stage.span.high),
-            "basis": stage.basis,
-        }
-        for stage in parts
-    ]
+class StageEntry(BaseModel):
+    """A stage as JSON shows it, times in seconds."""
+
+    model_config = ConfigDict(frozen=True)
+
+    stage: str
+    count: int
+    most: int
+    low_seconds: float | None
+    high_seconds: float | None
+    basis: str
+
+    @classmethod
+    def of(cls, stage: Stage) -> StageEntry:
+        """Return what JSON shows of a stage."""
+        return cls(
+            stage=stage.name,
+            count=stage.count,
+            most=stage.most,
+            low_seconds=rounded(stage.span.low),
+            high_seconds=rounded(stage.span.high),
+            basis=stage.basis,
+        )
 
 
 def rounded(seconds: float | None) -> float | None:
@@ -162,7 +172,7 @@ def count(stage: Stage) -> str:
 
 
 def left(expected: float | None, elapsed: float, done: int, of: int) -> float | None:
-    """Return the seconds left when `done` of so many pieces are done; None where nobody can know.
+    """Return the seconds left when `done` of so many pieces are done; None where they aren't known.
 
     At first that is what was `expected` less what has passed. Every piece that is done makes the
     pace of this very work count for more.
@@ -210,7 +220,7 @@ def _trials(work: Work, history: History, jobs: int) -> Stage:
     same = [history.trials[kind] for kind in set(work.trials) if kind in history.trials]
     strange = {kind for kind in work.trials if _of_trial(kind, history) == UNKNOWN}
     if strange:
-        names = ", ".join(sorted({workload.split(" ")[0] for workload, _ in strange}))
+        names = ", ".join(sorted({workload.name for workload, _ in strange}))
         basis = f"no trial of {names} was measured here by this instrument"
     elif len(same) == len(set(work.trials)):
         basis = _as_earlier(sum(map(len, same)))
@@ -219,15 +229,15 @@ def _trials(work: Work, history: History, jobs: int) -> Stage:
     return Stage("trials", len(spans), len(spans), _side_by_side(spans, jobs), basis)
 
 
-def _of_trial(kind: Kind, history: History) -> Span:
-    """Return what a trial takes: as its like did, else as its workload with other parameters."""
+def _of_trial(kind: WorkKind, history: History) -> Span:
+    """Return a trial's expected time: of trials like it, else of its workload otherwise."""
     exact = _range(history.trials.get(kind, ()))
     if exact is not None:
         return exact
     workload, instrument = kind
-    alike: defaultdict[str, list[float]] = defaultdict(list)
+    alike: defaultdict[Workload, list[float]] = defaultdict(list)
     for (other, by), seconds in history.trials.items():
-        if by == instrument and other.split(" ")[0] == workload.split(" ")[0]:
+        if by == instrument and other.name == workload.name:
             alike[other] += seconds
     medians = [statistics.median(seconds) for seconds in alike.values() if seconds]
     return Span(min(medians), max(medians)) if medians else UNKNOWN

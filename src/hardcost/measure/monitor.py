@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from hardcost.machines.progress import BuildProgress, ImageProgress
-    from hardcost.run.timing import Stage
+from hardcost.measure.expected_time import Stage
+from hardcost.supply.progress import BuildProgress, ImageProgress
 
 
 @dataclass(frozen=True)
@@ -70,20 +69,27 @@ class Failed:
 
 @dataclass(frozen=True)
 class Underway:
-    """How far a machine is with a long piece of its own set-up; None: that has ended."""
+    """The progress of a long piece of a machine's set-up; None: it has ended."""
 
     progress: BuildProgress | ImageProgress | None
 
 
-Event = Note | Expected | StageBegan | Advanced | StageEnded | Failed | Underway
+RunEvent = Note | Expected | StageBegan | Advanced | StageEnded | Failed | Underway
 """Anything that can happen."""
+
+
+class Tell(Protocol):
+    """Takes what is being done, as often as one likes."""
+
+    def __call__(self, doing: str, done: float | None = None, /) -> None:
+        """Begin `doing`, or go on with it; `done` is the part that is done, where that is known."""
 
 
 class Monitor(ABC):
     """Hears what happens, in order."""
 
     @abstractmethod
-    def hear(self, event: Event) -> None:
+    def hear(self, event: RunEvent) -> None:
         """Take an event; must not raise."""
 
     def note(self, text: str) -> None:
@@ -93,6 +99,10 @@ class Monitor(ABC):
     def underway(self, progress: BuildProgress | ImageProgress | None) -> None:
         """Hear how far a machine's set-up is."""
         self.hear(Underway(progress))
+
+    def work(self) -> AbstractContextManager[Tell]:
+        """Give a function that reports what long work is doing, and may be called at any time."""
+        return contextlib.nullcontext(lambda _doing, _done=None: None)
 
     @contextlib.contextmanager
     def stage(
@@ -116,5 +126,5 @@ class Monitor(ABC):
 class Silent(Monitor):
     """Hears everything and shows nothing."""
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: RunEvent) -> None:
         """Let it pass."""

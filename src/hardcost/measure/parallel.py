@@ -5,17 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator, Iterable
 
 from hardcost.errors import HardcostError, InputError, MachineError
-from hardcost.run.execute import execute
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable
-
-    from hardcost.machines.machine import Machine
-    from hardcost.run.prepare import Prepared
-    from hardcost.store.record import Record
+from hardcost.machines.machine import Machine
+from hardcost.measure.execute import execute
+from hardcost.measure.prepare import Prepared
+from hardcost.store.record import Record
 
 
 async def outcomes(
@@ -26,7 +22,7 @@ async def outcomes(
     limit_seconds: float | None,
     keep_going: bool = False,
 ) -> AsyncGenerator[tuple[Prepared, Record | HardcostError], None]:
-    """Yield each trial with what came of it as it ends; at most `jobs` guests run at a time.
+    """Yield each trial with its result as it ends; at most `jobs` guests run at a time.
 
     A machine that says how many it has room for just now gets so many.
 
@@ -71,7 +67,7 @@ async def outcomes(
 async def _came(
     trial: Prepared, machine: Machine, limit_seconds: float | None, *, keep_going: bool
 ) -> Record | HardcostError:
-    """Return what came of a trial; its error is raised unless the run keeps going."""
+    """Return the result of a trial; its error is raised unless the run keeps going."""
     try:
         return await execute(trial, machine, limit_seconds)
     except (MachineError, InputError) as error:

@@ -7,26 +7,22 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.analysis import bootstrap
-from hardcost.analysis.disturbed import set_aside
-from hardcost.analysis.estimates import cells
-from hardcost.design.factorial import BLOCK_ROUNDS, block_of
+from hardcost.analysis.estimates import bootstrap
+from hardcost.analysis.estimates.disturbance import set_aside
+from hardcost.analysis.estimates.estimates import cells
+from hardcost.model.finding.cell import Cell
+from hardcost.plan.factorial import BLOCK_ROUNDS, block_of
+from hardcost.plan.plan import Plan
+from hardcost.store.record import Record
 from hardcost.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from hardcost.analysis.finding import Cell
-    from hardcost.design.plan import Plan
-    from hardcost.store.record import Record
 
 FEWEST_ROUNDS = BLOCK_ROUNDS * bootstrap.FEWEST_BLOCKS
 """Rounds that are measured before it is asked how precise they are."""
 
-MOST_ROUNDS = 1000
+MOST_ROUNDS = 1000  # however precise times have to be
 _MORE_THAN_NEEDED = 1.1  # the spread that the next number of rounds follows from is an estimate
 _GROWTH = 2  # so many times the rounds before, at most: their spread may be wrong
 _REPLACED = 0.5  # of the rounds planned, at most, are repeated for disturbed ones
@@ -47,7 +43,7 @@ class Aim:
 
 @dataclass(frozen=True)
 class Settled:
-    """What was measured in the end: its plan, the records that count, and notes for a reader."""
+    """The measurement at its end: its plan, the records that count, and notes for a reader."""
 
     plan: Plan
     records: tuple[Record, ...]
@@ -73,7 +69,7 @@ def settled(
     """Return the records of so many rounds, and of those that are added to them.
 
     Without an aim, disturbed blocks are measured again, once; with one, blocks are added until it
-    is reached, which `FEWEST_ROUNDS` alone can tell, or time is up.
+    is reached, as `FEWEST_ROUNDS` alone can show, or time is up.
     """
     plan = more.planned(rounds)
     kept, notes = set_aside(records)

@@ -1,33 +1,27 @@
-"""Trials worked out: what boots, what the probe is asked to do, and the hash of all that."""
+"""Prepares trials: what boots, what the probe is asked to do, and the hash of all that."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hardcost.controls import apply
-from hardcost.design.factorial import start_order
-from hardcost.design.perturbations import UNPERTURBED
 from hardcost.errors import InputError, Problem
 from hardcost.instruments import recorders
-from hardcost.instruments.names import instrument as instrument_named
-from hardcost.machines.machine import INSTALLED, Boot
-from hardcost.protocol.requests import PROBE_REQUESTS, Calls, Perturb
+from hardcost.instruments.names import instrument_named
+from hardcost.machines.machine import Capabilities, Machine
+from hardcost.measure.monitor import Monitor
+from hardcost.mechanisms import apply
+from hardcost.mechanisms.kconfig import recipe_of, shipped_of
+from hardcost.plan.factorial import start_order
+from hardcost.plan.perturbations import UNPERTURBED
+from hardcost.plan.plan import Plan, Trial
+from hardcost.protocol.boot import INSTALLED, Boot, Guest
+from hardcost.protocol.requests import PROBE_REQUESTS, MeasureCalls, Perturb, Request
 from hardcost.units import count
-from hardcost.workloads.names import MeasuresPerturbed, NeedsDisk, NeedsTree, asked
-from hardcost.workloads.names import check as check_workload
-from hardcost.workloads.names import workload as workload_named
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from hardcost.design.plan import Plan, Trial
-    from hardcost.machines.machine import Capabilities, Guest, Machine
-    from hardcost.protocol.requests import Request
-    from hardcost.run.monitor import Monitor
-    from hardcost.workloads.names import WorkloadModule
+from hardcost.workloads.names import check_workload, load
 
 _WORDS = {
     "make": "creating files",
@@ -48,20 +42,23 @@ _GUEST = "--machine vm measures it in a guest"
 _RUNNING = "--machine ssh:root@HOST does that on a machine that runs already"
 _YES = "--yes, said by root, has it changed for each trial and put back"
 
+Job = tuple[Request, ...]
+"""What a machine is asked to do for a trial."""
+
 FIXED_LAYOUT_SEED = 0
 """The seed that stands for no randomness: one memory layout, the same for every trial."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A trial, worked out: what boots, what the probe is asked to do, and the hash of all that.
+    """A trial with what boots, what the probe is asked to do, and the hash of all that.
 
     `notes` are what a reader has to know of the machine's state before anything is run.
     """
 
     trial: Trial
     boot: Boot
-    job: tuple[Request, ...]
+    job: Job
     identity: str
     notes: tuple[str, ...] = ()
 
@@ -93,7 +90,7 @@ def check_able(boots: Iterable[Boot], instrument: str, machine: Machine) -> None
 
 
 def prepare_all(plan: Plan, machine: Machine, monitor: Monitor) -> tuple[Prepared, ...]:
-    """Have the machine fetch what it needs, and work out every trial, in the order of their start.
+    """Let the machine fetch what it needs, and prepare every trial, in the order of their start.
 
     Raises:
         InputError: A control, workload or kernel is wrong, or beyond what the machine can do.
@@ -102,15 +99,20 @@ def prepare_all(plan: Plan, machine: Machine, monitor: Monitor) -> tuple[Prepare
     trials = [(trial, boot_of(trial)) for trial in start_order(plan)]
     boots = tuple(dict.fromkeys(boot for _, boot in trials))
     check_able(boots, plan.instrument, machine)
-    _check_requests([trial for trial, _ in trials], machine)
-    _check_copies([trial for trial, _ in trials], machine)
-    machine.fetch(boots, monitor.note)
-    prepared: list[Prepared] = []
+    jobs: list[Job] = []
     with monitor.stage("trials worked out", len(trials)) as advance:
-        for trial, boot in trials:
-            prepared.append(_prepared(trial, boot, machine))
+        for trial, _ in trials:
+            jobs.append(_job(trial, machine))
             advance()
-    return tuple(prepared)
+    beside = [(trial, job) for (trial, _), job in zip(trials, jobs, strict=True)]
+    _check_requests(beside, machine)
+    _check_copies(jobs, machine)
+    # Not earlier: what can be refused has been, and a refusal must not wait for a download.
+    machine.fetch(boots, monitor.note)
+    return tuple(
+        _prepared(trial, boot, job, machine)
+        for (trial, boot), job in zip(trials, jobs, strict=True)
+    )
 
 
 def prepare(trial: Trial, machine: Machine) -> Prepared:
@@ -119,12 +121,10 @@ def prepare(trial: Trial, machine: Machine) -> Prepared:
     Raises:
         InputError: Its workload, instrument, or a control does not exist or can't be applied.
     """
-    return _prepared(trial, boot_of(trial), machine)
+    return _prepared(trial, boot_of(trial), _job(trial, machine), machine)
 
 
-def _prepared(trial: Trial, boot: Boot, machine: Machine) -> Prepared:
-    notes = machine.notes(boot)
-    job = _job(trial, machine)
+def _prepared(trial: Trial, boot: Boot, job: Job, machine: Machine) -> Prepared:
     parts = {
         "machine": machine.identity(boot),
         "job": [request.as_json() for request in job],
@@ -132,11 +132,11 @@ def _prepared(trial: Trial, boot: Boot, machine: Machine) -> Prepared:
         "seed": trial.seed,
         "repetition": trial.repetition,
     }
-    return Prepared(trial, boot, job, _hash(parts), notes)
+    return Prepared(trial, boot, job, _hash(parts), machine.notes(boot))
 
 
-def _job(trial: Trial, machine: Machine) -> tuple[Request, ...]:
-    """Return what is asked of a machine for a trial, from its controls to their end.
+def _job(trial: Trial, machine: Machine) -> Job:
+    """Return the requests of a trial, from applying its controls to stopping them.
 
     Raises:
         InputError: A control can't be applied.
@@ -156,15 +156,15 @@ def _job(trial: Trial, machine: Machine) -> tuple[Request, ...]:
 
 
 def _load(trial: Trial) -> list[Request]:
-    """Return what the probe is asked to measure, perturbed by what means nothing."""
+    """Return the requests of the workload, perturbed by changes without a meaning."""
     instrument = instrument_named(trial.instrument)
-    workload = workload_named(trial.workload.name)
-    parameters = asked(workload, dict(trial.workload.parameters))
-    if isinstance(workload, MeasuresPerturbed):
-        return workload.requests(parameters, instrument, trial.perturbations)
-    requests = workload.requests(parameters, instrument)
+    of = load(trial.workload)
+    if of.kind.perturbed is not None:
+        return of.kind.perturbed(of.parameters, instrument, trial.perturbations)
+    requests = of.kind.requests(of.parameters, instrument)
     if trial.perturbations == UNPERTURBED:
         return requests
+    # A workload that does not perturb its own parts has one number for the whole trial.
     (number,) = trial.perturbations
     return [Perturb(number=number), *requests]
 
@@ -175,34 +175,33 @@ def boot_of(trial: Trial) -> Boot:
     Raises:
         InputError: Its workload or a control does not exist or can't be applied.
     """
-    workload = workload_named(trial.workload.name)
-    parameters = asked(workload, dict(trial.workload.parameters))
+    of = load(trial.workload)
     controls, setup = trial.configuration.controls, trial.setup
     return Boot(
         parameters=apply.boot_parameters(controls),
         layout_seed=None if trial.seed == FIXED_LAYOUT_SEED else trial.seed,
-        kernel=apply.kernel(controls),
-        shipped=apply.shipped_kernel(controls),
-        guest=_guest(trial, workload),
+        kernel=recipe_of(controls),
+        shipped=shipped_of(controls),
+        guest=_guest(trial, of.kind.guest),
         init=setup.init,
         fresh=setup.fresh,
-        tree=workload.tree(parameters) if isinstance(workload, NeedsTree) else 0,
-        disk=workload.disk(parameters) if isinstance(workload, NeedsDisk) else 0,
-        profiled=setup.profiled,
+        tree=of.kind.tree(of.parameters),
+        disk=of.kind.disk(of.parameters),
+        by_function=setup.by_function,
         traced=setup.traced,
         lines=setup.lines,
     )
 
 
-def _guest(trial: Trial, workload: WorkloadModule[Any]) -> Guest:
-    """Return the guest that holds both what the workload needs and what the setup asks for.
+def _guest(trial: Trial, needed: Guest) -> Guest:
+    """Return the guest that fits both the workload and the setup.
 
     Raises:
         InputError: There is none.
     """
-    if not trial.setup.whole or workload.GUEST == "debian":
-        return workload.GUEST
-    if workload.GUEST == "small":
+    if not trial.setup.whole or needed == "debian":
+        return needed
+    if needed == "small":
         return "debian"
     raise InputError(
         f"the workload {trial.workload.name} has a guest of its own, and what is compared needs a"
@@ -211,7 +210,7 @@ def _guest(trial: Trial, workload: WorkloadModule[Any]) -> Guest:
     )
 
 
-def _check_requests(trials: Iterable[Trial], machine: Machine) -> None:
+def _check_requests(trials: Iterable[tuple[Trial, Job]], machine: Machine) -> None:
     """Check that a machine carries out all that it is asked to do, before anything is fetched.
 
     Raises:
@@ -220,9 +219,9 @@ def _check_requests(trials: Iterable[Trial], machine: Machine) -> None:
     of_guest = machine.capabilities.requests is None
     able = machine.capabilities.requests or PROBE_REQUESTS
     beyond: dict[tuple[str, ...], list[str]] = {}
-    for one in {(it.configuration, it.workload): it for it in trials}.values():
-        asked = tuple(sorted({request.do for request in _job(one, machine)} - able))
-        beyond.setdefault(asked, []).append(one.configuration.name)
+    for trial, job in trials:
+        asked = tuple(sorted({request.do for request in job} - able))
+        beyond.setdefault(asked, []).append(trial.configuration.name)
     beyond.pop((), None)
     refusal = "has none to change" if of_guest else "is not to be changed"
     problems = tuple(
@@ -237,16 +236,15 @@ def _check_requests(trials: Iterable[Trial], machine: Machine) -> None:
         raise InputError.of(problems)
 
 
-def _check_copies(trials: Iterable[Trial], machine: Machine) -> None:
+def _check_copies(jobs: Iterable[Job], machine: Machine) -> None:
     """Check that each copy of a call has a processor of its own.
 
     Raises:
         InputError: There are fewer processors.
     """
     there = machine.capabilities.processors
-    each = {trial.workload: trial for trial in trials}.values()
-    jobs = (request for trial in each for request in _load(trial))
-    most = max((one.copies or 1 for one in jobs if isinstance(one, Calls)), default=1)
+    calls = (request for job in jobs for request in job if isinstance(request, MeasureCalls))
+    most = max((one.copies or 1 for one in calls), default=1)
     if most > there:
         others = "host and ssh:USER@HOST are machines with several"
         raise InputError(
@@ -291,7 +289,7 @@ def _beyond(boot: Boot, instrument: str, machine: Machine) -> Iterator[str]:
         yield "it can't repeat a memory layout by its seed"
     if boot.fresh and not able.fresh:
         yield "it does not boot for each trial"
-    if boot.profiled and not able.profiles:
+    if boot.by_function and not able.by_function:
         yield "it does not see which functions execute how much"
 
 
@@ -305,5 +303,6 @@ def _no_kernel(name: str, able: Capabilities) -> Iterator[str]:
 
 
 def _hash(parts: dict[str, Any]) -> str:
+    # Sorted and in ASCII: the identity must not depend on how the parts were put together.
     text = json.dumps(parts, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,21 +1,18 @@
-"""What is still to be done for a plan, and how long that will take, by what earlier work took."""
+"""The work that a plan still needs, and how long it will take, by what earlier work took."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.run import timing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.machines.machine import Boot, Machine
-    from hardcost.run.prepare import Prepared
-    from hardcost.run.timing import History, Kind, Stage, Work
-    from hardcost.store.record import Record
-    from hardcost.store.store import Run, Store
+from hardcost.machines.machine import Machine
+from hardcost.measure import expected_time
+from hardcost.measure.expected_time import History, Stage, Work, WorkKind
+from hardcost.measure.prepare import Prepared
+from hardcost.protocol.boot import Boot
+from hardcost.store.record import Record
+from hardcost.store.store import Store, StoredRun
 
 
 @dataclass(frozen=True)
@@ -31,12 +28,12 @@ class Outlook:
     stages: tuple[Stage, ...]
 
     def expected_seconds(self, stage: str) -> float | None:
-        """Return about how long a stage takes; None if it has no work, or nobody can know."""
+        """Return about how long a stage takes; None if it has no work, or that can't be known."""
         return next((one.span.middle for one in self.stages if one.name == stage), None)
 
 
 def known_records(
-    prepared: Sequence[Prepared], store: Store | None, run: Run | None = None
+    prepared: Sequence[Prepared], store: Store | None, run: StoredRun | None = None
 ) -> dict[str, Record]:
     """Return what the store has of trials, by identity; of a fresh `run`, only its own records."""
     if store is None:
@@ -47,12 +44,12 @@ def known_records(
 
 
 def history(machine: Machine, store: Store | None) -> History:
-    """Return what is known of how long work took here; `store` None knows of no trials."""
-    trials: defaultdict[Kind, list[float]] = defaultdict(list)
+    """Return how long work took here before; without a `store`, no trials are known."""
+    trials: defaultdict[WorkKind, list[float]] = defaultdict(list)
     for workload, instrument, seconds in store.durations() if store else ():
         trials[workload, instrument].append(seconds)
     earlier = machine.earlier()
-    return timing.History(
+    return expected_time.History(
         trials=trials, boots=earlier.boots, builds=earlier.builds, begun=earlier.begun
     )
 
@@ -66,7 +63,7 @@ def outlook(  # noqa: PLR0913  (it is made of just these)
     jobs: int,
     most: int | None = None,
 ) -> Outlook:
-    """Return what is to be done for trials of which the `known` ones are not.
+    """Return the work that is left for trials, of which the `known` ones are done.
 
     `most` is how many configurations a search measures at most, of which the `prepared` trials are
     the first: the baseline's, then the whole profile's.
@@ -77,10 +74,10 @@ def outlook(  # noqa: PLR0913  (it is made of just these)
             wanted.setdefault(one.identity, one)
     missing = tuple(wanted.values())
     work = _work(missing, machine, earlier)
-    stages = timing.stages(work, earlier, jobs)
+    stages = expected_time.stages(work, earlier, jobs)
     if most is not None:
-        at_most = timing.stages(_at_most(prepared, work, most), earlier, jobs)
-        stages = timing.between(stages, at_most)
+        at_most = expected_time.stages(_at_most(prepared, work, most), earlier, jobs)
+        stages = expected_time.between(stages, at_most)
     return Outlook(tuple(prepared), known, missing, stages)
 
 
@@ -95,11 +92,11 @@ def _work(missing: Sequence[Prepared], machine: Machine, earlier: History) -> Wo
     """Return what has to be done for trials that are not in the store."""
     boots = lacking(missing, machine)
     builds = {name for boot in boots for name in machine.builds(boot)}
-    return timing.Work(
+    return expected_time.Work(
         builds=len(builds),
         begun=earlier.begun,
         boots=[boot.guest for boot in boots if boot.kernel is None],
-        trials=[(str(one.trial.workload), one.trial.instrument) for one in missing],
+        trials=[(one.trial.workload, one.trial.instrument) for one in missing],
     )
 
 
@@ -112,8 +109,8 @@ def _at_most(prepared: Sequence[Prepared], first: Work, most: int) -> Work:
     more, boot = max(0, most - 2), whole[0].boot
     builds = boot.kernel is not None and boot.kernel != baseline.kernel
     boots = not builds and boot != baseline
-    trials = [(str(one.trial.workload), one.trial.instrument) for one in whole]
-    return timing.Work(
+    trials = [(one.trial.workload, one.trial.instrument) for one in whole]
+    return expected_time.Work(
         builds=first.builds + more * builds,
         begun=first.begun,
         boots=[*first.boots, *[boot.guest] * (more * boots)],

@@ -8,45 +8,42 @@ import dataclasses
 import hashlib
 import json
 import secrets
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar, cast
 
-from hardcost.analysis import saved, unreached
-from hardcost.analysis.cautions import cautioned
-from hardcost.analysis.coarse import coarse
-from hardcost.analysis.finding import Failure, Score
-from hardcost.design.placebos import reference
+from hardcost.analysis import finding_text
+from hardcost.analysis.bill import coverage
+from hardcost.analysis.bill.uncounted import cautioned
+from hardcost.analysis.estimates.single_draws import coarse
+from hardcost.analysis.summary import completed
 from hardcost.errors import HardcostError, MachineError
-from hardcost.profiles.kernel import kernelscore
-from hardcost.run import carryout
-from hardcost.run.carryout import Site
-from hardcost.run.execute import PACKAGE_SEPARATOR
-from hardcost.run.monitor import Expected
-from hardcost.run.outlook import history, known_records, outlook
-from hardcost.run.prepare import prepare_all
-from hardcost.store import runname
+from hardcost.machines.machine import Machine
+from hardcost.measure import carry_out
+from hardcost.measure.carry_out import Concurrency, TrialSite
+from hardcost.measure.execute import PACKAGE_SEPARATOR
+from hardcost.measure.monitor import Expected, Monitor
+from hardcost.measure.prepare import Prepared, prepare_all
+from hardcost.measure.remaining_work import Outlook, history, known_records, outlook
+from hardcost.model.finding.failure import Failure
+from hardcost.model.finding.finding import Finding
+from hardcost.model.finding.head import Score
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.role import PlaceboRole, Role
+from hardcost.plan.plan import Plan
+from hardcost.profiles.kernel.score import score_of
+from hardcost.store import run_name
 from hardcost.store.record import Record
+from hardcost.store.store import Store, StoredRun
 from hardcost.units import count
 from hardcost.workloads.names import resolutions
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Coroutine, Mapping, Sequence
-
-    from hardcost.analysis.finding import Finding
-    from hardcost.design.plan import Plan
-    from hardcost.machines.machine import Machine
-    from hardcost.run.carryout import Limits
-    from hardcost.run.monitor import Monitor
-    from hardcost.run.outlook import Outlook
-    from hardcost.run.prepare import Prepared
-    from hardcost.store.store import Run as Entry
-    from hardcost.store.store import Store
-
-    Outcomes = dict[str, Record | HardcostError]
-    """What came of trials, by their identity."""
+Outcomes = dict[str, Record | HardcostError]
+"""The results of trials, by their identity."""
 
 _Result = TypeVar("_Result")
+_Finding = TypeVar("_Finding", bound=Finding)
 
 
 class Wait(Protocol):
@@ -58,7 +55,7 @@ class Wait(Protocol):
 
 
 @dataclass(frozen=True)
-class Measured:
+class TrialResults:
     """The records of a plan's trials, in their order, and what failed where the run kept going."""
 
     records: tuple[Record, ...]
@@ -81,7 +78,7 @@ class Run:
         store: Store,
         monitor: Monitor,
         *,
-        limits: Limits,
+        limits: Concurrency,
         wait: Wait = asyncio.run,
         fresh: bool = False,
         resume: bool = False,
@@ -102,9 +99,11 @@ class Run:
         at_once = machine.capabilities.at_once or limits.jobs
         first = outlook(prepared, known, machine, earlier, jobs=at_once, most=most)
         monitor.hear(Expected(first.stages))
-        return cls(Site(machine, monitor, limits), store, entry, first, wait)
+        return cls(TrialSite(machine, monitor, limits), store, entry, first, wait)
 
-    def __init__(self, site: Site, store: Store, entry: Entry, first: Outlook, wait: Wait) -> None:
+    def __init__(
+        self, site: TrialSite, store: Store, entry: StoredRun, first: Outlook, wait: Wait
+    ) -> None:
         """Hold what `of` has put together; `first` is what the run begins with."""
         self.monitor = site.monitor
         self._site = site
@@ -113,7 +112,7 @@ class Run:
         self._first = first
         self._wait = wait
         self._prepared: list[Prepared] = list(first.prepared)
-        self._measured = Measured(())
+        self._measured = TrialResults(())
         self._unchecked = 0  # trials taken from the store that have no digest there
 
     @property
@@ -126,7 +125,7 @@ class Run:
         """Where its trials run."""
         return self._site.machine
 
-    def measure(self, *, keep_going: bool = False) -> Measured:
+    def measure(self, *, keep_going: bool = False) -> TrialResults:
         """Measure what the run's plan asks for and the store does not have.
 
         With `keep_going`, trials that fail are part of what comes back; else the first ends the
@@ -150,18 +149,18 @@ class Run:
             self._measured = found
         return found.records
 
-    def measure_instead(self, plan: Plan) -> Measured:
+    def measure_instead(self, plan: Plan) -> TrialResults:
         """Measure another plan in place of the run's own, which failed.
 
         Raises:
             HardcostError: As of `measure_more`.
         """
-        self._measured = Measured(())
+        self._measured = TrialResults(())
         records = self.measure_more(plan)
-        self._measured = Measured(records)
+        self._measured = TrialResults(records)
         return self._measured
 
-    def try_out(self, plan: Plan) -> Measured:
+    def try_out(self, plan: Plan) -> TrialResults:
         """Measure what another plan asks for, to learn which of its trials fail.
 
         Raises:
@@ -169,10 +168,10 @@ class Run:
         """
         return self._carried_out(self._more(plan), keep_going=True)
 
-    def finish(self, finding: Finding) -> Finding:
+    def finish(self, finding: _Finding) -> _Finding:
         """Save what was found, with what the run knows of machine, kernels and failures."""
         site = self._site
-        whole = dataclasses.replace(
+        whole: Finding = dataclasses.replace(
             finding,
             machine=site.machine.name,
             environment=environment_of(self._measured.records),
@@ -183,15 +182,17 @@ class Run:
                 *_unchecked_notes(self._unchecked),
             ),
             scores=self._scores(),
-            failures=self._measured.failures,
         )
+        if isinstance(whole, StudyFinding):
+            whole = dataclasses.replace(whole, failures=self._measured.failures)
         whole = coarse(cautioned(whole, site.lines.controls, site.lines.faults), resolutions())
         trials = (one.trial for one in self._prepared)
-        whole = unreached.told(
-            whole, {one.configuration.name: one.configuration.controls for one in trials}
+        whole = coverage.told(
+            whole, {one.configuration.role: one.configuration.controls for one in trials}
         )
-        self._store.finish(self._entry, saved.packed(whole))
-        return whole
+        whole = completed(whole)
+        self._store.finish(self._entry, finding_text.packed(whole))
+        return cast("_Finding", whole)  # nothing here changes what a finding is of
 
     def _more(self, plan: Plan) -> Outlook:
         machine, limits = self._site.machine, self._site.limits
@@ -201,8 +202,8 @@ class Run:
         at_once = machine.capabilities.at_once or limits.jobs
         return outlook(prepared, known, machine, history(machine, self._store), jobs=at_once)
 
-    def _carried_out(self, todo: Outlook, *, keep_going: bool) -> Measured:
-        refused = self._wait(carryout.refused(todo.prepared, self._site, keep_going=keep_going))
+    def _carried_out(self, todo: Outlook, *, keep_going: bool) -> TrialResults:
+        refused = self._wait(carry_out.refused(todo.prepared, self._site, keep_going=keep_going))
         came: Outcomes = {**todo.known, **refused}
         self._say_what_is_known(todo, came)
         missing = [one for one in todo.missing if one.identity not in came]
@@ -224,9 +225,9 @@ class Run:
     async def _saved(
         self, missing: Sequence[Prepared], todo: Outlook, *, keep_going: bool
     ) -> Outcomes:
-        """Carry out trials, save each record as its trial ends, and return what came of all."""
+        """Carry out trials, save each record as its trial ends, and return the results of all."""
         came: Outcomes = {}
-        running = carryout.outcomes(missing, self._site, todo, keep_going=keep_going)
+        running = carry_out.outcomes(missing, self._site, todo, keep_going=keep_going)
         async with contextlib.aclosing(running):
             async for trial, one in running:
                 came[trial.identity] = one
@@ -234,24 +235,25 @@ class Run:
                     self._store.save(self._entry, one)
         return came
 
-    def _scores(self) -> dict[str, Score]:
+    def _scores(self) -> dict[Role, Score]:
         """Return how each kernel that was built does against the catalogue, by configuration."""
         boots = {
-            one.trial.configuration.name: one.boot
+            one.trial.configuration.role: one.boot
             for one in self._prepared
-            if one.boot.kernel is not None and reference(one.trial.configuration.name) is None
+            if one.boot.kernel is not None
+            and not isinstance(one.trial.configuration.role, PlaceboRole)
         }
-        scores = {}
-        for name, boot in boots.items():
+        scores: dict[Role, Score] = {}
+        for role, boot in boots.items():
             configuration = self._site.machine.configuration(boot)
             if configuration is not None:
-                score = kernelscore.score(configuration)
-                scores[name] = Score(score.met, score.total)
+                score = score_of(configuration)
+                scores[role] = Score(score.met, score.total)
         return scores
 
 
 def _unchecked_notes(trials: int) -> tuple[str, ...]:
-    """Return what a reader has to know of so many trials that were taken without a digest."""
+    """Return the note on so many trials that were reused without a digest."""
     if not trials:
         return ()
     were = "was" if trials == 1 else "were"
@@ -286,8 +288,9 @@ def _entry(  # noqa: PLR0913  (a row of the store, and how it came about)
     *,
     fresh: bool,
     resume: bool,
-) -> Entry:
+) -> StoredRun:
     """Return a new run in the store, or the one of the same plan that was interrupted."""
+    # A run continues only if all that it would measure is the same.
     identities = json.dumps([plan.study, *(trial.identity for trial in prepared)])
     digest = hashlib.sha256(identities.encode()).hexdigest()
     if resume:
@@ -299,12 +302,15 @@ def _entry(  # noqa: PLR0913  (a row of the store, and how it came about)
             return interrupted
         monitor.note("no unfinished run of this plan: starting one")
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    name = runname.made(plan.study, f"{stamp}-{secrets.token_hex(2)}")
+    # The digits keep runs apart that begin within a second.
+    name = run_name.made(plan.study, f"{stamp}-{secrets.token_hex(2)}")
     return store.start(name, digest, plan.study, fresh=fresh)
 
 
-def _measured(prepared: Sequence[Prepared], came: Mapping[str, Record | HardcostError]) -> Measured:
-    """Return what came of trials, under the names that were asked for.
+def _measured(
+    prepared: Sequence[Prepared], came: Mapping[str, Record | HardcostError]
+) -> TrialResults:
+    """Return the results of trials, under the names that were asked for.
 
     Raises:
         HardcostError: All failed.
@@ -313,32 +319,34 @@ def _measured(prepared: Sequence[Prepared], came: Mapping[str, Record | Hardcost
     errors = [(trial, one) for trial, one in each if isinstance(one, HardcostError)]
     if len(errors) == len(prepared) and errors:
         raise errors[0][1]
+    # The store knows a record by what was done; here it has the names of this plan.
     records = tuple(
         one.model_copy(
             update={
-                "configuration": trial.trial.configuration.name,
-                "workload": str(trial.trial.workload),
+                "role": trial.trial.configuration.role,
+                "workload": trial.trial.workload,
             }
         )
         for trial, one in each
         if isinstance(one, Record)
     )
-    failed = {trial.trial.configuration.name for trial, _ in errors}
+    failed = {trial.trial.configuration.role for trial, _ in errors}
     told = [(trial, error) for trial, error in errors if _says_something(trial, failed)]
-    return Measured(records, tuple(_failure(trial, error) for trial, error in told))
+    return TrialResults(records, tuple(_failure(trial, error) for trial, error in told))
 
 
-def _says_something(trial: Prepared, failed: Collection[str]) -> bool:
+def _says_something(trial: Prepared, failed: Collection[Role]) -> bool:
     """Return whether a failure is news: a placebo fails wherever what it is added to does."""
-    return reference(trial.trial.configuration.name) not in failed
+    role = trial.trial.configuration.role
+    return not (isinstance(role, PlaceboRole) and role.of in failed)
 
 
 def _failure(prepared: Prepared, error: HardcostError) -> Failure:
     trial = prepared.trial
     said = [f"{one.place}: {one.message}" if one.place else one.message for one in error.problems]
     return Failure(
-        configuration=trial.configuration.name,
-        workload=str(trial.workload),
+        configuration=trial.configuration.role,
+        workload=trial.workload,
         seed=trial.seed,
         repetition=trial.repetition,
         reason="; ".join(said),

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from hardcost.analysis import blamed
-from hardcost.design import culprits
-from hardcost.design.group_testing import search
-from hardcost.design.leave_one_out import BASELINE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.design.culprits import Suspects
-    from hardcost.design.group_testing import Answer, Outcome, Question, Settings
-    from hardcost.design.plan import Plan
-    from hardcost.run.session import Run
-    from hardcost.store.record import Record
+from hardcost.analysis.bill.culprits import guide
+from hardcost.measure.run import Run
+from hardcost.model.role import Baseline, Role
+from hardcost.plan.plan import Plan
+from hardcost.plan.search import culprits
+from hardcost.plan.search.culprits import Suspects
+from hardcost.plan.search.group_testing import search
+from hardcost.plan.search.questions import Closeness, Question, Samples, SearchResult
+from hardcost.store.record import Record
 
 
 class Search:
@@ -30,11 +26,11 @@ class Search:
         self._run = run
         self._plan = plan
         self._found = found
-        self._baseline = [one for one in records if one.configuration == BASELINE]
-        self._taken: Counter[str] = Counter()
-        self._first = {one.configuration for one in records}
+        self._baseline = [one for one in records if one.role == Baseline()]
+        self._taken: Counter[Role] = Counter()
+        self._first = {one.role for one in records}
 
-    def outcome(self, settings: Settings) -> Outcome:
+    def outcome(self, settings: Closeness) -> SearchResult:
         """Search to the end; the run's monitor hears of each configuration before it is measured.
 
         Raises:
@@ -47,27 +43,27 @@ class Search:
             try:
                 question = asking.send(answer)
             except StopIteration as ended:
-                outcome: Outcome = ended.value
+                outcome: SearchResult = ended.value
                 return outcome
 
-    def _answer(self, question: Question) -> Answer:
-        name = culprits.name_of(question.on, len(self._found.switched))
-        if name in self._first and not self._taken[name]:
-            mine = [one for one in self.records if one.configuration == name]
-            samples = blamed.guide(mine, self._baseline)
-            self._taken[name] = len(samples)
+    def _answer(self, question: Question) -> Samples:
+        role = culprits.role_with(question.on, len(self._found.switched))
+        if role in self._first and not self._taken[role]:
+            mine = [one for one in self.records if one.role == role]
+            samples = guide(mine, self._baseline)
+            self._taken[role] = len(samples)
             if len(samples) >= question.repetitions:
                 return samples[: question.repetitions]
             rest = dataclasses.replace(question, repetitions=question.repetitions - len(samples))
-            return (*samples, *self._measured(name, rest))
-        return self._measured(name, question)
+            return (*samples, *self._measured(role, rest))
+        return self._measured(role, question)
 
-    def _measured(self, name: str, question: Question) -> Answer:
-        number = len({*self._first, *self._taken, name})
+    def _measured(self, role: Role, question: Question) -> Samples:
+        number = len({*self._first, *self._taken, role})
         on = f"{len(question.on)} of {len(self._found.switched)} on"
-        self._run.monitor.note(f"configuration {number}: {name} ({on}): {question.why}")
-        plan = culprits.asked(self._plan, self._found, question, self._taken[name])
-        self._taken[name] += question.repetitions
+        self._run.monitor.note(f"configuration {number}: {role} ({on}): {question.why}")
+        plan = culprits.asked(self._plan, self._found, question, self._taken[role])
+        self._taken[role] += question.repetitions
         records = self._run.measure_more(plan)
         self.records.extend(records)
-        return blamed.guide(records, self._baseline)
+        return guide(records, self._baseline)

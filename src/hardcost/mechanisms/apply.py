@@ -6,48 +6,23 @@ A control of a whole Debian system comes before a job's workload in `requests`, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from hardcost.controls.control import SystemControl
-from hardcost.controls.mechanisms import (
-    auditctl,
-    auditd,
-    boot,
-    fapolicyd,
-    kconfig,
-    lsm,
-    mount,
-    placebo,
-    rsyslog,
-    scanner,
-    service,
-    sysctl,
-)
-from hardcost.controls.mechanisms import logged as log
-from hardcost.protocol.requests import Count, Run
+from hardcost.controls.control import Control
+from hardcost.errors import InputError, Problem
+from hardcost.mechanisms.registry import ALL
+from hardcost.protocol.answers import Answer
+from hardcost.protocol.boot import WordVerdict
+from hardcost.protocol.requests import CountLog, Request, RunProgram
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.controls.control import Control
-    from hardcost.errors import InputError, Problem
-    from hardcost.instruments.audit import Logged
-    from hardcost.machines.bootline import Verdict
-    from hardcost.machines.machine import KernelRecipe
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
-
-# Services take up what those before them hand on: auditd needs a syslog daemon to speak to, and
-# what hooks into every opened file comes last. They are stopped in the opposite order.
-_LIVE = (lsm, mount, sysctl, placebo, service, rsyslog, auditd, auditctl, scanner, fapolicyd)
-_STOPPED = (fapolicyd, scanner, auditd, rsyslog, lsm)
-_COUNTED = (auditd, rsyslog)
+_IN_ORDER = tuple(sorted(ALL, key=lambda one: one.phase))
+_REVERSED = _IN_ORDER[::-1]  # what was started last is stopped first: it may use the others
+_ONLY_IN_GUESTS = frozenset(name for one in ALL for name in one.only_in_guests)
 
 
 def packages(controls: Sequence[Control]) -> tuple[str, ...]:
-    """Return the Debian packages that the controls are made of, for a result to tell versions."""
-    made_of = (one.packages for one in controls if isinstance(one, SystemControl))
-    return tuple(dict.fromkeys(package for some in made_of for package in some))
+    """Return the Debian packages that the controls are made of, for a result to state versions."""
+    return tuple(dict.fromkeys(package for one in controls for package in one.packages))
 
 
 def boot_parameters(controls: Sequence[Control]) -> tuple[str, ...]:
@@ -56,26 +31,7 @@ def boot_parameters(controls: Sequence[Control]) -> tuple[str, ...]:
     Raises:
         InputError: One is not a single word.
     """
-    mechanisms = (lsm, boot, placebo)
-    return tuple(word for one in mechanisms for word in one.boot_parameters(controls))
-
-
-def kernel(controls: Sequence[Control]) -> KernelRecipe | None:
-    """Return the kernel that has to be built for the controls; None: the machine's own will do.
-
-    Raises:
-        InputError: There are options and no kernel to set them on.
-    """
-    return kconfig.recipe(controls)
-
-
-def shipped_kernel(controls: Sequence[Control]) -> str | None:
-    """Return the name of the kernel that boots as it is; None if the controls name none.
-
-    Raises:
-        InputError: There are options or patches for it.
-    """
-    return kconfig.shipped(controls)
+    return tuple(word for one in _IN_ORDER for word in one.boot_parameters(controls))
 
 
 def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
@@ -84,12 +40,12 @@ def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
     Raises:
         InputError: A control can't be applied.
     """
-    return tuple(request for mechanism in _LIVE for request in mechanism.requests(controls))
+    return tuple(request for one in _IN_ORDER for request in one.requests(controls))
 
 
 def can_do_without(request: Request) -> bool:
     """Say whether a machine that runs already is not asked for a request of the controls."""
-    return isinstance(request, Run | Count) and request.name in lsm.ONLY_IN_GUESTS
+    return isinstance(request, RunProgram | CountLog) and request.name in _ONLY_IN_GUESTS
 
 
 def finish(controls: Sequence[Control]) -> tuple[Request, ...]:
@@ -97,19 +53,23 @@ def finish(controls: Sequence[Control]) -> tuple[Request, ...]:
 
     What is stopped has handed on or written all that it was given before.
     """
-    stopping = (request for mechanism in _STOPPED for request in mechanism.finish(controls))
-    counting = (request for mechanism in _COUNTED for request in mechanism.counting(controls))
+    stopping = (request for one in _REVERSED for request in one.finish(controls))
+    counting = (request for one in _REVERSED for request in one.counting(controls))
     return (*stopping, *counting)
 
 
 def booted(
-    controls: Sequence[Control], verdicts: Sequence[Verdict]
+    controls: Sequence[Control], verdicts: Sequence[WordVerdict]
 ) -> tuple[tuple[Problem, ...], tuple[str, ...]]:
     """Return what is wrong with the controls' boot parameters, and notes on what is not known.
 
     `verdicts` are the guest's kernel's.
     """
-    return boot.refused(controls, verdicts), boot.notes(controls, verdicts)
+    found = [one.booted(controls, verdicts) for one in _IN_ORDER]
+    return (
+        tuple(problem for problems, _ in found for problem in problems),
+        tuple(note for _, notes in found for note in notes),
+    )
 
 
 def verify(controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
@@ -121,12 +81,7 @@ def verify(controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str,
         InputError: The guest's own tools refused a control, such as a rule that is misspelt.
         TrialError: A control did not take.
     """
-    return tuple(note for mechanism in _LIVE for note in mechanism.verify(controls, answers))
-
-
-def logged(answers: Sequence[Answer]) -> Logged:
-    """Return what daemons wrote down of audit, counted after the workload."""
-    return log.logged(answers)
+    return tuple(note for one in _IN_ORDER for note in one.verify(controls, answers))
 
 
 def explain(controls: Sequence[Control], message: str) -> InputError | None:
@@ -134,5 +89,4 @@ def explain(controls: Sequence[Control], message: str) -> InputError | None:
 
     The probe ends at a request that fails, so that there are no answers to verify.
     """
-    mechanisms = (sysctl, auditctl, auditd)
-    return next(filter(None, (one.explain(controls, message) for one in mechanisms)), None)
+    return next(filter(None, (one.explain(controls, message) for one in _IN_ORDER)), None)

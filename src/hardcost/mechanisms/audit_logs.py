@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from hardcost.controls.mechanisms import answered
 from hardcost.instruments.audit import Logged
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.protocol.answers import Answer
+from hardcost.mechanisms import replies
+from hardcost.protocol.answers import Answer
 
 
 def logged(answers: Sequence[Answer]) -> Logged:
     """Return what was counted in the daemons' logs; what did not run counted nothing.
 
-    Where no record came to syslog, it was not sent any: then none was dropped.
+    Where syslog got no record, none was sent to it: then none was dropped.
     """
     totals, written = _counted(answers, "audit-log"), _counted(answers, "syslog-totals")
     before, after = _printed(answers, "audit-status"), _printed(answers, "audit-end")
-    log = answered.counted(answers, "audit-log")
+    log = replies.counted(answers, "audit-log")
     came, records = written.get("audit", 0), totals.get("records")
     received = _counted(answers, "syslog-received").get("audit")
     return Logged(
@@ -40,9 +36,9 @@ def logged(answers: Sequence[Answer]) -> Logged:
 
 
 def _counted(answers: Sequence[Answer], name: str) -> dict[str, int]:
-    found = answered.counted(answers, name)
+    found = replies.counted(answers, name)
     return found.numbers if found else {}
 
 
 def _printed(answers: Sequence[Answer], name: str) -> dict[str, int]:
-    return answered.numbers(answers, name) if answered.has_run(answers, name) else {}
+    return replies.numbers(answers, name) if replies.has_run(answers, name) else {}

@@ -4,7 +4,7 @@ Debian's build has no package database, so a list names the trusted files: every
 can be executed, loaded, or interpreted, with size and SHA-256. An image that hardcost builds holds
 the list, without what fapolicyd takes for plain text: the rules never ask for trust in that, unless
 it is executed. Otherwise the guest makes the list, once for each trial, which takes long. The rules
-are those that come with it, in the order of its own `README-rules`, with an exception of ours:
+are those that come with it, in the order of its own `README-rules`, with one exception added:
 programs that copy may open untrusted scripts.
 
 It runs in the foreground with `--debug-deny`, so that it logs why it does not start and what it
@@ -16,13 +16,21 @@ list, as an ordinary user. Files under /run are never checked.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
-from hardcost.controls.control import Fapolicyd
-from hardcost.controls.mechanisms import answered
+from pydantic import BaseModel
+
+from hardcost.controls.control import Control, Profile, first, of_kind
 from hardcost.errors import TrialError
-from hardcost.protocol import requests as ask
+from hardcost.mechanisms import replies
+from hardcost.mechanisms.ansible import TaskGroup
+from hardcost.mechanisms.export import Left
+from hardcost.mechanisms.mechanism import TABLE, Mechanism, Phase, ServiceTable, TableSource
+from hardcost.protocol import ask
 from hardcost.protocol.answers import (
+    Answer,
     ContentAnswer,
     RanAnswer,
     StartedAnswer,
@@ -30,13 +38,8 @@ from hardcost.protocol.answers import (
     find,
     named,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.controls.control import Control
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
+from hardcost.protocol.requests import Ready, Request
+from hardcost.toml.write import TomlEntry
 
 SERVICE = "fapolicyd"
 TRUST = "/etc/fapolicyd/trust.d/debian"
@@ -47,7 +50,7 @@ UNTRUSTED = "/usr/local/bin/hardcost-untrusted"
 _REPORT = "/var/log/fapolicyd-access.log"
 _MADE = "trust list made"
 _SECONDS = 600.0  # of the guest's time, for the list
-_CANNOT_EXECUTE = 126
+_CANNOT_EXECUTE = 126  # the shell's status where it may not execute a program
 _SHOWN = 3  # refusals that a note repeats
 _REFUSAL = re.compile(r"rule=\d+ dec=deny.*")  # after the time and kind of message since Debian 13
 
@@ -126,68 +129,153 @@ chmod 0755 {UNTRUSTED}
 """
 
 
-def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
-    """Return what configures the daemon, starts it, and tries whether it decides."""
-    control = _control(controls)
-    if control is None:
-        return ()
-    rules = [f"{_SAMPLES}/{name}.rules" for name in _RULES[control.rules]]
-    written = _CONFIGURATION.format(integrity=control.integrity)
-    return (
-        ask.install("/etc/fapolicyd/fapolicyd.conf", written),
-        ask.install(f"{_SAMPLES}/{_OURS}.rules", _EXCEPTION),
-        ask.run("fapolicyd-prepare", ["sh", "-c", _PREPARE, "sh", *rules], limit_seconds=_SECONDS),
-        ask.start(
-            SERVICE,
-            ["/usr/sbin/fapolicyd", "--debug-deny"],
-            ready=ask.Ready(file=f"/run/hardcost/{SERVICE}.log", contains="listen for events"),
-            context="unconfined_u:unconfined_r:unconfined_t:s0",
-        ),
-        _try("fapolicyd-denies", UNTRUSTED),
-        _try("fapolicyd-allows", "/usr/bin/true"),
-    )
+_IDS = ("RHEL-09-433010", "RHEL-09-433015", "RHEL-09-433016")
+"""Installed; enabled; denies everything that is not trusted (STIG V2)."""
+
+FapolicydRules = Literal["known-libs", "restrictive"]
+"""The rule sets that come with fapolicyd; `known-libs` is RHEL's default."""
+
+Integrity = Literal["none", "size", "sha256"]
+"""What fapolicyd compares of a trusted file with its list, besides the path."""
 
 
-def finish(controls: Sequence[Control]) -> tuple[Request, ...]:
-    """Return what stops the daemon, which then writes its report, and reads that."""
-    if _control(controls) is None:
-        return ()
-    return (ask.stop(SERVICE), ask.read("fapolicyd-report", _REPORT))
+@dataclass(frozen=True)
+class Fapolicyd(Control):
+    """Application control: only programs and libraries on a list of trusted files may run.
 
-
-def verify(controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
-    """Check that it denied the program that is not trusted, and allowed the one that is.
-
-    Returns notes: how often it was asked, and what it denied of the workload.
-
-    Raises:
-        TrialError: It did not decide, or was not asked.
+    A daemon decides before each file is opened or executed.
     """
-    control = _control(controls)
-    if control is None:
-        return ()
-    named(answers, StartedAnswer, SERVICE)
-    denied = named(answers, RanAnswer, "fapolicyd-denies")
-    allowed = named(answers, RanAnswer, "fapolicyd-allows")
-    if denied.status != _CANNOT_EXECUTE:
-        raise TrialError(
-            f"{control.name} did not take: a program that is not trusted could be executed",
-            hint=f"it ended with {denied.status}; is /usr/local on the list of trusted files?",
+
+    rules: FapolicydRules = "known-libs"
+    integrity: Integrity = "none"
+
+    packages: ClassVar[tuple[str, ...]] = ("fapolicyd",)
+    whole_system: ClassVar[bool] = True
+    mechanism: ClassVar[str] = "fapolicyd"
+    single: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        plain = Fapolicyd()
+        words = ["fapolicyd.service"]
+        words += [f"rules={self.rules}"] * (self.rules != plain.rules)
+        words += [f"integrity={self.integrity}"] * (self.integrity != plain.integrity)
+        return " ".join(words)
+
+
+class FapolicydTable(ServiceTable):
+    """`fapolicyd = true | { … }`: application control.
+
+    `rules` is one of the sets that come with it; `integrity` is what it compares of a trusted file
+    with its list, in addition to the path.
+    """
+
+    rules: FapolicydRules = Fapolicyd.rules
+    integrity: Integrity = Fapolicyd.integrity
+
+
+class FapolicydKeys(BaseModel):
+    """`fapolicyd` is application control."""
+
+    model_config = TABLE
+
+    fapolicyd: FapolicydTable | None = None
+
+
+class FapolicydMechanism(Mechanism[FapolicydKeys]):
+    """Application control, trusting what packages hold; cp, tar and cat may open other scripts too.
+
+    Without that no ordinary user could copy source code.
+    """
+
+    name = "fapolicyd"
+    toml = '`fapolicyd = true`, or `{ rules = "restrictive", integrity = "sha256" }`'
+    verified_by = "a program that has to be denied"
+    keys = FapolicydKeys
+    phase = Phase.APPLICATION_CONTROL
+
+    def read(self, table: FapolicydKeys, source: TableSource) -> Iterator[Control]:
+        own = table.fapolicyd
+        if own is not None and own.enabled:
+            yield Fapolicyd(own.rules, own.integrity, ids=_IDS, place=source.place("fapolicyd"))
+
+    def write(self, controls: Sequence[Control]) -> Iterator[TomlEntry]:
+        for one in of_kind(controls, Fapolicyd):
+            yield TomlEntry(("fapolicyd", "rules"), one.rules, (one.name,))
+            yield TomlEntry(("fapolicyd", "integrity"), one.integrity, (one.name,))
+
+    def role(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
+        """Return the group of the daemon with RHEL's own rules."""
+        found = of_kind(profile.controls, Fapolicyd)
+        usual = [one for one in found if one.rules == Fapolicyd.rules]
+        why = "a role that swaps its rules can lock a machine out"
+        left = [(one.name, why) for one in found if one not in usual]
+        values = {"fapolicyd_integrity": usual[-1].integrity} if usual else {}
+        about = "application control"
+        return [TaskGroup("fapolicyd", about, len(usual), values, can_refuse=True)], left
+
+    def requests(self, controls: Sequence[Control]) -> tuple[Request, ...]:
+        """Return what configures the daemon, starts it, and tries whether it decides."""
+        control = first(controls, Fapolicyd)
+        if control is None:
+            return ()
+        rules = [f"{_SAMPLES}/{name}.rules" for name in _RULES[control.rules]]
+        written = _CONFIGURATION.format(integrity=control.integrity)
+        return (
+            ask.install("/etc/fapolicyd/fapolicyd.conf", written),
+            ask.install(f"{_SAMPLES}/{_OURS}.rules", _EXCEPTION),
+            ask.run(
+                "fapolicyd-prepare", ["sh", "-c", _PREPARE, "sh", *rules], limit_seconds=_SECONDS
+            ),
+            ask.start(
+                SERVICE,
+                ["/usr/sbin/fapolicyd", "--debug-deny"],
+                ready=Ready(file=f"/run/hardcost/{SERVICE}.log", contains="listen for events"),
+                context="unconfined_u:unconfined_r:unconfined_t:s0",
+            ),
+            _try("fapolicyd-denies", UNTRUSTED),
+            _try("fapolicyd-allows", "/usr/bin/true"),
         )
-    if allowed.status != 0:
-        raise TrialError(
-            f"{control.name} denies /usr/bin/true: {_said(allowed)}",
-            hint=f"does the guest's {TRUST} hold the programs of this image?",
-        )
-    notes = []
-    if _MADE in answered.output(answers, "fapolicyd-prepare"):
-        notes.append(
-            f"the guest's image has no list of trusted files in {TRUST}: it was made in the trial, "
-            "before anything was measured"
-        )
-    if find(answers, ContentAnswer, "fapolicyd-report") is not None:
-        notes += _ended(control, answers)
-    return tuple(notes)
+
+    def finish(self, controls: Sequence[Control]) -> tuple[Request, ...]:
+        """Return what stops the daemon, which then writes its report, and reads that."""
+        if first(controls, Fapolicyd) is None:
+            return ()
+        return (ask.stop(SERVICE), ask.read("fapolicyd-report", _REPORT))
+
+    def verify(self, controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
+        """Check that it denied the program that is not trusted, and allowed the one that is.
+
+        Returns notes: how often it was asked, and what it denied of the workload.
+
+        Raises:
+            TrialError: It did not decide, or was not asked.
+        """
+        control = first(controls, Fapolicyd)
+        if control is None:
+            return ()
+        named(answers, StartedAnswer, SERVICE)
+        denied = named(answers, RanAnswer, "fapolicyd-denies")
+        allowed = named(answers, RanAnswer, "fapolicyd-allows")
+        if denied.status != _CANNOT_EXECUTE:
+            raise TrialError(
+                f"{control.name} did not take: a program that is not trusted could be executed",
+                hint=f"it ended with {denied.status}; is /usr/local on the list of trusted files?",
+            )
+        if allowed.status != 0:
+            raise TrialError(
+                f"{control.name} denies /usr/bin/true: {_said(allowed)}",
+                hint=f"does the guest's {TRUST} hold the programs of this image?",
+            )
+        notes = []
+        if _MADE in replies.output(answers, "fapolicyd-prepare"):
+            notes.append(
+                f"the guest's image has no list of trusted files in {TRUST}: it was made in the"
+                " trial, before anything was measured"
+            )
+        if find(answers, ContentAnswer, "fapolicyd-report") is not None:
+            notes += _ended(control, answers)
+        return tuple(notes)
 
 
 def _ended(control: Fapolicyd, answers: Sequence[Answer]) -> list[str]:
@@ -196,7 +284,7 @@ def _ended(control: Fapolicyd, answers: Sequence[Answer]) -> list[str]:
     Raises:
         TrialError: It wrote no report, or was never asked.
     """
-    report = answered.text(answers, "fapolicyd-report") or ""
+    report = replies.text(answers, "fapolicyd-report") or ""
     stopped = named(answers, StoppedAnswer, SERVICE)
     log = "\n".join(stopped.logs.values())
     allowed, denied = _number("Allowed accesses", report), _number("Denied accesses", report)
@@ -223,12 +311,11 @@ def _try(name: str, program: str) -> Request:
 
 def _number(what: str, text: str) -> int | None:
     found = re.search(rf"^{what}: (\d+)", text, re.MULTILINE)
-    return int(found[1]) if found and answered.is_number(found[1]) else None
+    return int(found[1]) if found and replies.is_number(found[1]) else None
 
 
 def _said(answer: RanAnswer) -> str:
     return " ".join(answer.stderr.split()) or answer.how
 
 
-def _control(controls: Sequence[Control]) -> Fapolicyd | None:
-    return next((control for control in controls if isinstance(control, Fapolicyd)), None)
+APPLICATION_CONTROL = FapolicydMechanism()

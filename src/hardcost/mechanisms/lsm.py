@@ -10,20 +10,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
-from hardcost.controls.control import Lsm
-from hardcost.controls.mechanisms import answered, auditd
+from pydantic import BaseModel
+
+from hardcost.controls.control import Control, Profile, of_kind
 from hardcost.errors import InputError, TrialError
-from hardcost.protocol import requests as ask
-from hardcost.protocol.answers import ContentAnswer, StartedAnswer, all_of, find
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hardcost.controls.control import Control
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
+from hardcost.mechanisms import auditd, replies
+from hardcost.mechanisms.ansible import TaskGroup
+from hardcost.mechanisms.audit import AuditDaemon
+from hardcost.mechanisms.export import Left
+from hardcost.mechanisms.mechanism import TABLE, Mechanism, Phase, TableSource
+from hardcost.protocol import ask
+from hardcost.protocol.answers import Answer, ContentAnswer, StartedAnswer, all_of, find
+from hardcost.protocol.requests import Request
+from hardcost.toml.write import TomlEntry
 
 _WORDS = {
     "none": ("lsm=landlock,lockdown,yama,integrity,bpf",),
@@ -59,78 +62,140 @@ _PARSER = ("apparmor_parser", "-r", "-K", "-O", "no-expr-simplify")
 _INODE = re.compile(r"(?<=:)\[[0-9]+\]")  # of a pipe or socket: another in each trial
 _SHOWN_DENIALS = 3
 
-ONLY_IN_GUESTS = frozenset({"apparmor-load", "getenforce", "lsm-denials"})
-"""What a machine that runs already is not asked for: its own system has loaded what
-AppArmor has, the kernel says SELinux's mode without getenforce, and denials are not counted."""
+LsmMode = Literal["none", "apparmor", "permissive", "enforcing"]
+"""Which major security module is active; `permissive` and `enforcing` are SELinux's modes."""
+
+_ENFORCING = ("CCE-84079-3",)
+"""The RHEL 9 rule of SCAP Security Guide that requires SELinux's state."""
 
 
-def boot_parameters(controls: Sequence[Control]) -> tuple[str, ...]:
-    """Return the words that choose the security module."""
-    lsm = _lsm(controls)
-    return () if lsm is None else _WORDS[lsm.mode]
+@dataclass(frozen=True)
+class Lsm(Control):
+    """The major security module of a Debian guest, with its policy loaded."""
+
+    mode: LsmMode
+
+    packages: ClassVar[tuple[str, ...]] = ("apparmor", "selinux-policy-default")
+    boots: ClassVar[bool] = True
+    whole_system: ClassVar[bool] = True
+    mechanism: ClassVar[str] = "lsm"
+    lacking: ClassVar[str] = "no security module"
+    single: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        return f"lsm={self.mode}"
+
+    def absence(self) -> Control:
+        """Return that there is none: Debian's kernel would start AppArmor by default."""
+        return Lsm("none")
 
 
-def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
-    """Return what loads AppArmor's profiles, and what tells which module there is."""
-    lsm = _lsm(controls)
-    if lsm is None:
-        return ()
-    asked: list[Request] = [ask.read("lsm", "/sys/kernel/security/lsm")]
-    if lsm.mode == "apparmor":
-        paths = [f"/etc/apparmor.d/{profile}" for profile in _PROFILES]
-        asked += [
-            ask.run("apparmor-load", [*_PARSER, *paths]),
-            ask.read("apparmor-enabled", "/sys/module/apparmor/parameters/enabled"),
-            ask.read("apparmor-profiles", "/sys/kernel/security/apparmor/profiles"),
-        ]
-    if lsm.mode in _ENFORCE:
-        asked += [
-            ask.read("selinux-enforce", "/sys/fs/selinux/enforce"),
-            ask.run("getenforce", ["getenforce"], expect=None),
-        ]
-    return tuple(asked)
+class LsmKeys(BaseModel):
+    """`lsm` is the major security module and its mode."""
+
+    model_config = TABLE
+
+    lsm: LsmMode | None = None
 
 
-def finish(controls: Sequence[Control]) -> tuple[Request, ...]:
-    """Return what counts denials, and what tells whether SELinux still is in its mode."""
-    lsm = _lsm(controls)
-    if lsm is None or lsm.mode == "none":
-        return ()
-    counted = ask.count("lsm-denials", "denials", auditd.LOG)
-    if lsm.mode not in _ENFORCE:
-        return (counted,)
-    return (ask.read("selinux-enforce-end", "/sys/fs/selinux/enforce"), counted)
+class LsmMechanism(Mechanism[LsmKeys]):
+    """The security module, SELinux with Debian's policy loaded and all files labelled."""
 
+    name = "lsm"
+    toml = '`lsm = "none"`, `"apparmor"`, `"permissive"`, `"enforcing"`'
+    verified_by = "the mode before and after, each service's domain"
+    keys = LsmKeys
+    phase = Phase.POLICY
+    # A system that runs has loaded AppArmor's profiles itself, the kernel says SELinux's mode
+    # without getenforce, and denials are not counted there.
+    only_in_guests = frozenset({"apparmor-load", "getenforce", "lsm-denials"})
 
-def verify(controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
-    """Check that the module is there, with its policy, in its mode.
+    def read(self, table: LsmKeys, source: TableSource) -> Iterator[Control]:
+        if table.lsm is not None:
+            ids = _ENFORCING if table.lsm == "enforcing" else ()
+            yield Lsm(table.lsm, ids=ids, place=source.place("lsm"))
 
-    Returns notes: who is confined by what, and what was denied.
+    def write(self, controls: Sequence[Control]) -> Iterator[TomlEntry]:
+        for one in of_kind(controls, Lsm):
+            yield TomlEntry(("lsm",), one.mode, (one.name,))
 
-    Raises:
-        TrialError: The kernel runs another module, or another mode, than was asked for.
-    """
-    lsm = _lsm(controls)
-    if lsm is None:
-        return ()
-    shown = answered.text(answers, "lsm")
-    if not shown:
-        raise TrialError("the guest does not say which security modules its kernel runs")
-    modules = shown.split(",")
-    wanted = _MODULE[lsm.mode]
-    if _MAJOR.intersection(modules) != ({wanted} if wanted else set()):
-        raise TrialError(
-            f"{lsm.name} did not take: the kernel runs {', '.join(modules)}",
-            hint="does another boot parameter choose the security module?",
+    def role(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
+        """Return SELinux's group and AppArmor's; that there is no module is nothing to set."""
+        found = of_kind(profile.controls, Lsm)
+        modes = [one.mode for one in found if one.mode in _ENFORCE]
+        values = {"selinux_mode": modes[-1]} if modes else {}
+        apparmor = sum(one.mode == "apparmor" for one in found)
+        groups = (
+            TaskGroup("selinux", "SELinux's mode", len(modes), values, can_refuse=True),
+            TaskGroup("apparmor", "AppArmor", apparmor, can_refuse=True),
         )
-    if lsm.mode == "none":
-        return ()
-    notes = _apparmor(answers) if lsm.mode == "apparmor" else _selinux(lsm, answers)
-    return (*notes, *_confined(lsm, answers), *_denied(lsm, controls, answers))
+        return groups, [(one.name, "it is the lack of one") for one in found if one.mode == "none"]
+
+    def boot_parameters(self, controls: Sequence[Control]) -> tuple[str, ...]:
+        """Return the words that choose the security module."""
+        lsm = _lsm(controls)
+        return () if lsm is None else _WORDS[lsm.mode]
+
+    def requests(self, controls: Sequence[Control]) -> tuple[Request, ...]:
+        """Return what loads AppArmor's profiles, and what reports which module there is."""
+        lsm = _lsm(controls)
+        if lsm is None:
+            return ()
+        asked: list[Request] = [ask.read("lsm", "/sys/kernel/security/lsm")]
+        if lsm.mode == "apparmor":
+            paths = [f"/etc/apparmor.d/{profile}" for profile in _PROFILES]
+            asked += [
+                ask.run("apparmor-load", [*_PARSER, *paths]),
+                ask.read("apparmor-enabled", "/sys/module/apparmor/parameters/enabled"),
+                ask.read("apparmor-profiles", "/sys/kernel/security/apparmor/profiles"),
+            ]
+        if lsm.mode in _ENFORCE:
+            asked += [
+                ask.read("selinux-enforce", "/sys/fs/selinux/enforce"),
+                ask.run("getenforce", ["getenforce"], expect=None),
+            ]
+        return tuple(asked)
+
+    def finish(self, controls: Sequence[Control]) -> tuple[Request, ...]:
+        """Return what counts denials, and what reports whether SELinux still is in its mode."""
+        lsm = _lsm(controls)
+        if lsm is None or lsm.mode == "none":
+            return ()
+        counted = ask.count("lsm-denials", "denials", auditd.LOG)
+        if lsm.mode not in _ENFORCE:
+            return (counted,)
+        return (ask.read("selinux-enforce-end", "/sys/fs/selinux/enforce"), counted)
+
+    def verify(self, controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
+        """Check that the module is there, with its policy, in its mode.
+
+        Returns notes: who is confined by what, and what was denied.
+
+        Raises:
+            TrialError: The kernel runs another module, or another mode, than was asked for.
+        """
+        lsm = _lsm(controls)
+        if lsm is None:
+            return ()
+        shown = replies.text(answers, "lsm")
+        if not shown:
+            raise TrialError("the guest does not say which security modules its kernel runs")
+        modules = shown.split(",")
+        wanted = _MODULE[lsm.mode]
+        if _MAJOR.intersection(modules) != ({wanted} if wanted else set()):
+            raise TrialError(
+                f"{lsm.name} did not take: the kernel runs {', '.join(modules)}",
+                hint="does another boot parameter choose the security module?",
+            )
+        if lsm.mode == "none":
+            return ()
+        notes = _apparmor(answers) if lsm.mode == "apparmor" else _selinux(lsm, answers)
+        return (*notes, *_confined(lsm, answers), *_denied(lsm, controls, answers))
 
 
 def _lsm(controls: Sequence[Control]) -> Lsm | None:
-    found = [control for control in controls if isinstance(control, Lsm)]
+    found = of_kind(controls, Lsm)
     if len(found) > 1:
         raise InputError(f"there can't be both {found[0].name} and {found[1].name}")
     return found[0] if found else None
@@ -138,14 +203,14 @@ def _lsm(controls: Sequence[Control]) -> Lsm | None:
 
 def _apparmor(answers: Sequence[Answer]) -> tuple[str, ...]:
     """Return a note of the profiles that are loaded."""
-    enabled = answered.text(answers, "apparmor-enabled")
-    profiles = (answered.text(answers, "apparmor-profiles") or "").splitlines()
+    enabled = replies.text(answers, "apparmor-enabled")
+    profiles = (replies.text(answers, "apparmor-profiles") or "").splitlines()
     if enabled != "Y" or not profiles:
         raise TrialError(
             f"lsm=apparmor did not take: enabled is {enabled}, {len(profiles)} profiles are loaded"
         )
     names = ", ".join(sorted(profiles))
-    loaded = answered.has_run(answers, "apparmor-load")
+    loaded = replies.has_run(answers, "apparmor-load")
     brought = " that Debian's packages bring" if loaded else ""
     return (f"AppArmor has the profiles{brought}: {names}",)
 
@@ -153,11 +218,11 @@ def _apparmor(answers: Sequence[Answer]) -> tuple[str, ...]:
 def _selinux(lsm: Lsm, answers: Sequence[Answer]) -> tuple[str, ...]:
     """Check SELinux's mode at the beginning and at the end."""
     number, word = _ENFORCE[lsm.mode]
-    asked = answered.has_run(answers, "getenforce")
-    said = answered.output(answers, "getenforce").strip() if asked else word
-    found = [answered.text(answers, "selinux-enforce")]
+    asked = replies.has_run(answers, "getenforce")
+    said = replies.output(answers, "getenforce").strip() if asked else word
+    found = [replies.text(answers, "selinux-enforce")]
     if find(answers, ContentAnswer, "selinux-enforce-end") is not None:
-        found.append(answered.text(answers, "selinux-enforce-end"))
+        found.append(replies.text(answers, "selinux-enforce-end"))
     if said != word or set(found) != {number}:
         shown = [one or "missing" for one in found]
         by_program = f"getenforce says {said or 'nothing'}, " if asked else ""
@@ -189,16 +254,16 @@ def _domain(context: str) -> str:
 
 
 def _denied(lsm: Lsm, controls: Sequence[Control], answers: Sequence[Answer]) -> Iterator[str]:
-    """Yield a note of what was denied, as far as the kernel's log and auditd's tell."""
-    counted = answered.counted(answers, "lsm-denials")
+    """Yield a note of what was denied, as far as the kernel's log and auditd's show."""
+    counted = replies.counted(answers, "lsm-denials")
     if counted is None:
         return
     times: Counter[str] = Counter()
     for what, number in counted.texts.items():
         times[_INODE.sub("[…]", what)] += number
     total = times.total()
-    mechanisms = {control.mechanism for control in controls}
-    if "audit" in mechanisms and "auditd" not in mechanisms:
+    audited = any(isinstance(one, AuditDaemon) for one in controls)
+    if audited and not any(one.takes_records for one in controls):
         yield "denials went to the probe, which is the audit daemon here, and were not counted"
     elif total:
         most = times.most_common(_SHOWN_DENIALS)
@@ -206,3 +271,6 @@ def _denied(lsm: Lsm, controls: Sequence[Control], answers: Sequence[Answer]) ->
         yield f"{lsm.name}: denials in the logs: {total}, most of them {shown}"
     else:
         yield f"{lsm.name}: no denials in the logs"
+
+
+SECURITY_MODULE = LsmMechanism()

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from hardcost.errors import TrialError
-from hardcost.protocol.answers import (
-    ContentAnswer,
-    CountedAnswer,
-    RanAnswer,
-    find,
-    named,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.protocol.answers import Answer
+from hardcost.protocol.answers import Answer, ContentAnswer, CountedAnswer, RanAnswer, find, named
 
 _MOST_DIGITS = 15  # of a number that is still exact as a float
 

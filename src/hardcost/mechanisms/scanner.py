@@ -19,20 +19,27 @@ another file system is mounted; name that file system itself.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
-from hardcost.controls.control import Scanner
-from hardcost.controls.mechanisms import answered
+from pydantic import BaseModel, Field, StrictBool, StrictInt
+
+from hardcost.controls.control import Control, first, of_kind
 from hardcost.errors import TrialError
-from hardcost.protocol import requests as ask
-from hardcost.protocol.answers import RanAnswer, StoppedAnswer, all_of, named
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.controls.control import Control
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
+from hardcost.mechanisms import replies
+from hardcost.mechanisms.mechanism import (
+    TABLE,
+    AbsolutePath,
+    Mechanism,
+    Phase,
+    ServiceTable,
+    TableSource,
+)
+from hardcost.protocol import ask
+from hardcost.protocol.answers import Answer, RanAnswer, StoppedAnswer, all_of, named
+from hardcost.protocol.requests import Ready, Request
+from hardcost.toml.write import TomlEntry
 
 DAEMON = "clamd"
 SERVICE = "clamonacc"
@@ -127,77 +134,149 @@ def database(signatures: int) -> dict[str, str]:
     return {name: "".join(f"{line}\n" for line in lines) for name, lines in files.items() if lines}
 
 
-def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
-    """Return what configures and starts both daemons, and tries whether they refuse a test file."""
-    control = _control(controls)
-    if control is None:
-        return ()
-    tests = [f"{path}/{_TEST}" for path in control.paths]
-    files = database(control.signatures).items()
-    return (
-        *(ask.install(f"{_DATABASE}/{name}", text) for name, text in files),
-        ask.install(_CONFIG, _configuration(control)),
-        ask.install("/run/hardcost-eicar", eicar()),
-        ask.run("scanner-prepare", ["sh", "-c", _PREPARE, "sh", *control.paths]),
-        ask.start(
-            DAEMON,
-            ["/usr/bin/env", "/usr/sbin/clamd", f"--config-file={_CONFIG}"],
-            ready=ask.Ready(unix=_SOCKET, send="PING\n", expect="PONG"),
-            context=_CONTEXT,
-        ),
-        ask.start(
-            SERVICE,
-            ["/usr/sbin/clamonacc", "--foreground", f"--config-file={_CONFIG}", "--fdpass"],
-            ready=ask.Ready(file=_LOG, contains=f"watching '{control.paths[-1]}'"),
-            context=_CONTEXT,
-        ),
-        ask.run("scanner-watched", ["sh", "-c", _WATCHED, "sh", *control.paths]),
-        *(ask.run(f"scanner-refuses {test}", ["cat", test], expect=None) for test in tests),
-        ask.run("scanner-found", ["sh", "-c", _FOUND, "sh", *tests]),
-        ask.run("scanner-cleared", ["rm", "-f", *tests]),
-    )
+_IDS = ("RHEL-09-211025",)
+"""The first two versions of the STIG require it by a vendor's name; the slides by this id."""
 
 
-def finish(controls: Sequence[Control]) -> tuple[Request, ...]:
-    """Return what stops both daemons, the one that asks the other first."""
-    if _control(controls) is None:
-        return ()
-    return (ask.stop(SERVICE), ask.stop(DAEMON))
+@dataclass(frozen=True)
+class Scanner(Control):
+    """The on-access virus scanner: ClamAV scans each file under `paths` before it is opened.
 
-
-def verify(controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
-    """Check that the test file was detected in each watched directory, and refused if it is to be.
-
-    Returns notes: how small the database is; what the scanner found or could not scan.
-
-    Raises:
-        TrialError: A test file was not detected or not refused, or a directory is not watched.
+    With `prevention`, opening waits for the verdict, and an infected file is refused; without, the
+    scan runs concurrently and is logged. `signatures` is the number of made-up ones in its
+    database.
     """
-    control = _control(controls)
-    if control is None:
-        return ()
-    _detected(control, answers)
-    said = answered.output(answers, "scanner-watched").split()
-    if len(said) != 2 or not all(map(answered.is_number, said)):  # noqa: PLR2004  (of how many)
-        raise TrialError(f"the guest does not say what the scanner watches: {said[:_SHOWN]}")
-    wanted, watched = map(int, said)
-    if watched < wanted:
-        raise TrialError(
-            f"{control.name} did not take: it watches {watched} of {wanted} directories",
-            hint="name each mounted file system by itself, and none above another",
-            console=answered.output(answers, "scanner-found"),
+
+    paths: tuple[str, ...] = ("/home", "/srv/tree")
+    prevention: bool = True
+    signatures: int = 100
+
+    packages: ClassVar[tuple[str, ...]] = ("clamav-daemon",)
+    whole_system: ClassVar[bool] = True
+    mechanism: ClassVar[str] = "scanner"
+    single: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        plain = Scanner()
+        words = ["on-access scanner"]
+        words += [f"paths={','.join(self.paths)}"] * (self.paths != plain.paths)
+        words += ["without prevention"] * (not self.prevention)
+        words += [f"signatures={self.signatures}"] * (self.signatures != plain.signatures)
+        return " ".join(words)
+
+
+class ScannerTable(ServiceTable):
+    """`scanner = true | { … }`: the on-access virus scanner.
+
+    `paths` are the directories that it scans, recursively; `prevention` refuses infected files;
+    `signatures` is the number of made-up ones in its database.
+    """
+
+    paths: Annotated[tuple[AbsolutePath, ...], Field(min_length=1)] = Scanner.paths
+    prevention: StrictBool = Scanner.prevention
+    signatures: Annotated[StrictInt, Field(ge=0, le=1_000_000)] = Scanner.signatures
+
+
+class ScannerKeys(BaseModel):
+    """`scanner` is the on-access virus scanner."""
+
+    model_config = TABLE
+
+    scanner: ScannerTable | None = None
+
+
+class ScannerMechanism(Mechanism[ScannerKeys]):
+    """ClamAV, which scans each file before it is opened."""
+
+    name = "scanner"
+    not_in_role = "the scanner and its signatures are your choice"
+    toml = "`scanner = true`, or `{ paths, prevention, signatures }`"
+    verified_by = "the EICAR test file, which has to be refused"
+    keys = ScannerKeys
+    phase = Phase.SCANNER
+
+    def read(self, table: ScannerKeys, source: TableSource) -> Iterator[Control]:
+        own = table.scanner
+        if own is not None and own.enabled:
+            paths, place = tuple(dict.fromkeys(own.paths)), source.place("scanner")
+            yield Scanner(paths, own.prevention, own.signatures, ids=_IDS, place=place)
+
+    def write(self, controls: Sequence[Control]) -> Iterator[TomlEntry]:
+        for one in of_kind(controls, Scanner):
+            yield TomlEntry(("scanner", "paths"), list(one.paths), (one.name,))
+            yield TomlEntry(("scanner", "prevention"), one.prevention, (one.name,))
+            yield TomlEntry(("scanner", "signatures"), one.signatures, (one.name,))
+
+    def requests(self, controls: Sequence[Control]) -> tuple[Request, ...]:
+        """Return what configures and starts both daemons, and tries them with a test file."""
+        control = first(controls, Scanner)
+        if control is None:
+            return ()
+        tests = [f"{path}/{_TEST}" for path in control.paths]
+        files = database(control.signatures).items()
+        return (
+            *(ask.install(f"{_DATABASE}/{name}", text) for name, text in files),
+            ask.install(_CONFIG, _configuration(control)),
+            ask.install("/run/hardcost-eicar", eicar()),
+            ask.run("scanner-prepare", ["sh", "-c", _PREPARE, "sh", *control.paths]),
+            ask.start(
+                DAEMON,
+                ["/usr/bin/env", "/usr/sbin/clamd", f"--config-file={_CONFIG}"],
+                ready=Ready(unix=_SOCKET, send="PING\n", expect="PONG"),
+                context=_CONTEXT,
+            ),
+            ask.start(
+                SERVICE,
+                ["/usr/sbin/clamonacc", "--foreground", f"--config-file={_CONFIG}", "--fdpass"],
+                ready=Ready(file=_LOG, contains=f"watching '{control.paths[-1]}'"),
+                context=_CONTEXT,
+            ),
+            ask.run("scanner-watched", ["sh", "-c", _WATCHED, "sh", *control.paths]),
+            *(ask.run(f"scanner-refuses {test}", ["cat", test], expect=None) for test in tests),
+            ask.run("scanner-found", ["sh", "-c", _FOUND, "sh", *tests]),
+            ask.run("scanner-cleared", ["rm", "-f", *tests]),
         )
-    few = f"the scanner's database has {control.signatures + 1} signatures of our own"
-    notes = [f"{few}, a real one millions: what it costs is a lower bound"]
-    if all_of(answers, StoppedAnswer):
-        notes += _ended(answers)
-    return tuple(notes)
+
+    def finish(self, controls: Sequence[Control]) -> tuple[Request, ...]:
+        """Return what stops both daemons, the one that asks the other first."""
+        if first(controls, Scanner) is None:
+            return ()
+        return (ask.stop(SERVICE), ask.stop(DAEMON))
+
+    def verify(self, controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
+        """Check that the test file was detected in each watched directory, and refused if asked.
+
+        Returns notes: how small the database is; what the scanner found or could not scan.
+
+        Raises:
+            TrialError: A test file was not detected or not refused, or a directory is not watched.
+        """
+        control = first(controls, Scanner)
+        if control is None:
+            return ()
+        _detected(control, answers)
+        said = replies.output(answers, "scanner-watched").split()
+        if len(said) != 2 or not all(map(replies.is_number, said)):  # noqa: PLR2004  (of how many)
+            raise TrialError(f"the guest does not say what the scanner watches: {said[:_SHOWN]}")
+        wanted, watched = map(int, said)
+        if watched < wanted:
+            raise TrialError(
+                f"{control.name} did not take: it watches {watched} of {wanted} directories",
+                hint="name each mounted file system by itself, and none above another",
+                console=replies.output(answers, "scanner-found"),
+            )
+        few = f"the scanner's database has {control.signatures + 1} signatures of our own"
+        notes = [f"{few}, a real one millions: what it costs is a lower bound"]
+        if all_of(answers, StoppedAnswer):
+            notes += _ended(answers)
+        return tuple(notes)
 
 
 def _detected(control: Scanner, answers: Sequence[Answer]) -> None:
     """Check that the test files were detected, and refused if they are to be."""
-    found = answered.output(answers, "scanner-found")
-    untried = answered.output(answers, "scanner-prepare").splitlines()
+    found = replies.output(answers, "scanner-found")
+    untried = replies.output(answers, "scanner-prepare").splitlines()
     for path in control.paths:
         test = f"{path}/{_TEST}"
         if f"{path} can't be written to" in untried:
@@ -244,5 +323,4 @@ def _configuration(control: Scanner) -> str:
     )
 
 
-def _control(controls: Sequence[Control]) -> Scanner | None:
-    return next((control for control in controls if isinstance(control, Scanner)), None)
+ON_ACCESS_SCANNER = ScannerMechanism()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
+
+from hardcost.model.document import Number
 
 
-class Step(BaseModel):
-    """A stretch of a trial, such as `copy`: from `begin` to `end`, in ticks since the watch.
+class WatchStep(BaseModel):
+    """A span of a trial, such as `copy`: from `begin` to `end`, in ticks since the watch.
 
     `is_measured` says whether its length is a metric's, or part of one. `operations` says how many
     requests, mails or transactions were carried out in it: None where it is no part of the load, 0
@@ -16,9 +18,9 @@ class Step(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     name: str
-    begin: float
-    end: float
-    is_measured: bool = False
+    begin: Number
+    end: Number
+    is_measured: bool = Field(default=False, serialization_alias="measured")
     operations: int | None = None
 
 
@@ -35,9 +37,9 @@ class Observed(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     instrument: str
-    unit_of_totals: str
-    totals: dict[str, float] = {}
-    times: tuple[float, ...] = ()
-    series: dict[str, tuple[float, ...]] = {}
-    steps: tuple[Step, ...] = ()
-    own_ticks: float = 0
+    unit_of_totals: str = Field(serialization_alias="unit")
+    totals: dict[str, Number] = {}
+    times: tuple[Number, ...] = ()
+    series: dict[str, tuple[Number, ...]] = {}
+    steps: tuple[WatchStep, ...] = ()
+    own_ticks: Number = 0

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from hardcost.controls.control import AuditDaemon, AuditRule, Kernel, KernelOption, Lsm
-
-if TYPE_CHECKING:
-    from hardcost.controls.control import Profile
-
-_OF_THE_BASELINE = (AuditDaemon, AuditRule, Kernel, KernelOption, Lsm)
+from hardcost.controls.control import Profile
 
 
 def compared_with(profile: Profile, *, running: bool = False) -> str:
@@ -22,17 +15,10 @@ def compared_with(profile: Profile, *, running: bool = False) -> str:
 
 
 def _said(profile: Profile) -> str:
-    parts = []
-    if any(isinstance(one, AuditDaemon) for one in profile.controls):
-        parts.append("audit on, no rules")
-    parts += [
-        one.name if one.shipped else f"{one.name}, none of the options"
-        for one in profile.controls
-        if isinstance(one, Kernel)
-    ]
-    if any(isinstance(one, Lsm) for one in profile.controls):
-        parts.append("no security module")
+    """Return the words of the controls that have some, those that the baseline has first."""
+    controls = sorted(profile.controls, key=lambda one: not one.in_baseline)
+    words = [one.baseline for one in controls]
+    parts = list(dict.fromkeys(one for one in words if one))
     if not parts:
         return "none of the controls"
-    others = any(not isinstance(one, _OF_THE_BASELINE) for one in profile.controls)
-    return ", ".join([*parts, *["none of the other controls"] * others])
+    return ", ".join([*parts, *["none of the other controls"] * (None in words)])

@@ -7,34 +7,21 @@ change, wherever it stands; two audit rules are the same if the kernel holds the
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.rule import RulesError
-from hardcost.auditrules.translate import translate
-from hardcost.controls.control import AuditDaemon, AuditRule, Kernel, comparable, needed
-from hardcost.design import anyrule
-from hardcost.design import placebos as placebo
-from hardcost.design.factorial import trials
-from hardcost.design.leave_one_out import BASELINE, LONGEST, PROFILE, steady, study_of, without
-from hardcost.design.perturbations import note
-from hardcost.design.plan import Configuration, Plan
-from hardcost.instruments.names import instrument as instrument_named
+from hardcost.controls.control import Control, Profile, comparable, needed
+from hardcost.instruments.names import instrument_named
+from hardcost.model.role import Base, Baseline, Whole, Without
+from hardcost.model.workload import Workload
+from hardcost.plan import first_rule, placebo
+from hardcost.plan.factorial import trials
+from hardcost.plan.leave_one_out import plain_name
+from hardcost.plan.perturbations import note
+from hardcost.plan.plan import Configuration, Plan
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
-
-    from hardcost.controls.control import Control, Profile
-    from hardcost.design.plan import Workload
-
-BASE = "base"
-HEAD = PROFILE
-"""The later state has the name of a bill's profile, since placebos are compared with that."""
-
-
-def without_of_base(index: int) -> str:
-    """Return the name of the configuration that lacks `base`'s control `index` (from 0)."""
-    return f"{BASE}-{without(index)}"
+ChangeState = Whole | Base
+"""A state of the profile: the later one has the role of a bill's profile."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +45,7 @@ class Changes:
 
 def changes(base: Profile, head: Profile) -> Changes:
     """Return what differs between two profiles."""
-    earlier, later = list(map(_form, base.controls)), list(map(_form, head.controls))
+    earlier, later = ([one.form for one in state.controls] for state in (base, head))
     added = _beyond(later, Counter(earlier))
     removed = _beyond(earlier, Counter(later))
     common = [
@@ -69,22 +56,22 @@ def changes(base: Profile, head: Profile) -> Changes:
         one
         for profile, own in ((head, added), (base, removed))
         for one in (profile.controls[at] for at in own)
-        if _is_fixed(one)
+        if one.in_baseline
     ]
     return Changes(
-        added=tuple(at for at in added if not _is_fixed(head.controls[at])),
-        removed=tuple(at for at in removed if not _is_fixed(base.controls[at])),
+        added=tuple(at for at in added if not head.controls[at].in_baseline),
+        removed=tuple(at for at in removed if not base.controls[at].in_baseline),
         of_baseline=bool(fixed),
         moved=common[0] != common[1],
     )
 
 
-def payer(base: Profile, head: Profile) -> str:
-    """Return the state that alone pays for having any audit rule, BASE or HEAD; "" if none does."""
-    earlier, later = (bool(anyrule.paid_for(one.controls)) for one in (base, head))
+def payer(base: Profile, head: Profile) -> ChangeState | None:
+    """Return the state that alone pays for having any audit rule; None if none does."""
+    earlier, later = (bool(first_rule.paid_for(one.controls)) for one in (base, head))
     if earlier == later:
-        return ""
-    return HEAD if later else BASE
+        return None
+    return Whole() if later else Base()
 
 
 def whole_plan(  # noqa: PLR0913  (each is a choice of its own)
@@ -101,15 +88,14 @@ def whole_plan(  # noqa: PLR0913  (each is a choice of its own)
     If one state alone has rules on the exit list, idle rules show what having any costs, in its
     company. The profiles are `alike`: what the rules of either watch exists under both.
     """
-    controls = steady(head.controls)
-    fixed = tuple(one for one in steady(base.controls) if _is_fixed(one))
-    count = placebo.affordable(controls, workloads)
+    fixed = tuple(one for one in base.controls if one.in_baseline)
+    count = placebo.affordable(head.controls, workloads)
     found = (
-        Configuration(BASELINE, comparable(fixed, base.controls)),
-        Configuration(BASE, steady(base.controls)),
-        Configuration(HEAD, controls),
+        Configuration(Baseline(), comparable(fixed, base.controls)),
+        Configuration(Base(), base.controls),
+        Configuration(Whole(), head.controls),
         *_idle(base, head),
-        *placebo.configurations(controls, count),
+        *placebo.configurations(head.controls, count),
     )
     measured = instrument_named(instrument)
     grid = trials(
@@ -120,10 +106,11 @@ def whole_plan(  # noqa: PLR0913  (each is a choice of its own)
         repetitions=repetitions,
     )
     return Plan(
-        study=f"gate-{study_of(head).removeprefix('bill-')[:LONGEST]}",
+        kind="gate",
+        name=plain_name(head),
         title=f"before: {base.name}; after: {head.name}",
         instrument=measured.name,
-        baseline=BASELINE,
+        baseline=Baseline(),
         trials=grid,
         notes=tuple(dict.fromkeys((*base.notes, *head.notes, *note(grid)))),
     )
@@ -134,8 +121,8 @@ def lines_plan(
 ) -> Plan:
     """Return the trials of each state without one of the change's lines, beside `plan`."""
     found = [
-        Configuration(name(at), _without(steady(profile.controls), at))
-        for profile, own, name in ((head, added, without), (base, removed, without_of_base))
+        Configuration(Without((at,), state), _without(profile.controls, at))
+        for profile, own, state in ((head, added, Whole()), (base, removed, Base()))
         for at in own
     ]
     return replace(
@@ -144,16 +131,16 @@ def lines_plan(
             replace(trial, configuration=one)
             for one in found
             for trial in plan.trials
-            if trial.configuration.name == HEAD
+            if trial.configuration.role == Whole()
         ),
     )
 
 
 def _idle(base: Profile, head: Profile) -> tuple[Configuration, ...]:
     which = payer(base, head)
-    if not which:
+    if which is None:
         return ()
-    return anyrule.configurations(steady((head if which == HEAD else base).controls))
+    return first_rule.configurations((head if which == Whole() else base).controls)
 
 
 def _without(controls: Sequence[Control], index: int) -> tuple[Control, ...]:
@@ -173,17 +160,3 @@ def _beyond(forms: Sequence[Hashable], known: Counter[Hashable]) -> list[int]:
         else:
             found.append(at)
     return found
-
-
-def _form(control: Control) -> Hashable:
-    """Return what makes a control the same: of an audit rule, what the kernel holds."""
-    if isinstance(control, AuditRule):
-        try:
-            return translate(control.rule)
-        except RulesError:
-            return control.name
-    return control
-
-
-def _is_fixed(control: Control) -> bool:
-    return isinstance(control, AuditDaemon | Kernel)

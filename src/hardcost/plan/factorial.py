@@ -5,20 +5,17 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from hardcost.design import placebos as placebo
-from hardcost.design.perturbations import note, of_each_trial
-from hardcost.design.plan import Plan, Trial
-from hardcost.instruments.names import instrument as instrument_named
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.design.plan import Configuration, Setup, Workload
-    from hardcost.study.model import Study
-
+from hardcost.instruments.names import instrument_named
+from hardcost.model.role import Named
+from hardcost.model.workload import Workload
+from hardcost.plan import placebo
+from hardcost.plan.perturbations import note, of_each_trial
+from hardcost.plan.plan import Configuration, Plan, Setup, Trial
+from hardcost.study.model import Study
 
 BLOCK_ROUNDS = 2
 """Rounds in a block: one in an order, one in its reverse."""
@@ -49,7 +46,7 @@ def plan(study: Study, overrides: Overrides | None = None, *, placebos: bool = F
 
     An exact instrument measures what does not move once, and the rest under as many perturbations
     as the study says, unless `overrides` sets a number. With `placebos`, what an exact one measures
-    at little expense is also measured under changes without effect (see `design.placebos`).
+    at little expense is also measured under changes without effect (see `plan.placebos`).
 
     Raises:
         InputError: There is no such instrument or workload.
@@ -60,7 +57,7 @@ def plan(study: Study, overrides: Overrides | None = None, *, placebos: bool = F
     workloads = wanted.workloads or study.workloads
     further: tuple[Configuration, ...] = ()
     if placebos and instrument.exact:
-        further = placebo.of_study(study.configurations, study.baseline, workloads)
+        further = placebo.of_study(study.configurations, Named(study.baseline), workloads)
 
     def of(some: Sequence[Configuration], by: Sequence[Workload]) -> tuple[Trial, ...]:
         return trials(
@@ -75,16 +72,16 @@ def plan(study: Study, overrides: Overrides | None = None, *, placebos: bool = F
     planned_trials = of(study.configurations, workloads)
     planned_trials += of(further, placebo.cheap(workloads))
     planned = Plan(
-        study=study.name,
+        name=study.name,
         title=study.title,
         instrument=instrument.name,
-        baseline=study.baseline,
+        baseline=Named(study.baseline),
         trials=planned_trials,
         published=study.published,
         notes=(*study.notes, *note(planned_trials)),
         timeout=study.timeout,
         successive=study.successive,
-        asked=study.asked,
+        asked=None if study.asked is None else Named(study.asked),
         about=" ".join(study.description.split()),
     )
     return planned.set_up(wanted.setup(study.setup))

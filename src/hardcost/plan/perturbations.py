@@ -12,17 +12,13 @@ of a system that has been at work.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
-from hardcost.instruments.names import instrument as instrument_named
-from hardcost.workloads.names import IsOneDraw, MeasuresPerturbed, asked
-from hardcost.workloads.names import workload as workload_named
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.design.plan import Trial
-    from hardcost.study.model import Workload
+from hardcost.instruments.names import instrument_named
+from hardcost.model.workload import Workload
+from hardcost.plan.plan import Trial
+from hardcost.workloads.names import load
 
 UNPERTURBED: Final = (0,)
 """The perturbations of a trial that nothing perturbs."""
@@ -50,12 +46,11 @@ def of_each_trial(
     measured = instrument_named(instrument)
     if not measured.exact:
         return (UNPERTURBED,) * (wanted or measured.repetitions)
-    module = workload_named(workload.name)
-    if isinstance(module, MeasuresPerturbed):
-        moves = module.moves(asked(module, dict(workload.parameters)))
-        number = (wanted or usual or USUAL) if moves else 1
+    of = load(workload)
+    if of.kind.moves is not None:
+        number = (wanted or usual or USUAL) if of.kind.moves(of.parameters) else 1
         return (tuple(range(1, number + 1)) if number > 1 else UNPERTURBED,)
-    number = wanted or ((usual or USUAL) if isinstance(module, IsOneDraw) else 1)
+    number = wanted or ((usual or USUAL) if of.kind.resolution else 1)
     return tuple((n,) for n in range(1, number + 1)) if number > 1 else (UNPERTURBED,)
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from hardcost.controls.control import SystemControl
-from hardcost.study.model import AS_USUAL, Configuration, Setup, Workload
+from hardcost.model.role import Role
+from hardcost.model.workload import Workload
+from hardcost.study.model import AS_USUAL, Configuration, Setup
 
-__all__ = ["Configuration", "Plan", "Setup", "Trial", "Workload"]
+__all__ = ["Configuration", "Plan", "Setup", "Trial"]
 
 
 @dataclass(frozen=True)
 class Trial:
     """One configuration, one workload, one seed, one execution (`repetition` counts from 0).
 
-    `perturbations` are numbers of changes that mean nothing (see `design.perturbations`), 0 for
+    `perturbations` are numbers of changes that mean nothing (see `plan.perturbations`), 0 for
     none: what moves is measured under each of them. Only a workload that knows how takes several.
     """
 
@@ -27,26 +29,38 @@ class Trial:
     setup: Setup = AS_USUAL
 
 
+PlanKind = Literal["study", "bill", "advise", "hotspots", "trace", "gate"]
+"""What a plan is for: a study, or what a verb makes of profiles."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """All trials of a run in the order in which they are shown, and what they are compared to.
 
-    `successive` names an axis: at each of its levels, the baseline's own state is the baseline.
+    `name` is the study's, or the profile's of which a plan of another `kind` is.
+    `baseline` is the role of what the others are compared with. `successive` names an axis: at each
+    of its levels, the baseline's own state is the baseline.
     `asked` is the configuration whose cost the study is about, None if it names none. `about` says
     in prose what is compared.
     """
 
-    study: str
+    name: str
     title: str
     instrument: str
-    baseline: str
+    baseline: Role
     trials: tuple[Trial, ...]
     published: str | None = None
     notes: tuple[str, ...] = ()
     timeout: int | None = None
     successive: str | None = None
-    asked: str | None = None
+    asked: Role | None = None
     about: str = ""
+    kind: PlanKind = "study"
+
+    @property
+    def study(self) -> str:
+        """Return what the run and what it finds are called after, such as `bill-cis`."""
+        return self.name if self.kind == "study" else f"{self.kind}-{self.name}"
 
     @property
     def setup(self) -> Setup:
@@ -60,7 +74,7 @@ class Plan:
         difference between two states of the same guest.
         """
         controls = (one for trial in self.trials for one in trial.configuration.controls)
-        whole = setup.init == "systemd" or any(isinstance(one, SystemControl) for one in controls)
+        whole = setup.init == "systemd" or any(one.whole_system for one in controls)
         for_all = replace(setup, whole=setup.whole or whole)
         return replace(self, trials=tuple(replace(trial, setup=for_all) for trial in self.trials))
 
@@ -68,15 +82,18 @@ class Plan:
     def configurations(self) -> tuple[Configuration, ...]:
         """Return each configuration once, in the order of its first trial."""
         return tuple(
-            {trial.configuration.name: trial.configuration for trial in self.trials}.values()
+            {trial.configuration.role: trial.configuration for trial in self.trials}.values()
         )
 
-    def baseline_of(self, configuration: Configuration) -> str:
-        """Return the name of the configuration that one is compared with."""
-        known = {one.name: one for one in self.configurations}
-        level = dict(configuration.levels).get(self.successive or "")
+    def baseline_of(self, configuration: Configuration) -> Role:
+        """Return the role of what a configuration is compared with."""
+        known = {one.role: _levels(one) for one in self.configurations}
+        level = _levels(configuration).get(self.successive or "")
         if level is None or self.baseline not in known:
             return self.baseline
-        wanted = dict(known[self.baseline].levels) | {self.successive: level}
-        same = (one.name for one in known.values() if dict(one.levels) == wanted)
-        return next(same, self.baseline)
+        wanted = known[self.baseline] | {self.successive: level}
+        return next((role for role, levels in known.items() if levels == wanted), self.baseline)
+
+
+def _levels(configuration: Configuration) -> dict[str | None, str]:
+    return {one.axis: one.level for one in configuration.levels}

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from hardcost.controls.control import AuditDaemon
-from hardcost.design.leave_one_out import BASELINE, LONGEST, steady, study_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.controls.control import Profile
-    from hardcost.design.plan import Plan, Setup, Trial
+from hardcost.controls.control import Profile
+from hardcost.mechanisms import facts
+from hardcost.model.role import Baseline, OfProfile, Role
+from hardcost.plan.leave_one_out import LONGEST, plain_name
+from hardcost.plan.plan import Plan, Setup, Trial
 
 
-def alike(profiles: Sequence[Profile]) -> tuple[Profile, ...]:
+def are_alike(profiles: Sequence[Profile]) -> tuple[Profile, ...]:
     """Return the profiles with daemons that create what any rule of any of them watches.
 
     The inode numbers are then the same under each profile, and so is the baseline if nothing else
@@ -23,27 +20,27 @@ def alike(profiles: Sequence[Profile]) -> tuple[Profile, ...]:
     """
     every = [control for profile in profiles for control in profile.controls]
     return tuple(
-        dataclasses.replace(profile, controls=steady(profile.controls, every))
+        dataclasses.replace(profile, controls=facts.steady(profile.controls, every))
         for profile in profiles
     )
 
 
-def together(
+def plan_together(
     profiles: Sequence[Profile], plans: Sequence[Plan], setup: Setup
 ) -> tuple[Plan, tuple[Plan, ...]]:
     """Return one plan of all trials and each profile's own plan, with guests set up alike.
 
-    In the plan of all, a configuration's name is `PROFILE: NAME`. Trials of the same state are
+    In the plan of all, a configuration's role is `OfProfile`. Trials of the same state are
     measured once, under whichever name.
     """
-    names = " and ".join(study_of(profile).removeprefix("bill-") for profile in profiles)
+    names = " and ".join(plain_name(profile) for profile in profiles)
     whole = dataclasses.replace(
         plans[0],
-        study=f"bill-{names.replace(' ', '-')[:LONGEST]}",
+        name=names.replace(" ", "-")[:LONGEST],
         title=" beside ".join(profile.name for profile in profiles),
-        baseline=name_in_all(profiles[0], BASELINE),
+        baseline=OfProfile(profiles[0].name, Baseline()),
         trials=tuple(
-            _renamed(trial, name_in_all(profile, trial.configuration.name))
+            _renamed(trial, OfProfile(profile.name, trial.configuration.role))
             for profile, plan in zip(profiles, plans, strict=True)
             for trial in plan.trials
         ),
@@ -59,30 +56,25 @@ def together(
     return whole, own
 
 
-def name_in_all(profile: Profile, configuration: str) -> str:
-    """Return the name of a profile's configuration in the plan of all."""
-    return f"{profile.name}: {configuration}"
-
-
 def have_one_baseline(plans: Sequence[Plan]) -> bool:
     """Say whether the baselines of all plans are the same state."""
     baselines = {
-        one.controls for plan in plans for one in plan.configurations if one.name == BASELINE
+        one.controls for plan in plans for one in plan.configurations if one.role == Baseline()
     }
     return len(baselines) == 1
 
 
 def common(profiles: Sequence[Profile]) -> tuple[str, ...]:
-    """Return the names of the controls that all profiles have, in the first one's order."""
+    """Return the names of the billed controls that all profiles have, in the first one's order."""
     others = [{one.name for one in profile.controls} for profile in profiles[1:]]
     return tuple(
         one.name
         for one in profiles[0].controls
-        if not isinstance(one, AuditDaemon) and all(one.name in names for names in others)
+        if not one.in_baseline and all(one.name in names for names in others)
     )
 
 
-def _renamed(trial: Trial, name: str) -> Trial:
+def _renamed(trial: Trial, role: Role) -> Trial:
     return dataclasses.replace(
-        trial, configuration=dataclasses.replace(trial.configuration, name=name)
+        trial, configuration=dataclasses.replace(trial.configuration, role=role)
     )

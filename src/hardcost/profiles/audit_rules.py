@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import tomli_w
 
-from hardcost.auditrules import parse
-from hardcost.auditrules.rule import Kind, RulesError
+from auditrules.model.fault import RulesError
+from auditrules.model.rule import RuleKind
+from auditrules.read import parse
 from hardcost.errors import InputError
-from hardcost.profiles.importers import scap
-from hardcost.profiles.importers.scapstream import selected
-from hardcost.profiles.written import problems_of
+from hardcost.mechanisms.audit import problems_of
+from hardcost.profiles.importers.scap.datastream import selection_of
+from hardcost.profiles.importers.scap.rules import rules_of_selected
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-_SAY_NOTHING = frozenset({Kind.BLANK, Kind.COMMENT, Kind.REPLACED})
+_SAY_NOTHING = frozenset({RuleKind.BLANK, RuleKind.COMMENT, RuleKind.REPLACED})
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ def of_scap(path: Path, wanted: str, tailoring: Path | None = None) -> Imported:
     Raises:
         InputError: As `scap.audit_rules` does; or the profile requires no audit rules.
     """
-    found = scap.of_selected(selected(path, wanted, tailoring))
+    found = rules_of_selected(selection_of(path, wanted, tailoring))
     shown = _shown(str(path))
     missing = [f"{one.rule} is not imported: {one.why}" for one in found.not_found]
     if not found.lines:

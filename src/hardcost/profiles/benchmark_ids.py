@@ -16,7 +16,7 @@ from importlib import resources
 from typing import Any
 
 from hardcost.errors import InputError
-from hardcost.profiles.importers.scapaccount import class_of
+from hardcost.profiles.importers.scap.account import class_of
 
 _FOLDER = "benchmarks"
 _PRODUCTS = ("rhel9", "ubuntu2204", "ubuntu2404")

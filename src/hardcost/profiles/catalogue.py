@@ -8,30 +8,36 @@ control (`RHEL-09-654010`), or a single `KEY=VALUE`.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from auditrules.load import watched_paths
+from auditrules.model.fault import RulesError
+from auditrules.model.location import Location
+from auditrules.model.rule import RuleSet
+from auditrules.read import parse
 from hardcost import files
-from hardcost.auditrules import parse
-from hardcost.auditrules.rule import RulesError
-from hardcost.controls import watchedpaths
-from hardcost.controls.control import Profile
-from hardcost.errors import HardcostError, InputError, Place, Problem
-from hardcost.profiles import benchmarkcontrols, scapprofile, tomlfile
-from hardcost.profiles.bykind import Controls
-from hardcost.profiles.givenup import GivenUp  # noqa: TC001  (pydantic reads it)
-from hardcost.profiles.importers import scapstream, sysctld
-from hardcost.profiles.importers.scapxml import short
-from hardcost.profiles.tomlfile import TomlFile
-from hardcost.profiles.written import ControlsTable, Resolver, problems_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hardcost.auditrules.rule import RuleSet
-    from hardcost.profiles.written import PackageRoot
+from hardcost.controls.control import Controls, Profile
+from hardcost.errors import HardcostError, InputError, Problem
+from hardcost.mechanisms.audit import controls_of, problems_of
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.profiles import benchmark_ids
+from hardcost.profiles.control_tables import ControlsTable, PackageRoot, Resolver
+from hardcost.profiles.decision_entry import GivenUp
+from hardcost.profiles.importers.scap import datastream
+from hardcost.profiles.importers.scap.profile import load_scap_profile
+from hardcost.profiles.importers.scap.xml import short
+from hardcost.profiles.importers.sysctl import (
+    is_file_of_sysctls,
+    is_folder_of_sysctls,
+    is_text_of_sysctls,
+    read_sysctls,
+    read_sysctls_text,
+)
+from hardcost.toml import read
+from hardcost.toml.read import TomlFile
 
 _FOLDER = Path(str(resources.files("hardcost.profiles"))) / "catalogue"
 _IN_STREAM = re.compile(r"(?P<file>.+\.xml):(?P<profile>[\w.-]+)")
@@ -53,12 +59,12 @@ class ProfileFile(ControlsTable):
 
 def names() -> tuple[str, ...]:
     """Return the names of the profiles in the catalogue, sorted."""
-    return tomlfile.names(_FOLDER)
+    return read.names_in(_FOLDER)
 
 
 def titles() -> dict[str, str]:
     """Return the title of each profile in the catalogue by its name."""
-    return tomlfile.titles(_FOLDER)
+    return read.titles_in(_FOLDER)
 
 
 def is_there(text: str) -> bool:
@@ -70,7 +76,7 @@ def is_there(text: str) -> bool:
         return True  # loading says what is wrong
     inside = _IN_STREAM.fullmatch(text)
     setting = "=" in text and "." in text
-    return setting or inside is not None or benchmarkcontrols.is_name(text)
+    return setting or inside is not None or benchmark_ids.is_name(text)
 
 
 def holds_no_rules(path: Path) -> bool:
@@ -142,7 +148,7 @@ def load_with_given_up(
 def _load(name_or_path: str, package_root: PackageRoot | None, above: tuple[str, ...]) -> Profile:
     """Return a profile; `above` are the profiles being read that led to this one."""
     if name_or_path in above:
-        raise InputError(f"the profile {name_or_path} includes itself", place=Place(above[-1]))
+        raise InputError(f"the profile {name_or_path} includes itself", place=Location(above[-1]))
     if name_or_path in names():
         path = _FOLDER / f"{name_or_path}.toml"
         return _read_toml(path, name_or_path, package_root, above)[0]
@@ -175,20 +181,20 @@ def _without_file(text: str) -> Profile:
     """
     inside = _IN_STREAM.fullmatch(text)
     if inside is not None:
-        return scapprofile.load(Path(inside["file"]), inside["profile"])
-    if benchmarkcontrols.is_name(text):
+        return load_scap_profile(Path(inside["file"]), inside["profile"])
+    if benchmark_ids.is_name(text):
         return _benchmark_control(text)
     if "=" in text:
         return _one_setting(text)
     raise InputError(
         f"there is no profile '{text}', and no such file or folder",
-        hint=tomlfile.meant(text, names(), "profiles"),
+        hint=read.meant(text, names(), "profiles"),
     )
 
 
 def _needs_profile(path: Path) -> InputError:
     """Return the error for a datastream without the name of one of its profiles."""
-    known = [short(name) for name, _ in scapstream.profiles(path)]
+    known = [short(name) for name, _ in datastream.profiles(path)]
     return InputError(
         f"{path} is a SCAP datastream with {len(known)} profiles",
         hint=f"name one of them, such as {path}:{known[0]}; there are {', '.join(known)}"
@@ -199,13 +205,10 @@ def _needs_profile(path: Path) -> InputError:
 
 def _benchmark_control(text: str) -> Profile:
     """Return the profile of what a benchmark's control requires."""
-    found = benchmarkcontrols.required(text)
+    found = benchmark_ids.required(text)
     file = TomlFile(text, {"title": found.title, "source": found.source, **found.tables}, {})
     profile = _of_toml(file, Path(), text, lambda other: _load(other, None, (text,)), None)[0]
-    named = tuple(
-        replace(one, ids=found.ids, severity=found.severity) if hasattr(one, "ids") else one
-        for one in profile.controls
-    )
+    named = tuple(replace(one, ids=found.ids, severity=found.severity) for one in profile.controls)
     return replace(profile, controls=named, notes=(*found.notes, *profile.notes))
 
 
@@ -216,13 +219,13 @@ def of_text(data: bytes, name: str, package_root: PackageRoot | None = None) -> 
         InputError: It is invalid; all mistakes are reported, each with its location.
     """
     text = data.decode(errors="replace")
-    if sysctld.is_text_of_sysctls(text):
-        found = sysctld.read_text(text, name)
+    if is_text_of_sysctls(text):
+        found = read_sysctls_text(text, name)
         return Profile(name, f"the sysctls in {name}", name, found.sysctls, found.notes)
     lines = (line.strip() for line in text.splitlines())
     first = next((line for line in lines if line and not line.startswith("#")), "")
     if _KEY.match(first):
-        file = tomlfile.parse(data, name)
+        file = read.parse(data, name)
         return _of_toml(
             file, Path(), name, lambda other: _load(other, package_root, ()), package_root
         )[0]
@@ -241,19 +244,19 @@ def _one_setting(text: str) -> Profile:
             f"'{text}' is not a sysctl: its key has no dot, and no profile has that name",
             hint=f"for a parameter of the kernel's command line use --boot {text}",
         )
-    sysctl = sysctld.assignment(text)
+    sysctl = Sysctl.of(text)
     return Profile(sysctl.name, sysctl.name, "", (sysctl,))
 
 
 def _holds_sysctls(path: Path) -> bool:
     if path.is_dir():
-        return sysctld.is_folder_of_sysctls(path)
-    return path.is_file() and sysctld.is_file_of_sysctls(path)
+        return is_folder_of_sysctls(path)
+    return path.is_file() and is_file_of_sysctls(path)
 
 
 def _read_sysctls(path: Path, name: str, *, leave_out_faulty: bool = False) -> Profile:
     """Return the profile of a file or folder of sysctls."""
-    found = sysctld.read([path], leave_out_faulty=leave_out_faulty)
+    found = read_sysctls([path], leave_out_faulty=leave_out_faulty)
     return Profile(name, f"the sysctls in {name}", name, found.sysctls, found.notes)
 
 
@@ -271,8 +274,8 @@ def _of_rules(audit: RuleSet, name: str) -> Profile:
         name=name,
         title=f"the audit rules in {name}",
         source=name,
-        controls=Controls(audit=audit).listed(),
-        notes=(*audit.notes, *watchedpaths.notes(audit.rules)),
+        controls=Controls(controls_of(audit)).listed(),
+        notes=(*audit.notes, *watched_paths.notes(audit.rules)),
     )
 
 
@@ -281,8 +284,8 @@ def _read_toml(
 ) -> tuple[Profile, tuple[GivenUp, ...]]:
     """Return the profile of a TOML file, and what it gives up; the catalogue's have bare names."""
     own = path.parent == _FOLDER
-    content = files.content(path, "the profile", tomlfile.LARGEST)
-    file = tomlfile.parse(content, path.name if own else name)
+    content = files.content(path, "the profile", read.LARGEST)
+    file = read.parse(content, path.name if own else name)
 
     def load_profile(other: str) -> Profile:
         return _load(other, package_root, (*above, name))
@@ -301,7 +304,7 @@ def _of_toml(  # noqa: PLR0913
 ) -> tuple[Profile, tuple[GivenUp, ...]]:
     """Return the profile of TOML's values, and what it gives up; `own` are the catalogue's."""
     problems: list[Problem] = []
-    found = tomlfile.validated(file, ProfileFile, problems)
+    found = read.validated(file, ProfileFile, problems)
     resolver = Resolver(
         file=file,
         folder=folder,
@@ -312,7 +315,7 @@ def _of_toml(  # noqa: PLR0913
     )
     taken = resolver.controls(found.model) if found is not None else Controls()
     if not problems and not taken.listed():
-        problems.append(Problem("the profile has no controls", Place(file.name)))
+        problems.append(Problem("the profile has no controls", Location(file.name)))
     if problems or found is None:
         raise InputError.of(tuple(problems))
     profile = Profile(

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules import parse
-from hardcost.auditrules.cost import histogram
-from hardcost.auditrules.cost.constants import Constants
-from hardcost.auditrules.loading import load_rules
-from hardcost.auditrules.optimize.byclass import class_numbers
-from hardcost.auditrules.optimize.optimise import Options, optimise
-from hardcost.auditrules.optimize.output import rule_text
-from hardcost.auditrules.rule import Place
-from hardcost.controls.control import AuditDaemon, AuditRule
+from auditrules.auditctl.translate import Target
+from auditrules.cost import histogram
+from auditrules.cost.constants import Constants
+from auditrules.load.load import load_rules
+from auditrules.model.kernel_rule import KernelRule
+from auditrules.model.location import Location
+from auditrules.optimize.lines import Candidate
+from auditrules.optimize.optimize import Optimised, OptimizeOptions, optimise
+from auditrules.optimize.output import rule_text
+from auditrules.optimize.permissions import class_numbers
+from auditrules.read import parse
+from hardcost.controls.control import Control, Profile, of_kind
+from hardcost.mechanisms.audit import AuditRule, is_tolerant
 from hardcost.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.optimize.lines import Line
-    from hardcost.auditrules.optimize.optimise import Optimised
-    from hardcost.auditrules.translate import Target
-    from hardcost.controls.control import Control, Profile
 
 SCANNERS = (
     "a scanner that looks for the benchmark's own lines does not find them; --no-equivalents leaves"
@@ -57,12 +52,18 @@ def with_cheaper_rules(
     It is the profile itself where no such rules are found, or where rules do not load as they are.
     Rules name users whom only the guest knows as they did. `tell` is called with each step.
     """
-    rules = [one for one in profile.controls if isinstance(one, AuditRule)]
-    tolerant = any(isinstance(one, AuditDaemon) and one.tolerant for one in profile.controls)
+    rules = of_kind(profile.controls, AuditRule)
     found = load_rules([one.rule for one in rules], target, profile.name)
-    if not rules or tolerant or found.failing or len(found.rules) != len(rules):
+    if (
+        not rules
+        or is_tolerant(profile.controls)
+        or found.failing
+        or len(found.rules) != len(rules)
+    ):
         return Equivalent(profile)
-    made = optimise(found.rules, Constants.of_debian(), histogram.general(), Options(), tell)
+    made = optimise(
+        found.rules, Constants.of_debian(), histogram.general(), OptimizeOptions(), tell
+    )
     if not made.saves or not made.proof.equal:
         return Equivalent(profile)
     if [rule.source and rule.source.text for rule in made.original] != [r.rule.text for r in rules]:
@@ -97,7 +98,7 @@ def _written(
 
 
 def _line(
-    line: Line, made: Optimised, originals: Sequence[AuditRule]
+    line: Candidate, made: Optimised, originals: Sequence[AuditRule]
 ) -> tuple[AuditRule, tuple[Control, ...]]:
     stands_for = tuple(originals[number] for number in line.origins)
     rules = [made.original[number] for number in line.origins]
@@ -107,8 +108,8 @@ def _line(
     text = rule_text(plain, class_numbers(plain, rules, b32=made.options.b32))
     place = stands_for[0].rule.place if stands_for else None
     ids = tuple(dict.fromkeys(name for one in stands_for for name in one.ids))
-    (read,) = parse.read_lines([(text, place or Place("rewritten", 1))]).rules
-    return AuditRule(read, ids), stands_for
+    (read,) = parse.read_lines([(text, place or Location("rewritten", 1))]).rules
+    return AuditRule(read, ids=ids), stands_for
 
 
 def _reads_back(

@@ -1,25 +1,21 @@
 """A decision: the controls of a profile that are kept, and those that are given up, with costs.
 
 Its file is a profile, so that every verb takes it for what is kept. The controls that are given up
-follow as tables `[[given_up]]`, which say what each would have cost (`givenup.py`).
+follow as tables `[[given_up]]`, which say what each would have cost (`profiles/decision_entry.py`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import tomli_w
 
+from hardcost.controls.control import Profile
 from hardcost.errors import InputError
-from hardcost.profiles import catalogue, profiletoml
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.controls.control import Profile
-    from hardcost.profiles.givenup import GivenUp
-    from hardcost.profiles.written import PackageRoot
+from hardcost.profiles import catalogue, toml_text
+from hardcost.profiles.control_tables import PackageRoot
+from hardcost.profiles.decision_entry import GivenUp
 
 
 @dataclass(frozen=True)
@@ -30,7 +26,7 @@ class Decision:
     given_up: tuple[GivenUp, ...]
 
 
-def read(path: Path, package_root: PackageRoot | None = None) -> Decision:
+def read_decision(path: Path, package_root: PackageRoot | None = None) -> Decision:
     """Return the decision in a file; one without `[[given_up]]` is a profile that keeps everything.
 
     Raises:
@@ -44,12 +40,12 @@ def read(path: Path, package_root: PackageRoot | None = None) -> Decision:
     return Decision(*catalogue.load_with_given_up(str(path), package_root))
 
 
-def text(decision: Decision) -> str:
-    """Return a decision as a file that `read` reads.
+def decision_text(decision: Decision) -> str:
+    """Return a decision as a file that `read_decision` reads.
 
     Raises:
         InputError: A control can't be written so that it is read back as it is.
     """
-    tables = profiletoml.tables(decision.kept)
+    tables = toml_text.tables(decision.kept)
     given_up = [one.model_dump(mode="json") for one in decision.given_up]
     return tomli_w.dumps(tables | ({"given_up": given_up} if given_up else {}))

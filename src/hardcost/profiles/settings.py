@@ -1,35 +1,37 @@
-"""Settings given on the command line, as a profile or added to one."""
+"""Single settings, as a profile or added to one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 
-from hardcost.controls.control import BootParameter, Lsm, Profile
-from hardcost.errors import InputError, Problem
-from hardcost.profiles.bykind import Controls, of_profile, together
-from hardcost.profiles.importers import sysctld
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.controls.control import LsmMode
+from hardcost.controls.control import Controls, Profile, of_profile, together
+from hardcost.errors import InputError, Problem, RequestProblem
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.lsm import Lsm, LsmMode
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.model.request import CheckedRequest
 
 _NAMED = 3
 """Most settings that a title names."""
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(CheckedRequest):
     """Sysctls, boot parameters and a security module, as the user typed them."""
 
     sysctls: tuple[str, ...] = ()
     boots: tuple[str, ...] = ()
     lsm: LsmMode | None = None
 
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The names of the fields that hold any."""
+        return tuple(one.name for one in fields(self) if getattr(self, one.name))
+
     def __bool__(self) -> bool:
         """Say whether there are any."""
-        return bool(self.sysctls or self.boots or self.lsm)
+        return bool(self.given)
 
     def controls(self) -> Controls:
         """Return the settings as controls.
@@ -41,21 +43,21 @@ class Settings:
         sysctls, boots = [], []
         for text in self.sysctls:
             try:
-                sysctls.append(sysctld.assignment(text))
+                sysctls.append(Sysctl.of(text))
             except InputError as error:
-                problems += (_of("--sysctl", one.message, one.hint) for one in error.problems)
+                problems += (_of("sysctls", one.message, one.hint) for one in error.problems)
         for text in self.boots:
             boot = BootParameter(text)
             try:
                 _ = boot.word
             except ValueError as error:
-                problems.append(_of("--boot", str(error), "repeat --boot for each word"))
+                problems.append(_of("boots", str(error), "repeat `boots` for each word"))
             else:
                 boots.append(boot)
         if problems:
             raise InputError.of(tuple(problems))
         system = (Lsm(self.lsm),) if self.lsm else ()
-        return together([Controls(sysctls=tuple(sysctls), boots=tuple(boots), system=system)])
+        return together([Controls((*sysctls, *boots, *system))])
 
 
 def profile_of(settings: Settings) -> Profile:
@@ -92,5 +94,5 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
-def _of(option: str, message: str, hint: str | None) -> Problem:
-    return Problem(f"{option}: {message}", None, hint)
+def _of(field: str, message: str, hint: str | None) -> Problem:
+    return RequestProblem(f"`{field}`: {message}", None, hint)

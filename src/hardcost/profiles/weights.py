@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import fnmatch
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from hardcost import files
-from hardcost.errors import InputError
-from hardcost.profiles import tomlfile
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from hardcost.controls.control import Control
-    from hardcost.errors import Problem
+from hardcost.controls.control import Control
+from hardcost.errors import InputError, Problem
+from hardcost.toml.read import LARGEST, parse
 
 SEVERITIES: Mapping[str, float] = MappingProxyType({"high": 10.0, "medium": 5.0, "low": 2.0})
 """What severities are worth: one of high severity as much as two of medium, or five of low."""
@@ -52,25 +47,20 @@ class Weights:
         return exact[-1] if exact else (alike[-1] if alike else None)
 
 
-def severity(control: Control) -> str:
-    """Return the severity that benchmarks give to a control; "" if none does."""
-    return str(getattr(control, "severity", ""))  # only some kinds of controls have one
-
-
-def value(control: Control, weights: Weights | None = None) -> float:
+def value_of(control: Control, weights: Weights | None = None) -> float:
     """Return what keeping a control is worth: 0 or more, infinite if it has to be kept."""
     own = None if weights is None else weights.find(control)
-    return SEVERITIES.get(severity(control), UNKNOWN) if own is None else own
+    return SEVERITIES.get(control.severity, UNKNOWN) if own is None else own
 
 
-def read(path: Path, controls: Sequence[Control]) -> Weights:
+def read_weights(path: Path, controls: Sequence[Control]) -> Weights:
     """Return the weights in a file, whose keys are texts, ids or patterns of `controls`.
 
     Raises:
         InputError: The file is not TOML, a weight is no number from 0 to `MOST` or `inf`, or a key
             names none of the controls; all mistakes are reported, each with its line.
     """
-    file = tomlfile.parse(files.content(path, "the weights", tomlfile.LARGEST), str(path))
+    file = parse(files.content(path, "the weights", LARGEST), str(path))
     problems: list[Problem] = []
     found: dict[str, float] = {}
     for key, weight in file.data.items():

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hardcost.errors import TrialError
-from hardcost.protocol import answers as protocol
-from hardcost.protocol.answers import EndAnswer, ErrorAnswer, HelloAnswer, ReadyAnswer
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.protocol.answers import Answer
+from hardcost.protocol.answers import (
+    Answer,
+    EndAnswer,
+    ErrorAnswer,
+    HelloAnswer,
+    ReadyAnswer,
+    read_answer,
+)
 
 PROTOCOL = 1
 
@@ -36,7 +37,7 @@ def of(written: bytes) -> tuple[Answer, ...]:
     """
     answers: list[Answer] = []
     for line in written.splitlines():
-        answer = protocol.read(line)
+        answer = read_answer(line)
         match answer:
             case ReadyAnswer():
                 continue

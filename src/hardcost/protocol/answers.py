@@ -1,32 +1,30 @@
 """Answers of the probe: a type for each, and how they are found among others.
 
-A guest's answers are hostile until they are one of these: `read` refuses what isn't, and names the
-field. What a text in an answer says is up to whoever reads the text.
+A guest's answers are hostile until they are one of these: `read_answer` refuses what isn't, and
+names the field. What a text in an answer says is up to whoever reads the text.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+from collections.abc import Iterable
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from hardcost.errors import TrialError
-from hardcost.protocol.types import I32, U32, U64, ClockName, Part
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from hardcost.protocol.types import I32, U32, U64, ClockName, MessagePart
 
 _SHOWN = 80  # characters of a line that can't be read which an error repeats
 _Row = tuple[U64, ...]
 
 
-class ReadyAnswer(Part):
+class ReadyAnswer(MessagePart):
     """The guest stands still now, for a snapshot to be taken."""
 
     event: Literal["ready"] = "ready"
 
 
-class HelloAnswer(Part):
+class HelloAnswer(MessagePart):
     """The first line of each session.
 
     `gap` are the ticks of the time-stamp counter from before the stop to after it; None where there
@@ -40,7 +38,7 @@ class HelloAnswer(Part):
     gap: U64 | None
 
 
-class MadeAnswer(Part):
+class MadeAnswer(MessagePart):
     """`Make` is done: how many were missing, and the inode number of each path."""
 
     event: Literal["made"] = "made"
@@ -49,7 +47,7 @@ class MadeAnswer(Part):
     inodes: dict[str, U64]
 
 
-class InstalledAnswer(Part):
+class InstalledAnswer(MessagePart):
     """`Install` is done."""
 
     event: Literal["installed"] = "installed"
@@ -57,7 +55,7 @@ class InstalledAnswer(Part):
     bytes: U64
 
 
-class WrittenAnswer(Part):
+class WrittenAnswer(MessagePart):
     """`Write` is done: what stood there and stands there now; None where that can't be read."""
 
     event: Literal["written"] = "written"
@@ -66,7 +64,7 @@ class WrittenAnswer(Part):
     after: str | None
 
 
-class AuditAnswer(Part):
+class AuditAnswer(MessagePart):
     """`Audit` is done: auditctl's exit status and words, and the rules that the kernel holds.
 
     `exit` is None if a signal ended it.
@@ -79,7 +77,7 @@ class AuditAnswer(Part):
     loaded: U64
 
 
-class ClockAnswer(Part):
+class ClockAnswer(MessagePart):
     """The first answer to `Calls`: what windows with nothing in them take."""
 
     event: Literal["clock"] = "clock"
@@ -87,8 +85,8 @@ class ClockAnswer(Part):
     overhead: Annotated[_Row, Field(min_length=1)]
 
 
-class AuditCounts(Part):
-    """Audit records of one process tree in one stretch of time.
+class AuditCounts(MessagePart):
+    """Audit records of one process tree in one span of time.
 
     `records` are SYSCALL records, `by_key` those that bear a key; `lost` those that the kernel
     dropped, whoever caused them.
@@ -99,13 +97,13 @@ class AuditCounts(Part):
     by_key: dict[str, U64]
 
 
-class Named(Part):
-    """An answer that goes by the name of its request."""
+class NamedAnswer(MessagePart):
+    """An answer that has the name of its request."""
 
     name: str
 
 
-class CallCounters(Part):
+class CallCounters(MessagePart):
     """What a processor counted of a call in so many `windows`, by event.
 
     It did so in a process that was not timed, and in all that this started. `enabled` are the
@@ -123,7 +121,7 @@ class CallCounters(Part):
         return 0 < self.enabled == self.running
 
 
-class CallAnswer(Named):
+class CallAnswer(NamedAnswer):
     """A measured call: the ticks of each window, the clock's overhead included.
 
     `companions` are the nanoseconds that each copy beside it ran meanwhile, by its processor.
@@ -141,7 +139,7 @@ class CallAnswer(Named):
     counters: CallCounters | None = None
 
 
-class CountersAnswer(Part):
+class CountersAnswer(MessagePart):
     """`Counters` is done: `refused` is the kernel's error number; None where it counts them."""
 
     event: Literal["counters"] = "counters"
@@ -149,7 +147,7 @@ class CountersAnswer(Part):
     refused: I32 | None
 
 
-class Ended(Part):
+class Ended(MessagePart):
     """How a program ended, and what it printed, up to 64 KiB of each.
 
     `status` is None where a `signal` ended it; `user` and `system` are microseconds of processor
@@ -185,7 +183,7 @@ class CommandAnswer(Ended):
     period: U64
 
 
-class RanAnswer(Named, Ended):
+class RanAnswer(NamedAnswer, Ended):
     """A program that was run to its end; `ticks` is None where it was not measured.
 
     It ran from `begin` to `end`, in ticks since the watch; None without one.
@@ -197,7 +195,7 @@ class RanAnswer(Named, Ended):
     end: U64 | None
 
 
-class StartedAnswer(Named):
+class StartedAnswer(NamedAnswer):
     """A service that answers, after `attempts`; `context` is the security label of its process."""
 
     event: Literal["started"] = "started"
@@ -209,7 +207,7 @@ class StartedAnswer(Named):
     end: U64 | None
 
 
-class StoppedAnswer(Named):
+class StoppedAnswer(NamedAnswer):
     """A service that was stopped; `forced`: it stayed, and had to be killed."""
 
     event: Literal["stopped"] = "stopped"
@@ -219,7 +217,7 @@ class StoppedAnswer(Named):
     logs: dict[str, str]
 
 
-class MountedAnswer(Part):
+class MountedAnswer(MessagePart):
     """`Mount` is done: the options that the kernel shows."""
 
     event: Literal["mounted"] = "mounted"
@@ -227,7 +225,7 @@ class MountedAnswer(Part):
     options: tuple[str, ...]
 
 
-class ContentAnswer(Named):
+class ContentAnswer(NamedAnswer):
     """The end of a file; `text` is None if there is no such file."""
 
     event: Literal["content"] = "content"
@@ -236,7 +234,7 @@ class ContentAnswer(Named):
     bytes: U64 | None
 
 
-class CountedAnswer(Named):
+class CountedAnswer(NamedAnswer):
     """`Count` is done: numbers by what they say, and how often each text was there."""
 
     event: Literal["counted"] = "counted"
@@ -244,32 +242,32 @@ class CountedAnswer(Named):
     texts: dict[str, U64]
 
 
-class AwaitedAnswer(Named):
+class AwaitedAnswer(NamedAnswer):
     """`Await` is done: it is so."""
 
     event: Literal["awaited"] = "awaited"
 
 
-class DroppedAnswer(Part):
+class DroppedAnswer(MessagePart):
     """`DropCaches` is done."""
 
     event: Literal["dropped"] = "dropped"
 
 
-class PerturbedAnswer(Part):
+class PerturbedAnswer(MessagePart):
     """`Perturb` is done: what comes next is measured under that perturbation."""
 
     event: Literal["perturbed"] = "perturbed"
     number: U32
 
 
-class WatchingAnswer(Part):
+class WatchingAnswer(MessagePart):
     """`Watch` is done."""
 
     event: Literal["watching"] = "watching"
 
 
-class CpuSeen(Part):
+class CpuSeen(MessagePart):
     """What the processes of each name had of the processor, in nanoseconds, in all and by row.
 
     `split` of it is of processes that ended, and known for those of a row together alone.
@@ -285,7 +283,7 @@ class CpuSeen(Part):
     exact: bool
 
 
-class AuditSeen(Part):
+class AuditSeen(MessagePart):
     """What became of the kernel's queue of audit records, in all and by row."""
 
     lost: U64
@@ -294,14 +292,14 @@ class AuditSeen(Part):
     backlog_series: _Row
 
 
-class AvcSeen(Part):
+class AvcSeen(MessagePart):
     """The statistics of SELinux's cache of decisions, in all and by row."""
 
     totals: dict[str, U64]
     series: dict[str, _Row]
 
 
-class WatchedAnswer(Part):
+class WatchedAnswer(MessagePart):
     """What a watch saw. `times` are the ends of its rows, in ticks; `own` is in nanoseconds.
 
     A part is None where it was not asked for, or the machine has no such thing.
@@ -328,7 +326,7 @@ class WatchedAnswer(Part):
         return self.own * self.rate
 
 
-class ErrorAnswer(Part):
+class ErrorAnswer(MessagePart):
     """A request failed, and none after it is tried: why, and the ends of logs by name."""
 
     event: Literal["error"] = "error"
@@ -337,7 +335,7 @@ class ErrorAnswer(Part):
     logs: dict[str, str]
 
 
-class EndAnswer(Part):
+class EndAnswer(MessagePart):
     """The last line of each session."""
 
     event: Literal["end"] = "end"
@@ -372,11 +370,11 @@ Answer = Annotated[
 """Any of them."""
 
 _ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
-_A = TypeVar("_A", bound=Part)
-_N = TypeVar("_N", bound=Named)
+_A = TypeVar("_A", bound=MessagePart)
+_N = TypeVar("_N", bound=NamedAnswer)
 
 
-def read(line: bytes) -> Answer:
+def read_answer(line: bytes) -> Answer:
     """Return the answer that a line of the probe's is.
 
     Raises:
@@ -388,11 +386,11 @@ def read(line: bytes) -> Answer:
         first = error.errors(include_url=False)[0]
         where = first["loc"]
     if not where:
-        raise TrialError(f"the machine answered what is no answer: {line[:_SHOWN]!r}")
+        raise TrialError(f"the machine wrote an invalid answer: {line[:_SHOWN]!r}")
     event, *field = where
     if not field:
         raise TrialError(
-            f"the machine's answer '{event}' is no JSON object of ours: {first['msg']}"
+            f"the machine's answer '{event}' is not a JSON object of the protocol: {first['msg']}"
         )
     place = ".".join(map(str, field))[:_SHOWN]
     raise TrialError(

@@ -1,4 +1,4 @@
-"""Requests to the probe: a type for each, and functions that make them.
+"""Requests to the probe: a type for each.
 
 The probe reads them one JSON object a line (`crates/probe/src/protocol/`). A job's JSON is part of
 a trial's identity: a field that is added has to be left out where it says nothing new.
@@ -6,15 +6,11 @@ a trial's identity: a field that is added has to be left out where it says nothi
 
 from __future__ import annotations
 
-import base64
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field
 
 from hardcost.protocol.types import I32, U16, U32, U64, ClockName, Sent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 USER = 1000
 """The ordinary user's id, and its login id, in every guest.
@@ -30,7 +26,7 @@ _Paths = tuple[str, ...]
 
 
 class _Request(Sent):
-    """One request, which its field `do` tells from the others."""
+    """One request; its field `do` says which."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it as the JSON object that is sent."""
@@ -91,7 +87,7 @@ class CallPlan(Sent):
     apart: U32
 
 
-class Calls(_Request):
+class MeasureCalls(_Request):
     """Measure system calls, in this order, within `limit` seconds in all if it is given.
 
     So many `copies` of each make it at the same time, each on a processor of its own; one of them
@@ -132,7 +128,7 @@ class Command(_Request):
     limit: _Seconds | None = None
 
 
-class Run(_Request):
+class RunProgram(_Request):
     """Run a program to its end; `run` says what the fields mean."""
 
     do: Literal["run"] = "run"
@@ -150,7 +146,7 @@ class Run(_Request):
 
 
 class Ready(Sent):
-    """How to tell that a service answers: exactly one of `tcp`, `unix`, `file` and `run`.
+    """How to find out that a service answers: exactly one of `tcp`, `unix`, `file` and `run`.
 
     Connect to a port of 127.0.0.1 or a socket, `send` a text or nothing, and read until the one to
     `expect` comes; a file that has to be there, and may have to contain a text; or a program that
@@ -170,7 +166,7 @@ class Ready(Sent):
     contains: str | None = None
 
 
-class Start(_Request):
+class StartService(_Request):
     """Start a service and wait until it answers; `start` says what the fields mean."""
 
     do: Literal["start"] = "start"
@@ -205,7 +201,7 @@ class Mount(_Request):
 
 
 class Read(_Request):
-    """Tell the end of a file."""
+    """Report the end of a file."""
 
     do: Literal["read"] = "read"
     name: str
@@ -217,7 +213,7 @@ LogKind = Literal["audit", "denials", "messages"]
 """What is counted in a log: of auditd, by a security module, of syslog."""
 
 
-class Count(_Request):
+class CountLog(_Request):
     """Count what the log of a daemon holds."""
 
     do: Literal["count"] = "count"
@@ -269,7 +265,7 @@ class Unwatch(_Request):
     do: Literal["unwatch"] = "unwatch"
 
 
-class Unit(_Request):
+class SystemdUnit(_Request):
     """Have a unit of systemd run, with `files` (base64 by path) as its own, or have it stopped.
 
     The probe does not know it: the keeper of a machine that runs already does it.
@@ -286,15 +282,15 @@ _OfProbe = (
     | Install
     | Write
     | Audit
-    | Calls
+    | MeasureCalls
     | Counters
     | Command
-    | Run
-    | Start
+    | RunProgram
+    | StartService
     | Stop
     | Mount
     | Read
-    | Count
+    | CountLog
     | Await
     | DropCaches
     | Perturb
@@ -308,145 +304,5 @@ ProbeRequest = Annotated[_OfProbe, Field(discriminator="do")]
 PROBE_REQUESTS = frozenset(str(one.model_fields["do"].default) for one in get_args(_OfProbe))
 """Their names."""
 
-Request = Annotated[_OfProbe | Unit, Field(discriminator="do")]
+Request = Annotated[_OfProbe | SystemdUnit, Field(discriminator="do")]
 """Any of all."""
-
-
-def make(directories: Sequence[str] = (), files: Sequence[str] = ()) -> Make:
-    """Return the request to create what is missing; the answer is `MadeAnswer`."""
-    return Make(directories=tuple(directories), files=tuple(files))
-
-
-def install(
-    path: str, content: str | bytes, mode: int = 0o644, owner: str = "root", group: str = "root"
-) -> Install:
-    """Return the request to write a file."""
-    raw = content.encode() if isinstance(content, str) else content
-    text = base64.b64encode(raw).decode()
-    if (owner, group) == ("root", "root"):
-        return Install(path=path, mode=mode, base64=text)
-    return Install(path=path, mode=mode, base64=text, owner=owner, group=group)
-
-
-def run(  # noqa: PLR0913  (each is a property of a process)
-    name: str,
-    argv: Sequence[str],
-    *,
-    clock: ClockName | None = None,
-    user: str = "root",
-    login: int | None = None,
-    context: str | None = None,
-    environment: Mapping[str, str] | None = None,
-    folder: str = "/",
-    stdin: str = "",
-    expect: int | None = 0,
-    limit_seconds: float = 60,
-) -> Run:
-    """Return the request to run a program to its end; the answer is `RanAnswer`.
-
-    With a `clock` it is measured. `user` is a name of the guest's /etc/passwd, whose groups it
-    gets; `login` a login id for audit; `context` an SELinux context, set where SELinux is on.
-    Another exit status than `expect` fails the job (None: any will do), as does a program that
-    takes more than `limit_seconds` of the guest's time.
-    """
-    return Run(
-        name=name,
-        argv=tuple(argv),
-        clock=clock,
-        user=user,
-        login=login,
-        context=context,
-        environment=dict(environment or {}),
-        folder=folder,
-        stdin=stdin,
-        expect=expect,
-        limit=limit_seconds,
-    )
-
-
-def start(  # noqa: PLR0913  (each is a property of a service)
-    name: str,
-    argv: Sequence[str],
-    *,
-    ready: Ready,
-    user: str = "root",
-    context: str | None = None,
-    environment: Mapping[str, str] | None = None,
-    folder: str = "/",
-    logs: Sequence[str] = (),
-    pid_file: str | None = None,
-    limit_seconds: float = 60,
-) -> Start:
-    """Return the request to start a service and wait until it answers: with `StartedAnswer`.
-
-    `ready` is tried over and over until `limit_seconds` of the guest's time have passed; then, and
-    where the service ends before, the job fails with the reason and the end of each of `logs`; what
-    the service prints goes to `/run/hardcost/NAME.log`, which is always among them.
-
-    A service stays in the foreground, or writes the number of its process to `pid_file`. From then
-    on the probe looks before and after each request whether it lives: one that died fails the job.
-    """
-    return Start(
-        name=name,
-        argv=tuple(argv),
-        ready=ready,
-        user=user,
-        context=context,
-        environment=dict(environment or {}),
-        folder=folder,
-        logs=tuple(logs),
-        pid_file=pid_file,
-        limit=limit_seconds,
-    )
-
-
-def stop(
-    name: str, *, argv: Sequence[str] = (), signal: int = 15, limit_seconds: float = 30
-) -> Stop:
-    """Return the request to stop a service, by a program `argv` or else by `signal`.
-
-    `StoppedAnswer` says how it ended, whether it had to be killed, and the end of each log.
-    """
-    return Stop(name=name, argv=tuple(argv), signal=signal, limit=limit_seconds)
-
-
-def mount(path: str, options: Sequence[str]) -> Mount:
-    """Return the request to mount a directory on itself with `options`, such as `noexec`.
-
-    `MountedAnswer` has the options that the kernel then shows.
-    """
-    return Mount(path=path, options=tuple(options))
-
-
-def unit(name: str, *, running: bool, files: Mapping[str, str]) -> Unit:
-    """Return the request for a unit that runs, with texts as `files`, or is stopped."""
-    coded = {path: base64.b64encode(text.encode()).decode() for path, text in files.items()}
-    return Unit(name=name, active=running, files=coded)
-
-
-def read(name: str, path: str, tail: int = 4096) -> Read:
-    """Return the request for the last `tail` bytes of a file; the answer is `ContentAnswer`."""
-    return Read(name=name, path=path, tail=tail)
-
-
-def count(name: str, of: LogKind, path: str) -> Count:
-    """Return the request to count what the log at `path` and its older files hold.
-
-    `CountedAnswer` has it. Of auditd's log, `audit` counts records, and the events of each key
-    between the messages `hardcost-begin` and `hardcost-end`; `denials` counts a security module's,
-    in the kernel's log too. `messages` counts the audit records in a log of syslog.
-    """
-    return Count(name=name, of=of, path=path)
-
-
-def until(name: str, ready: Ready, limit_seconds: float = 60) -> Await:
-    """Return the request to wait until `ready` is so; the answer is `AwaitedAnswer`.
-
-    The job fails where that takes more than `limit_seconds` of the guest's time.
-    """
-    return Await(name=name, until=ready, limit=limit_seconds)
-
-
-def watch(what: Sequence[What], period_ns: int = 10_000_000) -> Watch:
-    """Return the request to begin watching; a row is taken every `period_ns` until `Unwatch`."""
-    return Watch(what=tuple(what), period=period_ns)

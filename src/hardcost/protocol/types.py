@@ -1,4 +1,4 @@
-"""What requests and answers are made of: frozen, strict, with no field that nobody knows."""
+"""Base types of requests and answers: frozen, strict, without unknown fields."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ ClockName = Literal["tsc", "monotonic"]
 """The time-stamp counter, in ticks, or the system's monotonic clock, in nanoseconds."""
 
 
-class Part(BaseModel):
+class MessagePart(BaseModel):
     """A part of a request or an answer."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
 
-class Sent(Part):
+class Sent(MessagePart):
     """What is sent to the probe; `LEFT_OUT` names the fields that are not sent where None."""
 
     LEFT_OUT: ClassVar[frozenset[str]] = frozenset()

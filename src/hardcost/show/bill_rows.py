@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
-from hardcost.analysis.weighing import Weighing, weighing, with_average
-from hardcost.report.text import decimals, number, rounded, visible
-from hardcost.units import count, is_rate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from hardcost.analysis.finding import Bill, Item, Sum, Total
+from hardcost.analysis.bill.weights import Weighing, control_order, weighing, with_average
+from hardcost.model.finding.bill import Item, Itemised, Sum, Total
+from hardcost.model.workload import MetricId
+from hardcost.show.text import decimals, number, rounded
+from hardcost.units import count, visible
 
 _ZERO = Decimal(0)
 
@@ -26,7 +23,7 @@ FEW = 3
 
 
 @dataclass(frozen=True)
-class Entry:
+class BillRow:
     """One control of a bill: `number` counts from 1 in the order of the bill.
 
     `unshown` says that the numbers do not show its cost. `place` is its location and its names in
@@ -38,12 +35,12 @@ class Entry:
     control: str
     place: str
     fired: int | None
-    items: Mapping[str, Item]
+    items: Mapping[MetricId, Item]
     unshown: bool = False
 
 
 @dataclass(frozen=True)
-class Account:
+class MetricFigures:
     """A bill's figures for one metric, all with `digits` decimals.
 
     `items` maps control to cost; their sum, `fixed`, `rest` and `interaction` make `cost`, which is
@@ -53,7 +50,7 @@ class Account:
     not distinguishable.
     """
 
-    metric: str
+    metric: MetricId
     unit: str
     digits: int
     baseline: Decimal
@@ -71,7 +68,7 @@ class Account:
         """Return the profile's cost."""
         return self.with_profile - self.baseline
 
-    def of(self, entries: Iterable[Entry]) -> Decimal:
+    def of(self, entries: Iterable[BillRow]) -> Decimal:
         """Return the sum of the costs of `entries`."""
         return sum((self.items.get(entry.control, _ZERO) for entry in entries), _ZERO)
 
@@ -83,12 +80,12 @@ class Ledger:
     `weighed` says what the order is by. If that is the average call, its account comes first.
     """
 
-    entries: tuple[Entry, ...]
-    accounts: tuple[Account, ...]
+    entries: tuple[BillRow, ...]
+    accounts: tuple[MetricFigures, ...]
     weighed: Weighing
 
     @property
-    def leading(self) -> Account | None:
+    def leading(self) -> MetricFigures | None:
         """The metric that the order is by; None of a bill without metrics."""
         named = (one for one in self.accounts if one.metric == self.weighed.leading)
         return next(named, None)
@@ -99,11 +96,11 @@ class Ledger:
         return any(account.least for account in self.accounts)
 
 
-def ledger(bill: Bill) -> Ledger:
+def ledger(bill: Itemised) -> Ledger:
     """Return the figures of `bill` as shown."""
     order, weighed = control_order(bill), weighing(bill)
     bill = with_average(bill, weighed)
-    items: dict[str, dict[str, Item]] = {control: {} for control in order}
+    items: dict[str, dict[MetricId, Item]] = {control: {} for control in order}
     for item in bill.items:
         items[item.control][item.metric] = item
     entries = tuple(
@@ -126,42 +123,20 @@ def ledger(bill: Bill) -> Ledger:
     return Ledger(entries, accounts, weighed)
 
 
-def control_order(bill: Bill) -> dict[str, int]:
-    """Return each control's place in the bill, from 0: the largest first.
-
-    The size of a control is its cost on what leads the bill: the average call, a call, or a
-    program. Ties go to the largest share of any metric, then to the profile's order.
-    """
-    weighed = weighing(bill)
-    costs: dict[str, dict[str, float]] = {}
-    shares: dict[str, float] = {}
-    for item in bill.items:
-        cost = -item.cost if is_rate(item.unit) else item.cost
-        if math.isfinite(cost):
-            costs.setdefault(item.control, {})[item.metric] = cost
-        share = item.share if math.isfinite(item.share) else 0.0
-        shares[item.control] = max(share, shares.get(item.control, share))
-    for control in bill.controls:
-        shares.setdefault(control, 0.0)
-    sizes = {control: weighed.mean(costs.get(control, {})) for control in shares}
-    ordered = sorted(shares, key=lambda control: (-sizes[control], -shares[control]))
-    return {control: nth for nth, control in enumerate(ordered)}
-
-
-def _by_metric(sums: tuple[Sum, ...]) -> dict[str, float]:
+def _by_metric(sums: tuple[Sum, ...]) -> dict[MetricId, float]:
     return {remainder.metric: remainder.cost for remainder in sums}
 
 
 def called(ids: Iterable[str]) -> Iterator[str]:
-    """Return a control's names in benchmarks, without the requirements behind them."""
+    """Return a control's names in benchmarks, without the requirements that follow them."""
     return (one for one in ids if not one.startswith(_REQUIREMENT))
 
 
-def _entry(nth: int, control: str, items: Mapping[str, Item], *, unshown: bool) -> Entry:
+def _entry(nth: int, control: str, items: Mapping[MetricId, Item], *, unshown: bool) -> BillRow:
     fired = [item.fired for item in items.values() if item.fired is not None]
-    place = next((item.place for item in items.values() if item.place), "")
+    place = next((str(item.place) for item in items.values() if item.place), "")
     ids = next((item.ids for item in items.values()), ())
-    return Entry(
+    return BillRow(
         nth,
         control,
         " ".join(filter(None, (place, *called(ids)))),
@@ -173,7 +148,7 @@ def _entry(nth: int, control: str, items: Mapping[str, Item], *, unshown: bool) 
 
 def _account(
     total: Total, items: Mapping[str, Item], rest: float, interaction: float, fixed: float
-) -> Account:
+) -> MetricFigures:
     costs = {c: item.cost if math.isfinite(item.cost) else 0.0 for c, item in items.items()}
     digits = decimals(
         (total.baseline, total.with_profile, *costs.values(), rest, interaction, fixed)
@@ -194,7 +169,7 @@ def _account(
             f"The bill does not add up on {visible(total.metric)}: "
             f"its parts miss the total by {number(missed, digits)}."
         )
-    return Account(
+    return MetricFigures(
         total.metric,
         str(total.unit),
         digits,
@@ -215,7 +190,7 @@ def others(amount: int) -> str:
     return count(amount, "other") + " together"
 
 
-def bill_size(bill: Bill, *, searched: bool = False) -> str:
+def bill_size(bill: Itemised, *, searched: bool = False) -> str:
     """Return the number of controls on a bill, in words; of one by search, that of its culprits."""
     itemised = {item.control for item in bill.items}
     if not searched:

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from decimal import ROUND_HALF_EVEN, Decimal
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MISSING = "n/a"
 """Shown for a number that is infinite or not a number."""
@@ -34,23 +31,7 @@ _WHOLE = 1e-9
 
 _SIGNIFICANT = 4
 _ONE_DECIMAL_BELOW = 1e6
-_MOST_DECIMALS = 9
-
-
-def visible(text: str) -> str:
-    r"""Return `text` with every invisible character written as an escape, such as `\x1b`.
-
-    Besides control characters these are direction marks, zero-width and unassigned characters, and
-    every space but the plain one: none can act on a terminal or hide in a page. A byte that is not
-    UTF-8, read as a surrogate, is written as the byte.
-    """
-    return "".join(char if char.isprintable() else _escape(char) for char in text)
-
-
-def _escape(char: str) -> str:
-    if "\udc80" <= char <= "\udcff":
-        return f"\\x{ord(char) & 0xFF:02x}"
-    return char.encode("unicode_escape", "surrogatepass").decode("ascii")
+_MOST_DECIMALS = 9  # however small a number is
 
 
 def plain(text: str) -> str:
@@ -66,7 +47,7 @@ def shorten(text: str, most: int) -> str:
 def phrases(text: str) -> list[str]:
     """Return the words of `text`, an option and its value as one: `-F auid>=1000` stays together.
 
-    Joined by spaces they are `text` again.
+    Comparison by spaces they are `text` again.
     """
     parts: list[str] = []
     for word in text.split(" "):
@@ -158,9 +139,3 @@ def interval(value: float, low: float, high: float, digits: int = 0) -> str:
     if rounded(value - low, digits) == rounded(high - value, digits):
         return f"{shown} ±{number(high - value, digits)}"
     return f"{shown} ({below}{TO}{above})"
-
-
-def listed(names: Iterable[str]) -> str:
-    """Return names as a list in prose: `a`, `a and b`, `a, b and c`."""
-    *before, last = names
-    return f"{', '.join(before)} and {last}" if before else last

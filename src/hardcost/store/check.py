@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 from hardcost.errors import InputError, StoreError
 from hardcost.store import database, rows
 from hardcost.store.record import of_row
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-State = Literal["as written", "unchecked", "damaged"]
+RowState = Literal["as written", "unchecked", "damaged"]
 """What its digest says of a row; unchecked: an older hardcost wrote it, without one."""
 
 _MEASURED_AGAIN = "its trial is measured again when it is needed"
@@ -36,21 +34,21 @@ class CheckedRun:
     """A run: the state of its row, which holds its result, and how many trials are in which."""
 
     name: str
-    state: State
+    state: RowState
     trials: int = 0
     unchecked: int = 0
     damaged: int = 0
 
 
 @dataclass(frozen=True)
-class Checked:
+class StoreCheck:
     """A store's runs, the oldest first, and all that is damaged."""
 
     runs: tuple[CheckedRun, ...]
     damaged: tuple[Damage, ...]
 
 
-def checked(path: Path, names: Sequence[str], advance: Callable[[], None]) -> Checked:
+def checked(path: Path, names: Sequence[str], advance: Callable[[], None]) -> StoreCheck:
     """Check a store and all its runs, or those whose names begin with one of `names`.
 
     `advance` is called for each trial that was looked at.
@@ -61,7 +59,7 @@ def checked(path: Path, names: Sequence[str], advance: Callable[[], None]) -> Ch
     """
     damaged: list[Damage] = []
     found: dict[str, CheckedRun] = {}
-    with database.translated(path), contextlib.closing(database.readable(path)) as connection:
+    with database.reading(path) as connection:
         with _as_damage(path, damaged):
             faults = _faults(connection)
             damaged += [Damage(f"the file {path}: {one}", database.RECOVER) for one in faults]
@@ -74,7 +72,7 @@ def checked(path: Path, names: Sequence[str], advance: Callable[[], None]) -> Ch
                 )
         with _as_damage(path, damaged):
             _trials(connection, path, found, damaged, advance, everything=not names)
-    return Checked(tuple(found.values()), tuple(damaged))
+    return StoreCheck(tuple(found.values()), tuple(damaged))
 
 
 def size(path: Path) -> int:
@@ -84,7 +82,7 @@ def size(path: Path) -> int:
         InputError: There is no store.
         StoreError: It can't be read, or is no store.
     """
-    with database.translated(path), contextlib.closing(database.readable(path)) as connection:
+    with database.reading(path) as connection:
         try:
             (found,) = connection.execute("SELECT count(*) FROM records").fetchone()
         except sqlite3.Error:
@@ -110,7 +108,7 @@ def _runs(
         if names and not name.startswith(tuple(names)):
             continue
         why = row.damage()
-        state: State = "damaged" if why else "unchecked" if row.is_unchecked else "as written"
+        state: RowState = "damaged" if why else "unchecked" if row.is_unchecked else "as written"
         found[name] = CheckedRun(name, state)
         if why is not None:
             gone = _REMOVED.format(path, "runs", row.number)

@@ -9,14 +9,12 @@ import hashlib
 import os
 import sqlite3
 import struct
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from hardcost.errors import FULL_DISK, InputError, StoreError
 from hardcost.files import check_own, own_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 APPLICATION_ID: Final = 0x68636F73
 """What the file's header says in `PRAGMA application_id`: "hcos"."""
@@ -101,7 +99,11 @@ def writable(path: Path) -> sqlite3.Connection:
     path = _real(path)
     with _alone_in(path.parent):
         known = _recognised(path)
-        connection = _set_up(sqlite3.connect(path, isolation_level=None, timeout=_WAIT_SECONDS))
+        # In a notebook a call measures in another thread than it began in, one after the other.
+        opened = sqlite3.connect(
+            path, isolation_level=None, timeout=_WAIT_SECONDS, check_same_thread=False
+        )
+        connection = _set_up(opened)
         try:
             # First, since later writes may stay in the journal for a long time.
             if known is None:
@@ -114,6 +116,18 @@ def writable(path: Path) -> sqlite3.Connection:
             connection.close()
             raise
     return connection
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open the store at `path` to read it, and close it.
+
+    Raises:
+        InputError: There is no such file, or it is empty.
+        StoreError: It can't be read, or is not a store.
+    """
+    with translated(path), contextlib.closing(readable(path)) as connection:
+        yield connection
 
 
 def readable(path: Path) -> sqlite3.Connection:

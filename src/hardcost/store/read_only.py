@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
+import sqlite3
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hardcost.store import database, rows
-from hardcost.store.runname import is_name
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from hardcost.store.rows import RunRow
+from hardcost.store.rows import RunRow
+from hardcost.store.run_name import is_name
 
 
 @dataclass(frozen=True)
@@ -65,7 +59,7 @@ def names(path: Path) -> tuple[str, ...]:
     """
     if not path.exists():
         return ()
-    with _opened(path) as connection:
+    with database.reading(path) as connection:
         found = connection.execute("SELECT name FROM runs ORDER BY started DESC, rowid DESC")
         return tuple(name for (name,) in found if is_name(name))
 
@@ -80,7 +74,7 @@ def runs(path: Path) -> Outline:
         return Outline()
     lost: list[str] = []
     damaged: list[str] = []
-    with _opened(path) as connection:
+    with database.reading(path) as connection:
         trials = _trials(connection, path, damaged)
         found = []
         for row in rows.runs(connection, "ORDER BY started DESC, rowid DESC"):
@@ -124,14 +118,3 @@ def _listed(row: RunRow, trials: _Trials) -> Listed:
         None if row.finding is None else str(row.finding),
         row.is_unchecked or trials.unchecked,
     )
-
-
-@contextlib.contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open the store `path` to read it, and close it.
-
-    Raises:
-        StoreError: It can't be read, or is not a store.
-    """
-    with database.translated(path), contextlib.closing(database.readable(path)) as connection:
-        yield connection

@@ -3,47 +3,48 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-from hardcost.instruments import traces, windows
-from hardcost.instruments.observed import Observed
+from hardcost.instruments import traces
 from hardcost.instruments.traces import Trace
-from hardcost.instruments.windows import Profile
-from hardcost.workloads.measured import Measured
-
-if TYPE_CHECKING:
-    from hardcost.store.rows import RecordRow
+from hardcost.model import call_tree
+from hardcost.model.call_tree import CallTree
+from hardcost.model.document import Located
+from hardcost.model.observation import Observed
+from hardcost.model.role import Role
+from hardcost.model.workload import Workload
+from hardcost.store.rows import RecordRow
+from hardcost.workloads.metric import MetricSamples
 
 
 class Record(BaseModel):
     """One finished trial: its identity is the hash of everything that defines it.
 
     `start_seconds` is the host time before the guest's first instruction, `host_seconds` the total.
-    `observed` is what the recorders saw, `profile` which functions executed how much and `traces`
+    `observed` is what the recorders saw, `calls` which functions executed how much and `traces`
     which process ran when, where that was watched. `surroundings` is what went on beside it on a
-    machine that others use too, `source` the text of lines that were counted, by `FILE:LINE`.
+    machine that others use too, `source` the text of lines that were counted.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, populate_by_name=True, serialize_by_alias=True)
 
     identity: str
-    configuration: str
-    workload: str
+    role: Role = Field(alias="configuration")
+    workload: Workload
     instrument: str
     seed: int
     repetition: int
-    measured: tuple[Measured, ...]
+    measured: tuple[MetricSamples, ...]
     environment: dict[str, str]
     notes: tuple[str, ...] = ()
     start_seconds: float
     host_seconds: float
     observed: tuple[Observed, ...] = ()
-    profile: Profile | None = None
+    calls: CallTree | None = Field(None, alias="profile")
     traces: tuple[Trace, ...] = ()
     surroundings: dict[str, float] = {}
-    source: dict[str, str] = {}
+    source: dict[Located, str] = {}
 
 
 _LARGEST = 1e18
@@ -83,8 +84,8 @@ def check(record: Record, identity: str) -> None:
         _check_numbers(metric.metric, (metric.lost, *(metric.fired or {}).values()))
     _check_numbers("its time", (record.start_seconds, record.host_seconds))
     _check_numbers("what went on beside it", tuple(record.surroundings.values()))
-    if record.profile is not None:
-        windows.check(record.profile)
+    if record.calls is not None:
+        call_tree.check(record.calls)
     for trace in record.traces:
         traces.check(trace)
     for observed in record.observed:

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hardcost.errors import InputError
 from hardcost.files import remove_own
 from hardcost.store import database, rows
-from hardcost.store.runname import is_name
-from hardcost.store.storeplace import report_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+from hardcost.store.location import report_of
+from hardcost.store.run_name import is_name
 
 _SHRINK_SECONDS = 1  # to wait for others before the file keeps its size
 _SIZE = "SELECT count(*), ifnull(sum(length(CAST(body AS BLOB))), 0) FROM records WHERE run = ?"
@@ -53,6 +50,20 @@ class Removal:
     shrunk: bool = True
 
 
+def chosen(
+    path: Path, names: Sequence[str], before_time: datetime | None
+) -> tuple[tuple[Chosen, ...], tuple[str, ...]]:
+    """Return the runs to remove, by name or by age, and those whose age is not known.
+
+    Raises:
+        InputError: There is no store; a name names no run or several.
+        StoreError: The store can't be read, or is none.
+    """
+    if before_time is None:
+        return named(path, names), ()
+    return before(path, before_time)
+
+
 def named(path: Path, names: Sequence[str]) -> tuple[Chosen, ...]:
     """Return the runs that names name: whole, by a beginning that no other run has, or `last`.
 
@@ -60,7 +71,7 @@ def named(path: Path, names: Sequence[str]) -> tuple[Chosen, ...]:
         InputError: There is no store; a name names no run or several.
         StoreError: The store can't be read, or is none.
     """
-    with _reading(path) as connection:
+    with database.reading(path) as connection:
         every = _runs(connection)
         found: dict[str, rows.RunRow] = {}
         for name in names:
@@ -85,7 +96,7 @@ def before(path: Path, moment: datetime) -> tuple[tuple[Chosen, ...], tuple[str,
     """
     old: list[Chosen] = []
     unknown: list[str] = []
-    with _reading(path) as connection:
+    with database.reading(path) as connection:
         for row in _runs(connection):
             started = None if row.damage() else _moment(str(row.started))
             if started is None:
@@ -122,12 +133,6 @@ def remove(path: Path, chosen: Sequence[Chosen]) -> Removal:
             done.shrunk = not _is_written(connection, owners) and _shrunk(connection)
             done.freed += max(0, size - database.size(path))
     return done
-
-
-@contextlib.contextmanager
-def _reading(path: Path) -> Iterator[sqlite3.Connection]:
-    with database.translated(path), contextlib.closing(database.readable(path)) as connection:
-        yield connection
 
 
 def _runs(connection: sqlite3.Connection) -> list[rows.RunRow]:

@@ -8,15 +8,12 @@ work it out again.
 from __future__ import annotations
 
 import hashlib
+import sqlite3
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hardcost.store.runname import is_name
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterator
-    from pathlib import Path
+from hardcost.store.run_name import is_name
 
 UNCHECKED = "unchecked"
 """What rows have instead of a digest that were written before there were any."""
@@ -150,7 +147,7 @@ def faults(connection: sqlite3.Connection, table: str, path: Path) -> tuple[str,
 
 
 @dataclass(frozen=True)
-class Keys:
+class RowKeys:
     """What is looked up in a record without parsing it, as a profile is long."""
 
     workload: object
@@ -160,12 +157,12 @@ class Keys:
 
 def outlines(
     connection: sqlite3.Connection, rest: str = "", *values: object
-) -> Iterator[tuple[RecordRow, Keys]]:
+) -> Iterator[tuple[RecordRow, RowKeys]]:
     """Yield records, as `records` does, with some of their keys."""
     for number, run, identity, body, digest, *keys in connection.execute(
         f"{_OUTLINES} {rest}", values
     ):
-        yield RecordRow(number, run, identity, body, digest), Keys(*keys)
+        yield RecordRow(number, run, identity, body, digest), RowKeys(*keys)
 
 
 def durations(connection: sqlite3.Connection, last: int) -> tuple[tuple[str, str, float], ...]:

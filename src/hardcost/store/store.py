@@ -5,27 +5,24 @@ Every row is compared with its digest where it is read. A damaged row is never u
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from hardcost.errors import InputError, StoreError
-from hardcost.store import database, rows, runname
-from hardcost.store.record import of_row
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from types import TracebackType
-
-    from hardcost.store.record import Record
-    from hardcost.store.rows import RecordRow, RunRow
+from hardcost.model.workload import Workload, workload_of
+from hardcost.store import database, rows, run_name
+from hardcost.store.record import Record, of_row
+from hardcost.store.rows import RecordRow, RunRow
 
 _LAST_TRIALS = 500  # used to estimate the time of others
 
 
 @dataclass(frozen=True)
-class Run:
+class StoredRun:
     """One execution of a study; times are UTC, as ISO 8601; `finished` is None until it is.
 
     `unchecked`: it was written before digests were kept.
@@ -77,15 +74,15 @@ class Store:
             self._owners.close()
             self._owners = None
 
-    def start(self, name: str, plan: str, study: str, *, fresh: bool) -> Run:
+    def start(self, name: str, plan: str, study: str, *, fresh: bool) -> StoredRun:
         """Enter a new run, locked against other processes while this store is open.
 
         Raises:
             ValueError: Its name can't be a run's.
         """
-        if not runname.is_name(name):
+        if not run_name.is_name(name):
             raise ValueError(f"a run named {name!r}")
-        run = Run(name, plan, study, fresh, _now(), None)
+        run = StoredRun(name, plan, study, fresh, _now(), None)
         with database.translated(self.path):
             self._take(name)
             self._connection.execute(
@@ -95,7 +92,7 @@ class Store:
             )
         return run
 
-    def save(self, run: Run, record: Record) -> None:
+    def save(self, run: StoredRun, record: Record) -> None:
         """Keep a trial; it is on disk when this returns."""
         with database.translated(self.path):
             self._connection.execute("BEGIN IMMEDIATE")  # for the number
@@ -116,7 +113,7 @@ class Store:
                     self._connection.execute("ROLLBACK")
                 raise
 
-    def finish(self, run: Run, finding: str) -> None:
+    def finish(self, run: StoredRun, finding: str) -> None:
         """Record that a run is complete, and what it found.
 
         One that was begun before digests were kept stays unchecked.
@@ -131,7 +128,7 @@ class Store:
         if changed.rowcount != 1:
             raise StoreError(f"the run {run.name} is not in {self.path} any more", hint=rows.SEE)
 
-    def record(self, identity: str, run: Run | None = None) -> Record | None:
+    def record(self, identity: str, run: StoredRun | None = None) -> Record | None:
         """Return the newest record of a trial; if `run` is given, only of that run.
 
         A damaged record is ignored and joins `damaged`.
@@ -155,7 +152,7 @@ class Store:
         self.unchecked += row.is_unchecked
         return found
 
-    def runs(self) -> tuple[Run, ...]:
+    def runs(self) -> tuple[StoredRun, ...]:
         """Return all runs that are as they were written, the newest first; others join `lost`."""
         self.lost.clear()
         found = []
@@ -167,10 +164,11 @@ class Store:
                 else:
                     self.lost.append(row.said(self.path, damage))
             self.lost += rows.faults(self._connection, "runs", self.path)
+        # The number decides between runs that began within a second.
         found.sort(key=lambda one: (one[1].started, one[0]), reverse=True)
         return tuple(run for _, run in found)
 
-    def unfinished(self, plan: str) -> Run | None:
+    def unfinished(self, plan: str) -> StoredRun | None:
         """Return the newest interrupted run of `plan`, locked against other processes.
 
         Raises:
@@ -199,7 +197,7 @@ class Store:
                 " store what is already measured",
             )
 
-    def finding(self, name: str) -> tuple[Run, str]:
+    def finding(self, name: str) -> tuple[StoredRun, str]:
         """Return a finished run and what it found; `name` may be a unique prefix, or `last`.
 
         Raises:
@@ -209,6 +207,7 @@ class Store:
         runs = self.runs()
         done = [run for run in runs if run.finished is not None]
         fits = done[:1] if name == "last" else [run for run in runs if run.name.startswith(name)]
+        # A whole name counts, though names of other runs begin with it.
         exact = [run for run in fits if run.name == name] or fits
         if not exact and self.lost:
             raise StoreError(
@@ -247,20 +246,21 @@ class Store:
                     yield str(row.run), found
             self.damaged += rows.faults(self._connection, "records", self.path)
 
-    def durations(self) -> tuple[tuple[str, str, float], ...]:
+    def durations(self) -> tuple[tuple[Workload, str, float], ...]:
         """Return workload, instrument and seconds of host time of the last trials, newest last."""
         with database.translated(self.path):
-            return rows.durations(self._connection, _LAST_TRIALS)
+            found = rows.durations(self._connection, _LAST_TRIALS)
+        return tuple((workload_of(name), instrument, time) for name, instrument, time in found)
 
 
-def _run(row: RunRow) -> Run:
+def _run(row: RunRow) -> StoredRun:
     """Return the run of a row that is not damaged."""
     finished = None if row.finished is None else str(row.finished)
     texts = (str(row.name), str(row.plan), str(row.study))
-    return Run(*texts, bool(row.fresh), str(row.started), finished, row.is_unchecked)
+    return StoredRun(*texts, bool(row.fresh), str(row.started), finished, row.is_unchecked)
 
 
-def _seal(run: Run, finding: str | None = None) -> str:
+def _seal(run: StoredRun, finding: str | None = None) -> str:
     """Return the digest of a run's row."""
     about = (run.name, run.plan, run.study, int(run.fresh), run.started, run.finished)
     return rows.seal("run", *about, finding)

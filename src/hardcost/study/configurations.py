@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules import parse
-from hardcost.profiles.bykind import Controls, together
-from hardcost.study.model import Configuration
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.profiles.written import Resolver
-    from hardcost.study.model import AxisTable, StudyFile
+from hardcost.controls.control import Controls, together
+from hardcost.mechanisms.audit import controls_of, rules_of
+from hardcost.model.role import AxisLevel, Named
+from hardcost.profiles.control_tables import Resolver
+from hardcost.study.model import AxisTable, Configuration, StudyFile
+from hardcost.toml.read import meant
 
 LARGEST_GRID = 10_000
 """Most configurations of a grid; more are taken for a mistake."""
@@ -33,11 +31,9 @@ _NAMELESS = "base"
 
 @dataclass(frozen=True)
 class _Level:
-    """One level of an axis: its part of a configuration's name ("" where left out)."""
+    """One level of an axis, with its controls."""
 
-    axis: str
-    level: str
-    shown: str
+    level: AxisLevel
     controls: Controls
 
 
@@ -50,7 +46,7 @@ def configurations(
     for index, table in enumerate(written.configuration):
         controls = resolver.controls(table, "configuration", index)
         notes.extend(controls.notes)
-        found.append(Configuration(table.name, controls.listed()))
+        found.append(Configuration(Named(table.name), controls.listed()))
     base = resolver.controls(written.base, "base")
     axes: list[list[_Level]] = []
     if message := _too_large(written.axis):
@@ -93,11 +89,10 @@ def _too_large(axes: Sequence[AxisTable]) -> str | None:
 
 def _point(base: Controls, levels: Sequence[_Level]) -> Configuration:
     """Return the configuration at one point of the grid."""
-    name = " ".join(level.shown for level in levels if level.shown) or _NAMELESS
-    controls = together([base, *(level.controls for level in levels)])
-    return Configuration(
-        name, controls.listed(), tuple((level.axis, level.level) for level in levels)
-    )
+    names = tuple(one.level for one in levels)
+    name = " ".join(one.text for one in names if one.text) or _NAMELESS
+    controls = together([base, *(one.controls for one in levels)])
+    return Configuration(Named(name, names), controls.listed())
 
 
 def _levels(axis: AxisTable, resolver: Resolver, index: int) -> list[_Level]:
@@ -105,8 +100,8 @@ def _levels(axis: AxisTable, resolver: Resolver, index: int) -> list[_Level]:
     at = ("axis", index)
     _check(axis, resolver, *at)
     if axis.switch:
-        on = _Level(axis.name, _ON, axis.name, _controls(axis, None, resolver, *at))
-        return [_Level(axis.name, _OFF, "", Controls()), on]
+        on = _Level(AxisLevel(axis.name, _ON, axis.name), _controls(axis, None, resolver, *at))
+        return [_Level(AxisLevel(axis.name, _OFF, ""), Controls()), on]
     if axis.levels:
         found = [_named_level(axis, level, resolver, *at) for level in axis.levels]
     else:
@@ -118,13 +113,13 @@ def _named_level(axis: AxisTable, level: str, resolver: Resolver, *at: str | int
     """Return a level with a table of its own, added to what the axis has at every level."""
     own = resolver.controls(axis.levels[level], *at, "levels", level)
     controls = together([_controls(axis, level, resolver, *at), own])
-    return _Level(axis.name, level, _shown(axis, level), controls)
+    return _Level(_level(axis, level), controls)
 
 
 def _plain_level(axis: AxisTable, value: int | str, resolver: Resolver, *at: str | int) -> _Level:
     """Return a level that is only a value."""
     controls = _controls(axis, value, resolver, *at)
-    return _Level(axis.name, str(value), _shown(axis, value), controls)
+    return _Level(_level(axis, value), controls)
 
 
 def _accumulated(levels: Sequence[_Level]) -> list[_Level]:
@@ -138,10 +133,10 @@ def _accumulated(levels: Sequence[_Level]) -> list[_Level]:
     ]
 
 
-def _shown(axis: AxisTable, level: int | str) -> str:
-    """Return a level's part of a configuration's name: nothing for the default."""
+def _level(axis: AxisTable, level: int | str) -> AxisLevel:
+    """Return a level, of which a configuration's name shows nothing where it is the default."""
     at_default = axis.default is not None and str(axis.default) == str(level)
-    return "" if at_default else f"{axis.name}={level}"
+    return AxisLevel(axis.name, str(level), "" if at_default else f"{axis.name}={level}")
 
 
 def _controls(
@@ -169,8 +164,9 @@ def _controls(
         return controls  # `_check` has reported it
     line = (*at, "audit", "repeat")
     numbers = range(axis.audit.start, axis.audit.start + value)
-    made = resolver.rules((axis.audit.repeat.replace("{n}", str(n)), line) for n in numbers)
-    return together([controls, Controls(audit=parse.join([made]))])
+    lines = ((axis.audit.repeat.replace("{n}", str(n)), line) for n in numbers)
+    made = rules_of(lines, resolver)
+    return together([controls, Controls(controls_of(made))])
 
 
 def _check(axis: AxisTable, resolver: Resolver, *at: str | int) -> None:
@@ -215,3 +211,21 @@ def _check(axis: AxisTable, resolver: Resolver, *at: str | int) -> None:
     resolver.problems.extend(
         resolver.file.problem(message, *at, *path) for is_so, message, path in wrong if is_so
     )
+
+
+def configuration_meant(word: str, known: Sequence[str]) -> str:
+    """Return a hint for a name that no configuration has.
+
+    In a grid a name has a level of each axis, and letters alone would suggest another level: the
+    name that was meant is the one with most of these levels.
+    """
+    levels = frozenset(word.split())
+    shared = [len(levels & frozenset(name.split(" "))) for name in known]
+    most = max(shared, default=0)
+    if not most:
+        return meant(word, known, "configurations")
+    closest = [name for name, same in zip(known, shared, strict=True) if same == most]
+    if most == len(levels) and len(closest) > 1:
+        return f"a name has a level of each axis, such as '{closest[0]}'"
+    (best,) = difflib.get_close_matches(word, closest, 1, cutoff=0)
+    return f"did you mean '{best}'?"

@@ -38,20 +38,18 @@ fastest. Paths are relative to the file.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StrictBool, StrictInt
 
-from hardcost.profiles.systemtable import TABLE
-from hardcost.profiles.written import AuditTable, ControlsTable
+from hardcost.controls.control import Control
+from hardcost.mechanisms.audit import AuditTable
+from hardcost.mechanisms.mechanism import TABLE
+from hardcost.model.role import AxisLevel, Named, Role
+from hardcost.model.workload import Workload
+from hardcost.profiles.control_tables import ControlsTable
 
-if TYPE_CHECKING:
-    from hardcost.controls.control import Control
-
-PLACEBO = "placebo:"
-"""What the names of configurations begin with that hardcost adds to see what chance does."""
-
-Name = Annotated[str, Field(pattern=r"^[^\s=]+$")]
+NonEmptyName = Annotated[str, Field(pattern=r"^[^\s=]+$")]
 """One word without `=`, since names are composed of such words."""
 
 
@@ -78,7 +76,7 @@ class AxisTable(ControlsTable):
     before it, and configurations are compared with the baseline's state at their own level.
     """
 
-    name: Name
+    name: NonEmptyName
     values: tuple[StrictInt | str, ...] = ()
     switch: StrictBool = False
     levels: dict[str, ControlsTable] = Field(default_factory=dict)
@@ -150,44 +148,37 @@ class StudyFile(BaseModel):
 
 @dataclass(frozen=True)
 class Configuration:
-    """One exact state to be measured.
+    """One exact state to be measured, and what for."""
 
-    `levels` are the axes that span it, (axis, level) in the study's order, such as
-    `(("rules", "160"), ("catch-all", "on"))`; empty for a single configuration.
-    """
-
-    name: str
+    role: Role
     controls: tuple[Control, ...] = ()
-    levels: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def name(self) -> str:
+        """Return the name in the store and in reports."""
+        return str(self.role)
 
-@dataclass(frozen=True)
-class Workload:
-    """A workload by name, with its parameters in the order given."""
-
-    name: str
-    parameters: tuple[tuple[str, str], ...] = ()
-
-    def __str__(self) -> str:
-        """Return the name in reports, such as `filecopy concurrency=4`."""
-        return " ".join([self.name, *(f"{key}={value}" for key, value in self.parameters)])
+    @property
+    def levels(self) -> tuple[AxisLevel, ...]:
+        """Return the levels of the axes that span it in a study."""
+        return self.role.levels if isinstance(self.role, Named) else ()
 
 
 @dataclass(frozen=True)
 class Setup:
     """How a trial's guest is set up, and what records it.
 
-    `fresh`: a cold boot for each trial. `init` starts a Debian guest's services. `record` names
-    the recorders, in order. `whole`: the guest is a whole Debian system, whatever the workload
-    needs. `profiled`: it is watched which functions execute how much, `traced`: and which process
-    runs when; `lines` names a function whose lines are counted one by one.
+    `fresh`: a cold boot for each trial. `init` starts a Debian guest's services. `record` names the
+    recorders, in order. `whole`: the guest is a whole Debian system, whatever the workload needs.
+    `by_function`: it is watched which functions execute how much, `traced`: and which process runs
+    when; `lines` names a function whose lines are counted one by one.
     """
 
     fresh: bool = False
     init: Literal["probe", "systemd"] = "probe"
     record: tuple[str, ...] = ()
     whole: bool = False
-    profiled: bool = False
+    by_function: bool = False
     traced: bool = False
     lines: str = ""
 

@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-import difflib
 import shlex
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost import files
 from hardcost.errors import InputError, Problem
 from hardcost.instruments.names import INSTRUMENTS, RECORDERS
-from hardcost.profiles import catalogue, tomlfile
-from hardcost.profiles.written import Resolver
-from hardcost.study.configurations import configurations
-from hardcost.study.model import PLACEBO, Configuration, Setup, Study, StudyFile, Workload
-from hardcost.workloads import names as workloads_by_name
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.profiles.tomlfile import TomlFile
-    from hardcost.profiles.written import PackageRoot
+from hardcost.model.role import PLACEBO
+from hardcost.model.workload import Workload
+from hardcost.profiles import catalogue
+from hardcost.profiles.control_tables import PackageRoot, Resolver
+from hardcost.study.configurations import configuration_meant, configurations
+from hardcost.study.model import Configuration, Setup, Study, StudyFile
+from hardcost.toml.read import LARGEST, TomlFile, meant, names_in, parse, titles_in, validated
+from hardcost.workloads.names import check_workload
 
 _FOLDER = Path(str(resources.files("hardcost.study"))) / "ready"
 
 
-def names() -> tuple[str, ...]:
+def study_names() -> tuple[str, ...]:
     """Return the names of the ready-made studies, sorted."""
-    return tomlfile.names(_FOLDER)
+    return names_in(_FOLDER)
 
 
-def titles() -> dict[str, str]:
+def study_titles() -> dict[str, str]:
     """Return the title of each ready-made study by its name."""
-    return tomlfile.titles(_FOLDER)
+    return titles_in(_FOLDER)
 
 
 def read(
@@ -46,7 +42,7 @@ def read(
 
     `package_root` gives the folder in which a Debian package lies unpacked, for rules that come
     with one. `scale` names one of the study's other sizes. `instrument` is what its workloads are
-    measured by, in the place of its own.
+    measured by instead of its own.
 
     Raises:
         InputError: There is no such study, or it is invalid; all mistakes are reported, each with
@@ -74,7 +70,7 @@ def _file(name_or_path: str) -> tuple[TomlFile, Path]:
     Raises:
         InputError: There is no such study, or the file is not TOML.
     """
-    ready = name_or_path in names()
+    ready = name_or_path in study_names()
     path = _FOLDER / f"{name_or_path}.toml" if ready else Path(name_or_path)
     try:
         is_there = bool(name_or_path) and path.exists()
@@ -88,13 +84,13 @@ def _file(name_or_path: str) -> tuple[TomlFile, Path]:
     if not is_there:
         raise InputError(
             f"there is no ready-made study '{name_or_path}', and no such file",
-            hint=tomlfile.meant(name_or_path, names(), "ready-made studies"),
+            hint=meant(name_or_path, study_names(), "ready-made studies"),
         )
-    content = files.content(path, "the study", tomlfile.LARGEST)
-    return tomlfile.parse(content, path.name if ready else name_or_path), path
+    content = files.content(path, "the study", LARGEST)
+    return parse(content, path.name if ready else name_or_path), path
 
 
-def workload(text: str, instrument: str | None = None) -> Workload:
+def checked_workload(text: str, instrument: str | None = None) -> Workload:
     """Return the workload that `name key=value …` describes.
 
     Its values have to be right under `instrument`, or under any if it is None.
@@ -118,7 +114,7 @@ def workload(text: str, instrument: str | None = None) -> Workload:
             parameters[key] = value
     known = INSTRUMENTS.values() if instrument is None else [INSTRUMENTS[instrument]]
     try:
-        workloads_by_name.check(name, parameters, known)
+        check_workload(name, parameters, known)
     except InputError as error:
         problems += error.problems
     if problems:
@@ -172,7 +168,7 @@ class _Reader:
 
     def study(self, scale: str | None, instrument: str | None) -> Study:
         """Return the study, or raise all that is wrong with it."""
-        found = tomlfile.validated(self._file, StudyFile, self._problems)
+        found = validated(self._file, StudyFile, self._problems)
         if found is None:
             raise self._error()
         written = found.model
@@ -190,6 +186,7 @@ class _Reader:
             known, notes = configurations(written, self._resolver)
         except _NothingToFetchError:
             raise self._error() from None
+        # Where a table was faulty and is left out, names that it would have had seem to be missing.
         if not found.dropped & {"configuration", "axis"}:
             self._names(known, written)
             self._scales(written)
@@ -230,7 +227,7 @@ class _Reader:
         found: list[Workload] = []
         for index, text in enumerate(texts):
             try:
-                one = workload(text, instrument)
+                one = checked_workload(text, instrument)
                 if one in found:
                     hint = "it is measured once: leave one of them out"
                     self._wrong(f"the workload '{one}' is named twice", *at, index, hint=hint)
@@ -242,11 +239,11 @@ class _Reader:
 
     def _instruments(self, written: StudyFile) -> None:
         if written.instrument not in INSTRUMENTS:
-            hint = tomlfile.meant(written.instrument, INSTRUMENTS, "instruments")
+            hint = meant(written.instrument, INSTRUMENTS, "instruments")
             self._wrong(f"there is no instrument '{written.instrument}'", "instrument", hint=hint)
         for index, name in enumerate(written.record):
             if name not in RECORDERS:
-                hint = tomlfile.meant(name, RECORDERS, "recorders")
+                hint = meant(name, RECORDERS, "recorders")
                 message = f"there is no recorder '{name}'"
                 self._wrong(message, "record", index, hint=hint)
 
@@ -265,41 +262,23 @@ class _Reader:
         if not listed:
             self._wrong("the study compares nothing", hint="add [[configuration]] or [[axis]]")
         elif "baseline" in self._file.data and written.baseline not in listed:
-            hint = _configuration_meant(written.baseline, listed)
+            hint = configuration_meant(written.baseline, listed)
             self._wrong(f"there is no configuration '{written.baseline}'", "baseline", hint=hint)
         if written.asked is not None and written.asked not in listed:
-            hint = _configuration_meant(written.asked, listed)
+            hint = configuration_meant(written.asked, listed)
             self._wrong(f"there is no configuration '{written.asked}'", "asked", hint=hint)
         elif written.asked is not None and written.asked == written.baseline:
-            self._wrong("the baseline is what others are compared with, and costs nothing", "asked")
+            self._wrong("the baseline is what others are compared with, and has no cost", "asked")
 
     def _scales(self, written: StudyFile) -> None:
         """Check that the scales that configurations name exist; the baseline is in all."""
         for index, table in enumerate(written.configuration):
             at = ("configuration", index, "scale")
             if table.scale is not None and table.scale not in written.scale:
-                hint = tomlfile.meant(table.scale, tuple(written.scale), "scales")
+                hint = meant(table.scale, tuple(written.scale), "scales")
                 self._wrong(f"there is no scale '{table.scale}'", *at, hint=hint)
             if table.scale is not None and table.name == written.baseline:
                 self._wrong("the baseline must exist at every scale", *at)
 
     def _wrong(self, message: str, *at: str | int, hint: str | None = None) -> None:
         self._problems.append(self._file.problem(message, *at, hint=hint))
-
-
-def _configuration_meant(word: str, known: Sequence[str]) -> str:
-    """Return a hint for a name that no configuration has.
-
-    In a grid a name has a level of each axis, and letters alone would suggest another level: the
-    name that was meant is the one with most of these levels.
-    """
-    levels = frozenset(word.split())
-    shared = [len(levels & frozenset(name.split(" "))) for name in known]
-    most = max(shared, default=0)
-    if not most:
-        return tomlfile.meant(word, known, "configurations")
-    closest = [name for name, same in zip(known, shared, strict=True) if same == most]
-    if most == len(levels) and len(closest) > 1:
-        return f"a name has a level of each axis, such as '{closest[0]}'"
-    (best,) = difflib.get_close_matches(word, closest, 1, cutoff=0)
-    return f"did you mean '{best}'?"

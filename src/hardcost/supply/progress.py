@@ -1,4 +1,4 @@
-"""What a machine says of work that takes long, and who hears it."""
+"""Progress of a machine's long work, as values, and the interface of who receives it."""
 
 from __future__ import annotations
 

@@ -12,17 +12,14 @@ import functools
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import zstandard
 
 from hardcost.errors import MachineError
-from hardcost.machines.cache import KINDS
-from hardcost.machines.manifest import content_hash
-
-if TYPE_CHECKING:
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.machine import Boot
+from hardcost.protocol.boot import Boot
+from hardcost.supply.cache.cache import KINDS, Cache
+from hardcost.supply.cache.manifest import content_hash
 
 _KIND = "supplies"
 _CONTENT = "content"
@@ -63,8 +60,20 @@ class Order:
     supplies: tuple[Supply, ...] = ()
 
 
+class Builder(Protocol):
+    """Builds kernels on another host."""
+
+    async def __call__(self, order: Order, folder: Path) -> None:
+        """Build the kernel that `order` asks for, and leave its files in `folder`.
+
+        Raises:
+            MachineError: The build fails.
+        """
+        ...
+
+
 @dataclass(frozen=True)
-class Piece:
+class FilePiece:
     """Some of a file's content, packed, which begins at `start`; what follows begins at `end`."""
 
     start: int
@@ -80,7 +89,7 @@ def supply_of(path: Path, title: str, root: Path) -> Supply:
     return Supply(digest, status.st_size, title, place, str(path))
 
 
-def piece_of(path: Path, start: int) -> Piece | None:
+def piece_of(path: Path, start: int) -> FilePiece | None:
     """Return the first piece of a file that has data at `start` or later; None: there is none."""
     with path.open("rb", buffering=0) as file:
         try:
@@ -89,7 +98,7 @@ def piece_of(path: Path, start: int) -> Piece | None:
             return None
         length = min(os.lseek(file.fileno(), begin, os.SEEK_HOLE) - begin, _PIECE_BYTES)
         data = os.pread(file.fileno(), length, begin)
-    return Piece(begin, zstandard.compress(data, _LEVEL), begin + len(data))
+    return FilePiece(begin, zstandard.compress(data, _LEVEL), begin + len(data))
 
 
 class Arriving:
@@ -102,7 +111,7 @@ class Arriving:
         self.path.touch()
         os.truncate(self.path, supply.size)
 
-    def take(self, piece: Piece) -> None:
+    def take(self, piece: FilePiece) -> None:
         """Write a piece."""
         data = zstandard.decompress(piece.packed, _PIECE_BYTES)
         descriptor = os.open(self.path, os.O_WRONLY)

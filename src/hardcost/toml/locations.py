@@ -6,7 +6,7 @@ import re
 import tomllib
 from bisect import bisect_left
 
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 """The path to a value: keys of tables and indices of arrays, from the top."""
 
 _SKIPPED = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
@@ -25,7 +25,7 @@ _PARTS = re.compile(_PART)
 _PLAIN = re.compile(r"[^,\]}#\r\n]*")
 
 
-def locate(text: str) -> dict[Path, int]:
+def locate(text: str) -> dict[KeyPath, int]:
     """Return the line, from 1, of each table, key and element of an array.
 
     `text` must be TOML that tomllib reads without an error.
@@ -45,7 +45,7 @@ def deep_key(text: str, most: int) -> int | None:
     return None
 
 
-def nearest(lines: dict[Path, int], path: Path) -> int | None:
+def nearest(lines: dict[KeyPath, int], path: KeyPath) -> int | None:
     """Return the line of the value at `path`, or of what it would be part of; None at the top."""
     dotted = tuple(
         part
@@ -65,12 +65,12 @@ class _Scanner:
         self._text = text
         self._position = 0
         self._ends = [match.start() for match in re.finditer("\n", text)]
-        self._lines: dict[Path, int] = {}
-        self._counts: dict[Path, int] = {}
+        self._lines: dict[KeyPath, int] = {}
+        self._counts: dict[KeyPath, int] = {}
 
-    def scan(self) -> dict[Path, int]:
+    def scan(self) -> dict[KeyPath, int]:
         """Return the line of each path."""
-        table: Path = ()
+        table: KeyPath = ()
         while self._skip() < len(self._text):
             if self._at("["):
                 table = self._header()
@@ -90,7 +90,7 @@ class _Scanner:
     def _at(self, mark: str) -> bool:
         return self._text.startswith(mark, self._position)
 
-    def _note(self, path: Path) -> None:
+    def _note(self, path: KeyPath) -> None:
         """Record that `path` begins here, unless it began earlier."""
         self._lines.setdefault(path, bisect_left(self._ends, self._position) + 1)
 
@@ -106,13 +106,13 @@ class _Scanner:
             self._position += 1
         return parts
 
-    def _header(self) -> Path:
+    def _header(self) -> KeyPath:
         """Step over a table's header and return the table's path."""
         start, brackets = self._position, 2 if self._at("[[") else 1
         self._position += brackets
         keys = self._keys()
         end, self._position = self._position + brackets, start
-        path: Path = ()
+        path: KeyPath = ()
         for key in keys[:-1]:
             path = self._last((*path, key))
             self._note(path)
@@ -125,11 +125,11 @@ class _Scanner:
         self._position = end
         return path
 
-    def _last(self, path: Path) -> Path:
+    def _last(self, path: KeyPath) -> KeyPath:
         """Return the path of the last element if `path` is an array of tables."""
         return (*path, self._counts[path]) if path in self._counts else path
 
-    def _pair(self, table: Path) -> None:
+    def _pair(self, table: KeyPath) -> None:
         """Step over `key = value`."""
         start = self._position
         keys = self._keys()
@@ -140,7 +140,7 @@ class _Scanner:
         self._step(re.compile(r"[ \t]*"))
         self._value((*table, *keys))
 
-    def _value(self, path: Path) -> None:
+    def _value(self, path: KeyPath) -> None:
         """Step over a value."""
         if self._at("["):
             self._elements(path, "]")
@@ -151,7 +151,7 @@ class _Scanner:
         else:
             self._step(_PLAIN)
 
-    def _elements(self, path: Path, close: str) -> None:
+    def _elements(self, path: KeyPath, close: str) -> None:
         """Step over an array or an inline table."""
         self._position += 1
         index = 0

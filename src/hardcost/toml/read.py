@@ -6,23 +6,20 @@ import difflib
 import re
 import tomllib
 import typing
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
-from hardcost.auditrules import bounded
-from hardcost.errors import InputError, Place, Problem
-from hardcost.profiles.tomlplaces import deep_key, locate, nearest
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from pydantic_core import ErrorDetails
-
-    from hardcost.profiles import tomlplaces
+from auditrules.files import bounded
+from auditrules.model.location import Location
+from hardcost.errors import InputError, Problem
+from hardcost.toml import locations
+from hardcost.toml.locations import deep_key, locate, nearest
 
 LARGEST = 2 << 20
 """Most bytes of a file; a profile of 20,000 audit rules has about 1.5 million."""
@@ -41,7 +38,7 @@ _WANTED = {
 }
 """What is wrong with values, by the kind of pydantic's error."""
 
-Model = TypeVar("Model", bound=BaseModel)
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -50,11 +47,11 @@ class TomlFile:
 
     name: str
     data: dict[str, Any]
-    lines: dict[tomlplaces.Path, int]
+    lines: dict[locations.KeyPath, int]
 
-    def place(self, *path: str | int) -> Place:
+    def place(self, *path: str | int) -> Location:
         """Return the location of the value at `path`, or of what it would be part of."""
-        return Place(self.name, nearest(self.lines, path))
+        return Location(self.name, nearest(self.lines, path))
 
     def problem(self, message: str, *path: str | int, hint: str | None = None) -> Problem:
         """Return a problem with the value at `path`."""
@@ -68,29 +65,29 @@ def parse(content: bytes, name: str) -> TomlFile:
         InputError: It is not UTF-8, not TOML, too large, or nested too deeply.
     """
     if len(content) > LARGEST:
-        raise InputError(f"this is larger than {bounded.size(LARGEST)}", place=Place(name))
+        raise InputError(f"this is larger than {bounded.size(LARGEST)}", place=Location(name))
     try:
         text = content.decode()
         deep = deep_key(text, _DEEPEST)
         if deep is not None:
-            raise InputError(_TOO_DEEP, place=Place(name, deep))
+            raise InputError(_TOO_DEEP, place=Location(name, deep))
         data = _not_deep(tomllib.loads(text))
         return TomlFile(name, data, locate(text))
     except UnicodeDecodeError as error:
-        place = Place(name, content.count(b"\n", 0, error.start) + 1)
+        place = Location(name, content.count(b"\n", 0, error.start) + 1)
         raise InputError("this is not UTF-8", place=place, hint="TOML is UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:
         found = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
-        place = Place(name, int(found[1]), int(found[2])) if found else Place(name)
+        place = Location(name, int(found[1]), int(found[2])) if found else Location(name)
         message = str(error)[: found.start()] if found else str(error)
         raise InputError(f"this is not TOML: {message}", place=place) from None
     except RecursionError:
-        raise InputError(_TOO_DEEP, place=Place(name)) from None
+        raise InputError(_TOO_DEEP, place=Location(name)) from None
     except ValueError as error:  # Python's own, for a number, date or time
         found = _LONG_NUMBER.search(text)
         line = None if found is None else text.count("\n", 0, found.start()) + 1
         message = str(error) if found is None else "a number is too long"
-        raise InputError(f"this is not TOML: {message}", place=Place(name, line)) from None
+        raise InputError(f"this is not TOML: {message}", place=Location(name, line)) from None
 
 
 def _not_deep(data: dict[str, Any]) -> dict[str, Any]:
@@ -109,16 +106,16 @@ def _not_deep(data: dict[str, Any]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Validated(Generic[Model]):
+class Validated(Generic[_Model]):
     """The valid part of a file: `dropped` are the top-level keys that lost something."""
 
-    model: Model
+    model: _Model
     dropped: frozenset[str] = frozenset()
 
 
 def validated(
-    file: TomlFile, model: type[Model], problems: list[Problem]
-) -> Validated[Model] | None:
+    file: TomlFile, model: type[_Model], problems: list[Problem]
+) -> Validated[_Model] | None:
     """Return the file's values as `model`; mistakes join `problems`.
 
     Wrong values are then left out, so that the rest can be checked too. None if the rest would
@@ -137,7 +134,9 @@ def validated(
             if problem not in problems:
                 problems.append(problem)
         if len(causes) > _MOST_PROBLEMS:
-            problems.append(Problem(f"and {len(causes) - _MOST_PROBLEMS} more", Place(file.name)))
+            problems.append(
+                Problem(f"and {len(causes) - _MOST_PROBLEMS} more", Location(file.name))
+            )
         dropped.update(str(detail["loc"][0]) if detail["loc"] else "" for detail in causes)
         if not all(_leave_out(data, detail) for detail in details):
             return None
@@ -261,15 +260,15 @@ def flattened(table: dict[str, object]) -> dict[str, object]:
     return flat
 
 
-def names(folder: Path) -> tuple[str, ...]:
+def names_in(folder: Path) -> tuple[str, ...]:
     """Return the names of the TOML files in `folder`, without their ending, sorted."""
     return tuple(sorted(path.stem for path in folder.glob("*.toml")))
 
 
-def titles(folder: Path) -> dict[str, str]:
+def titles_in(folder: Path) -> dict[str, str]:
     """Return the title of each TOML file in `folder` by its name."""
     found: dict[str, str] = {}
-    for name in names(folder):
+    for name in names_in(folder):
         file = parse((folder / f"{name}.toml").read_bytes(), f"{name}.toml")
         found[name] = str(file.data.get("title", ""))
     return found

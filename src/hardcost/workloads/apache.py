@@ -1,37 +1,34 @@
 """The workloads `apache-prefork` and `apache-worker`: pages fetched from Apache by ApacheBench.
 
 The server is Debian's with its configuration, its logs on, but for what `_CONFIGURATION` says: its
-name, the ceiling of 256 clients at once as published, and which of its two ways to work it takes.
-A page of 10 KiB is fetched, each time on a connection of its own, as `ab` does unless told
-otherwise.
+name, the ceiling of 256 clients at once as published, and which of its two ways to work it takes. A
+page of 10 KiB is fetched, each time on a connection of its own, as `ab` does by default.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from hardcost.errors import TrialError
-from hardcost.protocol.requests import Ready, install, run, start, stop
-from hardcost.workloads import programs, served
+from hardcost.instruments.instrument import Instrument
+from hardcost.instruments.windows import Together, Windows
+from hardcost.protocol.answers import Answer
+from hardcost.protocol.ask import install, run, start, stop
+from hardcost.protocol.requests import Ready, Request
+from hardcost.workloads import programs, server_load
+from hardcost.workloads.kind import WorkloadKind
+from hardcost.workloads.metric import MetricSamples
 from hardcost.workloads.parameters import DISTINCT, JOINED, WorkloadParameters, whole
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.instruments.instrument import Instrument
-    from hardcost.instruments.windows import Together, Windows
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
-    from hardcost.workloads.measured import Measured
-
 PAGE_BYTES = 10240
-_MOST_AT_ONCE = 255
+_MOST_AT_ONCE = 255  # the most that was published
 _MOST_REQUESTS = 10_000_000
-_WARM_UP = 50  # requests that are not measured: each process' first is dearer
+_WARM_UP = 50  # requests that are not measured: each process' first costs more
 _DOMAIN = "httpd_t"
 _SERVICE = "apache"
 _LOGS = ("/var/log/apache2/error.log",)
@@ -69,7 +66,7 @@ class ApacheParameters(WorkloadParameters):
 
     @model_validator(mode="after")
     def _has_work(self) -> Self:
-        served.check_work(self.concurrency, self.requests)
+        server_load.check_work(self.concurrency, self.requests)
         return self
 
 
@@ -78,33 +75,6 @@ class Apache:
     """The workload, with Apache's processes (`prefork`) or threads (`worker`)."""
 
     mpm: Literal["prefork", "worker"]
-
-    Parameters: ClassVar[type[ApacheParameters]] = ApacheParameters
-    AUDIT_NOTE: ClassVar[str] = (
-        "a request's cost holds what the one processor does with audit records until all requests"
-        " are answered"
-    )
-    GUEST: ClassVar[Literal["debian"]] = "debian"
-    PACKAGES: ClassVar[tuple[str, ...]] = ("apache2", "apache2-bin", "apache2-utils")
-    RESOLUTION: ClassVar[float] = 0.005  # see docs/determinism.md: ticks fall elsewhere
-    SETTINGS: ClassVar[str] = (
-        "Apache has Debian's configuration with its logs, a page of 10 KiB, and 256 clients at most"
-        " (worker: 250)"
-    )
-
-    @property
-    def NAME(self) -> str:  # noqa: N802  (workloads are modules, whose names are constants)
-        """What the workload is called."""
-        return f"apache-{self.mpm}"
-
-    @property
-    def TITLE(self) -> str:  # noqa: N802  (the same)
-        """What it does and what is measured."""
-        how = "process" if self.mpm == "prefork" else "thread"
-        return (
-            f"a request of ab to Apache with a {how} for each client (ab-N: N clients at once), and"
-            " all of them (all)"
-        )
 
     def requests(self, parameters: ApacheParameters, instrument: Instrument) -> list[Request]:
         """Return what the probe is asked to do."""
@@ -115,7 +85,7 @@ class Apache:
                 f"ab-{clients}",
                 _ab(count, clients),
                 instrument,
-                limit_seconds=served.LIMIT_SECONDS,
+                limit_seconds=server_load.LIMIT_SECONDS,
             )
             for clients in parameters.concurrency
         ]
@@ -126,13 +96,13 @@ class Apache:
         parameters: ApacheParameters,
         answers: Sequence[Answer],
         instrument: Instrument,
-    ) -> tuple[Measured, ...]:
+    ) -> tuple[MetricSamples, ...]:
         """Return what a request takes at each concurrency, and what all of them take.
 
         Raises:
             TrialError: A request was not answered, or not with the page.
         """
-        served.check_domain(answers, _SERVICE, _DOMAIN)
+        server_load.check_domain(answers, _SERVICE, _DOMAIN)
         count = parameters.requests
         loads = []
         for clients in parameters.concurrency:
@@ -140,8 +110,8 @@ class Apache:
             load = programs.done(answers, name, f"ab with {clients} clients")
             check(load.stdout, count, clients)
             loads.append((name, load))
-        each = [served.per_operation(name, instrument, count, load) for name, load in loads]
-        return (*each, served.whole("all", instrument, [load for _, load in loads]))
+        each = [server_load.per_operation(name, instrument, count, load) for name, load in loads]
+        return (*each, server_load.whole("all", instrument, [load for _, load in loads]))
 
     def windows(
         self,
@@ -151,7 +121,7 @@ class Apache:
     ) -> tuple[Windows | Together, ...]:
         """Return what requests took at each concurrency, and all together."""
         names = [f"ab-{clients}" for clients in parameters.concurrency]
-        return served.windows(answers, names, parameters.requests)
+        return server_load.windows(answers, names, parameters.requests)
 
     def operations(self, parameters: ApacheParameters) -> dict[str, int]:
         """Return how many requests each program makes."""
@@ -168,7 +138,9 @@ class Apache:
             install(_PAGE, page[:PAGE_BYTES]),
             run("set up Apache", ["sh", "-c", modules]),
             install(_CONFIGURATION, settings),
-            served.labels("/etc/apache2", "/var/www/html", "/run/apache2", "/run/lock/apache2"),
+            server_load.labels(
+                "/etc/apache2", "/var/www/html", "/run/apache2", "/run/lock/apache2"
+            ),
             start(
                 _SERVICE,
                 ["sh", "-c", _SERVE],
@@ -176,10 +148,6 @@ class Apache:
                 logs=_LOGS,
             ),
         ]
-
-
-PREFORK = Apache("prefork")
-WORKER = Apache("worker")
 
 
 def check(said: str, requests: int, clients: int) -> None:
@@ -195,7 +163,7 @@ def check(said: str, requests: int, clients: int) -> None:
         "Failed requests": 0,
         "HTML transferred": requests * PAGE_BYTES,
     }
-    wrong = served.otherwise(said, _REPORTED, expected)
+    wrong = server_load.otherwise(said, _REPORTED, expected)
     wrong += [line.strip() for line in said.splitlines() if line.startswith("Non-2xx")]
     if wrong:
         raise TrialError(f"ab with {clients} clients: {', '.join(wrong)}")
@@ -203,3 +171,35 @@ def check(said: str, requests: int, clients: int) -> None:
 
 def _ab(requests: int, clients: int) -> list[str]:
     return ["ab", "-q", "-n", str(requests), "-c", str(clients), "http://127.0.0.1/"]
+
+
+def _kind(mpm: Literal["prefork", "worker"]) -> WorkloadKind[ApacheParameters]:
+    apache, how = Apache(mpm), "process" if mpm == "prefork" else "thread"
+    return WorkloadKind(
+        name=f"apache-{mpm}",
+        title=(
+            f"a request of ab to Apache with a {how} for each client (ab-N: N clients at once), and"
+            " all of them (all)"
+        ),
+        parameters=ApacheParameters,
+        audit_note=(
+            "a request's cost holds what the one processor does with audit records until all"
+            " requests are answered"
+        ),
+        settings=(
+            "Apache has Debian's configuration with its logs, a page of 10 KiB, and 256 clients at"
+            " most (worker: 250)"
+        ),
+        guest="debian",
+        packages=("apache2", "apache2-bin", "apache2-utils"),
+        # Ticks fall elsewhere when a load begins later (docs/determinism.md).
+        resolution=0.005,
+        requests=apache.requests,
+        measured=apache.measured,
+        windows=apache.windows,
+        operations=apache.operations,
+    )
+
+
+PREFORK = _kind("prefork")
+WORKER = _kind("worker")

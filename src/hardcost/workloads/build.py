@@ -8,37 +8,24 @@ the kernel's own portable tools; Makefile and check program lie in `building/`.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from hardcost.errors import TrialError
+from hardcost.instruments.instrument import Instrument
 from hardcost.instruments.windows import Windows
-from hardcost.protocol.answers import CommandAnswer, only
-from hardcost.protocol.requests import Command, install
-from hardcost.workloads.measured import Measured
+from hardcost.protocol.answers import Answer, CommandAnswer, only
+from hardcost.protocol.ask import install
+from hardcost.protocol.requests import Command, Request
+from hardcost.workloads.kind import WorkloadKind
+from hardcost.workloads.metric import MetricSamples
 from hardcost.workloads.parameters import WorkloadParameters, one_of, whole
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.instruments.instrument import Instrument
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
-
-NAME = "build"
-TITLE = (
-    "C programs compiled in the guest, whole (wall) and as the kernel accounts it to programs"
-    " (user) and to itself (system); that division is sampled at each tick of the clock"
-)
-AUDIT_NOTE = (
-    "a build's cost holds handing its audit records to the daemon, which here only counts them"
-)
-GUEST: Final = "compiler"
-PACKAGES: Final[tuple[str, ...]] = ()
 _MOST_FILES = 13  # as many sources as there are
 _MOST_JOBS = 16
 _COMPILERS = ("gcc", "tcc")
@@ -49,7 +36,7 @@ _NS_PER_US = 1000  # under `insn` too: there an instruction takes a nanosecond o
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceFile:
     """A source file: part of the library or a program, and what the check prints for it."""
 
     name: str
@@ -73,10 +60,10 @@ class Parameters(WorkloadParameters):
 
 
 @cache
-def sources() -> tuple[Source, ...]:
+def sources() -> tuple[SourceFile, ...]:
     """Return all sources, in the order in which `files` takes them."""
     rows = tomllib.loads(_data("sources.toml").decode())["source"]
-    return tuple(Source(**row) for row in rows)
+    return tuple(SourceFile(**row) for row in rows)
 
 
 def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
@@ -92,7 +79,7 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
 
 def measured(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
-) -> tuple[Measured, ...]:
+) -> tuple[MetricSamples, ...]:
     """Return the metrics `wall`, `user` and `system`, in the instrument's unit for a whole run.
 
     Raises:
@@ -107,7 +94,7 @@ def measured(
         "system": done.system * _NS_PER_US,
     }
     return tuple(
-        Measured(
+        MetricSamples(
             metric=name,
             unit=instrument.whole,
             samples=(amount,),
@@ -128,7 +115,7 @@ def windows(
 
 
 def _check(done: CommandAnswer, expected: Sequence[str]) -> None:
-    """Make sure that the build went well and that what was built works."""
+    """Check that the build succeeded, and that the programs that were built work."""
     said = done.stderr[:_SHOWN].strip()
     if done.status != 0:
         raise TrialError(f"the build ended with {done.how} in the guest: {said}")
@@ -141,12 +128,12 @@ def _check(done: CommandAnswer, expected: Sequence[str]) -> None:
         )
 
 
-def _chosen(parameters: Parameters) -> tuple[Source, ...]:
+def _chosen(parameters: Parameters) -> tuple[SourceFile, ...]:
     return sources()[: parameters.files]
 
 
-def _variables(chosen: Sequence[Source]) -> list[str]:
-    """Return the variables that tell make what to build."""
+def _variables(chosen: Sequence[SourceFile]) -> list[str]:
+    """Return make's variables that say what to build."""
     library = " ".join(source.name for source in chosen if source.kind == "library")
     programs = " ".join(source.name for source in chosen if source.kind == "program")
     return [f"FILES={len(chosen)}", f"LIBRARY={library}", f"PROGRAMS={programs}"]
@@ -154,3 +141,20 @@ def _variables(chosen: Sequence[Source]) -> list[str]:
 
 def _data(name: str) -> bytes:
     return (resources.files("hardcost.workloads") / "building" / name).read_bytes()
+
+
+KIND = WorkloadKind(
+    name="build",
+    title=(
+        "C programs compiled in the guest, whole (wall) and as the kernel accounts it to programs"
+        " (user) and to itself (system); that division is sampled at each tick of the clock"
+    ),
+    parameters=Parameters,
+    audit_note=(
+        "a build's cost holds handing its audit records to the daemon, which here only counts them"
+    ),
+    guest="compiler",
+    requests=requests,
+    measured=measured,
+    windows=windows,
+)

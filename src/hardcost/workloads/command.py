@@ -15,33 +15,23 @@ import re
 import shutil
 import statistics
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
 from hardcost import files
 from hardcost.errors import InputError, TrialError
+from hardcost.instruments.instrument import Instrument
 from hardcost.instruments.windows import Windows
-from hardcost.protocol.answers import CommandAnswer, all_of
-from hardcost.protocol.requests import Command, install
-from hardcost.workloads.measured import Measured
+from hardcost.protocol.answers import Answer, CommandAnswer, all_of
+from hardcost.protocol.ask import install
+from hardcost.protocol.requests import Command, Request
+from hardcost.workloads.kind import WorkloadKind
+from hardcost.workloads.metric import MetricSamples
 from hardcost.workloads.parameters import WorkloadParameters, whole
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.instruments.instrument import Instrument
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
-
-NAME = "command"
-TITLE = "a program of your own (linked with -static), from start to end, its waiting included"
-AUDIT_NOTE = (
-    "the program's cost holds handing its audit records to the daemon, which here only counts them"
-)
-GUEST: Final = "small"
-PACKAGES: Final[tuple[str, ...]] = ()
 _HINT = "the small guest runs static binaries: link yours with -static"
 _PLACE = "/usr/local/bin/command"
 _RUNS = 9  # one to fill caches, and one at each eighth of the time between two ticks
@@ -105,7 +95,7 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
 
 def measured(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
-) -> tuple[Measured, ...]:
+) -> tuple[MetricSamples, ...]:
     """Return the one metric `wall`, in the instrument's unit for a whole run: a sample for each.
 
     The first of several runs is left out. In the others, as many ticks count as fall into so long a
@@ -126,7 +116,7 @@ def measured(
     kept = runs[1:] or runs
     audits = [done.audit for done in kept if done.audit is not None]
     return (
-        Measured(
+        MetricSamples(
             metric="wall",
             unit=instrument.whole,
             samples=_evened(kept),
@@ -201,3 +191,19 @@ def _program(file: str) -> bytes:
             hint="a script is an argument of its interpreter, whose file is the program",
         )
     return content
+
+
+KIND = WorkloadKind(
+    name="command",
+    title="a program of your own (linked with -static), from start to end, its waiting included",
+    parameters=Parameters,
+    audit_note=(
+        "the program's cost holds handing its audit records to the daemon, which here only counts"
+        " them"
+    ),
+    guest="small",
+    requests=requests,
+    measured=measured,
+    windows=windows,
+    remedy=remedy,
+)

@@ -7,34 +7,20 @@ guest's disk is memory, so there is work and no waiting for a device.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from collections.abc import Sequence
+from typing import Annotated
 
 from pydantic import Field
 
 from hardcost.errors import TrialError
+from hardcost.instruments.instrument import Instrument
+from hardcost.instruments.windows import Windows
+from hardcost.protocol.answers import Answer
+from hardcost.protocol.requests import Request
 from hardcost.workloads import programs
+from hardcost.workloads.kind import WorkloadKind
+from hardcost.workloads.metric import MetricSamples
 from hardcost.workloads.parameters import JOINED, ONCE, WorkloadParameters, one_of, whole
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.instruments.instrument import Instrument
-    from hardcost.instruments.windows import Windows
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
-    from hardcost.workloads.measured import Measured
-
-NAME = "dd"
-TITLE = (
-    "dd from /dev/zero to the disk, whole: data or all synchronised at the end, or block by block"
-)
-AUDIT_NOTE = "dd's cost holds the work on its audit records until it ends"
-GUEST: Final = "debian"
-PACKAGES = ("coreutils",)
-
-RESOLUTION = 0.005
-"""How near to 1 the ratio of two single trials says nothing: ticks fall elsewhere when a
-load begins later (docs/determinism.md)."""
 
 _FLAGS = {
     "fdatasync": "conv=fdatasync",
@@ -67,7 +53,7 @@ def disk(parameters: Parameters) -> int:
 
 def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
     """Return what the probe is asked to do."""
-    # The first file of all that is written to the disk is dearer, unless a daemon has written one.
+    # The first file ever written to the disk costs more, unless a daemon has written one.
     first = ["dd", "if=/dev/zero", f"of={_FILE}", "bs=1M", "count=1", "conv=fsync"]
     job: list[Request] = [
         programs.as_user("warm up", first),
@@ -92,7 +78,7 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
 
 def measured(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
-) -> tuple[Measured, ...]:
+) -> tuple[MetricSamples, ...]:
     """Return a metric for each case, in the instrument's unit for a whole run.
 
     Raises:
@@ -100,7 +86,7 @@ def measured(
     """
     size = parameters.count * _MIB
     programs.done(answers, "warm up", "dd's first file")
-    found: list[Measured] = []
+    found: list[MetricSamples] = []
     for case in programs.in_order(parameters.cases, _FLAGS):
         done = programs.done(answers, case, f"dd {_FLAGS[case]}")
         written = programs.done(answers, f"{case} size", "looking at what dd wrote").stdout
@@ -119,3 +105,22 @@ def windows(
 ) -> tuple[Windows, ...]:
     """Return the cases."""
     return tuple(programs.windows(answers, programs.in_order(parameters.cases, _FLAGS)))
+
+
+KIND = WorkloadKind(
+    name="dd",
+    title=(
+        "dd from /dev/zero to the disk, whole: data or all synchronised at the end, or block by"
+        " block"
+    ),
+    parameters=Parameters,
+    audit_note="dd's cost holds the work on its audit records until it ends",
+    guest="debian",
+    packages=("coreutils",),
+    # Ticks fall elsewhere when a load begins later (docs/determinism.md).
+    resolution=0.005,
+    requests=requests,
+    measured=measured,
+    windows=windows,
+    disk=disk,
+)

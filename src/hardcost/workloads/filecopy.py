@@ -1,51 +1,26 @@
 """The workload `filecopy`: a tree of real source files copied several times at once, then removed.
 
-`seq 1 N | xargs -P 0 -i cp -a TREE COPY_{}`, as published, by somebody who has logged in; the tree
+`seq 1 N | xargs -P 0 -i cp -a TREE COPY_{}`, as published, by a user who has logged in; the tree
 is Linux's source, or an even part of it, on a disk of its own. The page cache is dropped before.
 What was copied is compared with its source before it is removed; that is not measured.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from collections.abc import Sequence
+from typing import Annotated
 
 from pydantic import Field
 
 from hardcost.errors import TrialError
-from hardcost.instruments.windows import Together
-from hardcost.protocol.requests import DropCaches
+from hardcost.instruments.instrument import Instrument
+from hardcost.instruments.windows import Together, Windows
+from hardcost.protocol.answers import Answer
+from hardcost.protocol.requests import DropCaches, Request
 from hardcost.workloads import programs
+from hardcost.workloads.kind import WorkloadKind
+from hardcost.workloads.metric import MetricSamples
 from hardcost.workloads.parameters import WorkloadParameters, whole
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.instruments.instrument import Instrument
-    from hardcost.instruments.windows import Windows
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
-    from hardcost.workloads.measured import Measured
-
-NAME = "filecopy"
-TITLE = (
-    "cp -a of a source tree and rm -rf of the copies, each whole and together (wall), and as the"
-    " kernel accounts both to programs (user) and to itself (system); that division is sampled at"
-    " each tick of the clock"
-)
-AUDIT_NOTE = (
-    "a copy's cost holds the work of daemons on its records for as long as they keep it from"
-    " ending; on one processor that is nearly all of it"
-)
-GUEST: Final = "debian"
-PACKAGES = ("coreutils", "findutils")
-
-RESOLUTION = 0.005
-"""How near to 1 the ratio of two single trials says nothing: ticks fall elsewhere when a
-load begins later (docs/determinism.md)."""
-SETTINGS = (
-    "user and system are sampled by the kernel at each tick of 4 ms: in a short copy how they part"
-    " says little, their sum much"
-)
 
 _MOST_FILES = 1_000_000  # more than there are: it stands for all
 _THERE_ARE = 80_000  # files in Linux's source, about
@@ -107,7 +82,7 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
 
 def measured(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
-) -> tuple[Measured, ...]:
+) -> tuple[MetricSamples, ...]:
     """Return the metrics, in the instrument's unit for a whole run.
 
     `copy` and `remove` are from a program's start until it is reaped, `wall` is their sum.
@@ -157,3 +132,31 @@ def _check(answers: Sequence[Answer], copies: int) -> None:
             f"what was copied is not equal to its source: {named}",
             hint="the copy's cost means nothing: something kept cp from writing what it read",
         )
+
+
+KIND = WorkloadKind(
+    name="filecopy",
+    title=(
+        "cp -a of a source tree and rm -rf of the copies, each whole and together (wall), and as"
+        " the kernel accounts both to programs (user) and to itself (system); that division is"
+        " sampled at each tick of the clock"
+    ),
+    parameters=Parameters,
+    audit_note=(
+        "a copy's cost holds the work of daemons on its records for as long as they keep it from"
+        " ending; on one processor that is nearly all of it"
+    ),
+    settings=(
+        "user and system are sampled by the kernel at each tick of 4 ms: in a short copy how they"
+        " part says little, their sum much"
+    ),
+    guest="debian",
+    packages=("coreutils", "findutils"),
+    # Ticks fall elsewhere when a load begins later (docs/determinism.md).
+    resolution=0.005,
+    requests=requests,
+    measured=measured,
+    windows=windows,
+    tree=tree,
+    disk=disk,
+)

@@ -7,44 +7,32 @@ exact instrument counts a fixed number of I/Os; otherwise each case runs for som
 speed would: then an I/O's cost holds the waiting too, for which an exact instrument counts the
 instructions of an idle processor, one each nanosecond.
 
-What an I/O costs is fio's own running time of a case over its I/Os. fio tells that time in whole
+What an I/O costs is fio's own running time of a case over its I/Os. fio reports that time in whole
 milliseconds: the cases are so large that one is 0.5 % of them at most.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from hardcost.errors import InputError, TrialError
 from hardcost.files import json_value
-from hardcost.protocol.requests import run
+from hardcost.instruments.instrument import Instrument
+from hardcost.protocol.answers import Answer, RanAnswer
+from hardcost.protocol.ask import run
+from hardcost.protocol.requests import Request
 from hardcost.workloads import programs
+from hardcost.workloads.kind import WorkloadKind
+from hardcost.workloads.metric import MetricSamples
 from hardcost.workloads.parameters import JOINED, ONCE, WorkloadParameters, one_of, whole
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.instruments.instrument import Instrument
-    from hardcost.protocol.answers import Answer, RanAnswer
-    from hardcost.protocol.requests import Request
-    from hardcost.workloads.measured import Measured
-
 NAME = "fio"
-TITLE = (
-    "one I/O of fio, direct, by libaio: in large blocks (bandwidth), one at a time (latency), and"
-    " many at a time of four jobs (iops); fio tells its time to the millisecond"
-)
-AUDIT_NOTE = "an I/O's cost holds the work of daemons on audit records while fio runs"
-GUEST: Final = "debian"
-PACKAGES = ("fio",)
 
-RESOLUTION = 0.005
-"""How near to 1 the ratio of two single trials says nothing: ticks fall elsewhere when a
-load begins later (docs/determinism.md)."""
 
 _MOST_SIZE = 512  # MiB: four such files take 2 GiB of the 3 that are free on the guest's disk
 _MOST_IOPS = 1_000_000
@@ -91,7 +79,7 @@ class Disk:
 
 
 @dataclass(frozen=True)
-class Case:
+class FioCase:
     """A case: blocks of `block` KiB, `depth` of them at a time, in each of `jobs` jobs.
 
     Under an exact instrument each job goes `passes` times through its file; less where the disk has
@@ -125,7 +113,7 @@ class Case:
 
 
 CASES: Final = tuple(
-    Case(kind, order, block, depth, jobs, passes)
+    FioCase(kind, order, block, depth, jobs, passes)
     for kind, orders, block, depth, jobs, passes in (
         ("bandwidth", ("read", "write"), 128, 128, 1, 50),
         ("latency", ("read", "write", "randread", "randwrite"), 4, 1, 1, 7),
@@ -205,7 +193,7 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
 
 
 def _case(
-    case: Case, words: Sequence[str], instrument: Instrument, disk: Disk, seconds: float
+    case: FioCase, words: Sequence[str], instrument: Instrument, disk: Disk, seconds: float
 ) -> Request:
     """Return the request for a case; only root may enter the group that the disk is limited for."""
     if not disk.limits:
@@ -216,7 +204,7 @@ def _case(
 
 def measured(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
-) -> tuple[Measured, ...]:
+) -> tuple[MetricSamples, ...]:
     """Return what an I/O of each case took, in the instrument's unit for an operation.
 
     Raises:
@@ -228,7 +216,7 @@ def measured(
         limited = programs.done(answers, "limit", "limiting the disk").stdout
         if not set(disk.limits.split()) <= set(limited.split()):
             raise TrialError(f"the disk's limits did not take: {limited[:200]!r}")
-    found: list[Measured] = []
+    found: list[MetricSamples] = []
     for case in _chosen(parameters):
         answer = programs.done(answers, case.name, f"fio's case {case.name}")
         operations, milliseconds = _told(answer, case)
@@ -242,7 +230,7 @@ def measured(
     return tuple(found)
 
 
-def _chosen(parameters: Parameters) -> tuple[Case, ...]:
+def _chosen(parameters: Parameters) -> tuple[FioCase, ...]:
     return tuple(case for case in CASES if case.name in parameters.cases)
 
 
@@ -251,7 +239,7 @@ def _disk(parameters: Parameters) -> Disk:
     return Disk(parameters.size, parameters.iops or 0, parameters.mbps or 0)
 
 
-def _told(answer: RanAnswer, case: Case) -> tuple[int, int]:
+def _told(answer: RanAnswer, case: FioCase) -> tuple[int, int]:
     """Return how many I/Os a case did and the milliseconds that they took, by fio's own report."""
     if answer.stdout_bytes != len(answer.stdout.encode()):
         raise TrialError(f"fio's report of {case.name} is too long to be read")
@@ -272,3 +260,20 @@ def _told(answer: RanAnswer, case: Case) -> tuple[int, int]:
     if operations == 0 or milliseconds == 0:
         raise TrialError(f"fio's case {case.name} is too short to be measured")
     return operations, milliseconds
+
+
+KIND = WorkloadKind(
+    name=NAME,
+    title=(
+        "one I/O of fio, direct, by libaio: in large blocks (bandwidth), one at a time (latency),"
+        " and many at a time of four jobs (iops); fio reports its time to the millisecond"
+    ),
+    parameters=Parameters,
+    audit_note="an I/O's cost holds the work of daemons on audit records while fio runs",
+    guest="debian",
+    packages=("fio",),
+    # Ticks fall elsewhere when a load begins later (docs/determinism.md).
+    resolution=0.005,
+    requests=requests,
+    measured=measured,
+)

@@ -7,13 +7,20 @@ as published. The table is filled before, which is not measured.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
+from collections.abc import Sequence
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from hardcost.errors import TrialError
-from hardcost.protocol.requests import Ready, run, start, stop
-from hardcost.workloads import programs, served
+from hardcost.instruments.instrument import Instrument
+from hardcost.instruments.windows import Together, Windows
+from hardcost.protocol.answers import Answer
+from hardcost.protocol.ask import run, start, stop
+from hardcost.protocol.requests import Ready, Request
+from hardcost.workloads import programs, server_load
+from hardcost.workloads.kind import WorkloadKind
+from hardcost.workloads.metric import MetricSamples
 from hardcost.workloads.parameters import (
     DISTINCT,
     JOINED,
@@ -23,34 +30,7 @@ from hardcost.workloads.parameters import (
     whole,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.instruments.instrument import Instrument
-    from hardcost.instruments.windows import Together, Windows
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
-    from hardcost.workloads.measured import Measured
-
-NAME = "mariadb"
-TITLE = (
-    "a transaction of sysbench's oltp_read_write (oltp-N: N clients at once) or a query of"
-    " mysqlslap (slap-N) on MariaDB over its socket, and all of them (all)"
-)
-AUDIT_NOTE = (
-    "a transaction's cost holds what the one processor does with audit records until all are done"
-)
-GUEST: Final = "debian"
-PACKAGES = ("mariadb-server", "mariadb-client", "sysbench")
-
-RESOLUTION = 0.01
-"""How near to 1 the ratio of two single trials says nothing: one change (SELinux) was +0.1 %
-of the baseline on one machine and +0.9 % on another."""
 _REPORTED = re.compile(r"^ *([\w ]+): +(\d+)(?: +\(.*\))?$", re.MULTILINE)
-SETTINGS = (
-    "MariaDB has Debian's configuration: transactions are durable"
-    " (innodb_flush_log_at_trx_commit=1); sysbench draws rows evenly, from a fixed seed"
-)
 
 _TOOLS = ("sysbench", "mysqlslap")
 _MOST_AT_ONCE = 64
@@ -99,7 +79,7 @@ class Parameters(WorkloadParameters):
         if self.tool == "mysqlslap" and self.transactions % len(_QUERIES):
             hint = f"mysqlslap takes its {len(_QUERIES)} queries by turns: a multiple of that"
             raise refusal(str(self.transactions), hint, key="transactions")
-        served.check_work(self.concurrency, self.transactions)
+        server_load.check_work(self.concurrency, self.transactions)
         return self
 
 
@@ -109,20 +89,20 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
     loads: list[Request] = []
     for clients in parameters.concurrency:
         name, argv = f"{_prefix(tool)}-{clients}", _argv(tool, clients, count, rows)
-        load = programs.as_user(name, argv, instrument, limit_seconds=served.LIMIT_SECONDS)
+        load = programs.as_user(name, argv, instrument, limit_seconds=server_load.LIMIT_SECONDS)
         loads += [_counted(f"before {name}"), load, _counted(f"after {name}")]
     return [*_prepared(rows), *loads, stop(_SERVICE, limit_seconds=60)]
 
 
 def measured(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
-) -> tuple[Measured, ...]:
+) -> tuple[MetricSamples, ...]:
     """Return what a transaction takes at each concurrency, and what all of them take.
 
     Raises:
         TrialError: A transaction was not carried out.
     """
-    served.check_domain(answers, _SERVICE, _DOMAIN)
+    server_load.check_domain(answers, _SERVICE, _DOMAIN)
     tool, count = parameters.tool, parameters.transactions
     loads = []
     for clients in parameters.concurrency:
@@ -133,8 +113,8 @@ def measured(
         else:
             _check_queries(answers, name, count)
         loads.append((name, load))
-    each = [served.per_operation(name, instrument, count, load) for name, load in loads]
-    return (*each, served.whole("all", instrument, [load for _, load in loads]))
+    each = [server_load.per_operation(name, instrument, count, load) for name, load in loads]
+    return (*each, server_load.whole("all", instrument, [load for _, load in loads]))
 
 
 def windows(
@@ -144,7 +124,7 @@ def windows(
 ) -> tuple[Windows | Together, ...]:
     """Return what transactions took at each concurrency, and all together."""
     names = [f"{_prefix(parameters.tool)}-{clients}" for clients in parameters.concurrency]
-    return served.windows(answers, names, parameters.transactions)
+    return server_load.windows(answers, names, parameters.transactions)
 
 
 def operations(parameters: Parameters) -> dict[str, int]:
@@ -166,7 +146,7 @@ def check(said: str, transactions: int, clients: int) -> None:
         "ignored errors": 0,
         "reconnects": 0,
     }
-    wrong = served.otherwise(said, _REPORTED, expected)
+    wrong = server_load.otherwise(said, _REPORTED, expected)
     if wrong:
         raise TrialError(
             f"sysbench with {clients} clients: {', '.join(wrong)}",
@@ -241,7 +221,7 @@ def _prepared(rows: int) -> list[Request]:
     folder = ["install", "-d", "-o", "mysql", "-g", "mysql", _FOLDER]
     return [
         run("set up MariaDB", folder),
-        served.labels(_FOLDER),
+        server_load.labels(_FOLDER),
         run("label sysbench", ["chcon", _LABEL, "/usr/bin/sysbench"], expect=None),
         start(
             _SERVICE,
@@ -252,3 +232,29 @@ def _prepared(rows: int) -> list[Request]:
         run("make an account", ["mariadb", "-e", _ACCOUNT]),
         programs.as_user("prepare", [*_sysbench(rows), "prepare"], expect=0),
     ]
+
+
+KIND = WorkloadKind(
+    name="mariadb",
+    title=(
+        "a transaction of sysbench's oltp_read_write (oltp-N: N clients at once) or a query of"
+        " mysqlslap (slap-N) on MariaDB over its socket, and all of them (all)"
+    ),
+    parameters=Parameters,
+    audit_note=(
+        "a transaction's cost holds what the one processor does with audit records until all are"
+        " done"
+    ),
+    settings=(
+        "MariaDB has Debian's configuration: transactions are durable"
+        " (innodb_flush_log_at_trx_commit=1); sysbench draws rows evenly, from a fixed seed"
+    ),
+    guest="debian",
+    packages=("mariadb-server", "mariadb-client", "sysbench"),
+    # One change (SELinux) was +0.1 % of the baseline on one machine, +0.9 % on another.
+    resolution=0.01,
+    requests=requests,
+    measured=measured,
+    windows=windows,
+    operations=operations,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict
 
 
-class Measured(BaseModel):
+class MetricSamples(BaseModel):
     """One metric of a trial.
 
     `samples` are in `unit`, one for each batch, in the order in which they were taken; smaller is

@@ -1,36 +1,30 @@
 """What `hardcost trace --call` runs: one call, and its record's way to its end.
 
-`crates/caller` makes the call, and gives way until nobody has anything to do any more. The window
-that is traced goes from the program's start to its end; in it, two readings of the clock enclose
-the call.
+`crates/caller` makes the call, and gives way until no other process has anything to do any more.
+The window that is traced goes from the program's start to its end; in it, two readings of the clock
+enclose the call.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import resources
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated
 
 from pydantic import Field
 
-from hardcost.protocol.requests import USER, install, run
+from hardcost.instruments.instrument import Instrument
+from hardcost.instruments.windows import Windows
+from hardcost.protocol.answers import Answer
+from hardcost.protocol.ask import install, run
+from hardcost.protocol.requests import USER, Request
 from hardcost.workloads import programs
+from hardcost.workloads.kind import WorkloadKind
+from hardcost.workloads.metric import MetricSamples
 from hardcost.workloads.parameters import WorkloadParameters, one_of, whole
 from hardcost.workloads.syscalls import calls
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.instruments.instrument import Instrument
-    from hardcost.instruments.windows import Windows
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
-    from hardcost.workloads.measured import Measured
-
 NAME = "onecall"
-TITLE = "one call, from its entry until its audit records are handled"
-AUDIT_NOTE = "what the daemon does with the record is in it"
-GUEST: Final = "small"
-PACKAGES: Final[tuple[str, ...]] = ()
 PROGRAM = "hardcost-caller"
 """The program that makes the call."""
 
@@ -76,7 +70,7 @@ def measured(
     parameters: Parameters,  # noqa: ARG001  (the interface's)
     answers: Sequence[Answer],
     instrument: Instrument,
-) -> tuple[Measured, ...]:
+) -> tuple[MetricSamples, ...]:
     """Return the one metric: the whole run of the program, its preparations included.
 
     Raises:
@@ -93,3 +87,16 @@ def windows(
 ) -> tuple[Windows, ...]:
     """Return the one window."""
     return tuple(programs.windows(answers, [NAME]))
+
+
+KIND = WorkloadKind(
+    name=NAME,
+    title="one call, from its entry until its audit records are handled",
+    parameters=Parameters,
+    audit_note="what the daemon does with the record is in it",
+    guest="small",
+    program=PROGRAM,
+    requests=requests,
+    measured=measured,
+    windows=windows,
+)

@@ -7,19 +7,14 @@ which words it takes, its description what it means, its default what goes witho
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from hardcost.errors import InputError, Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from pydantic_core import ErrorDetails
-
-    from hardcost.instruments.instrument import Instrument
+from hardcost.instruments.instrument import Instrument
 
 _LONGEST = 18  # digits of a number
 _SHOWN = 60  # characters of a wrong value that an error repeats
@@ -32,7 +27,7 @@ class WorkloadParameters(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def check(self, instrument: Instrument) -> None:
-        """Check what the values' types can't: what fits the instrument, and files that they name.
+        """Check what types can't: that values fit the instrument, and the files that they name.
 
         Raises:
             InputError: One is not for this instrument, or a file is not as it should be.
@@ -67,7 +62,7 @@ def whole(
 ) -> BeforeValidator:
     """Return the validator of a whole number from `least` to `most`, written in digits.
 
-    `words` may stand in its place; each has the value that it stands for.
+    `words` may be given instead; each has the value that it stands for.
     """
     also = words or {}
     allowed = f"it is a number from {least} to {most}" + "".join(f", or {word}" for word in also)

@@ -1,47 +1,29 @@
 """The workload `postfix`: mails sent by smtp-source to Postfix and delivered to a mailbox.
 
-The server is Debian's with its configuration, but for `_CHANGES`: what would have it sleep, where a
-sleep is measured as work that nobody does. It logs to syslog; whether anybody writes that down is
-the configuration's affair (`rsyslog`). As published, the mailbox is emptied before each test.
+The server is Debian's with its configuration, but for `_CHANGES`: settings by which it would sleep,
+since a sleep would be measured as work. It logs to syslog; whether that log is written is up to the
+configuration (`rsyslog`). As published, the mailbox is emptied before each test.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Self
+from collections.abc import Sequence
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
 from hardcost.errors import TrialError
-from hardcost.instruments.windows import Together
-from hardcost.protocol.requests import Ready, install, run, start, stop
-from hardcost.workloads import programs, served
+from hardcost.instruments.instrument import Instrument
+from hardcost.instruments.windows import Together, Windows
+from hardcost.protocol.answers import Answer
+from hardcost.protocol.ask import install, run, start, stop
+from hardcost.protocol.requests import Ready, Request
+from hardcost.workloads import programs, server_load
+from hardcost.workloads.kind import WorkloadKind
+from hardcost.workloads.metric import MetricSamples
 from hardcost.workloads.parameters import DISTINCT, JOINED, WorkloadParameters, whole
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.instruments.instrument import Instrument
-    from hardcost.instruments.windows import Windows
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
-    from hardcost.workloads.measured import Measured
-
-NAME = "postfix"
-TITLE = (
-    "a mail of smtp-source to Postfix, from the first until the last is sent (sent-N: N sessions at"
-    " once) and until all lie in the mailbox (delivered-N), and all of them (all)"
-)
-AUDIT_NOTE = (
-    "a mail's cost holds what the one processor does with audit records until all are sent, or"
-    " delivered"
-)
-GUEST: Final = "debian"
-PACKAGES = ("postfix",)
-
-RESOLUTION = 0.005
-"""How near to 1 the ratio of two single trials says nothing: ticks fall elsewhere when a
-load begins later (docs/determinism.md)."""
-# They stand in master.cf, since Postfix sleeps until its main.cf has not been changed for some
+# They are in master.cf, since Postfix sleeps until its main.cf has not been changed for some
 # seconds: a daemon that starts under load would be measured asleep.
 _CHANGES = {
     # It sleeps a second where mails come in faster than they are delivered.
@@ -52,11 +34,6 @@ _CHANGES = {
     # are there after the warm-up, and stay.
     "at most 4 of smtpd": r"/^smtp .*smtpd$/s/-([[:space:]]+smtpd)$/4\1\n  -o max_use=1000000/",
 }
-SETTINGS = (
-    "Postfix has Debian's configuration but for "
-    + ", ".join(_CHANGES)
-    + "; delivered-N holds the work of a program that waits for the last mail"
-)
 
 _MOST_AT_ONCE = 1000
 _WARM_UP = 20  # mails at least that are not measured: Postfix's daemons start when needed, and stay
@@ -80,8 +57,8 @@ _EMPTY = f'for try in $(seq 100); do test -z "$({_QUEUE})" && exit; sleep 0.05; 
 
 _WAITER = "waiter"
 _GO, _DONE = f"{programs.HOME}/go", f"{programs.HOME}/done"
-# Told how many mails to wait for, waits until the mailbox holds them, by inotify, not to wake in
-# vain.
+# Reads how many mails to wait for, and waits until the mailbox holds them: by inotify, not to wake
+# in vain.
 _WAIT = r"""
 use POSIX ();
 my ($mailbox, $go, $done) = @ARGV;
@@ -123,7 +100,7 @@ class Parameters(WorkloadParameters):
 
     @model_validator(mode="after")
     def _has_work(self) -> Self:
-        served.check_work(self.concurrency, self.mails)
+        server_load.check_work(self.concurrency, self.mails)
         return self
 
 
@@ -150,13 +127,13 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
 
 def measured(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
-) -> tuple[Measured, ...]:
+) -> tuple[MetricSamples, ...]:
     """Return what a mail takes at each concurrency, and what all of them take.
 
     Raises:
         TrialError: A mail was not taken or not delivered.
     """
-    served.check_domain(answers, _SERVICE, _DOMAIN)
+    server_load.check_domain(answers, _SERVICE, _DOMAIN)
     count = parameters.mails
     metrics, everything = [], []
     for sessions in parameters.concurrency:
@@ -165,10 +142,10 @@ def measured(
         check(answers, count, sessions)
         everything += [sent, rest]
         metrics += [
-            served.per_operation(f"sent-{sessions}", instrument, count, sent),
-            served.per_operation(f"delivered-{sessions}", instrument, count, sent, rest),
+            server_load.per_operation(f"sent-{sessions}", instrument, count, sent),
+            server_load.per_operation(f"delivered-{sessions}", instrument, count, sent, rest),
         ]
-    return (*metrics, served.whole("all", instrument, everything))
+    return (*metrics, server_load.whole("all", instrument, everything))
 
 
 def windows(
@@ -212,7 +189,7 @@ def check(answers: Sequence[Answer], mails: int, sessions: int) -> None:
 
 
 def _measured(name: str, argv: Sequence[str], instrument: Instrument) -> Request:
-    return programs.as_user(name, argv, instrument, limit_seconds=served.LIMIT_SECONDS)
+    return programs.as_user(name, argv, instrument, limit_seconds=server_load.LIMIT_SECONDS)
 
 
 def _smtp_source(mails: int, sessions: int) -> list[str]:
@@ -230,7 +207,7 @@ def _prepared() -> list[Request]:
     return [
         run("set up Postfix", ["sh", "-c", _CONFIGURE]),
         install(_MAILBOX, "", 0o660, "user", "mail"),
-        served.labels(_SPOOL, "/etc/postfix", "/var/mail"),
+        server_load.labels(_SPOOL, "/etc/postfix", "/var/mail"),
         start(
             _SERVICE,
             ["/usr/lib/postfix/sbin/master", "-s"],
@@ -244,3 +221,30 @@ def _prepared() -> list[Request]:
             ready=Ready(file=_DONE),
         ),
     ]
+
+
+KIND = WorkloadKind(
+    name="postfix",
+    title=(
+        "a mail of smtp-source to Postfix, from the first until the last is sent (sent-N: N"
+        " sessions at once) and until all are in the mailbox (delivered-N), and all of them (all)"
+    ),
+    parameters=Parameters,
+    audit_note=(
+        "a mail's cost holds what the one processor does with audit records until all are sent, or"
+        " delivered"
+    ),
+    settings=(
+        "Postfix has Debian's configuration but for "
+        + ", ".join(_CHANGES)
+        + "; delivered-N holds the work of a program that waits for the last mail"
+    ),
+    guest="debian",
+    packages=("postfix",),
+    # Ticks fall elsewhere when a load begins later (docs/determinism.md).
+    resolution=0.005,
+    requests=requests,
+    measured=measured,
+    windows=windows,
+    operations=operations,
+)

@@ -7,25 +7,22 @@ known for what it is.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from hardcost.errors import TrialError
+from hardcost.instruments.instrument import Instrument
 from hardcost.instruments.windows import Windows
-from hardcost.protocol.answers import RanAnswer, all_of, find
-from hardcost.protocol.requests import USER, Run, run
-from hardcost.workloads.measured import Measured
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from hardcost.instruments.instrument import Instrument
-    from hardcost.protocol.answers import Answer
+from hardcost.protocol.answers import Answer, RanAnswer, all_of, find
+from hardcost.protocol.ask import run
+from hardcost.protocol.requests import USER, RunProgram
+from hardcost.workloads.metric import MetricSamples
 
 HOME: Final = "/home/user"
 """The ordinary user's home, on the guest's disk."""
 
 CONTEXT: Final = "unconfined_u:unconfined_r:unconfined_t:s0"
-"""Of somebody who has logged in, to SELinux."""
+"""SELinux's context of a user who has logged in."""
 
 _SHOWN: Final = 600  # characters of a program's words that an error repeats
 _LONGEST: Final = 18  # digits of a number
@@ -45,8 +42,8 @@ def as_user(  # noqa: PLR0913  (each is a property of a process)
     environment: Mapping[str, str] | None = None,
     expect: int | None = None,
     limit_seconds: float = 600,
-) -> Run:
-    """Return the request to run a program as somebody who has logged in, from his home.
+) -> RunProgram:
+    """Return the request to run a program as a user who has logged in, from the home directory.
 
     It is measured where there is an instrument. Any exit status will do, unless there is
     one to `expect`: `done` says what it means.
@@ -91,7 +88,7 @@ def ticks(answer: RanAnswer) -> int:
     return answer.ticks
 
 
-def metric(name: str, unit: str, amount: float, answers: Sequence[RanAnswer] = ()) -> Measured:
+def metric(name: str, unit: str, amount: float, answers: Sequence[RanAnswer] = ()) -> MetricSamples:
     """Return a metric with one sample, and the audit events of the programs that it is about."""
     audits = [answer.audit for answer in answers if answer.audit is not None]
     fired: dict[str, int] = {}
@@ -99,7 +96,7 @@ def metric(name: str, unit: str, amount: float, answers: Sequence[RanAnswer] = (
         for key, count in audit.by_key.items():
             fired[key] = fired.get(key, 0) + count
     lost = sum(audit.lost for audit in audits)
-    return Measured(
+    return MetricSamples(
         metric=name, unit=unit, samples=(amount,), fired=fired if audits else None, lost=lost
     )
 

@@ -1,4 +1,4 @@
-"""What workloads that drive a server share: how many clients at once, and what came of it.
+"""What workloads that drive a server share: how many clients at once, and the result.
 
 A server is started as the system would start it, so that SELinux takes it to its own domain, and is
 stopped at the end; neither is measured. What drives it is a program of the ordinary user. Where
@@ -8,23 +8,18 @@ measured is no confined server.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Mapping, Sequence
 
 from hardcost.errors import TrialError
-from hardcost.instruments.windows import Together
-from hardcost.protocol.answers import RanAnswer, StartedAnswer, find
-from hardcost.protocol.requests import Run, run
+from hardcost.instruments.instrument import Instrument
+from hardcost.instruments.windows import Together, Windows
+from hardcost.protocol.answers import Answer, RanAnswer, StartedAnswer, find
+from hardcost.protocol.ask import run
+from hardcost.protocol.requests import RunProgram
 from hardcost.workloads import programs
+from hardcost.workloads.metric import MetricSamples
 from hardcost.workloads.parameters import refusal
-
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.instruments.instrument import Instrument
-    from hardcost.instruments.windows import Windows
-    from hardcost.protocol.answers import Answer
-    from hardcost.workloads.measured import Measured
 
 LIMIT_SECONDS = 3600
 """How long a load may take, in seconds of the guest's time."""
@@ -44,7 +39,7 @@ def check_work(concurrencies: Sequence[int], work: int) -> None:
             raise refusal(str(clients), hint, key="concurrency")
 
 
-def labels(*paths: str) -> Run:
+def labels(*paths: str) -> RunProgram:
     """Return the request to label what was written, where SELinux is on; else it does nothing."""
     return run("labels", ["restorecon", "-RF", *paths], expect=None)
 
@@ -68,13 +63,13 @@ def check_domain(answers: Sequence[Answer], service: str, domain: str) -> None:
 
 def per_operation(
     name: str, instrument: Instrument, operations: int, *answers: RanAnswer
-) -> Measured:
+) -> MetricSamples:
     """Return a metric: what the programs of `answers` took together, for each operation."""
     ticks = sum(programs.ticks(answer) for answer in answers)
     return programs.metric(name, instrument.per_op, ticks / operations, answers)
 
 
-def whole(name: str, instrument: Instrument, answers: Sequence[RanAnswer]) -> Measured:
+def whole(name: str, instrument: Instrument, answers: Sequence[RanAnswer]) -> MetricSamples:
     """Return a metric: what the programs of `answers` took together."""
     ticks = sum(programs.ticks(answer) for answer in answers)
     return programs.metric(name, instrument.whole, ticks, answers)

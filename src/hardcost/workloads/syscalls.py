@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments import counters
+from hardcost.instruments.instrument import Instrument
 from hardcost.instruments.windows import Windows
+from hardcost.model.observation import Observed
 from hardcost.protocol.answers import (
+    Answer,
     CallAnswer,
     ClockAnswer,
     PerturbedAnswer,
@@ -26,27 +30,19 @@ from hardcost.protocol.answers import (
     find,
     only,
 )
-from hardcost.protocol.requests import ROOT, USER, CallPlan, Calls, Perturb
-from hardcost.workloads.measured import Measured
+from hardcost.protocol.requests import ROOT, USER, CallPlan, MeasureCalls, Perturb, Request
+from hardcost.workloads.kind import WorkloadKind
+from hardcost.workloads.metric import MetricSamples
 from hardcost.workloads.parameters import JOINED, ONCE, WorkloadParameters, one_of, whole
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.instruments.instrument import Instrument
-    from hardcost.instruments.observed import Observed
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
 
 NAME = "syscalls"
 MORE = "syscalls-more"
-TITLE = "the cost of one system call, for each of 26 calls"
 AUDIT_NOTE = (
     "a call's cost is what its own process executes; a kernel thread and the audit daemon handle"
     " its audit records later, and their work is not included"
 )
-GUEST: Final = "small"
-PACKAGES: Final[tuple[str, ...]] = ()
+_SAMPLES = 25  # windows, where nearly all are equal
+_TIMED_SAMPLES = 99  # windows of time, which scatter
 _WARM_UP = 8  # windows before the first sample: caches of names, slabs and pages fill
 _PERTURBED_WARM_UP = 4  # the same of a call that was measured under other perturbations before
 PERTURBED_SAMPLES = 9  # windows of a call under a perturbation
@@ -55,39 +51,48 @@ _APART = 4  # milliseconds between windows, at least: records reach the audit da
 
 
 @dataclass(frozen=True)
-class Call:
-    """One call: `batch` operations in a sample and the number of `samples`, by instrument.
+class MeasuredCall:
+    """One call: `batch` operations in a sample of time, and `samples` under an exact instrument.
 
     `warmup` windows come before the first sample. Windows begin `apart` ms apart, or more. `moves`:
-    what it costs depends on where its memory lies and when it begins (`bench/movement.py`).
-    `chance` is by how many instructions what is rare moves it.
+    what it costs depends on where its memory lies and when it begins
+    (`bench/accuracy/moving_metrics.py`). `chance` is by how many instructions what is rare moves
+    it.
     """
 
     name: str
     what: str
-    batch: Mapping[str, int]
-    samples: Mapping[str, int]
+    batch: int
+    samples: int = _SAMPLES
     operations: int = 1
     warmup: int = _WARM_UP
     apart: int = _APART
     moves: bool = False
     chance: float = 0.0
 
+    def batch_under(self, instrument: Instrument) -> int:
+        """Return how many operations a sample holds; an exact instrument needs only one."""
+        return 1 if instrument.exact else self.batch
+
+    def samples_under(self, instrument: Instrument) -> int:
+        """Return how many samples are taken, an odd number, so that the median is one of them."""
+        return self.samples if instrument.exact else _TIMED_SAMPLES
+
 
 @cache
-def calls() -> dict[str, Call]:
+def calls() -> dict[str, MeasuredCall]:
     """Return all calls by name, in the order of reports."""
     return _read(NAME)
 
 
 @cache
-def more() -> dict[str, Call]:
+def more() -> dict[str, MeasuredCall]:
     """Return the calls of the workload `syscalls-more` by name, in the order of reports."""
     return _read(MORE)
 
 
 @cache
-def known() -> dict[str, Call]:
+def known() -> dict[str, MeasuredCall]:
     """Return all calls that can be measured, by name."""
     return calls() | more()
 
@@ -96,9 +101,9 @@ OF_CALLS: Final = {NAME: calls, MORE: more}
 """The workloads that measure calls, with what reads theirs."""
 
 
-def _read(workload: str) -> dict[str, Call]:
+def _read(workload: str) -> dict[str, MeasuredCall]:
     text = (resources.files("hardcost.workloads") / f"{workload}.toml").read_text()
-    return {name: Call(name=name, **facts) for name, facts in tomllib.loads(text).items()}
+    return {name: MeasuredCall(name=name, **facts) for name, facts in tomllib.loads(text).items()}
 
 
 _CallName = Annotated[str, one_of("calls", calls)]
@@ -128,12 +133,12 @@ class Parameters(WorkloadParameters):
         if self.copies > 1 and instrument.exact:
             raise InputError(
                 f"copies={self.copies} is not for the instrument {instrument.name}: it counts on"
-                " one emulated processor, where nobody waits for another",
+                " one emulated processor, where no process waits for another",
                 hint="--instrument time --machine host, or ssh:USER@HOST",
             )
 
 
-def chosen(parameters: Parameters) -> tuple[Call, ...]:
+def chosen(parameters: Parameters) -> tuple[MeasuredCall, ...]:
     """Return the calls that the parameter `calls` names."""
     return tuple(known()[name] for name in parameters.calls)
 
@@ -159,35 +164,36 @@ def requests(
         found.append(_plan(still, instrument))
     for nth, number in enumerate(perturbations):
         moving = [
-            dataclasses.replace(
-                call,
-                samples={instrument.name: PERTURBED_SAMPLES},
-                warmup=_PERTURBED_WARM_UP if nth else call.warmup,
-            )
+            dataclasses.replace(call, warmup=_PERTURBED_WARM_UP if nth else call.warmup)
             for call in asked
             if call.moves
         ]
-        found += [Perturb(number=number), _plan(moving, instrument)]
+        found += [Perturb(number=number), _plan(moving, instrument, samples=PERTURBED_SAMPLES)]
     return found
 
 
-def _plan(some: Sequence[Call], instrument: Instrument, copies: int = 1) -> Calls:
+def _plan(
+    some: Sequence[MeasuredCall],
+    instrument: Instrument,
+    copies: int = 1,
+    samples: int | None = None,
+) -> MeasureCalls:
     rows = tuple(
         CallPlan(
             name=call.name,
-            batch=call.batch[instrument.name],
-            samples=call.samples[instrument.name],
+            batch=call.batch_under(instrument),
+            samples=samples or call.samples_under(instrument),
             warmup=call.warmup,
             apart=call.apart,
         )
         for call in some
     )
-    return Calls(clock=instrument.clock, calls=rows, copies=copies if copies > 1 else None)
+    return MeasureCalls(clock=instrument.clock, calls=rows, copies=copies if copies > 1 else None)
 
 
 def measured(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
-) -> tuple[Measured, ...]:
+) -> tuple[MetricSamples, ...]:
     """Return a metric for each call, in units for one operation, out of the probe's answers.
 
     A sample is the ticks of its window less those of an empty window, over the operations in it.
@@ -206,7 +212,7 @@ def measured(
     return tuple(
         _perturbed(call, perturbed, instrument)
         if call.moves and perturbed
-        else _metric(call, found[0], call.samples[instrument.name], instrument)
+        else _metric(call, found[0], call.samples_under(instrument), instrument)
         for call in chosen(parameters)
     )
 
@@ -230,7 +236,7 @@ def windows(
                     call.name,
                     answer.samples,
                     before=_PERTURBED_WARM_UP if again else call.warmup,
-                    operations=call.batch[instrument.name] * call.operations,
+                    operations=call.batch_under(instrument) * call.operations,
                     number=numbers[-1] if again else 0,
                 )
             )
@@ -255,8 +261,8 @@ def _by_perturbation(answers: Sequence[Answer]) -> dict[int, list[Answer]]:
 
 
 def _perturbed(
-    call: Call, answers: Mapping[int, Sequence[Answer]], instrument: Instrument
-) -> Measured:
+    call: MeasuredCall, answers: Mapping[int, Sequence[Answer]], instrument: Instrument
+) -> MetricSamples:
     """Return the metric of a call that was measured under perturbations."""
     each = {
         number: _metric(call, some, PERTURBED_SAMPLES, instrument)
@@ -272,8 +278,8 @@ def _perturbed(
 
 
 def _metric(
-    call: Call, answers: Sequence[Answer], expected: int, instrument: Instrument
-) -> Measured:
+    call: MeasuredCall, answers: Sequence[Answer], expected: int, instrument: Instrument
+) -> MetricSamples:
     answer = find(answers, CallAnswer, call.name)
     if answer is None:
         raise TrialError(f"the machine did not measure {call.name}")
@@ -291,15 +297,30 @@ def _metric(
         )
     empty = min(only(answers, ClockAnswer).overhead)
     # A machine whose clock is slow to read makes windows some times as long.
-    if not answer.batch or answer.batch % call.batch[instrument.name]:
+    if not answer.batch or answer.batch % call.batch_under(instrument):
         raise TrialError(
-            f"the machine measured {call.name} {answer.batch} at a time, as nobody asked"
+            f"the machine measured {call.name} {answer.batch} at a time, which was not asked for"
         )
     operations = answer.batch * call.operations
-    return Measured(
+    return MetricSamples(
         metric=call.name,
         unit=instrument.per_op,
         samples=tuple((tick - empty) / operations for tick in ticks),
         fired=None if audit is None else audit.by_key,
         lost=0 if audit is None else audit.lost,
     )
+
+
+KIND = WorkloadKind(
+    name=NAME,
+    title="the cost of single system calls, such as open and fork",
+    parameters=Parameters,
+    audit_note=AUDIT_NOTE,
+    guest="small",
+    requests=requests,
+    perturbed=requests,
+    measured=measured,
+    moves=moves,
+    windows=windows,
+    counted=counted,
+)

@@ -5,22 +5,13 @@ The calls are data, in `syscalls-more.toml`; they are measured as those of `sysc
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import Field
 
 from hardcost.workloads import syscalls
+from hardcost.workloads.kind import WorkloadKind
 from hardcost.workloads.parameters import JOINED, ONCE, one_of
-
-NAME = syscalls.MORE
-TITLE = "the cost of one system call, for each of 12 calls that hardening restricts"
-AUDIT_NOTE = syscalls.AUDIT_NOTE
-SETTINGS = (
-    "a call of syscalls-more that is refused, to any user or by a setting, costs what the refusal"
-    " takes: a setting that refuses a call may so seem to save something"
-)
-GUEST: Final = "small"
-PACKAGES: Final[tuple[str, ...]] = ()
 
 _CallName = Annotated[str, one_of("calls", syscalls.more)]
 
@@ -34,8 +25,20 @@ class Parameters(syscalls.Parameters):
     )
 
 
-moves = syscalls.moves
-requests = syscalls.requests
-measured = syscalls.measured
-windows = syscalls.windows
-counted = syscalls.counted
+KIND = WorkloadKind(
+    name=syscalls.MORE,
+    title="the cost of single system calls that hardening restricts, such as ptrace",
+    parameters=Parameters,
+    audit_note=syscalls.AUDIT_NOTE,
+    settings=(
+        "a call of syscalls-more that is refused, to any user or by a setting, costs what the"
+        " refusal takes: a setting that refuses a call may so seem to save something"
+    ),
+    guest="small",
+    requests=syscalls.requests,
+    perturbed=syscalls.requests,
+    measured=syscalls.measured,
+    moves=syscalls.moves,
+    windows=syscalls.windows,
+    counted=syscalls.counted,
+)

@@ -3,7 +3,7 @@
 It is done by `hardcost-unixbench`, a static program of our own, written from what is published
 about the tests. Its Dhrystone and Whetstone are alike in kind, not in code, so that an index of it
 can be compared with another of it, and not with one of UnixBench. With `program=…/Run` UnixBench
-itself is run, where the guest holds it, and its table is read (`unixbenchtable.py`).
+itself is run, where the guest holds it, and its table is read (`workloads/unixbench_table.py`).
 
 An exact instrument counts the work of a fixed number of loops; there is no index then, since that
 is made of rates. Otherwise each test runs for some seconds, and there is one if all twelve ran.
@@ -13,47 +13,28 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
 from hardcost.errors import InputError, TrialError
 from hardcost.files import json_value
-from hardcost.protocol.requests import install
+from hardcost.instruments.instrument import Instrument
+from hardcost.protocol.answers import Answer
+from hardcost.protocol.ask import install
+from hardcost.protocol.requests import Request
 from hardcost.units import Unit
-from hardcost.workloads import programs, unixbenchtable
-from hardcost.workloads.parameters import (
-    JOINED,
-    ONCE,
-    WorkloadParameters,
-    one_of,
-    refusal,
-    whole,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.instruments.instrument import Instrument
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
-    from hardcost.workloads.measured import Measured
+from hardcost.workloads import programs, unixbench_table
+from hardcost.workloads.kind import WorkloadKind
+from hardcost.workloads.metric import MetricSamples
+from hardcost.workloads.parameters import JOINED, ONCE, WorkloadParameters, one_of, refusal, whole
 
 NAME = "unixbench"
-TITLE = (
-    "the work of UnixBench's twelve tests by a program of our own, for one operation of each; and"
-    " the published index, of which more is better, where time is measured"
-)
-AUDIT_NOTE = "a test's cost holds the work of daemons on its records until it ends"
-GUEST: Final = "debian"
-PACKAGES = ("coreutils", "dash", "grep")
 
-RESOLUTION = 0.005
-"""How near to 1 the ratio of two single trials says nothing: ticks fall elsewhere when a
-load begins later (docs/determinism.md)."""
 
 _PROGRAM = "hardcost-unixbench"
 _PLACE = f"/usr/local/bin/{_PROGRAM}"
@@ -68,7 +49,7 @@ _SPARE_SECONDS = 600  # beyond what a test is to take
 
 
 @dataclass(frozen=True)
-class Test:
+class BenchmarkTest:
     """A test: its title in UnixBench's table, the unit of its rate there, and what is index 10.
 
     `rate` turns operations in a second into that unit; `loops` is the work under `insn`.
@@ -83,10 +64,10 @@ class Test:
 
 
 @cache
-def tests() -> dict[str, Test]:
+def tests() -> dict[str, BenchmarkTest]:
     """Return all tests by name, in the order of UnixBench's table."""
     text = (resources.files("hardcost.workloads") / "unixbench.toml").read_text()
-    return {name: Test(name=name, **facts) for name, facts in tomllib.loads(text).items()}
+    return {name: BenchmarkTest(name=name, **facts) for name, facts in tomllib.loads(text).items()}
 
 
 def _in_guest(path: object) -> object:
@@ -117,7 +98,7 @@ class Parameters(WorkloadParameters):
         3, description="under time: of each test, 1 to 600 (default: 3; published: 10 to 60)"
     )
     program: Annotated[str | None, BeforeValidator(_in_guest)] = Field(
-        None, description="UnixBench's own Run in the guest, to be run in the place of ours"
+        None, description="UnixBench's own Run in the guest, to be run instead of hardcost's"
     )
 
     def check(self, instrument: Instrument) -> None:
@@ -158,17 +139,17 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
 
 def measured(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
-) -> tuple[Measured, ...]:
+) -> tuple[MetricSamples, ...]:
     """Return each test's cost for one operation, and the index where time was measured.
 
     Raises:
-        TrialError: A test failed or came to a wrong result.
+        TrialError: A test failed or had a wrong result.
     """
     names = _chosen(parameters)
     if parameters.program is not None:
         answer = programs.done(answers, _RUN, parameters.program)
         titles = {tests()[name].title: name for name in names}
-        table = unixbenchtable.read(answer.stdout, set(titles))
+        table = unixbench_table.read(answer.stdout, set(titles))
         rates = {titles[title]: rate for title, rate in table.rates.items()}
         found = [_cost(name, rates[name], instrument) for name in names]
         if table.index is not None:
@@ -207,7 +188,7 @@ def _span(parameters: Parameters, instrument: Instrument) -> tuple[list[str] | N
 
 def _original(program: str, names: Sequence[str], copies: str, instrument: Instrument) -> Request:
     """Return the request to run UnixBench itself."""
-    tests_of_run = [unixbenchtable.WORDS[tests()[name].title] for name in names]
+    tests_of_run = [unixbench_table.WORDS[tests()[name].title] for name in names]
     number = '"$(nproc)"' if copies == _CPUS else copies
     script = f'cd "$(dirname "$0")" && exec "$0" -c {number} "$@"'
     return programs.as_user(
@@ -218,7 +199,7 @@ def _original(program: str, names: Sequence[str], copies: str, instrument: Instr
     )
 
 
-def _cost(name: str, rate: float, instrument: Instrument) -> Measured:
+def _cost(name: str, rate: float, instrument: Instrument) -> MetricSamples:
     """Return what an operation of a test took, out of its rate in UnixBench's table."""
     amount = _NS_PER_SECOND * tests()[name].rate / rate
     return programs.metric(name, instrument.per_op, amount)
@@ -234,3 +215,20 @@ def _told(text: str, name: str) -> tuple[float, int]:
     if result.get("test") != name or not (operations > 0 and ticks > 0):
         raise TrialError(f"the test {name} said nothing of use: {text[:200]!r}")
     return operations, ticks
+
+
+KIND = WorkloadKind(
+    name=NAME,
+    title=(
+        "the work of UnixBench's twelve tests by a program of our own, for one operation of each;"
+        " and the published index, of which more is better, where time is measured"
+    ),
+    parameters=Parameters,
+    audit_note="a test's cost holds the work of daemons on its records until it ends",
+    guest="debian",
+    packages=("coreutils", "dash", "grep"),
+    # Ticks fall elsewhere when a load begins later (docs/determinism.md).
+    resolution=0.005,
+    requests=requests,
+    measured=measured,
+)

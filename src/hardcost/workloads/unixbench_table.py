@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from hardcost.errors import TrialError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 WORDS: Final = {
     "Dhrystone 2 using register variables": "dhry2reg",

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
-from hardcost.controls.accounted import Outcome
-from hardcost.controls.uncounted import why_uncounted
+from hardcost.controls.control import Profile
 from hardcost.instruments.insn import INSN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from hardcost.analysis.finding import Bill
-    from hardcost.controls.accounted import Accounted
-    from hardcost.controls.control import Profile
+from hardcost.model.accounts import Accounted, RuleOutcome
+from hardcost.model.finding.bill import Itemised
 
 _SEARCHED = "a search has no number for it: it is no culprit that was found"
 _FREE = "its cost is not distinguishable from 0 on any metric"
 
 
-def with_accounting(bill: Bill, profile: Profile, instrument: str) -> Bill:
+def with_accounting(bill: Itemised, profile: Profile, instrument: str) -> Itemised:
     """Return the bill with each rule of the benchmark's profile, as it was measured.
 
     A rule is priced if one of its controls has a cost on the bill. If all of them were measured,
@@ -30,7 +25,7 @@ def with_accounting(bill: Bill, profile: Profile, instrument: str) -> Bill:
     unshown = {
         one.name
         for one in profile.controls
-        if instrument == INSN.name and why_uncounted(one) is not None
+        if instrument == INSN.name and one.uncounted is not None
     }
     itemised = {item.control for item in bill.items}
     measured = set(bill.controls)
@@ -40,10 +35,10 @@ def with_accounting(bill: Bill, profile: Profile, instrument: str) -> Bill:
     )
 
 
-def counted(accounting: Iterable[Accounted]) -> Mapping[Outcome, int]:
+def counted(accounting: Iterable[Accounted]) -> Mapping[RuleOutcome, int]:
     """Return how many rules have each outcome; they add up to the number of rules."""
     found = Counter(one.outcome for one in accounting)
-    return {outcome: found[outcome] for outcome in get_args(Outcome)}
+    return {outcome: found[outcome] for outcome in get_args(RuleOutcome)}
 
 
 def _settled(

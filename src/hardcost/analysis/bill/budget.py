@@ -9,18 +9,15 @@ and the next one starts from that measurement.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from hardcost.errors import InputError
+from hardcost.errors import RequestError
+from hardcost.model.finding.bill import Itemised, Total
+from hardcost.model.request import CheckedRequest
+from hardcost.model.workload import MetricId
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from hardcost.analysis.finding import Bill, Total
-
-
-_NOTHING = (0.0, 0.0)
+_NOTHING = (0.0, 0.0)  # cost, and cost alone, of a control without an item on a metric
 
 _STEPS = ((0.01, 0.001), (0.05, 0.01), (1.0, 0.05), (10.0, 0.5))
 """Up to which share budgets are rounded to which."""
@@ -32,7 +29,7 @@ _SHOWN = 0.001
 
 
 @dataclass(frozen=True)
-class Budget:
+class Budget(CheckedRequest):
     """By how much metrics may grow, relative to the baseline, such as 0.05 for 5 %.
 
     `metrics` have a budget of their own; `others` is the budget of all others, None if they are
@@ -46,11 +43,11 @@ class Budget:
         """Return by how much a metric may grow."""
         return self.metrics.get(metric, math.inf if self.others is None else self.others)
 
-    def for_metrics(self, names: Iterable[str], option: str = "--budget") -> Budget:
+    def for_metrics(self, names: Iterable[str], field: str = "budget") -> Budget:
         """Return the budget under the names that metrics have with several workloads.
 
         There a metric's name begins with its workload's; the plain name stands for all of them.
-        `option` is where the user wrote it.
+        `field` is the request's that has it.
 
         Raises:
             InputError: There is no metric of a name.
@@ -60,8 +57,9 @@ class Budget:
         for wanted, limit in self.metrics.items():
             meant = [wanted] if wanted in known else [n for n in known if n.endswith(f" {wanted}")]
             if not meant:
-                raise InputError(
-                    f"{option}: there is no metric '{wanted}'", hint=f"there are {', '.join(known)}"
+                raise RequestError(
+                    f"`{field}`: there is no metric '{wanted}'",
+                    hint=f"there are {', '.join(known)}",
                 )
             full |= dict.fromkeys(meant, limit)
         return replace(self, metrics=full)
@@ -105,7 +103,7 @@ def excess(total: Total, budget: Budget) -> float:
 
 
 def propose(
-    bill: Bill, totals: Sequence[Total], dropped: Sequence[str], budget: Budget
+    bill: Itemised, totals: Sequence[Total], dropped: Sequence[str], budget: Budget
 ) -> tuple[str, ...]:
     """Return the controls to give up: the `dropped`, whose cost `totals` measured, and more.
 
@@ -134,16 +132,16 @@ def propose(
     return tuple(chosen)
 
 
-def _costs(bill: Bill) -> dict[str, dict[str, tuple[float, float]]]:
+def _costs(bill: Itemised) -> dict[str, dict[MetricId, tuple[float, float]]]:
     """Return the cost of each control on each metric: in the profile's company, and alone."""
-    costs: dict[str, dict[str, tuple[float, float]]] = {}
+    costs: dict[str, dict[MetricId, tuple[float, float]]] = {}
     for item in bill.items:
         costs.setdefault(item.control, {})[item.metric] = (item.cost, item.alone)
     return costs
 
 
 def _excess(cost: float, total: Total, budget: Budget) -> float:
-    limit = budget.of(total.metric)
+    limit = budget.of(str(total.metric))
     if abs(cost) <= total.least:
         return -limit
     return cost / total.baseline - limit if total.baseline > 0 else 0.0

@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 import numpy as np
 
-from hardcost.analysis.estimates import by_metric, median, shift, total
-from hardcost.analysis.finding import Bill, Item, Search, Sum
-from hardcost.analysis.fixedprice import NOTHING, SPREAD, fixed_price, half_of, less
-from hardcost.analysis.least import bound, interaction_bound, least
-from hardcost.design.anyrule import paid_for
-from hardcost.design.culprits import name_of
-from hardcost.design.grouptest.lattice import Lattice
-from hardcost.design.leave_one_out import BASELINE, PROFILE
-from hardcost.design.placebos import compared
+from hardcost.analysis.bill.fixed_price import NOTHING, SPREAD, fixed_price, half_of, less
+from hardcost.analysis.estimates.estimates import Estimate, Series, by_metric, median, shift, total
+from hardcost.analysis.estimates.resolution import bound, interaction_bound, least
+from hardcost.controls.control import Profile
 from hardcost.errors import TrialError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from collections.abc import Set as AbstractSet
-
-    from hardcost.analysis.estimates import Estimate as Shift
-    from hardcost.analysis.estimates import Series
-    from hardcost.analysis.finding import Total
-    from hardcost.controls.control import Profile
-    from hardcost.design.group_testing import Culprit, Estimate, Outcome, Problem, Step, Stretch
-    from hardcost.store.record import Record
+from hardcost.model.finding.bill import Item, Itemised, Story, Sum, Total
+from hardcost.model.role import Baseline, Role, Whole, compared
+from hardcost.model.workload import Workload
+from hardcost.plan.first_rule import paid_for
+from hardcost.plan.search.culprits import role_with
+from hardcost.plan.search.lattice import Lattice
+from hardcost.plan.search.questions import (
+    CostShift,
+    Culprit,
+    SearchResult,
+    SearchStep,
+    SearchTask,
+    Segment,
+)
+from hardcost.store.record import Record
 
 GUIDE = "wall"
 """The metric that a search follows if the first workload has it."""
 
-_LISTED = 8  # most controls of a stretch that are named one by one
+_LISTED = 8  # most controls of a segment that are named one by one
 
 
 def guide_name(records: Sequence[Record]) -> str:
@@ -69,23 +69,23 @@ def guide(records: Sequence[Record], baseline: Sequence[Record]) -> tuple[float,
     return tuple(samples)
 
 
-def chance(records: Sequence[Record]) -> float:
+def chance_of(records: Sequence[Record]) -> float:
     """Return the largest cost that placebos seem to have, on what the search follows.
 
     It is relative to the baseline's value; 0 without placebos.
     """
-    by_name: dict[str, list[Record]] = {}
+    by_role: dict[Role, list[Record]] = {}
     for record in records:
-        by_name.setdefault(record.configuration, []).append(record)
-    baseline = by_name[BASELINE]
-    whole = {name: float(np.mean(guide(mine, baseline))) for name, mine in by_name.items()}
-    shifts = [whole[name] - whole[on] for name, on in compared(whole)]
-    return bound(shifts) / whole[BASELINE] if shifts else 0.0
+        by_role.setdefault(record.role, []).append(record)
+    baseline = by_role[Baseline()]
+    whole = {role: float(np.mean(guide(mine, baseline))) for role, mine in by_role.items()}
+    shifts = [whole[placebo] - whole[on] for placebo, on in compared(whole)]
+    return bound(shifts) / whole[Baseline()] if shifts else 0.0
 
 
 def itemise(
-    profile: Profile, problem: Problem, outcome: Outcome, records: Sequence[Record]
-) -> Bill:
+    profile: Profile, problem: SearchTask, outcome: SearchResult, records: Sequence[Record]
+) -> Itemised:
     """Return the bill of `profile` from a search's measurements.
 
     An item is a confirmed culprit: `cost` is by how much the profile exceeds the profile without
@@ -97,7 +97,7 @@ def itemise(
     metrics, lattice = by_metric(records), Lattice(problem)
     confirmed = [one for one in outcome.culprits if one.confirmed and one.saved is not None]
     leasts = tuple(least(metric, known) for metric, known in metrics.items())
-    totals = tuple(total(one.metric, metrics[one.metric], PROFILE, one.cost) for one in leasts)
+    totals = tuple(total(one.metric, metrics[one.metric], Whole(), one.cost) for one in leasts)
     rules = {
         control.name for control in map(profile.controls.__getitem__, paid_for(profile.controls))
     }
@@ -105,6 +105,7 @@ def itemise(
     for of in totals:
         known = metrics[of.metric]
         price = fixed_price(known, of.least)
+        # Leaving out the only rule also saves the price of having any.
         each = {
             one.index: price if rules and _lacks(rules, lattice, [one]) else NOTHING
             for one in confirmed
@@ -130,9 +131,9 @@ def itemise(
         rest.append(Sum(of.metric, of.cost - itemised - price.value - between))
         interaction.append(Sum(of.metric, between))
     items.sort(key=lambda item: -item.cost)
-    return Bill(
+    return Itemised(
         profile=profile.name,
-        title=profile.title,
+        profile_title=profile.title,
         totals=totals,
         items=tuple(items),
         rest=tuple(rest),
@@ -142,7 +143,7 @@ def itemise(
     )
 
 
-def story(names: Sequence[str], outcome: Outcome, statement: str, guided_by: str) -> Search:
+def story_of(names: Sequence[str], outcome: SearchResult, statement: str, guided_by: str) -> Story:
     """Return a search for a reader: its statement, each step, and its conclusions."""
     steps = tuple(_step(step, len(names)) for step in outcome.steps)
     whole = outcome.profile.value - outcome.baseline.value
@@ -162,7 +163,7 @@ def story(names: Sequence[str], outcome: Outcome, statement: str, guided_by: str
         for one in outcome.culprits
         if one.confirmed and one.saved is None
     ]
-    return Search(
+    return Story(
         statement=f"{statement} The search follows {guided_by}.",
         steps=steps,
         conclusions=(
@@ -179,8 +180,8 @@ def story(names: Sequence[str], outcome: Outcome, statement: str, guided_by: str
     )
 
 
-def _unsplit(stretch: Stretch, names: Sequence[str], outcome: Outcome) -> str:
-    """Return what remains unknown about a stretch, and why."""
+def _unsplit(stretch: Segment, names: Sequence[str], outcome: SearchResult) -> str:
+    """Return what remains unknown about a segment, and why."""
     found = [names[index] for index in stretch.controls]
     many = f"the {len(found)} controls from {found[0]} to {found[-1]}"
     what = many if len(found) > _LISTED else ", ".join(found)
@@ -190,13 +191,13 @@ def _unsplit(stretch: Stretch, names: Sequence[str], outcome: Outcome) -> str:
     return f"Not split: {what}, which make {cost} together: no more configurations were allowed."
 
 
-def _step(step: Step, count: int) -> str:
+def _step(step: SearchStep, count: int) -> str:
     why = step.why if step.why.endswith("?") else f"{step.why}."
-    state = f"{name_of(step.on, count)} ({len(step.on)} of {count} on)"
+    state = f"{role_with(step.on, count)} ({len(step.on)} of {count} on)"
     return f"{step.number}. {state} = {_value(step.value)}: {why} {step.conclusion}".rstrip()
 
 
-def _value(estimate: Estimate) -> str:
+def _value(estimate: CostShift) -> str:
     if estimate.low == estimate.high:
         return f"{estimate.value:,.6g}"
     return f"{estimate.value:,.6g} ({estimate.low:,.6g} to {estimate.high:,.6g})"
@@ -209,15 +210,15 @@ def _lacks(rules: AbstractSet[str], lattice: Lattice, culprits: Sequence[Culprit
 
 
 def _item(
-    culprit: Culprit, lattice: Lattice, of: Total, known: dict[str, Series], price: Shift
+    culprit: Culprit, lattice: Lattice, of: Total, known: dict[Role, Series], price: Estimate
 ) -> Item:
     count = len(lattice.names)
     off = {culprit.index, *culprit.dropped}
-    without = name_of([index for index in range(count) if index not in off], count)
-    saved = less(shift(known[PROFILE], known[without]), price)
+    without = role_with([index for index in range(count) if index not in off], count)
+    saved = less(shift(known[Whole()], known[without]), price)
     needed = lattice.requirements(culprit.index)
-    single = known.get(name_of(sorted({*needed, culprit.index}), count))
-    before = known.get(name_of(sorted(needed), count))
+    single = known.get(role_with(sorted({*needed, culprit.index}), count))
+    before = known.get(role_with(sorted(needed), count))
     alone = math.nan if single is None or before is None else shift(single, before).value
     return Item(
         control=lattice.names[culprit.index],
@@ -233,19 +234,19 @@ def _item(
 
 
 def _remaining(
-    count: int, confirmed: Sequence[Culprit], of: Total, known: dict[str, Series]
+    count: int, confirmed: Sequence[Culprit], of: Total, known: dict[Role, Series]
 ) -> float | None:
     """Return the cost of the profile without the culprits; None if that was not measured."""
     off = {index for culprit in confirmed for index in (culprit.index, *culprit.dropped)}
-    name = name_of([index for index in range(count) if index not in off], count)
-    return total(of.metric, known, name).cost if name in known else None
+    role = role_with([index for index in range(count) if index not in off], count)
+    return total(of.metric, known, role).cost if role in known else None
 
 
 def _has_guide(records: Sequence[Record]) -> bool:
     return any(metric.metric == GUIDE for metric in records[0].measured)
 
 
-def _medians(records: Sequence[Record], workload: str) -> dict[str, float]:
+def _medians(records: Sequence[Record], workload: Workload) -> dict[str, float]:
     """Return the median of each metric in a workload's trials, averaged over the trials."""
     found: dict[str, list[float]] = {}
     for record in records:

@@ -1,17 +1,12 @@
-"""The fixed price of having any audit rule, from the trials of idle ones (`design.anyrule`)."""
+"""The fixed price of having any audit rule, from the trials of idle ones (`plan.first_rule`)."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from hardcost.analysis.estimates import Estimate, on_grid, shift
-from hardcost.design.anyrule import NONE, ONE, TWO
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hardcost.analysis.estimates import Series
+from hardcost.analysis.estimates.estimates import Estimate, Series, on_grid, shift
+from hardcost.model.role import Idle, Role
 
 NOTHING = Estimate(0.0, 0.0, 0.0)
 
@@ -20,15 +15,15 @@ SPREAD = math.sqrt(3)
 variances of six trials add up, and of two in a cost."""
 
 
-def fixed_price(known: Mapping[str, Series], least: float) -> Estimate:
-    """Return what having any rule costs on a metric, from its trials by configuration.
+def fixed_price(known: Mapping[Role, Series], least: float) -> Estimate:
+    """Return what having any rule costs on a metric, from its trials by role.
 
     It is 0 where it was not measured, since no rule is on the exit list, and where chance could
     make it: `least` is the smallest distinguishable cost.
     """
-    if not {NONE, ONE, TWO} <= known.keys():
+    if not {Idle(0), Idle(1), Idle(2)} <= known.keys():
         return NOTHING
-    first, second = shift(known[ONE], known[NONE]), shift(known[TWO], known[ONE])
+    first, second = shift(known[Idle(1)], known[Idle(0)]), shift(known[Idle(2)], known[Idle(1)])
     found = less(first, second)
     return NOTHING if _may_be_nothing(found, least) else found
 

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-from hardcost.analysis.estimates import by_metric, shift, total
-from hardcost.analysis.finding import Bill, Item, Sum
-from hardcost.analysis.fixedprice import NOTHING, SPREAD, fixed_price, half_of, less
-from hardcost.analysis.least import interaction_bound, least
-from hardcost.controls.control import AuditDaemon, AuditRule, Kernel, Sysctl, needed
-from hardcost.design import leave_one_out as names
-from hardcost.design.anyrule import paid_for
+from hardcost.analysis.bill.fixed_price import NOTHING, SPREAD, fixed_price, half_of, less
+from hardcost.analysis.estimates.estimates import (
+    Estimate,
+    Series,
+    by_metric,
+    shift,
+    total,
+)
+from hardcost.analysis.estimates.resolution import interaction_bound, least
+from hardcost.controls.control import Control, Profile, needed
+from hardcost.model.finding.bill import Item, Itemised, Sum, Total
+from hardcost.model.role import Alone, Baseline, Fired, Role, Whole, Without
+from hardcost.model.workload import MetricId, among
+from hardcost.plan.first_rule import paid_for
+from hardcost.plan.leave_one_out import index_of
+from hardcost.store.record import Record
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
-    from hardcost.analysis.estimates import Estimate, Series
-    from hardcost.analysis.finding import Total
-    from hardcost.controls.control import Control, Profile
-    from hardcost.store.record import Record
-
-
-def itemise(profile: Profile, records: Sequence[Record]) -> Bill:
+def itemise(profile: Profile, records: Sequence[Record]) -> Itemised:
     """Return the bill of `profile` from the trials of its leave-one-out plan.
 
     An item's cost is by how much the profile exceeds the profile without that control, sample by
@@ -40,12 +41,12 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Bill:
     sole = rules if len(rules) == 1 else ()
     for metric, known in metrics.items():
         floor = least(metric, known)
-        of = total(metric, known, names.PROFILE, floor.cost)
+        of = total(metric, known, Whole(), floor.cost)
         price = fixed_price(known, floor.cost)
         candidates = [
             _item(profile, index, known, of, fired, price if index in sole else NOTHING)
             for index, control in enumerate(profile.controls)
-            if not isinstance(control, AuditDaemon | Kernel)
+            if not control.in_baseline
         ]
         # What the only rule costs beside the fixed price is as uncertain as that.
         bounds = {profile.controls[index].name: SPREAD * floor.cost for index in sole}
@@ -64,9 +65,9 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Bill:
         interaction.append(Sum(metric, between))
         leasts.append(floor)
     items.sort(key=lambda item: -item.cost)
-    return Bill(
+    return Itemised(
         profile=profile.name,
-        title=profile.title,
+        profile_title=profile.title,
         totals=tuple(totals),
         items=tuple(items),
         rest=tuple(rest),
@@ -86,7 +87,7 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Bill:
 
 def _itemised(profile: Profile) -> list[Control]:
     """Return the controls that have an item: what only lets others act has none."""
-    return [one for one in profile.controls if not isinstance(one, AuditDaemon | Kernel)]
+    return [one for one in profile.controls if not one.in_baseline]
 
 
 def _resolved(item: Item, least: float) -> bool:
@@ -95,26 +96,25 @@ def _resolved(item: Item, least: float) -> bool:
     return item.low == item.high or not item.low <= 0 <= item.high
 
 
-def totals(records: Sequence[Record], configuration: str) -> tuple[Total, ...]:
-    """Return the cost of `configuration` over the baseline, for each metric."""
+def totals(records: Sequence[Record], role: Role) -> tuple[Total, ...]:
+    """Return the cost of what has a role over the baseline, for each metric."""
     metrics = by_metric(records)
     return tuple(
-        total(metric, known, configuration, least(metric, known).cost)
-        for metric, known in metrics.items()
+        total(metric, known, role, least(metric, known).cost) for metric, known in metrics.items()
     )
 
 
 def _item(  # noqa: PLR0913, PLR0917  (what a cost is worked out from)
     profile: Profile,
     index: int,
-    known: Mapping[str, Series],
+    known: Mapping[Role, Series],
     of: Total,
-    fired: Mapping[tuple[str, int], int] | None,
+    fired: Mapping[tuple[MetricId, int], int] | None,
     price: Estimate,
 ) -> Item:
     control = profile.controls[index]
-    saved = less(shift(known[names.PROFILE], known[names.without(index)]), price)
-    alone = shift(known[names.alone(index)], known[names.BASELINE])
+    saved = less(shift(known[Whole()], known[Without((index,))]), price)
+    alone = shift(known[Alone(index)], known[Baseline()])
     return Item(
         control=control.name,
         metric=of.metric,
@@ -124,8 +124,8 @@ def _item(  # noqa: PLR0913, PLR0917  (what a cost is worked out from)
         high=saved.high,
         share=saved.value / of.cost if of.distinguishable else 0.0,
         alone=alone.value,
-        fired=_count(fired, of.metric, index) if isinstance(control, AuditRule) else None,
-        place=place(control),
+        fired=_count(fired, of.metric, index) if control.fires else None,
+        place=control.place,
         ids=control.ids,
         alone_low=alone.low,
         alone_high=alone.high,
@@ -133,36 +133,29 @@ def _item(  # noqa: PLR0913, PLR0917  (what a cost is worked out from)
     )
 
 
-def _count(fired: Mapping[tuple[str, int], int] | None, metric: str, index: int) -> int | None:
-    """Return how often a control fired; None where nobody has counted."""
+def _count(
+    fired: Mapping[tuple[MetricId, int], int] | None, metric: MetricId, index: int
+) -> int | None:
+    """Return how often a control fired; None where that was not counted."""
     return None if fired is None else fired.get((metric, index), 0)
 
 
-def _fired(records: Sequence[Record]) -> dict[tuple[str, int], int] | None:
+def _fired(records: Sequence[Record]) -> dict[tuple[MetricId, int], int] | None:
     """Return how often each control fired for each metric, from the trial with a key for each.
 
     None: there is no such trial.
     """
-    if not any(record.configuration == names.FIRED for record in records):
+    if not any(record.role == Fired() for record in records):
         return None
-    several = len({record.workload for record in records}) > 1
-    counts: dict[tuple[str, int], int] = {}
+    workloads = {record.workload for record in records}
+    counts: dict[tuple[MetricId, int], int] = {}
     for record in records:
-        if record.configuration != names.FIRED:
+        if record.role != Fired():
             continue
         for metric in record.measured:
-            name = f"{record.workload} {metric.metric}" if several else metric.metric
+            name = among(workloads, record.workload, metric.metric)
             for key, count in (metric.fired or {}).items():
-                index = names.index_of(key)
+                index = index_of(key)
                 if index is not None:
                     counts[name, index] = count
     return counts
-
-
-def place(control: Control) -> str:
-    """Return where a control was written, if it was in a file."""
-    if isinstance(control, AuditRule) and control.rule.place is not None:
-        return str(control.rule.place)
-    if isinstance(control, Sysctl) and control.place is not None:
-        return str(control.place)
-    return ""

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.analysis.estimates import Estimate
-from hardcost.analysis.finding import Total
-from hardcost.auditrules.cost.events import operations
-from hardcost.auditrules.tables import lookup
+from auditrules.cost.events import operations
+from auditrules.cost.predict import Histogram
+from auditrules.tables import lookup
+from hardcost.analysis.estimates.estimates import Estimate
+from hardcost.model.finding.bill import Total
+from hardcost.model.workload import MetricId
 from hardcost.workloads import syscalls
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.auditrules.cost.predict import Histogram
-
-NAME = "mix"
+MEAN = MetricId("mix")
 """The metric's name."""
 
 
@@ -25,7 +22,7 @@ NAME = "mix"
 class Mix:
     """How often each operation's call is made, by metric; `covered` is their part of all calls."""
 
-    weights: Mapping[str, float]
+    weights: Mapping[MetricId, float]
     covered: float
 
     def with_mean(self, totals: Sequence[Total]) -> tuple[Total, ...]:
@@ -37,9 +34,9 @@ class Mix:
         cost = self._mean({name: one.cost for name, one in by_metric.items()})
         least = self._mean({name: one.least for name, one in by_metric.items()})
         unit = next(iter(by_metric.values())).unit
-        return (*totals, Total(NAME, unit, baseline, baseline + cost, cost, least))
+        return (*totals, Total(MEAN, unit, baseline, baseline + cost, cost, least))
 
-    def with_mean_of(self, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    def with_mean_of(self, estimates: Mapping[MetricId, Estimate]) -> dict[MetricId, Estimate]:
         """Return estimates with one more, the mean over the calls of the mix.
 
         Its interval is as wide as if all were off in the same direction.
@@ -52,19 +49,19 @@ class Mix:
             self._mean({name: one.low for name, one in own.items()}),
             self._mean({name: one.high for name, one in own.items()}),
         )
-        return {**estimates, NAME: mean}
+        return {**estimates, MEAN: mean}
 
-    def mean(self, values: Mapping[str, float]) -> float | None:
+    def mean(self, values: Mapping[MetricId, float]) -> float | None:
         """Return the mean of values by metric over the calls of the mix; None if one lacks."""
         known = {name: values[name] for name in self.weights if name in values}
         return self._mean(known) if known and len(known) == len(self.weights) else None
 
-    def _mean(self, values: Mapping[str, float]) -> float:
+    def _mean(self, values: Mapping[MetricId, float]) -> float:
         whole = math.fsum(self.weights[name] for name in values)
         return math.fsum(value * self.weights[name] for name, value in values.items()) / whole
 
 
-def of_histogram(counts: Histogram, metrics: Sequence[str]) -> Mix:
+def of_histogram(counts: Histogram, metrics: Sequence[MetricId]) -> Mix:
     """Return the mix of a histogram over metrics; each call counts for one operation.
 
     An operation stands for its first call, such as `open` for `openat`, and for its older forms.
@@ -74,14 +71,13 @@ def of_histogram(counts: Histogram, metrics: Sequence[str]) -> Mix:
     for (arch, number), count in counts.items():
         name = lookup.call_name(arch, number)
         by_name[name] = by_name.get(name, 0.0) + count
-    weights: dict[str, float] = {}
-    for metric in metrics:
-        operation = metric.rpartition(" ")[2]
-        ours = " " not in metric or metric.startswith(syscalls.NAME)
-        calls = _STANDS_FOR.get(operation, operations().get(operation, ())[:1])
+    weights: dict[MetricId, float] = {}
+    for of in metrics:
+        ours = of.workload is None or of.workload.name in syscalls.OF_CALLS
+        calls = _STANDS_FOR.get(of.name, operations().get(of.name, ())[:1])
         count = math.fsum(by_name.get(call, 0.0) for call in calls)
-        if ours and count and not any(_same(metric, other) for other in weights):
-            weights[metric] = count
+        if ours and count and of.name not in {other.name for other in weights}:
+            weights[of] = count
     whole = math.fsum(by_name.values())
     return Mix(weights, math.fsum(weights.values()) / whole if whole else 0.0)
 
@@ -107,7 +103,3 @@ _STANDS_FOR: Mapping[str, tuple[str, ...]] = {
     "connect": ("connect",),
 }
 """The calls that an operation stands for, beside the first that it is made of."""
-
-
-def _same(one: str, other: str) -> bool:
-    return one.rpartition(" ")[2] == other.rpartition(" ")[2]

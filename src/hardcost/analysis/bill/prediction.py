@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules import semantics
-from hardcost.auditrules.cost import events
-from hardcost.auditrules.cost.predict import predict
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.analysis.finding import Bill, Item
-    from hardcost.auditrules.cost.constants import Constants
-    from hardcost.auditrules.event import Event
-    from hardcost.auditrules.kernelrule import KernelRule
+from auditrules.cost import events
+from auditrules.cost.constants import Constants
+from auditrules.cost.predict import predict
+from auditrules.kernel import semantics
+from auditrules.kernel.event import Event
+from auditrules.model.kernel_rule import KernelRule
+from hardcost.model.finding.bill import Item, Itemised
+from hardcost.model.workload import MetricId
 
 
 @dataclass(frozen=True)
-class Expected:
+class PredictedRule:
     """What is known about a rule before anything is measured.
 
     `costs` is the saving from leaving it out, by metric, in instructions, of the only rule less the
     price of having any; `findings` are lint's codes.
     """
 
-    costs: Mapping[str, float]
+    costs: Mapping[MetricId, float]
     findings: tuple[str, ...] = ()
 
 
 def expected(
     rules: Sequence[KernelRule],
     constants: Constants | None,
-    findings: Mapping[str, Sequence[str]],
-) -> dict[str, Expected]:
-    """Return what is expected of each rule, by its location (`file:line`).
+    findings: Sequence[Sequence[str]],
+) -> list[PredictedRule]:
+    """Return the prediction for each rule.
 
-    `rules` are those of the profile, in order, `findings` lint's codes by location. A metric of the
+    `rules` are those of the profile, in order, `findings` lint's codes for each. A metric of the
     workload `syscalls` is the calls of one operation. Estimates are left out; without `constants`,
     which belong to one kernel, every cost is an estimate.
 
@@ -45,32 +42,31 @@ def expected(
         DuplicateError: Two rules are the same, and the kernel would refuse the second.
         UnresolvedError: A rule names a user or group whose number is not known.
     """
-    costs: list[dict[str, float]] = [{} for _ in rules]
+    costs: list[dict[MetricId, float]] = [{} for _ in rules]
     for metric, calls in events.operations().items():
         if constants is None:
             break
         for index, cost in _savings(rules, constants, [events.typical(name) for name in calls]):
-            costs[index][metric] = cost
-    return {
-        str(rule.source.place): Expected(
-            costs[index], tuple(findings.get(str(rule.source.place), ()))
-        )
-        for index, rule in enumerate(rules)
-        if rule.source is not None and rule.source.place is not None
-    }
+            costs[index][MetricId(metric)] = cost
+    return [
+        PredictedRule(saved, tuple(codes)) for saved, codes in zip(costs, findings, strict=True)
+    ]
 
 
-def annotated(bill: Bill, known: Mapping[str, Expected]) -> Bill:
-    """Return the bill with what is known about its rules beside the measurements."""
-    return replace(
-        bill, items=tuple(_annotated(item, known.get(item.place)) for item in bill.items)
-    )
+def annotated(bill: Itemised, known: Mapping[str, PredictedRule]) -> Itemised:
+    """Return the bill with what is known of its rules, by their names, beside the measurements."""
+    items = (_annotated(item, known.get(item.control)) for item in bill.items)
+    return replace(bill, items=tuple(items))
 
 
-def _annotated(item: Item, known: Expected | None) -> Item:
+def _annotated(item: Item, known: PredictedRule | None) -> Item:
     if known is None:
         return item
-    return replace(item, predicted=known.costs.get(item.metric), findings=known.findings)
+    return replace(
+        item,
+        predicted=known.costs.get(item.metric),
+        findings=known.findings,
+    )
 
 
 def _savings(

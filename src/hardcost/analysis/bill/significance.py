@@ -1,24 +1,20 @@
-"""What a bill of several trials can show, apart from what may be nothing."""
+"""Costs of a bill of several trials: which are distinguishable from 0, and the sum of the rest."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hardcost.analysis.estimates import by_metric, shift
-from hardcost.analysis.finding import Sum
-from hardcost.design.leave_one_out import BASELINE, PROFILE
-from hardcost.instruments.names import instrument as instrument_named
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.analysis.finding import Bill, Item, Total
-    from hardcost.store.record import Record
+from hardcost.analysis.estimates.estimates import by_metric, shift
+from hardcost.instruments.names import instrument_named
+from hardcost.model.finding.bill import Item, Itemised, Sum, Total
+from hardcost.model.role import Baseline, Whole
+from hardcost.model.workload import MetricId
+from hardcost.store.record import Record
 
 
-def resolved(bill: Bill, records: Sequence[Record]) -> Bill:
+def resolved(bill: Itemised, records: Sequence[Record]) -> Itemised:
     """Return a bill without parts that are not distinguishable from 0; it still adds up.
 
     A total has an interval unless it is a single trial of an exact instrument, whose samples leave
@@ -61,8 +57,8 @@ def _with_intervals(totals: Sequence[Total], records: Sequence[Record]) -> tuple
     found = []
     for total in totals:
         trials = known[total.metric]
-        by = shift(trials[PROFILE], trials[BASELINE])
-        single = exact and len(trials[PROFILE].medians) == 1
+        by = shift(trials[Whole()], trials[Baseline()])
+        single = exact and len(trials[Whole()].medians) == 1
         # A program may vary from start to start within its one trial.
         may_be_nothing = by.low < by.high and by.low <= 0 <= by.high
         known_exactly = single and not may_be_nothing
@@ -70,7 +66,7 @@ def _with_intervals(totals: Sequence[Total], records: Sequence[Record]) -> tuple
     return tuple(found)
 
 
-def _spread(total: Total, items: Sequence[Item], fixed: Mapping[str, Sum]) -> float:
+def _spread(total: Total, items: Sequence[Item], fixed: Mapping[MetricId, Sum]) -> float:
     """Return how far the total and its parts may be off together, assuming independence."""
     low, high = total.low or 0.0, total.high or 0.0
     halves = [(high - low) / 2, *((item.high - item.low) / 2 for item in items)]
@@ -78,5 +74,5 @@ def _spread(total: Total, items: Sequence[Item], fixed: Mapping[str, Sum]) -> fl
     return math.hypot(*halves)
 
 
-def _sums(amounts: Mapping[str, float]) -> tuple[Sum, ...]:
+def _sums(amounts: Mapping[MetricId, float]) -> tuple[Sum, ...]:
     return tuple(Sum(metric, amount) for metric, amount in amounts.items())

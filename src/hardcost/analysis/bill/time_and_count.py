@@ -1,20 +1,18 @@
 """A bill's costs by the clock, each beside its exact count of instructions in the emulator.
 
-Both are growth over the same baseline, so that their ratios compare. A control that can't be told
-from noise by the clock gets a part of the rest, by its count: an apportioned number is none that
-was measured, and is never summed with those that were.
+Both are growth over the same baseline, so that their ratios compare. A control that the clock can't
+distinguish from noise gets a part of the rest, by its count. Such an apportioned number was not
+measured, and is never summed with those that were.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from hardcost.analysis.finding import Bill, Item, Total
+from hardcost.model.finding.bill import Bill, Both, Differ, Item, Itemised, Total
+from hardcost.model.workload import MetricId
 
 FACTOR = 2.0
 """Two growths that differ by more than this factor disagree."""
@@ -23,45 +21,21 @@ MANY_RULES = 50
 """From about so many audit rules on, each further one took several times as long as the first ones
 on the processors that were looked at."""
 
-Differ = Literal["", "unknown", "less", "more", "direction"]
-"""How time disagrees with instructions: it grows by less or more than they by `FACTOR`, or the one
-grows where the other shrinks; "" if they agree, unknown if the time's interval says neither."""
+
+def both(timed: Itemised, counted: Itemised) -> tuple[Both, ...]:
+    """Return the whole profile's costs and each control's, on each metric that both bills have."""
+    return (*wholes(timed, counted), *controls(timed, counted))
 
 
-@dataclass(frozen=True)
-class Both:
-    """What one control costs on a metric, or with `control` None the whole profile.
-
-    `insn` is its cost in instructions, `ns` in nanoseconds with the interval [ns_low, ns_high], all
-    for the metric's operation; the ratios are of the baseline with this cost to the baseline.
-    `measured`: the time can be told from noise. If it can't, `apportioned` is its part by count of
-    the bill's rest, in ns; None if the rest is noise, too. `share` is its part of the whole
-    profile's instructions, None for the whole. `differ` and `why` say how the two disagree, and a
-    likely reason.
-    """
-
-    control: str | None
-    metric: str
-    insn: float
-    insn_ratio: float
-    ns: float
-    ns_low: float
-    ns_high: float
-    ns_ratio: float
-    measured: bool
-    apportioned: float | None = None
-    share: float | None = None
-    fired: int | None = None
-    differ: Differ = ""
-    why: str = ""
-
-    @property
-    def disagrees(self) -> bool:
-        """Whether the two disagree for certain."""
-        return self.differ not in {"", "unknown"}
+def beside(timed: Bill, counted: Bill | None) -> Bill:
+    """Return a bill of times with both numbers of each cost, if they were counted, and where."""
+    if counted is None:
+        return timed
+    where = {"machine": counted.machine, **counted.environment}
+    return replace(timed, both=both(timed, counted), counted_on=where)
 
 
-def wholes(timed: Bill, counted: Bill) -> tuple[Both, ...]:
+def wholes(timed: Itemised, counted: Itemised) -> tuple[Both, ...]:
     """Return the whole profile's costs on each metric that both bills have."""
     known = {one.metric: one for one in counted.totals}
     found = []
@@ -93,7 +67,7 @@ def wholes(timed: Bill, counted: Bill) -> tuple[Both, ...]:
     return tuple(found)
 
 
-def controls(timed: Bill, counted: Bill) -> tuple[Both, ...]:
+def controls(timed: Itemised, counted: Itemised) -> tuple[Both, ...]:
     """Return each control's costs on each metric that both bills have, in the profile's order."""
     exact = {one.metric: one for one in counted.totals}
     found: list[Both] = []
@@ -127,7 +101,7 @@ def disagreement(
     return "" if agrees else "unknown"
 
 
-def _of_metric(timed: Bill, counted: Bill, total: Total, whole: Total) -> Iterator[Both]:
+def _of_metric(timed: Itemised, counted: Itemised, total: Total, whole: Total) -> Iterator[Both]:
     items, exact = _items(timed, total.metric), _items(counted, total.metric)
     resolved = {one.control for one in timed.items if one.metric == total.metric}
     certain = {one.control for one in counted.items if one.metric == total.metric}
@@ -158,7 +132,7 @@ def _of_metric(timed: Bill, counted: Bill, total: Total, whole: Total) -> Iterat
         )
 
 
-def _apportioned(timed: Bill, total: Total, costs: Mapping[str, float]) -> dict[str, float]:
+def _apportioned(timed: Itemised, total: Total, costs: Mapping[str, float]) -> dict[str, float]:
     """Return the bill's rest on a metric, divided among controls by their counts above 0.
 
     A rest that is not distinguishable from 0 itself is not divided; its error is taken for that of
@@ -181,18 +155,18 @@ def _compares(timed: Total, counted: Total) -> bool:
     return all(map(math.isfinite, numbers)) and timed.baseline > 0 and counted.baseline > 0
 
 
-def _items(bill: Bill, metric: str) -> dict[str, Item]:
+def _items(bill: Itemised, metric: MetricId) -> dict[str, Item]:
     """Return each control's item on a metric, whether or not it is in the rest."""
     return {one.control: one for one in (*bill.items, *bill.small) if one.metric == metric}
 
 
-def _rules(counted: Bill) -> int:
+def _rules(counted: Itemised) -> int:
     every: Sequence[Item] = (*counted.items, *counted.small)
     return len({one.control for one in every if one.fired is not None})
 
 
 def _why(differ: Differ, *, recorded: bool, rules: int) -> str:
-    """Return a likely reason; nobody has measured it."""
+    """Return a likely reason, which is not measured."""
     if differ in {"", "unknown"}:
         return ""
     if differ == "direction":

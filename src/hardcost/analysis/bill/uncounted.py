@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hardcost.controls.control import BootParameter
-from hardcost.controls.uncounted import why_uncounted
+from hardcost.controls.control import Control
 from hardcost.instruments.insn import INSN
+from hardcost.model.finding.bill import Bill
+from hardcost.model.finding.finding import Finding
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from hardcost.analysis.finding import Finding
-    from hardcost.controls.control import Control
-
-    Faults = Mapping[tuple[str, ...], Mapping[str, str]]
-    """The kernel's mitigations of processor faults, by the boot parameters given."""
+Faults = Mapping[tuple[str, ...], Mapping[str, str]]
+"""The kernel's mitigations of processor faults, by the boot parameters given."""
 
 
 def cautioned(finding: Finding, controls: Iterable[Control], faults: Faults) -> Finding:
@@ -27,32 +22,27 @@ def cautioned(finding: Finding, controls: Iterable[Control], faults: Faults) -> 
     """
     if finding.instrument != INSN.name:
         return finding
+    refused = finding.refused if isinstance(finding, Bill) else frozenset[str]()
     about = {
         control.name: control
         for control in controls
-        if control.name not in finding.refused and why_uncounted(control) is not None
+        if control.name not in refused and control.uncounted is not None
     }
     caveats = {
-        name: f"{why_uncounted(control)}{_changed(control, faults)}"
-        for name, control in about.items()
+        name: f"{control.uncounted}{_changed(control, faults)}" for name, control in about.items()
     }
     if not caveats:
         return finding
     states = _states(about.values(), faults)
-    if finding.bill is None:
+    if not isinstance(finding, Bill):
         return replace(finding, notes=(*finding.notes, *notes(caveats), *states))
-    items = tuple(
-        replace(item, caveat=caveats.get(item.control, "")) for item in finding.bill.items
-    )
+    items = tuple(replace(item, caveat=caveats.get(item.control, "")) for item in finding.items)
     billed = {item.control for item in items}
     left = notes({name: text for name, text in caveats.items() if name not in billed})
     return replace(
         finding,
-        bill=replace(
-            finding.bill,
-            items=items,
-            unshown=tuple(dict.fromkeys((*finding.bill.unshown, *caveats))),
-        ),
+        items=items,
+        unshown=tuple(dict.fromkeys((*finding.unshown, *caveats))),
         notes=(*finding.notes, *left, *states),
     )
 
@@ -67,10 +57,8 @@ def notes(caveats: Mapping[str, str]) -> tuple[str, ...]:
 
 def _changed(control: Control, faults: Faults) -> str:
     """Return how a boot parameter changes the guest kernel's mitigations of processor faults."""
-    if not isinstance(control, BootParameter):
-        return ""
-    without, with_it = faults.get(()), faults.get((control.text,))
-    if not without or not with_it:
+    without, with_it = faults.get(()), faults.get(control.boot_words)
+    if not control.boot_words or not without or not with_it:
         return ""
     changed = {
         name: f"{name} from '{without.get(name, 'nothing')}' to '{state}'"

@@ -8,19 +8,16 @@ leads, the whole program where there is one.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from hardcost.analysis.finding import Item, Least, Sum, Total
-from hardcost.analysis.mix import of_histogram
-from hardcost.auditrules.cost import histogram
+from auditrules.cost import histogram
+from hardcost.analysis.bill.mix import of_histogram
+from hardcost.model.finding.bill import Item, Itemised, Least, Sum, Total
+from hardcost.model.workload import MetricId
+from hardcost.units import is_rate
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from hardcost.analysis.finding import Bill
-
-AVERAGE = "average call"
+AVERAGE = MetricId("average call")
 """The metric that is the mean over a mix of calls."""
 
 WHOLE = "wall"
@@ -38,22 +35,22 @@ class Weighing:
     says that the mix is not the user's.
     """
 
-    weights: Mapping[str, float]
+    weights: Mapping[MetricId, float]
     covered: float | None = None
     assumed: bool = False
 
     @property
-    def leading(self) -> str:
-        """The metric that leads the bill: `AVERAGE` if several have a part."""
-        return next(iter(self.weights), "") if len(self.weights) < 2 else AVERAGE  # noqa: PLR2004
+    def leading(self) -> MetricId | None:
+        """The metric that leads the bill: `AVERAGE` if several have a part, None without any."""
+        return next(iter(self.weights), None) if len(self.weights) < 2 else AVERAGE  # noqa: PLR2004
 
-    def mean(self, values: Mapping[str, float]) -> float:
+    def mean(self, values: Mapping[MetricId, float]) -> float:
         """Return the mean of values by metric; what has none is 0."""
         parts = ((part, values.get(metric, 0.0)) for metric, part in self.weights.items())
         return math.fsum(part * value for part, value in parts)
 
 
-def weighing(bill: Bill) -> Weighing:
+def weighing(bill: Itemised) -> Weighing:
     """Return how much each metric counts: as the user said, else as the assumed mix has it."""
     totals = [one for one in bill.totals if math.isfinite(one.baseline + one.with_profile)]
     if bill.weights:
@@ -66,7 +63,7 @@ def weighing(bill: Bill) -> Weighing:
     return Weighing({} if leading is None else {leading.metric: 1.0})
 
 
-def _parts(counts: Mapping[str, float]) -> dict[str, float]:
+def _parts(counts: Mapping[MetricId, float]) -> dict[MetricId, float]:
     whole = math.fsum(counts.values())
     return {metric: count / whole for metric, count in counts.items()}
 
@@ -75,14 +72,35 @@ def _leading(totals: Iterable[Total]) -> Total | None:
     """Return the metric of the whole program, else the one that grew most; noise comes last."""
 
     def rank(one: Total) -> tuple[bool, bool, float]:
-        whole = one.metric.rpartition(" ")[2] == WHOLE
+        whole = one.metric.name == WHOLE
         grown = abs(one.cost / one.baseline) if one.baseline else 0.0
         return one.distinguishable, whole, grown
 
     return max(totals, key=rank, default=None)
 
 
-def with_average(bill: Bill, weighed: Weighing) -> Bill:
+def control_order(bill: Itemised) -> dict[str, int]:
+    """Return each control's place in the bill, from 0: the largest first.
+
+    The size of a control is its cost on what leads the bill: the average call, a call, or a
+    program. Ties go to the largest share of any metric, then to the profile's order.
+    """
+    weighed = weighing(bill)
+    costs: dict[str, dict[MetricId, float]] = {}
+    shares: dict[str, float] = {}
+    for item in bill.items:
+        cost = -item.cost if is_rate(item.unit) else item.cost
+        if math.isfinite(cost):
+            costs.setdefault(item.control, {})[item.metric] = cost
+        share = item.share if math.isfinite(item.share) else 0.0
+        shares[item.control] = max(share, shares.get(item.control, share))
+    every = dict.fromkeys((*bill.controls, *(item.control for item in bill.items)))
+    sizes = {control: weighed.mean(costs.get(control, {})) for control in every}
+    ordered = sorted(every, key=lambda one: (-sizes[one], -shares.get(one, 0.0)))
+    return {control: nth for nth, control in enumerate(ordered)}
+
+
+def with_average(bill: Itemised, weighed: Weighing) -> Itemised:
     """Return the bill with the average call as its first metric, if several calls have a part.
 
     Every part of it is the mean of the calls' parts, so it adds up as they do. Its intervals are as
@@ -127,10 +145,10 @@ def _sum(sums: Iterable[Sum], weighed: Weighing) -> list[Sum]:
     return [Sum(AVERAGE, cost, half)] if known else []
 
 
-def _items(bill: Bill, weighed: Weighing, total: Total) -> Iterable[Item]:
+def _items(bill: Itemised, weighed: Weighing, total: Total) -> Iterable[Item]:
     """Yield each control's item on the average call; what is in the rest counts for its alone."""
-    large: dict[str, dict[str, Item]] = {}
-    every: dict[str, dict[str, Item]] = {}
+    large: dict[str, dict[MetricId, Item]] = {}
+    every: dict[str, dict[MetricId, Item]] = {}
     for item in bill.items:
         large.setdefault(item.control, {})[item.metric] = item
     for item in (*bill.small, *bill.items):

@@ -10,24 +10,25 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.analysis import sourcelines, subsystems
-from hardcost.analysis.estimates import FEWEST_RANKED, interquartile_mean, shift, value
-from hardcost.analysis.estimates import series as series_of
-from hardcost.analysis.finding import CLOCK, Moved, Process, Profiled, Source, Stack
+from hardcost.analysis.calls import source_lines, subsystems
+from hardcost.analysis.estimates.estimates import (
+    FEWEST_RANKED,
+    interquartile_mean,
+    series_of,
+    shift,
+    value,
+)
 from hardcost.errors import TrialError
+from hardcost.model.call_tree import CallTree, FramePath, Sampled
+from hardcost.model.finding.calls import CLOCK, Hotspots, Moved, Process, SourceListing, Stack
+from hardcost.model.role import Role
+from hardcost.model.workload import Workload
+from hardcost.store.record import Record
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from hardcost.instruments.windows import Profile
-    from hardcost.instruments.windows import Profiled as Seen
-    from hardcost.store.record import Record
-
-Path = tuple[str, ...]
-Counts = dict[Path, float]
+Counts = dict[FramePath, float]
 ByName = dict[str, float]
 
 
@@ -36,59 +37,59 @@ class Names:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._known: dict[int, tuple[Profile, Named]] = {}
+        self._known: dict[int, tuple[CallTree, FrameNames]] = {}
 
-    def of(self, profile: Profile) -> Named:
+    def of(self, tree: CallTree) -> FrameNames:
         """Return the names of a trial's frames."""
-        known = self._known.get(id(profile))
+        known = self._known.get(id(tree))
         if known is None:
-            # The profile is kept, too, so that no other one gets its address.
-            named = Named(
-                _paths(profile),
-                sourcelines.own(profile),
-                sourcelines.callers(profile),
-                subsystems.places(profile),
+            # The tree is kept, too, so that no other one gets its address.
+            named = FrameNames(
+                _paths(tree),
+                source_lines.own(tree),
+                source_lines.callers(tree),
+                subsystems.places(tree),
             )
-            known = self._known[id(profile)] = profile, named
+            known = self._known[id(tree)] = tree, named
         return known[1]
 
 
 @dataclass(frozen=True)
-class Named:
+class FrameNames:
     """Names by the number of the frame: of a path from the process to the function, and of lines.
 
     `own` is the line that a frame itself is, `calling` that which it is or is called from; a line
     is a path of `FILE:LINE` alone, none is an empty path. `places` are where their code is.
     """
 
-    paths: list[Path]
-    own: list[Path]
-    calling: list[Path]
-    places: list[Path]
+    paths: list[FramePath]
+    own: list[FramePath]
+    calling: list[FramePath]
+    places: list[FramePath]
 
 
-def profiled(
-    records: Sequence[Record], before: str, after: str, names: Names | None = None
-) -> tuple[Profiled, ...]:
+def hotspots_of(
+    records: Sequence[Record], before: Role, after: Role, names: Names | None = None
+) -> tuple[Hotspots, ...]:
     """Return where the cost of `after` over `before` arises, for each metric.
 
     `names` serves several calls for the same records.
 
     Raises:
-        TrialError: A trial was not profiled.
+        TrialError: A trial was not counted by function.
     """
     names = names or Names()
-    records = [one for one in records if one.configuration in {before, after}]
+    records = [one for one in records if one.role in {before, after}]
     known = series_of(records)
     found = []
-    for configuration, workload, metric in known:
-        if configuration != before or not _has(records, workload, metric):
+    for role, workload, metric in known:
+        if role != before or not _has(records, workload, metric):
             continue
         of, against = known[after, workload, metric], known[before, workload, metric]
-        trials = [_draws(records, name, workload, metric, names) for name in (before, after)]
+        trials = [_draws(records, one, workload, metric, names) for one in (before, after)]
         sides = _sides(trials, lambda named: named.paths, drawn=of.drawn)
         found.append(
-            Profiled(
+            Hotspots(
                 workload=workload,
                 metric=metric,
                 unit=of.unit,
@@ -111,26 +112,26 @@ def _source(
     trials: Sequence[Mapping[tuple[int, int], _Draw]],
     *,
     drawn: bool,
-) -> Source | None:
+) -> SourceListing | None:
     """Return the lines of the function that was looked into; None if there was none."""
     if not any(any(draw.named.own) for trial in trials for draw in trial.values()):
         return None
     own = _sides(trials, lambda named: named.own, drawn=drawn)
     calling = _sides(trials, lambda named: named.calling, drawn=drawn)
-    return sourcelines.source(records, own, calling)
+    return source_lines.source(records, own, calling)
 
 
-def _has(records: Sequence[Record], workload: str, metric: str) -> bool:
-    """Say whether a metric has a profile: one that is the sum of others has none of its own."""
-    profiles = [one.profile for one in records if one.workload == workload]
-    return None in profiles or any(
-        seen.metric == metric for one in profiles if one is not None for seen in one.metrics
+def _has(records: Sequence[Record], workload: Workload, metric: str) -> bool:
+    """Say whether a metric has hotspots: one that is the sum of others has none of its own."""
+    trees = [one.calls for one in records if one.workload == workload]
+    return None in trees or any(
+        seen.metric == metric for one in trees if one is not None for seen in one.metrics
     )
 
 
 def _sides(
     trials: Sequence[Mapping[tuple[int, int], _Draw]],
-    which: Callable[[Named], list[Path]],
+    which: Callable[[FrameNames], list[FramePath]],
     *,
     drawn: bool,
 ) -> tuple[Counts, Counts]:
@@ -152,11 +153,11 @@ def _sides(
 
 @dataclass(frozen=True)
 class _Draw:
-    """A metric's samples in one draw, the names of each frame of the profile, and what was seen."""
+    """A metric's samples in one draw, the names of each frame, and what was counted."""
 
     samples: tuple[float, ...]
-    named: Named
-    seen: Seen
+    named: FrameNames
+    seen: Sampled
 
 
 def _middle(pairs: list[list[_Draw]]) -> list[list[_Draw]]:
@@ -171,23 +172,23 @@ def _middle(pairs: list[list[_Draw]]) -> list[list[_Draw]]:
 
 
 def _draws(
-    records: Sequence[Record], configuration: str, workload: str, metric: str, names: Names
+    records: Sequence[Record], role: Role, workload: Workload, metric: str, names: Names
 ) -> dict[tuple[int, int], _Draw]:
     """Return a configuration's draws of a metric, by seed and by repetition or perturbation.
 
     Raises:
-        TrialError: One was not profiled.
+        TrialError: One was not counted by function.
     """
     found = {}
     for record in records:
-        if (record.configuration, record.workload) != (configuration, workload):
+        if (record.role, record.workload) != (role, workload):
             continue
         measured = next(one for one in record.measured if one.metric == metric)
-        profile = record.profile
-        if profile is None:
-            raise TrialError(f"{configuration}, {workload}: it was not profiled")
-        named = names.of(profile)
-        seen = {one.number: one for one in profile.metrics if one.metric == metric}
+        tree = record.calls
+        if tree is None:
+            raise TrialError(f"{role}, {workload}: it was not counted by function")
+        named = names.of(tree)
+        seen = {one.number: one for one in tree.metrics if one.metric == metric}
         found[record.seed, record.repetition] = _Draw(measured.samples, named, seen[0])
         for number, samples in measured.perturbed.items():
             found[record.seed, number] = _Draw(samples, named, seen[number])
@@ -203,10 +204,10 @@ def _chosen(before: Sequence[float], after: Sequence[float], *, drawn: bool) -> 
     return order[outside : count - outside]
 
 
-def _window(draw: _Draw, paths: Sequence[Path], sample: int) -> Counts:
+def _window(draw: _Draw, paths: Sequence[FramePath], sample: int) -> Counts:
     """Return a sample's instructions by stack, which add up to the sample, or by line."""
     seen = draw.seen
-    whole: dict[Path, int] = defaultdict(int)  # lines of one function are one stack
+    whole: dict[FramePath, int] = defaultdict(int)  # lines of one function are one stack
     for number, count in seen.windows[seen.samples[sample]].items():
         whole[paths[number]] += count
     counts: Counts = {path: count / seen.operations for path, count in whole.items()}
@@ -216,10 +217,10 @@ def _window(draw: _Draw, paths: Sequence[Path], sample: int) -> Counts:
     return counts
 
 
-def _paths(profile: Profile) -> list[Path]:
+def _paths(tree: CallTree) -> list[FramePath]:
     """Return the names from the process to the function, by the number of the frame."""
-    paths: list[Path] = [()]
-    for frame in profile.frames:
+    paths: list[FramePath] = [()]
+    for frame in tree.frames:
         paths.append((*paths[frame.above], frame.name))
     return paths
 
@@ -257,18 +258,18 @@ def _processes(before: Counts, after: Counts) -> tuple[Process, ...]:
     return tuple(sorted(found, key=lambda one: (-abs(one.after - one.before), one.name)))
 
 
-def _of_process(side: Mapping[Path, float], name: str) -> float:
+def _of_process(side: Mapping[FramePath, float], name: str) -> float:
     return math.fsum(count for path, count in side.items() if path[0] == name)
 
 
-def _own(side: Mapping[Path, float]) -> ByName:
+def _own(side: Mapping[FramePath, float]) -> ByName:
     counts: ByName = defaultdict(float)
     for path, count in side.items():
         counts[path[-1]] += count
     return counts
 
 
-def _total(side: Mapping[Path, float]) -> ByName:
+def _total(side: Mapping[FramePath, float]) -> ByName:
     """Return each function's instructions with those of what it calls; a recursion counts once."""
     counts: ByName = defaultdict(float)
     for path, count in side.items():

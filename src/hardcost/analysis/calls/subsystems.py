@@ -7,15 +7,9 @@ files lacks, `[unknown]` for kernel code without a symbol.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from hardcost.analysis.finding import KERNEL
-from hardcost.instruments.kernelsource import file_of, module_of
-
-if TYPE_CHECKING:
-    from hardcost.instruments.windows import Frame, Profile
-
-Path = tuple[str, ...]
+from hardcost.instruments.kernel_source import file_of, module_of
+from hardcost.model.call_tree import CallTree, Frame, FramePath
+from hardcost.model.finding.calls import KERNEL
 
 PROGRAMS, UNKNOWN, NO_FILE = "programs", "[unknown]", "[file not known]"
 _FOLDERS = 2  # of a file's path, that name a subsystem
@@ -24,18 +18,18 @@ _AUDITS = (["kernel"], ["arch"], ["lib"])
 """The folders whose files of that name are audit's; those of `security/` are the modules' own."""
 
 
-def places(profile: Profile) -> list[Path]:
+def places(tree: CallTree) -> list[FramePath]:
     """Return where each frame's code is, by its number: from the kernel or programs down."""
-    found: list[Path] = [()]
+    found: list[FramePath] = [()]
     processes = [""]
-    for frame in profile.frames:
+    for frame in tree.frames:
         process = frame.name if frame.kind == "process" else processes[frame.above]
         processes.append(process)
         found.append(_place(frame, process))
     return found
 
 
-def _place(frame: Frame, process: str) -> Path:
+def _place(frame: Frame, process: str) -> FramePath:
     if frame.kind == "process":
         return (frame.name,)
     if frame.kind == "user":

@@ -6,16 +6,14 @@ without a gap, so that their instructions add up to the whole.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from hardcost.instruments.traces import ASKS, deed, in_interrupt
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from hardcost.instruments.traces import Trace
-    from hardcost.instruments.windows import Frame
+from hardcost.instruments.traces import ASKS, Trace, deed, in_interrupt
+from hardcost.model.call_tree import names_to
+from hardcost.model.finding.trace import AccessAnswer, Deed, Piece, Traced, Wake
+from hardcost.model.role import Role
+from hardcost.model.workload import Workload
 
 OWN_CODE = "its own code"
 """What a process does that makes no system call."""
@@ -39,147 +37,7 @@ _PREEMPTED = (
 )
 
 
-@dataclass(frozen=True)
-class Deed:
-    """Something that a process did with a record; it was done at the moment `when`."""
-
-    when: int
-    what: str
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A process runs from the moment `begin` to `end`, in instructions since the trace began.
-
-    `process` is its number, from 0. `doing` is a system call, a kernel thread's function or its
-    own code. `woken_by` is who woke it, at the moment `woken`; None where it had not slept.
-    `stopped`: where in the kernel it stopped, None where it did not sleep then. `deeds`: what it
-    did with records.
-    """
-
-    process: int
-    begin: int
-    end: int
-    doing: str
-    woken_by: int | None = None
-    woken: int | None = None
-    stopped: str | None = None
-    deeds: tuple[Deed, ...] = ()
-
-    @property
-    def instructions(self) -> int:
-        """How many it executed."""
-        return self.end - self.begin
-
-
-@dataclass(frozen=True)
-class Wake:
-    """A process, `by`, made another run; None: an interrupt did, whoever ran."""
-
-    when: int
-    by: int | None
-    process: int
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A process, `by`, allowed or denied what another had `asked` for at that moment."""
-
-    when: int
-    by: int
-    process: int
-    asked: int
-
-
-@dataclass(frozen=True)
-class Share:
-    """What a process had of a trace: it ran, could have run, or slept, in instructions."""
-
-    process: str
-    ran: int
-    ready: int
-    slept: int
-
-
-@dataclass(frozen=True)
-class Modelled:
-    """A trace on so many processors: its length, in instructions of one of them.
-
-    `work` is what all processes execute, `path` the longest chain to the trace's end of what has to
-    come one after the other: how many instructions of it are whose. `limit` is its length, which no
-    number of processors comes below. At `drained`, all are done who were woken for the trace, as
-    a daemon is with its records: in a long run queues fill up, and who fills them waits for that.
-    `busiest` is the process that executes most.
-    """
-
-    processors: int
-    length: int
-    drained: int
-    work: int
-    limit: int
-    path: tuple[tuple[str, int], ...]
-    busiest: tuple[str, int] = ("", 0)
-
-
-@dataclass(frozen=True)
-class Traced:
-    """A trace: `processes` are names, to which the numbers of pieces and wakes refer.
-
-    It is `length` instructions long, the sum of its pieces. It is a part of a window of `ticks`, of
-    which `before` come before it and `after` behind it. `returned` is when the call did that is
-    traced, `arrived` when the last process was done with a record; None of neither. `modelled` is
-    what several processors would make of it.
-    """
-
-    workload: str
-    configuration: str
-    metric: str
-    processes: tuple[str, ...]
-    pieces: tuple[Piece, ...]
-    wakes: tuple[Wake, ...]
-    length: int
-    ticks: int
-    before: int
-    after: int
-    idle: int
-    caller: int | None = None
-    returned: int | None = None
-    arrived: int | None = None
-    answers: tuple[Answer, ...] = ()
-    modelled: tuple[Modelled, ...] = ()
-
-    def shares(self) -> tuple[Share, ...]:
-        """Return what each process had, those that ran most first."""
-        ran = [0] * len(self.processes)
-        ready = [0] * len(self.processes)
-        for piece in self.pieces:
-            ran[piece.process] += piece.instructions
-        for number in range(len(self.processes)):
-            ready[number] = self._ready(number)
-        rows = [
-            Share(name, ran[at], ready[at], self.length - ran[at] - ready[at])
-            for at, name in enumerate(self.processes)
-            if ran[at]
-        ]
-        return tuple(sorted(rows, key=lambda row: (-row.ran, row.process)))
-
-    def _ready(self, number: int) -> int:
-        """Return how long a process could have run while others did."""
-        mine = [piece for piece in self.pieces if piece.process == number]
-        last: Piece | None = None
-        ready = 0
-        for piece in mine:
-            if piece.woken is not None:
-                ready += piece.begin - max(piece.woken, last.end if last else 0)
-            elif last is not None and last.stopped is None:
-                ready += piece.begin - last.end
-            last = piece
-        if last is not None and last.stopped is None:
-            ready += self.length - last.end
-        return ready
-
-
-def traced(trace: Trace, workload: str, configuration: str) -> Traced:
+def traced(trace: Trace, workload: Workload, configuration: Role) -> Traced:
     """Return a trace by pieces, beginning at 0."""
     reader = _Reader(trace)
     for row in trace.notes:
@@ -216,7 +74,7 @@ def _distinct(names: Sequence[str]) -> Iterator[str]:
 
 @dataclass
 class _State:
-    """What is known of a process: its call, what that does, who woke it since it stopped.
+    """The state of a process: its call, what that does, and what woke it since it stopped.
 
     At the moment `asked` it asked what has not been answered yet.
     """
@@ -235,7 +93,7 @@ class _Reader:
     trace: Trace
     pieces: list[Piece] = field(default_factory=list)
     wakes: list[Wake] = field(default_factory=list)
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[AccessAnswer] = field(default_factory=list)
     _states: dict[int, _State] = field(default_factory=dict)
     _runs: int = -1
     _since: int = 0
@@ -250,10 +108,10 @@ class _Reader:
         state = self._state(self._runs)
         if kind == "runs":
             if self._runs >= 0:
-                self.close(when, _stack(place, frames), slept=True)
+                self.close(when, names_to(place, frames)[1:], slept=True)
             self._begin(number, when)
         elif kind == "wakes":
-            by = None if in_interrupt(_stack(place, frames)) else self._runs
+            by = None if in_interrupt(names_to(place, frames)[1:]) else self._runs
             self.wakes.append(Wake(when - self.trace.begin, by, number))
             woken = self._state(number)
             # Who runs, or only had to give way, was not asleep.
@@ -262,11 +120,11 @@ class _Reader:
         elif kind == "answers" and process:
             answered = self._state(number)
             if answered.asked is not None:
-                answer = Answer(when - self.trace.begin, self._runs, number, answered.asked)
+                answer = AccessAnswer(when - self.trace.begin, self._runs, number, answered.asked)
                 self.answers.append(answer)
                 answered.asked = None
         elif kind == "begins":
-            self._begins(when, _stack(place, frames))
+            self._begins(when, names_to(place, frames)[1:])
         elif kind == "leaves":
             if state.deed:
                 self._deeds.append(Deed(when - self.trace.begin, state.deed))
@@ -305,7 +163,7 @@ class _Reader:
                     process=self._runs,
                     begin=self._since - begin,
                     end=when - begin,
-                    doing=", ".join(dict.fromkeys(self._doing)) or OWN_CODE,
+                    doing=tuple(dict.fromkeys(self._doing)) or (OWN_CODE,),
                     woken_by=woken[0] if woken else None,
                     woken=woken[1] if woken else None,
                     stopped=_where(stack or ()) if state.slept else None,
@@ -315,15 +173,6 @@ class _Reader:
 
     def _state(self, number: int) -> _State:
         return self._states.setdefault(number, _State())
-
-
-def _stack(place: int, frames: Sequence[Frame]) -> list[str]:
-    """Return the functions of a place, from the process's first to the latest."""
-    names: list[str] = []
-    while place and frames[place - 1].above:
-        names.append(frames[place - 1].name)
-        place = frames[place - 1].above
-    return names[::-1]
 
 
 def _call(function: str) -> str:

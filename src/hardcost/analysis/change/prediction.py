@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.analysis.growth import Change, Growth, Line, Part, ordered
-from hardcost.auditrules import semantics
-from hardcost.auditrules.cost import events
-from hardcost.auditrules.cost.predict import predict
-from hardcost.auditrules.kernelrule import Action, FilterList
+from auditrules.cost import events
+from auditrules.cost.constants import Constants
+from auditrules.cost.predict import predict
+from auditrules.kernel import semantics
+from auditrules.kernel.event import Event
+from auditrules.kernel.semantics import Loaded
+from auditrules.model.kernel_rule import Action, FilterList, KernelRule
+from hardcost.analysis.change.growth import ordered
+from hardcost.model.finding.change import Change, ChangeLine, Contribution, Growth, Unknown
+from hardcost.model.workload import MetricId
 from hardcost.units import Unit
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.auditrules.cost.constants import Constants
-    from hardcost.auditrules.event import Event
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.semantics import Loaded
 
 
 @dataclass(frozen=True)
@@ -27,8 +24,8 @@ class RuleSets:
 
     base: Sequence[KernelRule]
     head: Sequence[KernelRule]
-    added: Mapping[int, Line]
-    removed: Mapping[int, Line]
+    added: Mapping[int, ChangeLine]
+    removed: Mapping[int, ChangeLine]
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,7 @@ class _Paid:
     unknown: str
 
 
-def growths(sets: RuleSets, constants: Constants) -> tuple[tuple[Growth, ...], tuple[str, ...]]:
+def growths(sets: RuleSets, constants: Constants) -> tuple[tuple[Growth, ...], tuple[Unknown, ...]]:
     """Return how each operation of `syscalls` grows, and what has no prediction, with why.
 
     An operation whose prediction rests on an estimate, or that has no prediction, has none.
@@ -65,7 +62,8 @@ def growths(sets: RuleSets, constants: Constants) -> tuple[tuple[Growth, ...], t
         before, after = _paid(constants, base, typical), _paid(constants, head, typical)
         why = before.unknown or after.unknown
         if start is None or why:
-            unknown.append(f"{metric} ({why or 'it was not measured without rules'})")
+            missing = why or "it was not measured without rules"
+            unknown.append(Unknown(MetricId(metric), missing))
             continue
         saved = {
             line: (before if whole is base else after, _paid(constants, rest, typical))
@@ -74,7 +72,7 @@ def growths(sets: RuleSets, constants: Constants) -> tuple[tuple[Growth, ...], t
         parts = [_part(line, *both) for line, both in saved.items() if not both[1].unknown]
         found.append(
             Growth(
-                metric=metric,
+                metric=MetricId(metric),
                 unit=Unit.INSN_PER_OP,
                 base=start + before.cost,
                 head=start + after.cost,
@@ -96,14 +94,14 @@ def _left_out(rules: Sequence[KernelRule], index: int) -> Loaded:
     return semantics.load([*rules[:index], *rules[index + 1 :]])
 
 
-def _part(line: Line, whole: _Paid, rest: _Paid) -> Part:
-    """Return what a line adds: what its state costs, less what it costs without the line.
+def _part(line: ChangeLine, whole: _Paid, rest: _Paid) -> Contribution:
+    """Return a line's cost: that of its state, less that of the state without the line.
 
     The price of having any rule, which leaving out the only one saves as well, is beside it.
     """
     saved = whole.cost - rest.cost - _fixed(whole, rest)
     cost = saved if line.change is Change.ADDED else -saved
-    return Part(line, cost, cost, cost)
+    return Contribution(line, cost, cost, cost)
 
 
 def _fixed(whole: _Paid, rest: _Paid) -> float:
@@ -112,7 +110,7 @@ def _fixed(whole: _Paid, rest: _Paid) -> float:
 
 
 def _is_paid_for(rule: KernelRule) -> bool:
-    """Say whether the kernel collects what calls do for a rule, as `design.anyrule` has it."""
+    """Say whether the kernel collects what calls do for a rule, as `plan.first_rule` has it."""
     if rule.list is FilterList.TASK:
         return rule.action is Action.ALWAYS
     return rule.list in {FilterList.EXIT, FilterList.IO_URING}

@@ -12,16 +12,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.optimize import linprog
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from hardcost.analysis.choice import Kept, Point, Problem
+from hardcost.analysis.choice.tradeoff import Kept, Point, Tradeoff
+from hardcost.model.workload import MetricId
 
 _SINGLE = 1e-3
 """The price of a term of one control in the linear program, relative to a group's."""
@@ -38,10 +37,10 @@ _UNEXPLAINED = 1e3
 _MOST_PAIRED = 60
 """Of how many interacting controls every pair may be a group; the largest interactions."""
 
-_MOST_TRIPLED = 12
+_MOST_TRIPLED = 12  # of the same, for every three: 220 groups, where 60 would have 34,220
 _EXACT = 1e-6  # relative to the metric's scale: what is smaller is rounding
 
-Kind = Literal["all", "any"]
+TermKind = Literal["all", "any"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class Term:
     """A part of a metric's cost: it is paid where `all` or `any` of `controls` are on."""
 
     controls: Kept
-    kind: Kind = "all"
+    kind: TermKind = "all"
 
     def applies(self, kept: Kept) -> bool:
         """Say whether a choice pays it."""
@@ -57,12 +56,12 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Model:
+class CostModel:
     """The terms of each metric, with what each costs in the metric's unit."""
 
-    terms: Mapping[str, Mapping[Term, float]]
+    terms: Mapping[MetricId, Mapping[Term, float]]
 
-    def costs(self, kept: Kept) -> dict[str, float]:
+    def costs(self, kept: Kept) -> dict[MetricId, float]:
         """Return what a choice is predicted to cost."""
         return {
             metric: math.fsum(cost for term, cost in terms.items() if term.applies(kept))
@@ -70,22 +69,22 @@ class Model:
         }
 
 
-def fit(problem: Problem, points: Sequence[Point], last: Model | None = None) -> Model:
+def fit(problem: Tradeoff, points: Sequence[Point], last: CostModel | None = None) -> CostModel:
     """Return the simplest model of what was measured.
 
     Metrics that the `last` model still explains keep their terms.
     """
-    found: dict[str, Mapping[Term, float]] = {}
+    found: dict[MetricId, Mapping[Term, float]] = {}
     for metric in problem.limits:
         known = {point.kept: point.costs[metric] for point in points}
         terms = None if last is None else last.terms.get(metric)
         if terms is None or not _explains(terms, known, _tolerance(problem, metric)):
             terms = _fitted(problem, metric, known)
         found[metric] = terms
-    return Model(found)
+    return CostModel(found)
 
 
-def _tolerance(problem: Problem, metric: str) -> float:
+def _tolerance(problem: Tradeoff, metric: MetricId) -> float:
     return max(problem.chance.get(metric, 0.0), _EXACT * problem.scale(metric))
 
 
@@ -97,7 +96,9 @@ def _explains(terms: Mapping[Term, float], known: Mapping[Kept, float], toleranc
     )
 
 
-def _fitted(problem: Problem, metric: str, known: Mapping[Kept, float]) -> Mapping[Term, float]:
+def _fitted(
+    problem: Tradeoff, metric: MetricId, known: Mapping[Kept, float]
+) -> Mapping[Term, float]:
     """Return a metric's terms: single controls, then groups, then all groups of few controls."""
     tolerance = _tolerance(problem, metric)
     singles = [Term(frozenset({one})) for one in sorted(problem.controls)]
@@ -113,7 +114,7 @@ def _fitted(problem: Problem, metric: str, known: Mapping[Kept, float]) -> Mappi
 
 
 def _groups(
-    problem: Problem, known: Mapping[Kept, float], tolerance: float
+    problem: Tradeoff, known: Mapping[Kept, float], tolerance: float
 ) -> tuple[list[Term], list[Term], list[Term]]:
     """Return the groups that may interact: larger ones, pairs, and triples.
 
@@ -140,7 +141,7 @@ def _combined(controls: Iterable[int], size: int) -> list[Term]:
 
 
 def _differences(
-    problem: Problem, known: Mapping[Kept, float], tolerance: float
+    problem: Tradeoff, known: Mapping[Kept, float], tolerance: float
 ) -> dict[int, float]:
     """Return by how much each control costs more in the whole's company than alone.
 

@@ -1,26 +1,22 @@
 """The frontier: for each level of the budget the best choice, measured a few times.
 
-A coroutine, as the search is (`choosing.py`): it yields choices to be measured.
+A coroutine, as the search is (`analysis/choice/search.py`): it yields choices to be measured.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.analysis import interplay, knapsack
-from hardcost.analysis.choice import Point
-from hardcost.analysis.knapsack import Wanted
+from hardcost.analysis.choice import cost_model, knapsack
+from hardcost.analysis.choice.cost_model import CostModel
+from hardcost.analysis.choice.knapsack import Requirement
+from hardcost.analysis.choice.tradeoff import Kept, Point, Tradeoff
+from hardcost.model.workload import MetricId
 
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
-
-    from hardcost.analysis.choice import Kept, Problem
-    from hardcost.analysis.interplay import Model
-
-    Limits = Mapping[str, float]
+Limits = Mapping[MetricId, float]
 
 FACTORS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 """By what the budget is multiplied, until the whole profile fits."""
@@ -39,9 +35,9 @@ class Best:
 
 
 def frontier(
-    problem: Problem,
+    problem: Tradeoff,
     points: Sequence[Point],
-    model: Model,
+    model: CostModel,
     levels: Mapping[float, Limits],
     rounds: int = ROUNDS,
 ) -> Generator[tuple[Kept, ...], Sequence[Point], tuple[Best, ...]]:
@@ -53,7 +49,7 @@ def frontier(
     """
     known = {point.kept: point for point in points}
     every = known[problem.controls]
-    problems: dict[float, Problem] = {}
+    problems: dict[float, Tradeoff] = {}
     for factor, limits in levels.items():
         problems[factor] = dataclasses.replace(problem, limits=limits)
         if problems[factor].within(every.costs):
@@ -65,7 +61,7 @@ def frontier(
             break
         for point in (yield wanted):
             known[point.kept] = point
-        model = interplay.fit(problem, list(known.values()), model)
+        model = cost_model.fit(problem, list(known.values()), model)
     found = []
     for factor, one in problems.items():
         best = one.best(known.values())
@@ -80,14 +76,16 @@ def frontier(
     return tuple(found)
 
 
-def _proposed(problem: Problem, known: Mapping[Kept, Point], model: Model) -> Kept | None:
+def _proposed(problem: Tradeoff, known: Mapping[Kept, Point], model: CostModel) -> Kept | None:
     over = tuple(kept for kept, one in known.items() if not problem.within(one.costs))
-    return knapsack.solve(problem, model, Wanted(tried=over))
+    return knapsack.solve(problem, model, Requirement(tried=over))
 
 
 def levels(
-    shares: Mapping[str, float], scales: Mapping[str, float], least: Mapping[str, float]
-) -> dict[float, dict[str, float]]:
+    shares: Mapping[MetricId, float],
+    scales: Mapping[MetricId, float],
+    least: Mapping[MetricId, float],
+) -> dict[float, dict[MetricId, float]]:
     """Return the limits of each level, in the metrics' units.
 
     `shares` are the budgets by metric, relative to the `scales`; costs up to `least` count nothing.

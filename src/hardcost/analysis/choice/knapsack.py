@@ -10,18 +10,16 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from hardcost.analysis.choice import Kept, Problem
-    from hardcost.analysis.interplay import Model, Term
+from hardcost.analysis.choice.cost_model import CostModel, Term
+from hardcost.analysis.choice.tradeoff import Kept, Tradeoff
+from hardcost.model.workload import MetricId
 
 _Numbers = NDArray[np.float64]
 
@@ -29,8 +27,8 @@ SECONDS = 20.0
 """The solver's time limit for one program."""
 
 _GAP = 1e-7  # relative to values, which are scaled to a sum of 1
-_ON = 0.5
-_ROUNDING = 1e-6
+_ON = 0.5  # the solver's 0 and 1 are floating-point numbers, which may be off by a little
+_ROUNDING = 1e-6  # relative to the excess: sums of costs are rounded
 _STDOUT = 1  # the file descriptor
 _COUNT = 1e-6  # what keeping one more control adds to the value of a choice
 
@@ -49,8 +47,8 @@ class Over:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a choice has to be besides cheap enough.
+class Requirement:
+    """Requirements on a choice, beside being cheap enough.
 
     It is worth at least `least`, none of `tried`, and makes up for each excess of `over`. `slack`
     is added to the limits, relative to each metric's scale: to look for choices that may cost less
@@ -85,9 +83,9 @@ class _Rows:
         return LinearConstraint(matrix, np.array(self.low), np.array(self.high))
 
 
-def solve(problem: Problem, model: Model, wanted: Wanted | None = None) -> Kept | None:
+def solve(problem: Tradeoff, model: CostModel, wanted: Requirement | None = None) -> Kept | None:
     """Return the best choice under a model; None if none fits, or the solver finds none in time."""
-    wanted = wanted or Wanted()
+    wanted = wanted or Requirement()
     number = len(problem.values)
     terms = dict.fromkeys(
         term for metric in problem.limits for term in model.terms[metric] if len(term.controls) > 1
@@ -134,7 +132,7 @@ def solve(problem: Problem, model: Model, wanted: Wanted | None = None) -> Kept 
     return frozenset(int(one) for one in np.flatnonzero(chosen[:number] > _ON))
 
 
-def _scale(problem: Problem) -> float:
+def _scale(problem: Tradeoff) -> float:
     return math.fsum(_worth(value) for value in problem.values) or 1.0
 
 
@@ -143,10 +141,10 @@ def _worth(value: float) -> float:
 
 
 def _costs(
-    problem: Problem, model: Model, columns: Mapping[Term, int]
-) -> dict[str, dict[int, float]]:
+    problem: Tradeoff, model: CostModel, columns: Mapping[Term, int]
+) -> dict[MetricId, dict[int, float]]:
     """Return each metric's cost by column, relative to its scale."""
-    found: dict[str, dict[int, float]] = {}
+    found: dict[MetricId, dict[int, float]] = {}
     for metric in problem.limits:
         scale, weights = problem.scale(metric), dict[int, float]()
         for term, cost in model.terms[metric].items():
@@ -190,7 +188,7 @@ def _silent() -> Iterator[None]:
         os.close(nowhere)
 
 
-def _solved(rows: _Rows, objective: _Numbers, problem: Problem) -> _Numbers | None:
+def _solved(rows: _Rows, objective: _Numbers, problem: Tradeoff) -> _Numbers | None:
     """Return the unknowns that make the objective least; None if there are none."""
     low = np.zeros(rows.columns)
     low[list(problem.bound)] = 1.0

@@ -2,35 +2,31 @@
 
 A coroutine: it yields choices to be measured, several at a time, and is sent their points.
 
-1. The greedy proposals of `budget.py` are measured, as far as they keep what has to be kept.
-2. The best choice under the model is measured, and the model refined, until it proposes what was
-   measured already, or nothing worth more. No proposal is a choice that was over the limits less
-   controls that can't make up for it.
-3. Where predictions were off, what keeps more and exceeds the limits by no more than that is
-   measured, too. So are the choices that leave out the dearest in order, and each control that was
-   given up is put back. The model has learned from all these, so 2 is repeated. What turns out
-   better starts the search again.
+1. The greedy proposals of `analysis/bill/budget.py` are measured, as far as they keep what has to
+be kept. 2. The best choice under the model is measured, and the model refined, until it proposes
+what was measured already, or nothing worth more. No proposal is a choice that was over the limits
+less controls that can't make up for it. 3. Where predictions were off, what keeps more and exceeds
+the limits by no more than that is measured, too. So are the choices that leave out the dearest in
+order, and each control that was given up is put back. The model has learned from all these, so 2 is
+repeated. What turns out better starts the search again.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from hardcost.analysis import budget, interplay, knapsack
-from hardcost.analysis.budget import Budget
-from hardcost.analysis.choice import Point
-from hardcost.analysis.finding import Bill, Item, Total
-from hardcost.analysis.knapsack import Over, Wanted
+from hardcost.analysis.bill import budget
+from hardcost.analysis.bill.budget import Budget
+from hardcost.analysis.choice import cost_model, knapsack
+from hardcost.analysis.choice.cost_model import CostModel
+from hardcost.analysis.choice.knapsack import Over, Requirement
+from hardcost.analysis.choice.tradeoff import Kept, Point, Tradeoff
+from hardcost.model.finding.bill import Item, Itemised, Total
+from hardcost.model.workload import MetricId
 
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping, Sequence
-
-    from hardcost.analysis.choice import Kept, Problem
-    from hardcost.analysis.interplay import Model
-
-    Asking = Generator[tuple[Kept, ...], Sequence[Point], None]
+ChoiceQuestions = Generator[tuple[Kept, ...], Sequence[Point], None]
 
 MOST = 100
 """Most choices that a search has measured."""
@@ -46,7 +42,7 @@ _LEAST_DOUBT = 0.01
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ChoiceResult:
     """How a search ended.
 
     `best` is None if nothing that was measured is within the limits. `points` are all that are
@@ -57,15 +53,15 @@ class Outcome:
 
     best: Point | None
     points: tuple[Point, ...]
-    model: Model
+    model: CostModel
     proposals: int
     put_back: tuple[int, ...]
     error: float
 
 
 def search(
-    problem: Problem, points: Iterable[Point], most: int = MOST
-) -> Generator[tuple[Kept, ...], Sequence[Point], Outcome]:
+    problem: Tradeoff, points: Iterable[Point], most: int = MOST
+) -> Generator[tuple[Kept, ...], Sequence[Point], ChoiceResult]:
     """Yield choices to be measured; return the best one.
 
     `points` are what is known before: at least the whole profile, and nothing at all.
@@ -88,12 +84,12 @@ def search(
 class _Search:
     """What is known so far."""
 
-    problem: Problem
+    problem: Tradeoff
     known: dict[Kept, Point]
     most: int
     proposals: int = 0
     error: float = 0.0
-    _model: Model | None = None
+    _model: CostModel | None = None
     _fitted_to: int = field(default=0)
 
     @property
@@ -106,10 +102,10 @@ class _Search:
         return max(0, self.most - self.proposals)
 
     @property
-    def model(self) -> Model:
+    def model(self) -> CostModel:
         """The model of all that is known."""
         if self._model is None or self._fitted_to != len(self.known):
-            self._model = interplay.fit(self.problem, list(self.known.values()), self._model)
+            self._model = cost_model.fit(self.problem, list(self.known.values()), self._model)
             self._fitted_to = len(self.known)
         return self._model
 
@@ -127,10 +123,10 @@ class _Search:
         )
         return max(self.error, _LEAST_DOUBT, max(groups, default=0.0))
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ChoiceResult:
         best = self.best
         off = self.problem.controls - best.kept if best is not None else frozenset[int]()
-        return Outcome(
+        return ChoiceResult(
             best=best,
             points=tuple(self.known.values()),
             model=self.model,
@@ -139,8 +135,8 @@ class _Search:
             error=self.error,
         )
 
-    def measure(self, wanted: Iterable[Kept]) -> Asking:
-        """Have those measured that are not known, as many as may be."""
+    def measure(self, wanted: Iterable[Kept]) -> ChoiceQuestions:
+        """Measure the choices that are not known, as many as may be."""
         new = [one for one in dict.fromkeys(wanted) if one not in self.known][: self.left]
         if not new:
             return
@@ -150,7 +146,7 @@ class _Search:
             self.proposals += 1
             self.error = max(self.error, self._off(predicted[point.kept], point.costs))
 
-    def begin(self) -> Asking:
+    def begin(self) -> ChoiceQuestions:
         """Measure what has to be kept, and the greedy proposals until one is within the limits."""
         yield from self.measure([self.problem.bound])
         bill, limits = _as_bill(self.problem, self.known)
@@ -164,21 +160,21 @@ class _Search:
                 return
             totals = _totals(self.problem, self.known[kept].costs)
 
-    def climb(self) -> Asking:
+    def climb(self) -> ChoiceQuestions:
         """Measure the best choice under the model, until it is known already."""
         while self.left:
-            wanted = Wanted(tried=self._over, over=self._excesses())
+            wanted = Requirement(tried=self._over, over=self._excesses())
             chosen = knapsack.solve(self.problem, self.model, wanted)
             if chosen is None or chosen in self.known or not self._gains(chosen):
                 return
             yield from self.measure([chosen])
 
-    def doubts(self) -> Asking:
+    def doubts(self) -> ChoiceQuestions:
         """Measure what is worth more and predicted to be over the limits by little."""
         vain = 0
         while self.left and vain < _DOUBTS:
             best = self.best
-            wanted = Wanted(
+            wanted = Requirement(
                 least=0.0 if best is None else self._more_than(best),
                 tried=tuple(self.known),
                 slack=self.doubt,
@@ -190,11 +186,11 @@ class _Search:
             yield from self.measure([chosen])
             vain = 0 if self.best is not best else vain + 1
 
-    def in_order(self) -> Asking:
-        """Measure what leaves out the dearest in order and is worth more, where it is in doubt."""
+    def in_order(self) -> ChoiceQuestions:
+        """Measure choices that leave out the most expensive, are worth more, and are in doubt."""
         yield from self.measure(self._doubtful(self._leaving_out_the_dearest())[:_AT_ONCE])
 
-    def put_back(self) -> Asking:
+    def put_back(self) -> ChoiceQuestions:
         """Measure the best choice with each control that it lacks, where that is in doubt."""
         best = self.best
         if best is None:
@@ -203,7 +199,7 @@ class _Search:
         yield from self.measure(self._doubtful(map(self._with, lacking))[:_AT_ONCE])
 
     def _leaving_out_the_dearest(self) -> list[Kept]:
-        """Return what remains as controls go, the one first that saves most on any metric."""
+        """Return the choices that remain as controls go, the one that saves most first."""
         order = sorted(
             self.problem.controls - self.problem.bound,
             key=lambda one: -_saved(self.problem, self.known, one),
@@ -229,6 +225,7 @@ class _Search:
 
     def _more_than(self, best: Point) -> float:
         value = self.problem.value(best.kept)
+        # By more than rounding, and more than 0 where nothing is worth anything.
         return value + 1e-6 * max(value, self.problem.value(self.problem.controls), 1e-9)
 
     @property
@@ -259,7 +256,9 @@ class _Search:
                     found.append(Over(kept, point.costs[metric] - limit, saves))
         return found
 
-    def _off(self, predicted: Mapping[str, float], measured: Mapping[str, float]) -> float:
+    def _off(
+        self, predicted: Mapping[MetricId, float], measured: Mapping[MetricId, float]
+    ) -> float:
         return max(
             (
                 abs(predicted[metric] - measured[metric]) / self.problem.scale(metric)
@@ -270,8 +269,8 @@ class _Search:
         )
 
 
-def _saved(problem: Problem, known: Mapping[Kept, Point], one: int) -> float:
-    """Return what leaving out a control saves on its dearest metric, relative to the baseline."""
+def _saved(problem: Tradeoff, known: Mapping[Kept, Point], one: int) -> float:
+    """Return the most that leaving out a control saves on any metric, relative to the baseline."""
     whole = known[problem.controls]
     without = known.get(problem.without(one))
     if without is None:
@@ -287,7 +286,7 @@ def _saved(problem: Problem, known: Mapping[Kept, Point], one: int) -> float:
 
 
 def _switched(
-    problem: Problem, known: Mapping[Kept, Point], metric: str
+    problem: Tradeoff, known: Mapping[Kept, Point], metric: MetricId
 ) -> tuple[dict[int, float], dict[int, float]]:
     """Return the most that switching each control off saves, and on, if they interact in pairs.
 
@@ -308,7 +307,7 @@ def _switched(
     return off, on
 
 
-def _as_bill(problem: Problem, known: Mapping[Kept, Point]) -> tuple[Bill, Budget]:
+def _as_bill(problem: Tradeoff, known: Mapping[Kept, Point]) -> tuple[Itemised, Budget]:
     """Return what is known as a bill, with numbers for names, and the limits as a budget."""
     whole, items = known[problem.controls], list[Item]()
     for one in sorted(problem.controls - problem.bound):
@@ -318,11 +317,20 @@ def _as_bill(problem: Problem, known: Mapping[Kept, Point]) -> tuple[Bill, Budge
             cost = 0.0 if without is None else whole.costs[metric] - without.costs[metric]
             by_itself = cost if alone is None else alone.costs[metric]
             items.append(Item(str(one), metric, "", cost, cost, cost, 0.0, by_itself, None))
-    limits = {metric: limit / problem.scale(metric) for metric, limit in problem.limits.items()}
-    return Bill("", "", _totals(problem, whole.costs), tuple(items), (), ()), Budget(None, limits)
+    limits = {
+        str(metric): limit / problem.scale(metric) for metric, limit in problem.limits.items()
+    }
+    return Itemised(
+        profile="",
+        profile_title="",
+        totals=_totals(problem, whole.costs),
+        items=tuple(items),
+        rest=(),
+        interaction=(),
+    ), Budget(None, limits)
 
 
-def _totals(problem: Problem, costs: Mapping[str, float]) -> tuple[Total, ...]:
+def _totals(problem: Tradeoff, costs: Mapping[MetricId, float]) -> tuple[Total, ...]:
     return tuple(
         Total(metric, "", scale, scale + costs[metric], costs[metric])
         for metric in problem.limits
@@ -330,7 +338,7 @@ def _totals(problem: Problem, costs: Mapping[str, float]) -> tuple[Total, ...]:
     )
 
 
-def nothing_to_do(problem: Problem, points: Iterable[Point]) -> Outcome:
+def nothing_to_do(problem: Tradeoff, points: Iterable[Point]) -> ChoiceResult:
     """Return the outcome where the whole profile is within the limits, or there are none."""
     known = tuple(points)
-    return Outcome(problem.best(known), known, interplay.fit(problem, known), 0, (), 0.0)
+    return ChoiceResult(problem.best(known), known, cost_model.fit(problem, known), 0, (), 0.0)

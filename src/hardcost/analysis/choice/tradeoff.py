@@ -6,11 +6,10 @@ Controls are numbers from 0 here, in the profile's order.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from hardcost.model.workload import MetricId
 
 Kept = frozenset[int]
 """The controls that are on."""
@@ -18,17 +17,14 @@ Kept = frozenset[int]
 
 @dataclass(frozen=True)
 class Point:
-    """What was measured of one choice: by how much each metric exceeds the baseline, in its unit.
-
-    `chance` is by how much a cost may be off, for each metric.
-    """
+    """What was measured of a choice: by how much each metric exceeds the baseline, in its unit."""
 
     kept: Kept
-    costs: Mapping[str, float]
+    costs: Mapping[MetricId, float]
 
 
 @dataclass(frozen=True)
-class Problem:
+class Tradeoff:
     """Which controls to keep.
 
     `values` say what keeping each is worth, 0 or more; infinite: it has to be kept. `limits` are
@@ -39,11 +35,11 @@ class Problem:
     """
 
     values: tuple[float, ...]
-    limits: Mapping[str, float]
-    scales: Mapping[str, float]
+    limits: Mapping[MetricId, float]
+    scales: Mapping[MetricId, float]
     needs: tuple[tuple[int, int], ...] = ()
     alike: tuple[Kept, ...] = ()
-    chance: Mapping[str, float] = field(default_factory=dict)
+    chance: Mapping[MetricId, float] = field(default_factory=dict)
 
     @property
     def controls(self) -> Kept:
@@ -78,25 +74,25 @@ class Problem:
         return self.closed({one})
 
     def value(self, kept: Iterable[int]) -> float:
-        """Return what keeping some controls is worth; those that have to be kept count nothing."""
+        """Return the value of keeping some controls; those that have to be kept do not count."""
         return math.fsum(self.values[one] for one in kept if math.isfinite(self.values[one]))
 
-    def use(self, costs: Mapping[str, float]) -> float:
+    def use(self, costs: Mapping[MetricId, float]) -> float:
         """Return by how much costs exceed the limits at most, relative to the metric's scale."""
         return max(
             ((costs[metric] - limit) / self.scale(metric) for metric, limit in self.limits.items()),
             default=-math.inf,
         )
 
-    def within(self, costs: Mapping[str, float]) -> bool:
+    def within(self, costs: Mapping[MetricId, float]) -> bool:
         """Say whether no metric costs more than it may."""
         return all(costs[metric] <= limit for metric, limit in self.limits.items())
 
-    def scale(self, metric: str) -> float:
-        """Return what a metric is divided by; 1 where its baseline is 0."""
+    def scale(self, metric: MetricId) -> float:
+        """Return the divisor of a metric: its baseline, or 1 where that is 0."""
         return self.scales.get(metric, 1.0) or 1.0
 
-    def price(self, costs: Mapping[str, float]) -> float:
+    def price(self, costs: Mapping[MetricId, float]) -> float:
         """Return the cost over all metrics, each relative to its baseline."""
         return math.fsum(cost / self.scale(metric) for metric, cost in costs.items())
 

@@ -10,18 +10,15 @@ from T. Kalibera and R. Jones, "Rigorous Benchmarking in Reasonable Time" (2013)
 
 The interval is the symmetric bootstrap-t: P. Hall, "On Symmetric Bootstrap Confidence Intervals",
 Journal of the Royal Statistical Society B 50 (1988). The plain percentile interval is too narrow
-for as few blocks as a run has (`bench/time_honesty.py`).
+for as few blocks as a run has (`bench/accuracy/time_intervals.py`).
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FEWEST_BLOCKS = 8
 """So many blocks are enough to resample; fewer have too few different resamples."""

@@ -7,15 +7,11 @@ store.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
-from hardcost.design.factorial import block_of
+from hardcost.plan.factorial import block_of
+from hardcost.store.record import Record
 from hardcost.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from hardcost.store.record import Record
 
 MOST_STOLEN = 0.01
 """The share of a trial's time that a hypervisor may give to others."""
@@ -32,7 +28,7 @@ MOST_SET_ASIDE = 1 / 3
 
 
 def reasons(record: Record) -> tuple[str, ...]:
-    """Return by what a trial was disturbed; () if it wasn't, or nobody watched."""
+    """Return by what a trial was disturbed; () if it wasn't, or was not watched."""
     return disturbances(record.surroundings, record.host_seconds)
 
 

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special  # scipy.stats would say the same, but takes half a second to import
 
-from hardcost.analysis import bootstrap
-from hardcost.analysis.finding import Cell, Total
-from hardcost.design.factorial import block_of
-from hardcost.design.leave_one_out import BASELINE
+from hardcost.analysis.estimates import bootstrap
 from hardcost.errors import TrialError
-from hardcost.instruments.names import instrument as instrument_named
+from hardcost.instruments.instrument import Instrument
+from hardcost.instruments.names import instrument_named
+from hardcost.model.finding.bill import Total
+from hardcost.model.finding.cell import Cell
+from hardcost.model.role import Baseline, Role
+from hardcost.model.workload import MetricId, Workload, among
+from hardcost.plan.factorial import block_of
+from hardcost.plan.plan import Plan
+from hardcost.store.record import Record
 from hardcost.workloads import syscalls
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.design.plan import Plan
-    from hardcost.instruments.instrument import Instrument
-    from hardcost.store.record import Record
 
 CONFIDENCE = 0.95
 FEWEST_RANKED = 5
@@ -44,7 +42,7 @@ class Estimate:
 
 _UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"))
 
-Key = tuple[int, int]
+SeriesKey = tuple[int, int]
 """Seed, and repetition or perturbation: the key that pairs trials of two configurations."""
 
 
@@ -53,15 +51,15 @@ class Series:
     """One metric under one configuration: samples and their median by key, all in `unit`.
 
     `drawn`: the trials are draws of an exact instrument, each under another perturbation. In place
-    of medians they have interquartile means: windows often alternate between two lengths, and of
-    which there are more is one bit, where the mean tells shares. `chance` is by how much rare draws
-    move the mean, in `unit`. `timed`: the instrument is not exact, so that trials measured together
-    are alike, and what the n-th sample of each has in common is nothing.
+    of medians they have interquartile means: windows often alternate between two lengths, of which
+    a median says only which is the more frequent, and a mean in what shares they occur. `chance` is
+    by how much rare draws move the mean, in `unit`. `timed`: the instrument is not exact, so that
+    trials measured together are alike, and what the n-th sample of each has in common is nothing.
     """
 
     unit: str
-    samples: Mapping[Key, tuple[float, ...]]
-    medians: Mapping[Key, Estimate]
+    samples: Mapping[SeriesKey, tuple[float, ...]]
+    medians: Mapping[SeriesKey, Estimate]
     drawn: bool = False
     chance: float = 0.0
     timed: bool = False
@@ -131,7 +129,7 @@ def middle_of_draws(values: Sequence[float]) -> Estimate:
     return Estimate(interquartile_mean(values), ordered[below], ordered[-1 - below])
 
 
-def mean_of_trials(trials: Mapping[Key, float], confidence: float = CONFIDENCE) -> Estimate:
+def mean_of_trials(trials: Mapping[SeriesKey, float], confidence: float = CONFIDENCE) -> Estimate:
     """Return the mean of an inexact instrument's trials and its confidence interval.
 
     Trials are drawn by blocks if there are enough of these (`bootstrap`); the values of a few
@@ -153,16 +151,20 @@ def _binomial_quantile(count: int) -> int:
     return int(np.searchsorted(at_most, (1 - CONFIDENCE) / 2))
 
 
-def series(records: Sequence[Record]) -> dict[tuple[str, str, str], Series]:
-    """Return the trials of every metric, by configuration, workload and metric, in their order.
+Measurement = tuple[Role, Workload, str]
+"""What was measured: under which configuration, by which workload, which metric."""
+
+
+def series_of(records: Sequence[Record]) -> dict[Measurement, Series]:
+    """Return the trials of every metric, by role, workload and metric, in their order.
 
     What one trial measured several times, each under a perturbation, counts as several trials.
     """
-    facts: dict[tuple[str, str, str], tuple[str, Instrument]] = {}
-    gathered: defaultdict[tuple[str, str, str], dict[Key, tuple[float, ...]]] = defaultdict(dict)
+    facts: dict[Measurement, tuple[str, Instrument]] = {}
+    gathered: defaultdict[Measurement, dict[SeriesKey, tuple[float, ...]]] = defaultdict(dict)
     for record in records:
         for metric in record.measured:
-            key = (record.configuration, record.workload, metric.metric)
+            key = (record.role, record.workload, metric.metric)
             facts.setdefault(key, (metric.unit, instrument_named(record.instrument)))
             for number, samples in {record.repetition: metric.samples, **metric.perturbed}.items():
                 gathered[key][record.seed, number] = samples
@@ -170,14 +172,14 @@ def series(records: Sequence[Record]) -> dict[tuple[str, str, str], Series]:
 
 
 def _series(
-    key: tuple[str, str, str],
-    trials: Mapping[Key, tuple[float, ...]],
+    key: Measurement,
+    trials: Mapping[SeriesKey, tuple[float, ...]],
     unit: str,
     instrument: Instrument,
 ) -> Series:
     _, workload, metric = key
     drawn = instrument.exact and len({number for _, number in trials}) > 1
-    call = syscalls.known().get(metric) if workload.split(" ")[0] in syscalls.OF_CALLS else None
+    call = syscalls.known().get(metric) if workload.name in syscalls.OF_CALLS else None
     return Series(
         unit=unit,
         samples=trials,
@@ -195,22 +197,19 @@ def _point(value: float) -> Estimate:
     return Estimate(on_grid(value), on_grid(value), on_grid(value))
 
 
-def by_metric(records: Sequence[Record]) -> dict[str, dict[str, Series]]:
-    """Return the trials of every metric by configuration; workloads, if several, prefix names."""
-    known = series(records)
-    several = len({workload for _, workload, _ in known}) > 1
-    metrics: dict[str, dict[str, Series]] = {}
-    for (configuration, workload, metric), trials in known.items():
-        name = f"{workload} {metric}" if several else metric
-        metrics.setdefault(name, {})[configuration] = trials
+def by_metric(records: Sequence[Record]) -> dict[MetricId, dict[Role, Series]]:
+    """Return the trials of every metric by role; workloads, if several, prefix names."""
+    known = series_of(records)
+    workloads = {workload for _, workload, _ in known}
+    metrics: dict[MetricId, dict[Role, Series]] = {}
+    for (role, workload, metric), trials in known.items():
+        metrics.setdefault(among(workloads, workload, metric), {})[role] = trials
     return metrics
 
 
-def total(
-    metric: str, known: Mapping[str, Series], configuration: str, least: float = 0.0
-) -> Total:
-    """Return the cost of `configuration` over the baseline on a metric, sample by sample."""
-    profile, baseline = known[configuration], known[BASELINE]
+def total(metric: MetricId, known: Mapping[Role, Series], role: Role, least: float = 0.0) -> Total:
+    """Return the cost of what has a `role` over the baseline on a metric, sample by sample."""
+    profile, baseline = known[role], known[Baseline()]
     base, cost = value(baseline).value, shift(profile, baseline).value
     return Total(metric, profile.unit, base, base + cost, cost, least)
 
@@ -248,7 +247,7 @@ def shift(of: Series, against: Series) -> Estimate:
     return _mean(of, {key: median(one).value for key, one in shifts.items()})
 
 
-def _mean(of: Series, values: Mapping[Key, float]) -> Estimate:
+def _mean(of: Series, values: Mapping[SeriesKey, float]) -> Estimate:
     """Return the mean over trials, of draws that of their middle half, and an honest interval.
 
     It is not narrower than chance may make it.
@@ -271,9 +270,10 @@ def ratio(of: Series, against: Series) -> Estimate:
     pairs = [(of.medians[key], against.medians[key]) for key in common]
     if any(min(a.low, a.value, b.low, b.value) <= 0 for a, b in pairs):
         return _UNKNOWN
-    if of is against:
+    if of is against:  # which its medians' own intervals would leave in doubt
         return Estimate(1.0, 1.0, 1.0)
     a, b = pairs[0]
+    # Trials that agree to the last digit add nothing to one of them.
     if all(pair == pairs[0] for pair in pairs):
         return Estimate(a.value / b.value, a.low / b.high, a.high / b.low)
     ratios = [a.value / b.value for a, b in pairs]
@@ -290,11 +290,11 @@ def cells(plan: Plan, records: Sequence[Record]) -> tuple[Cell, ...]:
 
     If the baseline's trial failed, a cell has nothing to be compared with: NaN.
     """
-    known = series(records)
-    order = {configuration.name: at for at, configuration in enumerate(plan.configurations)}
+    known = series_of(records)
+    order = {configuration.role: at for at, configuration in enumerate(plan.configurations)}
     keys = sorted(known, key=lambda key: order[key[0]])
     every = sorted({pair for one in known.values() for pair in one.medians})
-    base = {one.name: plan.baseline_of(one) for one in plan.configurations}
+    base = {one.role: plan.baseline_of(one) for one in plan.configurations}
     return tuple(
         _cell(key, known[key], base[key[0]], known.get((base[key[0]], *key[1:])), every)
         for key in keys
@@ -302,19 +302,19 @@ def cells(plan: Plan, records: Sequence[Record]) -> tuple[Cell, ...]:
 
 
 def _cell(
-    key: tuple[str, str, str],
+    key: Measurement,
     mine: Series,
-    against: str,
+    against: Role,
     baseline: Series | None,
-    every: Sequence[Key],
+    every: Sequence[SeriesKey],
 ) -> Cell:
-    configuration, workload, metric = key
+    role, workload, metric = key
     estimate = value(mine)
     by, difference = _UNKNOWN, float("nan")
     if baseline is not None and mine.medians.keys() & baseline.medians.keys():
         by, difference = ratio(mine, baseline), estimate.value - value(baseline).value
     return Cell(
-        configuration=configuration,
+        configuration=role,
         workload=workload,
         metric=metric,
         unit=mine.unit,
@@ -333,7 +333,7 @@ def _cell(
     )
 
 
-def _ratios(mine: Series, baseline: Series | None, every: Sequence[Key]) -> tuple[float, ...]:
+def _ratios(mine: Series, baseline: Series | None, every: Sequence[SeriesKey]) -> tuple[float, ...]:
     """Return the ratio of each pair, NaN where one of the two has none; () of a single pair."""
     if baseline is None or len(mine.medians) == 1:
         return ()
@@ -345,7 +345,7 @@ def _ratios(mine: Series, baseline: Series | None, every: Sequence[Key]) -> tupl
     )
 
 
-def _common(of: Series, against: Series) -> list[Key]:
+def _common(of: Series, against: Series) -> list[SeriesKey]:
     """Return the seeds and repetitions that both were measured with.
 
     Raises:

@@ -3,47 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-from hardcost.analysis.estimates import mean_ratio, middle_ratio
+from hardcost.analysis.estimates.estimates import Estimate, mean_ratio, middle_ratio
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.study import MeanPenalty
+from hardcost.model.role import Role
+from hardcost.model.workload import Workload
 from hardcost.units import is_rate
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from hardcost.analysis.estimates import Estimate
-    from hardcost.analysis.finding import Cell
-
-
 _PER_OPERATION, _COUNTED = "/op", "insn"
-_ROUNDING = 1e-12
-
-
-@dataclass(frozen=True)
-class MeanPenalty:
-    """The geometric mean of a configuration's costs, as a multiple of the baseline's.
-
-    If a workload has metrics for each operation, only these count: the others are their sums.
-    `workload` None stands for all workloads together. `metrics` is the number included, each once;
-    `unknown` could not be, since the baseline or the metric has no value. NaN if none was included.
-    [low, high] is the 95 % interval of the mean over perturbations or repetitions, which are paired
-    between configurations; None where nothing was measured more than once.
-    """
-
-    configuration: str
-    workload: str | None
-    baseline: str
-    ratio: float
-    metrics: int
-    unknown: int
-    low: float | None = None
-    high: float | None = None
-
-    @property
-    def percent(self) -> float:
-        """Return by how many per cent it is worse than the baseline."""
-        return 100 * (self.ratio - 1)
+_ROUNDING = 1e-12  # relative: ratios of exact counts, which have no resolution, are rounded too
 
 
 def cost_ratio(cell: Cell) -> float:
@@ -76,7 +46,7 @@ def mean_penalties(cells: Sequence[Cell]) -> tuple[MeanPenalty, ...]:
     of each workload counts once, however many metrics its workload has.
     """
     cells = _apart(cells)
-    workloads: list[str | None] = list(dict.fromkeys(cell.workload for cell in cells))
+    workloads: list[Workload | None] = list(dict.fromkeys(cell.workload for cell in cells))
     if len(workloads) > 1:
         workloads.append(None)
     means = []
@@ -95,7 +65,7 @@ def _apart(cells: Sequence[Cell]) -> list[Cell]:
     return [c for c in cells if c.workload not in single or c.unit.endswith(_PER_OPERATION)]
 
 
-def _mean(configuration: str, workload: str | None, cells: Sequence[Cell]) -> MeanPenalty:
+def _mean(configuration: Role, workload: Workload | None, cells: Sequence[Cell]) -> MeanPenalty:
     ratios = [cost_ratio(cell) for cell in cells]
     known = list(_known(ratios))
     interval = _interval(_comparable(cells))

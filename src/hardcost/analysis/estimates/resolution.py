@@ -7,29 +7,26 @@ kernel's memory happened to lie. A control's cost of the same size may be no mor
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from scipy import special
 
-from hardcost.analysis.estimates import on_grid, series, shift
-from hardcost.analysis.finding import Least
-from hardcost.design.placebos import compared, reference
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.analysis.estimates import Series
-    from hardcost.analysis.finding import Cell
-    from hardcost.store.record import Record
+from hardcost.analysis.estimates.estimates import Series, on_grid, series_of, shift
+from hardcost.model.finding.bill import Least
+from hardcost.model.finding.cell import Cell
+from hardcost.model.role import PlaceboRole, Role, compared
+from hardcost.model.workload import MetricId, Workload
+from hardcost.store.record import Record
 
 FALSE_ALARMS = 0.01
-"""The rate at which a control that costs nothing may seem to cost some, if chance is normal."""
+"""The rate at which a control without a cost may seem to have one, if chance is normal."""
 
 
-def least(metric: str, known: Mapping[str, Series]) -> Least:
-    """Return the smallest distinguishable cost on a metric, from its trials by configuration."""
-    shifts = [shift(known[name], known[on]).value for name, on in compared(known)]
+def least(metric: MetricId, known: Mapping[Role, Series]) -> Least:
+    """Return the smallest distinguishable cost on a metric, from its trials by role."""
+    shifts = [shift(known[placebo], known[on]).value for placebo, on in compared(known)]
     if not shifts:
         return Least(metric, 0.0, 0)
     rare = next(iter(known.values())).chance  # too rare for a bill's own placebos to show it
@@ -42,20 +39,26 @@ def allowing_for_chance(cells: Sequence[Cell], records: Sequence[Record]) -> tup
     A ratio's interval is as wide as chance at least, so that no difference of that size seems
     exact. Times have intervals of their own.
     """
-    metrics: dict[tuple[str, str], dict[str, Series]] = {}
-    for (configuration, workload, metric), trials in series(records).items():
-        metrics.setdefault((workload, metric), {})[configuration] = trials
+    metrics: dict[tuple[Workload, str], dict[Role, Series]] = {}
+    for (role, workload, metric), trials in series_of(records).items():
+        metrics.setdefault((workload, metric), {})[role] = trials
     bounds = {
-        key: least(key[1], known).cost
-        for key, known in metrics.items()
+        (workload, metric): least(MetricId(metric, workload), known).cost
+        for (workload, metric), known in metrics.items()
         if not any(one.timed for one in known.values())
     }
     names = {cell.configuration for cell in cells}
     return tuple(
         _widened(cell, bounds.get((cell.workload, cell.metric), 0.0))
         for cell in cells
-        if reference(cell.configuration) not in names
+        if not _is_placebo(cell, names)
     )
+
+
+def _is_placebo(cell: Cell, names: AbstractSet[Role]) -> bool:
+    """Say whether a cell is of a placebo of one of the configurations `names`."""
+    role = cell.configuration
+    return isinstance(role, PlaceboRole) and role.of in names
 
 
 def _widened(cell: Cell, by: float) -> Cell:

@@ -1,20 +1,19 @@
-"""Counts that are a single draw: how close to its baseline one trial of a workload says nothing.
+"""Counts that are a single draw, and how far from its baseline one has to be to mean anything.
 
 In a whole system, one instruction more anywhere shifts where the clock ticks fall. One trial
-repeats exactly, and so has no interval of its own; the workload's resolution stands in for it.
+repeats exactly, and so has no interval of its own; the workload's resolution is used instead.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hardcost.instruments.names import instrument as instrument_named
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hardcost.analysis.finding import Bill, Cell, Finding
+from hardcost.instruments.names import instrument_named
+from hardcost.model.finding.bill import Bill, Item, Itemised
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.finding import Finding
+from hardcost.model.workload import MetricId
 
 
 def coarse(finding: Finding, resolutions: Mapping[str, float]) -> Finding:
@@ -26,31 +25,32 @@ def coarse(finding: Finding, resolutions: Mapping[str, float]) -> Finding:
     if not instrument_named(finding.instrument).exact:
         return finding
     cells = tuple(
-        replace(cell, resolution=resolutions.get(cell.workload.partition(" ")[0], 0.0))
+        replace(cell, resolution=resolutions.get(cell.workload.name, 0.0))
         if cell.trials == 1
         else cell
         for cell in finding.cells
     )
-    bill = finding.bill
-    return replace(finding, cells=cells, bill=None if bill is None else _bill(bill, cells))
+    finding = replace(finding, cells=cells)
+    if isinstance(finding, Bill):
+        return replace(finding, items=_items(finding, cells))
+    return finding
 
 
-def _bill(bill: Bill, cells: tuple[Cell, ...]) -> Bill:
-    """Return the bill with a caveat at costs below their metric's resolution."""
+def _items(bill: Itemised, cells: tuple[Cell, ...]) -> tuple[Item, ...]:
+    """Return the bill's items, with a caveat at costs below their metric's resolution."""
     known = {
         name: cell.resolution
         for cell in cells
-        for name in (cell.metric, f"{cell.workload} {cell.metric}")
+        for name in (MetricId(cell.metric), MetricId(cell.metric, cell.workload))
         if cell.resolution
     }
     least = {of.metric: known.get(of.metric, 0.0) * abs(of.baseline) for of in bill.totals}
-    items = tuple(
+    return tuple(
         replace(item, caveat=_joined(item.caveat, _small(known[item.metric])))
         if abs(item.cost) < least.get(item.metric, 0.0)
         else item
         for item in bill.items
     )
-    return replace(bill, items=items)
 
 
 def _small(resolution: float) -> str:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING
 
 from hardcost.instruments import counters
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hardcost.analysis.finding import Finding
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.role import Role
+from hardcost.model.workload import Workload
 
 
 @dataclass(frozen=True)
@@ -22,8 +20,8 @@ class Counted:
     In `left_out` further trials others needed the counters, too, so that not all was counted.
     """
 
-    configuration: str
-    workload: str
+    configuration: Role
+    workload: Workload
     call: str
     counts: Mapping[str, float]
     trials: int
@@ -39,21 +37,21 @@ class Counted:
         return instructions / cycles if cycles else math.nan
 
 
-def counted(finding: Finding) -> tuple[Counted, ...]:
+def counted(finding: StudyFinding) -> tuple[Counted, ...]:
     """Return what was counted, in the finding's order."""
-    seen: dict[tuple[str, str, str], dict[str, list[float]]] = {}
+    seen: dict[tuple[Role, Workload, str], dict[str, list[float]]] = {}
     for one in finding.observed:
-        if one.observed.instrument != counters.NAME:
+        if one.instrument != counters.NAME:
             continue
-        for name, value in one.observed.totals.items():
-            call, _, event = name.partition(" ")
+        for name, value in one.totals.items():
+            call, event = counters.call_and_event(name)
             place = seen.setdefault((one.configuration, one.workload, call), {})
             place.setdefault(event, []).append(value)
     return tuple(_counted(*place, events) for place, events in seen.items())
 
 
 def _counted(
-    configuration: str, workload: str, call: str, events: Mapping[str, list[float]]
+    configuration: Role, workload: Workload, call: str, events: Mapping[str, list[float]]
 ) -> Counted:
     counts = {name: median(of) for name, of in events.items() if name != counters.SHARED}
     return Counted(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.analysis.finding import Finding, ObservedIn
-    from hardcost.instruments.observed import Observed
+from hardcost.model.finding.observation import ObservedIn
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.observation import Observed
+from hardcost.model.role import Role
+from hardcost.model.workload import Workload
 
 IDLE = "idle"
 """The name under which `cpu` counts the time when no process ran."""
@@ -31,7 +31,7 @@ _MODES = ("user", "system")
 """The series of `cpu` that say in which mode processes ran."""
 
 _SAMPLED = 5
-"""Rows of a stretch at least, for modes: they are sampled about once a row."""
+"""Fewest rows of an interval, for modes: they are sampled about once a row."""
 
 _LOOKED_UP = ("lookups", "misses", "reclaims")
 """The series of `avc` that a timeline shows; the others follow from them."""
@@ -47,8 +47,8 @@ class Amounts:
     `own` is the recorder's own cost, as a mean, in ticks; all others are in `unit`.
     """
 
-    configuration: str
-    workload: str
+    configuration: Role
+    workload: Workload
     instrument: str
     unit: str
     totals: dict[str, float]
@@ -65,15 +65,15 @@ class Shares:
     time when no process ran, NaN if unknown.
     """
 
-    configuration: str
-    workload: str
+    configuration: Role
+    workload: Workload
     parts: dict[str, float]
     idle: float
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """Series over time in stretches: `ends` in ticks since recording began, a value for each.
+    """Series over time in intervals: `ends` in ticks since recording began, a value for each.
 
     `what` describes the values.
     """
@@ -84,11 +84,11 @@ class Timeline:
 
 
 def timelines(observed: Observed, most: int) -> tuple[Timeline, ...]:
-    """Return the series of one trial in at most `most` stretches of as many rows each.
+    """Return the series of one trial in at most `most` intervals of as many rows each.
 
     For `cpu` the share of each process (and idle time), then those of programs and of the kernel as
-    far as it samples them, in longer stretches. For `avc` counts per million ticks. For all others
-    counts in a stretch, and the highest of the queue `backlog`.
+    far as it samples them, in longer intervals. For `avc` counts per million ticks. For all others
+    counts in an interval, and the highest of the queue `backlog`.
     """
     names = [n for n, values in observed.series.items() if len(values) == len(observed.times)]
     if not observed.times or not names:
@@ -109,7 +109,7 @@ def timelines(observed: Observed, most: int) -> tuple[Timeline, ...]:
 
 
 def _stretched(observed: Observed, names: Sequence[str], most: int, what: str) -> Timeline:
-    """Return series in at most `most` stretches of as many rows each."""
+    """Return series in at most `most` intervals of as many rows each."""
     times = observed.times
     rows = -(-len(times) // most)
     starts = range(0, len(times), rows)
@@ -160,29 +160,25 @@ def _as_rates(line: Timeline) -> Timeline:
     return replace(line, series=series)
 
 
-def observed_by(finding: Finding, instrument: str) -> tuple[Amounts, ...]:
+def observed_by(finding: StudyFinding, instrument: str) -> tuple[Amounts, ...]:
     """Return what an instrument saw, by workload and configuration, in the finding's order."""
-    known: dict[tuple[str, str], list[ObservedIn]] = {}
+    known: dict[tuple[Workload, Role], list[ObservedIn]] = {}
     for one in finding.observed:
-        if one.observed.instrument == instrument:
+        if one.instrument == instrument:
             known.setdefault((one.workload, one.configuration), []).append(one)
     return tuple(_amounts(trials) for trials in known.values())
 
 
-def cpu_shares(finding: Finding) -> tuple[Shares, ...]:
+def cpu_shares(finding: StudyFinding) -> tuple[Shares, ...]:
     """Return the processes' shares of the busy time, by workload and configuration."""
-    seen = tuple(
-        replace(one, observed=_while_measured(one.observed))
-        for one in finding.observed
-        if one.observed.instrument == "cpu"
-    )
+    seen = tuple(_while_measured(one) for one in finding.observed if one.instrument == "cpu")
     return tuple(
         _shares(amounts) for amounts in observed_by(replace(finding, observed=seen), "cpu")
     )
 
 
 @dataclass(frozen=True)
-class Load:
+class LoadCounts:
     """The number of requests, mails or transactions in a load, and the counts meanwhile."""
 
     operations: int
@@ -194,21 +190,23 @@ class Load:
         return self.counted / self.operations if self.operations else math.nan
 
 
-def during_load(finding: Finding, instrument: str, name: str) -> dict[tuple[str, str], Load]:
+def during_load(
+    finding: StudyFinding, instrument: str, name: str
+) -> dict[tuple[Role, Workload], LoadCounts]:
     """Return the counts of the series `name` while a load ran, by configuration and workload.
 
     If a step of the load begins or ends between two rows, the count between them is divided in
     proportion to time. The trials of a configuration are added. Only load steps count.
     """
-    loads: dict[tuple[str, str], Load] = {}
+    loads: dict[tuple[Role, Workload], LoadCounts] = {}
     for one in finding.observed:
-        seen = one.observed
+        seen = one
         steps = [step for step in seen.steps if step.operations is not None]
         if seen.instrument != instrument or name not in seen.series or not steps:
             continue
         key = (one.configuration, one.workload)
-        before = loads.get(key, Load(0, 0.0))
-        loads[key] = Load(
+        before = loads.get(key, LoadCounts(0, 0.0))
+        loads[key] = LoadCounts(
             before.operations + sum(step.operations or 0 for step in steps),
             before.counted
             + math.fsum(_between(seen, name, step.begin, step.end) for step in steps),
@@ -227,18 +225,17 @@ def _between(seen: Observed, name: str, begin: float, end: float) -> float:
 
 
 def _amounts(trials: Sequence[ObservedIn]) -> Amounts:
-    names = dict.fromkeys(name for one in trials for name in one.observed.totals)
+    names = dict.fromkeys(name for one in trials for name in one.totals)
     first = trials[0]
     return Amounts(
         configuration=first.configuration,
         workload=first.workload,
-        instrument=first.observed.instrument,
-        unit=first.observed.unit_of_totals,
+        instrument=first.instrument,
+        unit=first.unit_of_totals,
         totals={
-            name: _joined(name, [one.observed.totals.get(name, 0.0) for one in trials])
-            for name in names
+            name: _joined(name, [one.totals.get(name, 0.0) for one in trials]) for name in names
         },
-        own=math.fsum(one.observed.own_ticks for one in trials) / len(trials),
+        own=math.fsum(one.own_ticks for one in trials) / len(trials),
         trials=len(trials),
     )
 
@@ -247,11 +244,11 @@ def _joined(name: str, values: Sequence[float]) -> float:
     return max(values) if name in _PEAKS else math.fsum(values) / len(values)
 
 
-def _while_measured(seen: Observed) -> Observed:
+def _while_measured(seen: ObservedIn) -> ObservedIn:
     """Return the time of each process in the measured steps, as totals."""
     steps = [step for step in seen.steps if step.is_measured]
     names = [name for name in seen.series if name not in _MODES]
-    if not steps or set(names) <= {IDLE}:
+    if not steps or set(names) <= {IDLE}:  # nothing says what was measured, or by whom
         return seen
     totals = {
         name: math.fsum(_between(seen, name, step.begin, step.end) for step in steps)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from hardcost.model.role import AxisLevel, Role
 
 _WHOLE = re.compile(r"-?[0-9]{1,15}", re.ASCII)
 _FEWEST = 3
@@ -23,9 +22,9 @@ class Axis:
     """
 
     name: str
-    lines: Mapping[str, tuple[tuple[str, float], ...]]
+    lines: Mapping[str, tuple[tuple[Role, float], ...]]
 
-    def line_of(self, configuration: str) -> str:
+    def line_of(self, configuration: Role) -> str:
         """Return the name of the line of a configuration, "" if it is on none."""
         for line, points in self.lines.items():
             if any(name == configuration for name, _ in points):
@@ -33,48 +32,44 @@ class Axis:
         return ""
 
 
-def numeric_axis(levels: Mapping[str, tuple[tuple[str, str], ...]]) -> Axis | None:
+def numeric_axis(levels: Mapping[Role, tuple[AxisLevel, ...]]) -> Axis | None:
     """Return the first axis with at least three numeric levels among `levels`, if there is one.
 
-    `levels` maps a configuration's name to its axes. Configurations that differ only in this axis
+    `levels` maps a configuration to its axes. Configurations that differ only in this axis
     form a line; those without it form none.
     """
-    names = dict.fromkeys(name for own in levels.values() for name, _ in own)
-    for name in names:
-        values = {_number(dict(own).get(name, "")) for own in levels.values()} - {None}
+    for name in dict.fromkeys(one.axis for own in levels.values() for one in own):
+        values = {_number(level_of(own, name)) for own in levels.values()} - {None}
         if len(values) >= _FEWEST:
             return Axis(name, _lines(levels, name))
     return None
 
 
 def _lines(
-    levels: Mapping[str, tuple[tuple[str, str], ...]], axis: str
-) -> dict[str, tuple[tuple[str, float], ...]]:
-    points: dict[tuple[tuple[str, str], ...], list[tuple[str, float]]] = {}
+    levels: Mapping[Role, tuple[AxisLevel, ...]], axis: str
+) -> dict[str, tuple[tuple[Role, float], ...]]:
+    points: dict[tuple[AxisLevel, ...], list[tuple[Role, float]]] = {}
     for configuration, own in levels.items():
-        value = _number(dict(own).get(axis, ""))
+        value = _number(level_of(own, axis))
         if value is not None:
-            others = tuple(level for level in own if level[0] != axis)
-            points.setdefault(others, []).append((configuration, value))
-    lines: dict[str, tuple[tuple[str, float], ...]] = {}
-    for others, found in points.items():
-        name = _pattern(axis, [configuration for configuration, _ in found])
-        if name in lines:
-            name = " ".join(f"{key}={level}" for key, level in others)
-        lines[name] = tuple(sorted(found, key=lambda point: point[1]))
-    return lines
+            pattern = tuple(AxisLevel(axis, "N") if one.axis == axis else one for one in own)
+            points.setdefault(pattern, []).append((configuration, value))
+    return {
+        named(pattern): tuple(sorted(found, key=lambda point: point[1]))
+        for pattern, found in points.items()
+    }
 
 
-def _pattern(axis: str, configurations: list[str]) -> str:
-    """Return the common part of the names, with N for the axis's level."""
-    start = f"{axis}="
-    for configuration in configurations:
-        words = configuration.split(" ")
-        if any(word.startswith(start) for word in words):
-            return " ".join(f"{start}N" if word.startswith(start) else word for word in words)
-    return f"{start}N"
+def level_of(levels: Sequence[AxisLevel], axis: str) -> str | None:
+    """Return the level of an axis; None where it is none of those that span the configuration."""
+    return next((one.level for one in levels if one.axis == axis), None)
 
 
-def _number(level: str) -> float | None:
+def named(levels: Sequence[AxisLevel]) -> str:
+    """Return the part of a configuration's name that levels make; "" of those at their defaults."""
+    return " ".join(one.text for one in levels if one.text)
+
+
+def _number(level: str | None) -> float | None:
     """Return a level as a number; versions such as 6.12, which look like fractions, are none."""
-    return float(level) if _WHOLE.fullmatch(level) else None
+    return float(level) if level is not None and _WHOLE.fullmatch(level) else None

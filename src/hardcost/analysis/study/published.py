@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from importlib.resources.abc import Traversable
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from hardcost.errors import InputError, Place, Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from importlib.resources.abc import Traversable
+from auditrules.model.location import Location
+from hardcost.errors import InputError, Problem
+from hardcost.model.workload import Workload, workload_of
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -21,13 +21,12 @@ _Better = Literal["less", "more"]
 
 
 class _Beside(BaseModel):
-    """What determines which of our results correspond to a table of a source.
+    """What decides which of our results are shown beside a table of a source.
 
-    `workloads` are names of ours, none for any: `unixbench copies=1` matches that workload with any
-    other parameters, `unixbench copies=` one whose name has no number of copies, and
-    `unixbench copies!=1` one whose name has another number.
-    `measured` maps a metric of the source to those of ours that it is the sum of, unless it has
-    the same name.
+    `workloads` are hardcost's names, none for any: `unixbench copies=1` matches that workload with
+    any other parameters, `unixbench copies=` one whose name has no number of copies, and `unixbench
+    copies!=1` one whose name has another number. `measured` maps a metric of the source to the
+    metrics of hardcost that add up to it, unless it has the same name.
     """
 
     model_config = _STRICT
@@ -46,12 +45,12 @@ class _Beside(BaseModel):
         """Return our metrics whose sum corresponds to `metric`."""
         return self.measured.get(metric, (metric,))
 
-    def beside(self, workload: str) -> bool:
+    def beside(self, workload: Workload) -> bool:
         """Return whether our `workload`, with its parameters, is what the source ran."""
         return not self.workloads or any(_stands_for(one, workload) for one in self.workloads)
 
 
-class Series(_Beside):
+class PublishedSeries(_Beside):
     """One table of a source: its measurements, row by row, in the source's own `unit`.
 
     A row is named like our configuration that repeats it, without the words in `ours` that precede
@@ -78,6 +77,12 @@ class Series(_Beside):
         """Return the names of the metrics in the source's order."""
         return tuple(self.rows[self.baseline])
 
+    def level(self, row: str, axis: str) -> float | None:
+        """Return the number that a row's name has for an axis, such as `rules=160`; None: none."""
+        start = f"{axis}="
+        found = (word.removeprefix(start) for word in row.split() if word.startswith(start))
+        return next(map(float, found), None)
+
     def unit_of(self, metric: str) -> str:
         """Return the unit of a metric."""
         return self.units.get(metric, self.unit)
@@ -88,7 +93,7 @@ class Series(_Beside):
         return value / base if self.better == "less" else base / value
 
 
-class Span(BaseModel):
+class PublishedRange(BaseModel):
     """A range of multiples of the baseline; without `low` the source gave only the highest."""
 
     model_config = _STRICT
@@ -103,10 +108,10 @@ class Span(BaseModel):
         return self
 
 
-class Ranges(_Beside):
-    """A source's ranges over several workloads of ours, as multiples of the baseline."""
+class PublishedRanges(_Beside):
+    """A source's ranges over several of our workloads, as multiples of the baseline."""
 
-    rows: dict[str, dict[str, Span]]
+    rows: dict[str, dict[str, PublishedRange]]
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -114,7 +119,7 @@ class Ranges(_Beside):
         return tuple(dict.fromkeys(metric for row in self.rows.values() for metric in row))
 
 
-class Mean(BaseModel):
+class PublishedMean(BaseModel):
     """One figure of a source for all results of `what`: how much worse than the baseline.
 
     It is either `percent` as the source says, or the source's total `before` and `after`, for which
@@ -158,9 +163,9 @@ class Published(BaseModel):
     source: str
     workload: str
     notes: tuple[str, ...] = ()
-    series: tuple[Series, ...] = ()
-    ranges: tuple[Ranges, ...] = ()
-    mean: tuple[Mean, ...] = ()
+    series: tuple[PublishedSeries, ...] = ()
+    ranges: tuple[PublishedRanges, ...] = ()
+    mean: tuple[PublishedMean, ...] = ()
     kernel_config: dict[str, tuple[str, ...]] = {}
 
 
@@ -175,7 +180,7 @@ def published(name: str) -> Published:
     if name not in known:
         hint = f"there are: {', '.join(sorted(known))}"
         raise InputError(f"no published figures are called {name!r}", hint=hint)
-    return read(known[name].read_text(encoding="utf-8"), f"published/{name}.toml")
+    return read(known[name].read_text(encoding="utf-8"), f"figures/{name}.toml")
 
 
 def read(text: str, file: str) -> Published:
@@ -187,30 +192,28 @@ def read(text: str, file: str) -> Published:
     try:
         return Published.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"not TOML: {error}", place=Place(file)) from error
+        raise InputError(f"not TOML: {error}", place=Location(file)) from error
     except ValidationError as error:
         raise InputError.of(
             tuple(
-                Problem(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}", Place(file))
+                Problem(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}", Location(file))
                 for fault in error.errors()
             )
         ) from error
 
 
-def _stands_for(pattern: str, workload: str) -> bool:
-    name, *wanted = pattern.split(" ")
-    ours, *words = workload.split(" ")
-    given = dict(word.partition("=")[::2] for word in words)
-    return name == ours and all(_agrees(given, word) for word in wanted)
+def _stands_for(pattern: str, workload: Workload) -> bool:
+    wanted, given = workload_of(pattern), dict(workload.parameters)
+    return wanted.name == workload.name and all(_agrees(given, *one) for one in wanted.parameters)
 
 
-def _agrees(given: Mapping[str, str], asked: str) -> bool:
-    key, _, value = asked.partition("=")
+def _agrees(given: Mapping[str, str], key: str, value: str) -> bool:
+    """Say whether a parameter has a value, or is another where the key ends in `!`."""
     if key.endswith("!"):
         return given.get(key.removesuffix("!"), value) != value
     return given.get(key, "") == value
 
 
 def _files() -> list[Traversable]:
-    folder = resources.files("hardcost.report") / "published"
+    folder = resources.files("hardcost.analysis.study") / "figures"
     return [path for path in folder.iterdir() if path.name.endswith(".toml")]

@@ -3,66 +3,32 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from hardcost.report.published import published
+from hardcost.analysis.study.published import PublishedRanges, PublishedSeries, published
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.study import Figure, StudyFinding
+from hardcost.model.workload import Workload
 from hardcost.units import is_rate
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from hardcost.analysis.finding import Cell, Finding
-    from hardcost.report.published import Ranges, Series
-
 Values = dict[tuple[str, str], float]
-"""The cost of each metric, by configuration and metric."""
+"""The cost of each metric, by the configuration's name and the metric."""
 
 
-@dataclass(frozen=True)
-class Figure:
-    """One published figure, and ours of the same configurations.
-
-    `value` is in the source's `unit`; `ratio` is its cost as a multiple of the source's baseline,
-    [ratio_low, ratio_high] if the source gave a range. [ours_low, ours_high] are our ratios between
-    the same two configurations, over all workloads that correspond to the source's table;
-    `workload` names it if there is only one. Values not published or not measured are None.
-    """
-
-    table: str
-    configuration: str
-    metric: str | None = None
-    unit: str | None = None
-    value: float | None = None
-    ratio: float | None = None
-    ratio_low: float | None = None
-    ratio_high: float | None = None
-    workload: str | None = None
-    ours_low: float | None = None
-    ours_high: float | None = None
-
-
-def figures(finding: Finding) -> tuple[Figure, ...]:
+def figures(finding: StudyFinding) -> tuple[Figure, ...]:
     """Return every published figure of a measured configuration, in the source's order."""
-    if finding.published is None:
+    if finding.source is None:
         return ()
-    source = published(finding.published)
-    measured = {cell.configuration for cell in finding.cells}
-    found = [figure for series in source.series for figure in _of_series(series, finding)]
-    found += [figure for ranges in source.ranges for figure in _of_ranges(ranges, finding)]
+    source = published(finding.source)
+    measured = {str(cell.configuration) for cell in finding.cells}
+    found = [one for series in source.series for one in _of_series(finding.source, series, finding)]
+    found += [one for spans in source.ranges for one in _of_ranges(finding.source, spans, finding)]
     found += [
         Figure(
-            mean.what,
-            mean.configuration,
-            None,
-            None,
-            None,
-            mean.ratio,
-            None,
-            None,
-            None,
-            None,
-            None,
+            source=finding.source,
+            table=mean.what,
+            configuration=mean.configuration,
+            ratio=mean.ratio,
         )
         for mean in source.mean
         if mean.configuration in measured
@@ -70,7 +36,7 @@ def figures(finding: Finding) -> tuple[Figure, ...]:
     return tuple(found)
 
 
-def workloads(series: Series, finding: Finding) -> list[str | None]:
+def workloads(series: PublishedSeries, finding: StudyFinding) -> list[Workload | None]:
     """Return our workloads that correspond to `series`: None for all of them together."""
     if not series.workloads:
         return [None]
@@ -81,14 +47,14 @@ def workloads(series: Series, finding: Finding) -> list[str | None]:
 def costs(cells: Iterable[Cell]) -> Values:
     """Return the cost of each metric: for a rate, the inverse of its value."""
     return {
-        (c.configuration, c.metric): 1 / c.value if is_rate(c.unit) and c.value else c.value
+        (str(c.configuration), c.metric): 1 / c.value if is_rate(c.unit) and c.value else c.value
         for c in cells
     }
 
 
-def costs_by_workload(ranges: Ranges, finding: Finding) -> dict[str, Values]:
+def costs_by_workload(ranges: PublishedRanges, finding: StudyFinding) -> dict[Workload, Values]:
     """Return the costs of our metrics in each of the workloads of `ranges`."""
-    own: dict[str, list[Cell]] = {}
+    own: dict[Workload, list[Cell]] = {}
     for cell in finding.cells:
         if ranges.beside(cell.workload):
             own.setdefault(cell.workload, []).append(cell)
@@ -106,7 +72,7 @@ def our_ratio(
 
 
 def our_span(
-    ranges: Ranges, row: str, metric: str, values: Mapping[str, Values]
+    ranges: PublishedRanges, row: str, metric: str, values: Mapping[Workload, Values]
 ) -> tuple[float, float] | None:
     """Return our least and greatest ratio over the workloads; None if none is known."""
     base, parts = ranges.configuration(ranges.baseline), ranges.parts(metric)
@@ -115,11 +81,11 @@ def our_span(
     return (min(known), max(known)) if known else None
 
 
-def _of_series(series: Series, finding: Finding) -> Iterator[Figure]:
+def _of_series(source: str, series: PublishedSeries, finding: StudyFinding) -> Iterator[Figure]:
     base = series.configuration(series.baseline)
     for workload in workloads(series, finding):
         cells = [cell for cell in finding.cells if workload in {None, cell.workload}]
-        values, measured = costs(cells), {cell.configuration for cell in cells}
+        values, measured = costs(cells), {str(cell.configuration) for cell in cells}
         for row, published_values in series.rows.items():
             configuration = series.configuration(row)
             if configuration not in measured:
@@ -127,19 +93,20 @@ def _of_series(series: Series, finding: Finding) -> Iterator[Figure]:
             for metric, value in published_values.items():
                 ours = our_ratio(values, configuration, base, series.parts(metric))
                 yield Figure(
-                    series.name,
-                    configuration,
-                    metric,
-                    series.unit_of(metric),
-                    value,
-                    series.ratio(row, metric),
+                    source=source,
+                    table=series.name,
+                    configuration=configuration,
+                    metric=metric,
+                    unit=series.unit_of(metric),
+                    value=value,
+                    ratio=series.ratio(row, metric),
                     workload=workload,
                     ours_low=ours,
                     ours_high=ours,
                 )
 
 
-def _of_ranges(ranges: Ranges, finding: Finding) -> Iterator[Figure]:
+def _of_ranges(source: str, ranges: PublishedRanges, finding: StudyFinding) -> Iterator[Figure]:
     values = costs_by_workload(ranges, finding)
     measured = {configuration for own in values.values() for configuration, _ in own}
     for row, spans in ranges.rows.items():
@@ -148,9 +115,10 @@ def _of_ranges(ranges: Ranges, finding: Finding) -> Iterator[Figure]:
             for metric, span in spans.items():
                 ours_low, ours_high = our_span(ranges, row, metric, values) or (None, None)
                 yield Figure(
-                    ranges.name,
-                    configuration,
-                    metric,
+                    source=source,
+                    table=ranges.name,
+                    configuration=configuration,
+                    metric=metric,
                     ratio_low=span.low,
                     ratio_high=span.high,
                     ours_low=ours_low,

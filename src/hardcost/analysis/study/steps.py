@@ -2,56 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from hardcost.report.comparison import Pair
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hardcost.analysis.finding import Cell, Finding
+from hardcost.analysis.change.comparison import compared_cell
+from hardcost.analysis.study.axes import level_of, named
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.study import LevelChange, StudyFinding
+from hardcost.model.role import AxisLevel, Role
 
 WHATEVER = "every other axis at its default"
 
 
 @dataclass(frozen=True)
-class Line:
-    """A state at each level of the axis: (level, the configuration's name), in their order."""
+class AxisPath:
+    """A state at each level of the axis: (level, configuration), in their order."""
 
     state: str
-    points: tuple[tuple[str, str], ...]
+    points: tuple[tuple[str, Role], ...]
 
 
-@dataclass(frozen=True)
-class Change:
-    """A metric of a workload in a state, at one level of the axis and at the next."""
-
-    state: str
-    before: str
-    after: str
-    pair: Pair
-
-
-def lines(finding: Finding) -> tuple[Line, ...]:
+def lines(finding: StudyFinding) -> tuple[AxisPath, ...]:
     """Return a line for each state that was measured at two or more levels of the axis."""
-    found: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
+    found: dict[tuple[AxisLevel, ...], dict[str, Role]] = {}
     for name, own in finding.levels.items():
-        level = dict(own).get(finding.successive or "")
+        level = level_of(own, finding.successive or "")
         if level is not None:
-            others = tuple(one for one in own if one[0] != finding.successive)
+            others = tuple(one for one in own if one.axis != finding.successive)
             found.setdefault(others, {})[level] = name
     return tuple(
-        Line(_state(finding.successive or "", next(iter(points.values()))), tuple(points.items()))
-        for points in found.values()
+        AxisPath(named(others) or WHATEVER, tuple(points.items()))
+        for others, points in found.items()
         if len(points) > 1
     )
 
 
-def changes(finding: Finding) -> Iterator[Change]:
+def changes(finding: StudyFinding) -> Iterator[LevelChange]:
     """Yield each change of each state, workload and metric, from one level to the next."""
-    cells: dict[str, list[Cell]] = {}
+    cells: dict[Role, list[Cell]] = {}
     for cell in finding.cells:
         cells.setdefault(cell.configuration, []).append(cell)
     for line in lines(finding):
@@ -60,10 +49,15 @@ def changes(finding: Finding) -> Iterator[Change]:
             for cell in cells.get(first, ()):
                 other = later.get((cell.workload, cell.metric))
                 if other is not None:
-                    yield Change(line.state, before, after, Pair(cell, other))
-
-
-def _state(axis: str, configuration: str) -> str:
-    """Return a configuration's name without its level of the axis."""
-    words = (word for word in configuration.split(" ") if not word.startswith(f"{axis}="))
-    return " ".join(words) or WHATEVER
+                    later_one = compared_cell(cell, other, first)
+                    yield LevelChange(
+                        state=line.state,
+                        workload=other.workload,
+                        metric=other.metric,
+                        unit=str(other.unit),
+                        before=before,
+                        after=after,
+                        difference=later_one.difference,
+                        ratio=later_one.ratio,
+                        least=later_one.least,
+                    )

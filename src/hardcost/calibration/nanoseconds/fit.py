@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-from hardcost.analysis.bootstrap import FEWEST_BLOCKS, interval
-from hardcost.analysis.estimates import CONFIDENCE, mean
-from hardcost.auditrules.cost.constants import NANOSECONDS, Constants
+from auditrules.cost.constants import NANOSECONDS, Constants
+from auditrules.cost.measurement import Interval
+from hardcost.analysis.estimates.bootstrap import FEWEST_BLOCKS, interval
+from hardcost.analysis.estimates.estimates import CONFIDENCE, mean
 from hardcost.calibration.fit import fit
-from hardcost.calibration.timedsets import (
+from hardcost.calibration.nanoseconds.rounds import TimedLevel
+from hardcost.calibration.nanoseconds.rule_sets import (
     COPIES,
     LENGTHS,
     NONE,
@@ -24,14 +26,6 @@ from hardcost.calibration.timedsets import (
     length_name,
     timed_sets,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.calibration.timedrounds import Level
-
-Span = tuple[float, float]
-"""The ends of an interval."""
 
 TABLES = ("walk", "field", "each", "operator", "permission", "base", "idle", "record")
 _REPLACEABLE = ("base", "idle", "record")
@@ -46,10 +40,10 @@ class Fitted:
     """Constants, and the interval of each by table and name; of the crowding, by length."""
 
     constants: Constants
-    intervals: Mapping[str, Mapping[str, Span]]
+    intervals: Mapping[str, Mapping[str, Interval]]
 
 
-def fitted(rounds: Sequence[Level], about: Mapping[str, str]) -> Fitted:
+def fitted(rounds: Sequence[TimedLevel], about: Mapping[str, str]) -> Fitted:
     """Return the constants that rounds of all `timed_sets` give, in nanoseconds."""
     each = [_of_round(level, about) for level in rounds]
     intervals = {name: _intervals([getattr(one, name) for one in each]) for name in TABLES}
@@ -60,7 +54,7 @@ def fitted(rounds: Sequence[Level], about: Mapping[str, str]) -> Fitted:
     return Fitted(dataclasses.replace(whole, base=base, idle=idle, record=record), intervals)
 
 
-def spread(values: Sequence[float]) -> Span:
+def spread(values: Sequence[float]) -> Interval:
     """Return the interval of a mean over rounds, or of a few by Student's t."""
     if len(values) < FEWEST_BLOCKS:
         found = mean(values, CONFIDENCE)
@@ -69,7 +63,7 @@ def spread(values: Sequence[float]) -> Span:
     return low, high
 
 
-def _of_round(level: Level, about: Mapping[str, str]) -> Constants:
+def _of_round(level: TimedLevel, about: Mapping[str, str]) -> Constants:
     single = _as_single(level)
     made = fit(single, {**about, "unit": NANOSECONDS}, level[NONE])
     # What distinguishes these calls is one comparison more, and can't be seen in time.
@@ -84,7 +78,7 @@ def _of_round(level: Level, about: Mapping[str, str]) -> Constants:
     return dataclasses.replace(made, permission=permission, crowding=crowding)
 
 
-def _as_single(level: Level) -> dict[str, dict[str, float]]:
+def _as_single(level: TimedLevel) -> dict[str, dict[str, float]]:
     """Return what each experiment would show if its rule were loaded once."""
     one, steady = level[ONE], level[STEADY]
     step = (steady["null"] - one["null"]) / (COPIES - 1)
@@ -102,7 +96,7 @@ def _as_single(level: Level) -> dict[str, dict[str, float]]:
     return found
 
 
-def _mean(rounds: Sequence[Level]) -> Level:
+def _mean(rounds: Sequence[TimedLevel]) -> TimedLevel:
     first = rounds[0]
     return {
         name: {
@@ -113,11 +107,11 @@ def _mean(rounds: Sequence[Level]) -> Level:
     }
 
 
-def _intervals(each: Sequence[Mapping[str, float]]) -> dict[str, Span]:
+def _intervals(each: Sequence[Mapping[str, float]]) -> dict[str, Interval]:
     return {name: spread([one[name] for one in each]) for name in each[0]}
 
 
-def _seen(table: Mapping[str, float], spans: Mapping[str, Span]) -> dict[str, float]:
+def _seen(table: Mapping[str, float], spans: Mapping[str, Interval]) -> dict[str, float]:
     """Return the constants that are more than their noise."""
     return {
         name: value

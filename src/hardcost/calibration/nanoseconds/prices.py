@@ -8,45 +8,27 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from hardcost.auditrules.cost.constants import NANOSECONDS, Constants, ConstantsError
-from hardcost.calibration import heldout, timedrounds
-from hardcost.calibration.heldout import Checked, HeldOut
-from hardcost.calibration.timedrounds import Asked, Needed
-from hardcost.calibration.timedsets import timed_sets
-from hardcost.calibration.timefit import Fitted, Span, fitted
-from hardcost.machines.cache import digest
-from hardcost.machines.machine import Boot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from hardcost.calibration.timedrounds import Timed
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.machine import Machine
+from auditrules.cost.constants import NANOSECONDS, Constants, ConstantsError
+from auditrules.cost.measurement import PriceCheck, TimePrices
+from hardcost.calibration.nanoseconds import rounds, validation
+from hardcost.calibration.nanoseconds.fit import Fitted, fitted
+from hardcost.calibration.nanoseconds.rounds import Needed, Timed, TimedSetRequest
+from hardcost.calibration.nanoseconds.rule_sets import timed_sets
+from hardcost.calibration.nanoseconds.validation import HeldOut
+from hardcost.machines.machine import Machine
+from hardcost.protocol.boot import Boot
+from hardcost.supply.cache.cache import Cache, digest
 
 _FOLDER = "constants"  # of the cache
 _FILE = "prices.toml"
 _CHECKED = "checked.json"
 _OF_ONE_RUN = frozenset({"boot_id", "programs"})  # parts of a trial's identity that prices outlive
 _SHOWN = ("kernel", "cpu_model", "host", "measured on")
-
-
-@dataclasses.dataclass(frozen=True)
-class TimePrices:
-    """Constants in nanoseconds with their intervals, and what they said of sets held out."""
-
-    constants: Constants
-    intervals: Mapping[str, Mapping[str, Span]]
-    checked: tuple[Checked, ...]
-
-    @property
-    def median_off(self) -> float:
-        """The median of how far predictions for sets held out are off."""
-        return heldout.median_off(self.checked)
 
 
 def place(machine: Machine, cache: Cache) -> Path:
@@ -56,7 +38,7 @@ def place(machine: Machine, cache: Cache) -> Path:
     return cache.root / _FOLDER / digest(named)
 
 
-def kept(machine: Machine, cache: Cache) -> TimePrices | None:
+def kept_prices(machine: Machine, cache: Cache) -> TimePrices | None:
     """Return the prices that were fitted for a machine; None if none were."""
     folder = place(machine, cache)
     if cache.find(folder.parent.name, folder.name) is None:
@@ -67,29 +49,31 @@ def kept(machine: Machine, cache: Cache) -> TimePrices | None:
         return None
 
 
-def asked_for(sets: Sequence[HeldOut]) -> tuple[Asked, ...]:
+def asked_for(sets: Sequence[HeldOut]) -> tuple[TimedSetRequest, ...]:
     """Return all that a fit measures, with the sets that it is checked by."""
-    experiments = (Asked(one, Needed(*one.watched)) for one in timed_sets())
+    experiments = (TimedSetRequest(one, Needed(*one.watched)) for one in timed_sets())
     return (*experiments, *(one.asked for one in sets))
 
 
 def of_rounds(timed: Timed, sets: Sequence[HeldOut], about: Mapping[str, str]) -> TimePrices:
     """Return the prices that rounds give, checked by the sets that were held out."""
     found: Fitted = fitted(timed.rounds, about)
-    rows = heldout.compared(found.constants, sets, timed.rounds)
+    rows = validation.compared(found.constants, sets, timed.rounds)
     return TimePrices(found.constants, found.intervals, rows)
 
 
-async def measured(machine: Machine, cache: Cache, hear: Callable[[int, int], None]) -> TimePrices:
+async def measured_prices(
+    machine: Machine, cache: Cache, hear: Callable[[int, int], None]
+) -> TimePrices:
     """Measure on a machine, fit its prices, keep and return them.
 
     Raises:
         InputError: The machine is none whose times can be measured under rules.
         MachineError: A trial failed.
     """
-    timedrounds.check(machine)
-    sets = heldout.held_out()
-    timed = await timedrounds.timed(machine, asked_for(sets), timedrounds.ROUNDS, hear)
+    rounds.check(machine)
+    sets = validation.held_out()
+    timed = await rounds.timed(machine, asked_for(sets), rounds.ROUNDS, hear)
     prices = of_rounds(timed, sets, _about(machine, timed))
     _keep(machine, cache, prices)
     return prices
@@ -140,5 +124,5 @@ def of_text(constants: str, rest: str) -> TimePrices:
         table: {name: (float(low), float(high)) for name, (low, high) in rows.items()}
         for table, rows in data["intervals"].items()
     }
-    checked = tuple(Checked(**row) for row in data["checked"])
+    checked = tuple(PriceCheck(**row) for row in data["checked"])
     return TimePrices(Constants.from_toml(constants), intervals, checked)

@@ -11,30 +11,26 @@ import math
 import random
 import statistics
 from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from hardcost.analysis.bootstrap import FEWEST_BLOCKS
-from hardcost.analysis.disturbed import disturbances
+from hardcost.analysis.estimates.bootstrap import FEWEST_BLOCKS
+from hardcost.analysis.estimates.disturbance import disturbances
+from hardcost.calibration.nanoseconds.rule_sets import TimedSet
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.time import TIME
-from hardcost.machines.machine import Boot
-from hardcost.protocol.answers import AuditAnswer, CallAnswer, ClockAnswer, all_of, only
-from hardcost.protocol.requests import USER, Audit, CallPlan, Calls, make
+from hardcost.machines.machine import Execution, Machine
+from hardcost.protocol.answers import Answer, AuditAnswer, CallAnswer, ClockAnswer, all_of, only
+from hardcost.protocol.ask import make
+from hardcost.protocol.boot import Boot
+from hardcost.protocol.requests import USER, Audit, CallPlan, MeasureCalls, Request
 from hardcost.workloads import syscalls
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from hardcost.calibration.timedsets import TimedSet
-    from hardcost.machines.machine import Execution, Machine
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
 
 ROUNDS = FEWEST_BLOCKS
 """Rounds that are measured: as few as can be resampled."""
 
-Level = dict[str, dict[str, float]]
+TimedLevel = dict[str, dict[str, float]]
 """Nanoseconds of one operation, by set and operation, in one round."""
 
 _LIMIT_SECONDS = 600.0  # of one trial, on a machine that is slow or busy
@@ -47,7 +43,7 @@ _PREAMBLE = "-c\n-a never,user -F pid=4194304\n-d never,user -F pid=4194304\n"
 class Timed:
     """What each round measured; `disturbed` of its `trials` were, and were measured again once."""
 
-    rounds: tuple[Level, ...]
+    rounds: tuple[TimedLevel, ...]
     trials: int
     disturbed: int
 
@@ -60,7 +56,7 @@ class Needed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Asked:
+class TimedSetRequest:
     """A set, and what has to exist because it names it."""
 
     rules: TimedSet
@@ -92,9 +88,9 @@ def not_running(name: str) -> InputError:
 
 
 async def timed(
-    machine: Machine, sets: Sequence[Asked], rounds: int, hear: Callable[[int, int], None]
+    machine: Machine, sets: Sequence[TimedSetRequest], rounds: int, hear: Callable[[int, int], None]
 ) -> Timed:
-    """Time all sets in so many rounds; `hear` is told how many trials of how many are done.
+    """Time all sets in so many rounds; `hear` gets how many trials of how many are done.
 
     Raises:
         InputError: auditctl refuses a rule.
@@ -102,7 +98,7 @@ async def timed(
     """
     order = list(sets)
     shuffled = random.Random(rounds)  # noqa: S311  (an order, not a secret)
-    found: list[Level] = []
+    found: list[TimedLevel] = []
     disturbed = 0
     done = itertools.count(1)
     for number in range(rounds):
@@ -110,7 +106,7 @@ async def timed(
             order.reverse()
         else:
             shuffled.shuffle(order)
-        level: Level = {}
+        level: TimedLevel = {}
         for one in order:
             execution = await _trial(machine, one)
             if disturbances(execution.surroundings, execution.host_seconds):
@@ -122,13 +118,13 @@ async def timed(
     return Timed(tuple(found), rounds * len(sets), disturbed)
 
 
-async def _trial(machine: Machine, one: Asked) -> Execution:
+async def _trial(machine: Machine, one: TimedSetRequest) -> Execution:
     text = "".join(f"{line}\n" for line in one.rules.rules)
     watched = one.watched
     job: list[Request] = [
         *([make(watched.directories, watched.files)] if any(watched) else []),
         Audit(rules=_PREAMBLE + text if text else ""),
-        Calls(clock=TIME.clock, calls=tuple(_plans(one.rules.processes))),
+        MeasureCalls(clock=TIME.clock, calls=tuple(_plans(one.rules.processes))),
     ]
     return await machine.execute(Boot(), job, _LIMIT_SECONDS)
 
@@ -139,8 +135,8 @@ def _plans(processes: Mapping[str, int]) -> Iterator[CallPlan]:
         call = calls[name]
         plan = CallPlan(
             name=name,
-            batch=call.batch[TIME.name],
-            samples=call.samples[TIME.name],
+            batch=call.batch_under(TIME),
+            samples=call.samples_under(TIME),
             warmup=call.warmup,
             apart=call.apart,
         )

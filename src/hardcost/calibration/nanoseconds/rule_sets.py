@@ -10,20 +10,11 @@ apart (`LENGTHS`).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.cost import events
-from hardcost.calibration.experiments import (
-    DIRECTORY,
-    FILES,
-    NEVER_NAMED,
-    Experiment,
-    experiments,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from auditrules.cost import events
+from hardcost.calibration.experiments import DIRECTORY, FILES, NEVER_NAMED, Experiment, experiments
 
 COPIES = 16
 """Rules of a kind that are loaded together: few enough for the first cache of any processor."""

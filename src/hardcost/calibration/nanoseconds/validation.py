@@ -2,30 +2,27 @@
 
 They are of the kinds that people publish, in six sizes: rules on calls by users who logged in, on
 calls that failed, on programs, files and directories, each for both architectures where it can be.
-Whatever they name lies in a folder of ours.
+Whatever they name lies in a folder that hardcost makes.
 """
 
 from __future__ import annotations
 
 import itertools
 import statistics
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules import parse, semantics
-from hardcost.auditrules.translate import translate
+from auditrules.auditctl.translate import translate
+from auditrules.cost.constants import Constants
+from auditrules.cost.measurement import Interval, PriceCheck
+from auditrules.kernel import semantics
+from auditrules.load.watched_paths import paths
+from auditrules.model.kernel_rule import KernelRule
+from auditrules.read import parse
 from hardcost.calibration import check
-from hardcost.calibration.timedrounds import Asked, Needed
-from hardcost.calibration.timedsets import NONE, TimedSet
-from hardcost.calibration.timefit import Span, spread
-from hardcost.controls.watchedpaths import paths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from hardcost.auditrules.cost.constants import Constants
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.calibration.timedrounds import Level
+from hardcost.calibration.nanoseconds.fit import spread
+from hardcost.calibration.nanoseconds.rounds import Needed, TimedLevel, TimedSetRequest
+from hardcost.calibration.nanoseconds.rule_sets import NONE, TimedSet
 
 OPERATIONS = ("null", "read", "stat", "fstat", "open", "access", "rename", "chmod")
 """What is predicted and measured under each set."""
@@ -50,38 +47,17 @@ class HeldOut:
     rules: tuple[KernelRule, ...]
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> TimedSetRequest:
         """What is measured of it."""
         sources = [one.source for one in self.rules if one.source is not None]
         lines = tuple(map(check.line_of, self.rules))
         processes = dict.fromkeys(OPERATIONS, _PROCESSES)
-        return Asked(TimedSet(self.set_name, lines, processes), Needed(*paths(sources)))
+        return TimedSetRequest(TimedSet(self.set_name, lines, processes), Needed(*paths(sources)))
 
     @property
     def set_name(self) -> str:
         """Its name among all that is measured."""
         return f"held out: {self.name}"
-
-
-@dataclass(frozen=True)
-class Checked:
-    """What a held-out set adds to one operation, in nanoseconds: predicted, and measured.
-
-    `low` and `high` are the ends of the measured cost's interval.
-    """
-
-    set: str
-    rules: int
-    operation: str
-    predicted: float
-    measured: float
-    low: float
-    high: float
-
-    @property
-    def off(self) -> float:
-        """By which part of the measured cost the prediction is off."""
-        return self.predicted / self.measured - 1 if self.measured else float("inf")
 
 
 def held_out() -> tuple[HeldOut, ...]:
@@ -96,19 +72,14 @@ def of_lines(lines: Iterable[str]) -> tuple[KernelRule, ...]:
 
 
 def compared(
-    constants: Constants, sets: Iterable[HeldOut], rounds: Sequence[Level]
-) -> tuple[Checked, ...]:
+    constants: Constants, sets: Iterable[HeldOut], rounds: Sequence[TimedLevel]
+) -> tuple[PriceCheck, ...]:
     """Return predictions beside what the rounds measured of the same sets."""
     return tuple(
         _checked(constants, one, semantics.load(one.rules), operation, rounds)
         for one in sets
         for operation in OPERATIONS
     )
-
-
-def median_off(rows: Sequence[Checked]) -> float:
-    """Return the median of how far predictions are off, as a part of the measured cost."""
-    return statistics.median(abs(row.off) for row in rows)
 
 
 def lines(size: int) -> list[str]:
@@ -161,11 +132,11 @@ def _checked(
     one: HeldOut,
     loaded: semantics.Loaded,
     operation: str,
-    rounds: Sequence[Level],
-) -> Checked:
+    rounds: Sequence[TimedLevel],
+) -> PriceCheck:
     costs = [level[one.set_name][operation] - level[NONE][operation] for level in rounds]
     low, high = ends(costs)
-    return Checked(
+    return PriceCheck(
         set=one.name,
         rules=len(one.rules),
         operation=operation,
@@ -176,6 +147,6 @@ def _checked(
     )
 
 
-def ends(costs: Sequence[float]) -> Span:
+def ends(costs: Sequence[float]) -> Interval:
     """Return the interval of a mean; of a single round it is not known."""
     return spread(costs) if len(costs) > 1 else (float("-inf"), float("inf"))

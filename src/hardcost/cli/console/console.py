@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import sys
-from typing import TYPE_CHECKING, TypeGuard
+import textwrap
+from collections.abc import Sequence
+from typing import TypeGuard
 
 import click
+from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.table import Column, Table
 
-from hardcost.cli.githubjob import harmless
-from hardcost.errors import MachineError
-from hardcost.report.text import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rich.console import RenderableType
-
-    from hardcost.errors import HardcostError
+from hardcost.cli.console.github import harmless
+from hardcost.cli.console.progress_events import (
+    AnyEvent,
+    ErrorEvent,
+    InterruptedEvent,
+    NoteEvent,
+)
+from hardcost.errors import HardcostError, MachineError
+from hardcost.units import visible
 
 _PLAIN_WIDTH = 120  # columns where stdout is no terminal, so that a saved table is whole
 _LIST_WIDTH = 100  # columns of a list where stdout is no terminal
+_LEAST_WIDTH = 40  # columns, however narrow the terminal is
 _UNBOUNDED = 1_000_000  # columns: a table's rows are never cut or folded where no terminal is
 _CONSOLE_LINES = 15  # of the end of a guest's console
 
@@ -46,11 +51,38 @@ def show(*renderables: RenderableType, err: bool = False) -> None:
     stream.flush()  # before any note that follows on stderr
 
 
+def show_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows of texts to stdout as a table; a name, in the first column, is never folded."""
+    table = Table()
+    for nth, name in enumerate(columns):
+        table.add_column(name, overflow="fold", no_wrap=name == "name" and nth == 0)
+    for row in rows:
+        table.add_row(*map(visible, row))
+    show(table)
+
+
+def print_json(value: object) -> None:
+    """Print a value, or several, to stdout as JSON."""
+    print(as_json(value))
+
+
+def as_json(value: object) -> str:
+    """Return a value, or several, as JSON: models and dataclasses by their fields.
+
+    A field of a model that was not set, and so has its default, is left out.
+    """
+    if isinstance(value, BaseModel):
+        return json.dumps(value.model_dump(mode="json", exclude_unset=True), indent=2)
+    return json.dumps(to_jsonable_python(value), indent=2)
+
+
 def print_bytes(data: bytes) -> None:
     """Print a result that is not text, or is in the form of another program, to stdout."""
     sys.stdout.flush()
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+    stream = sys.stdout.buffer
+    while data:  # a stream without a buffer may take only a part
+        data = data[stream.write(data) or 0 :]
+    stream.flush()
 
 
 def as_text(renderable: RenderableType) -> str:
@@ -83,8 +115,21 @@ def fitted(rows: Sequence[Sequence[str]]) -> None:
     sys.stdout.flush()  # before any note that follows on stderr
 
 
+def folded(text: str, indent: int) -> None:
+    """Print a text to stdout, indented, in as many lines as it needs; no line if it is empty."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _LIST_WIDTH
+    for line in textwrap.wrap(
+        visible(text),
+        max(width, _LEAST_WIDTH),
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 4),
+        break_on_hyphens=False,
+    ):
+        print(line)
+
+
 def _lines_of(renderable: RenderableType) -> list[str]:
-    """Return what is printed where no terminal is: a table's rows on a line each, without boxes."""
+    """Return the text for a pipe or file: each row of a table on a line, without boxes."""
     width = _PLAIN_WIDTH
     if isinstance(renderable, Table):
         for column in _plain(renderable).columns:
@@ -116,20 +161,20 @@ def form(progress: str) -> None:
 def note(text: str) -> None:
     """Print a line that is no result to stderr; nothing in it is taken for markup or control."""
     if _Form.chosen == "json":
-        emit({"event": "note", "text": text})
+        emit(NoteEvent(text=text))
     elif _Form.chosen != "none":
         _line(text)
 
 
-def emit(event: Mapping[str, object]) -> None:
+def emit(event: AnyEvent) -> None:
     """Print an event to stderr, as a JSON object on one line."""
-    click.echo(json.dumps(event), err=True)
+    click.echo(json.dumps(event.model_dump(mode="json")), err=True)
 
 
 def interrupted(text: str) -> None:
     """Print the last line of a command that was interrupted."""
     if _Form.chosen == "json":
-        emit({"event": "interrupted", "text": text})
+        emit(InterruptedEvent(text=text))
     else:
         _line(text)
 
@@ -140,18 +185,17 @@ def complain(error: HardcostError) -> None:
     if _Form.chosen == "json":
         for problem in error.problems:
             emit(
-                {
-                    "event": "error",
-                    "message": problem.message,
-                    "place": None if problem.place is None else str(problem.place),
-                    "hint": problem.hint,
-                    "console": console,
-                }
+                ErrorEvent(
+                    message=str(problem),
+                    place=None if problem.place is None else str(problem.place),
+                    hint=problem.hint,
+                    console=tuple(console),
+                )
             )
         return
     for problem in error.problems:
         where = f"{problem.place}: " if problem.place else ""
-        lines = f"{where}{problem.message}".splitlines() or [""]
+        lines = f"{where}{problem}".splitlines() or [""]
         _line(f"error: {lines[0]}")
         for line in lines[1:]:
             _line(f"       {line}")

@@ -1,4 +1,4 @@
-"""A job on GitHub: what is printed there can't act, and annotations stand beside the lines.
+"""Output in a job on GitHub: text is escaped so that it gives no commands; annotations do.
 
 The runner takes each line that begins with `::`, or contains `##[`, for a command. Names from rules
 are data: a text with such a line is printed where no line is a command.

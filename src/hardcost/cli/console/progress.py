@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import shutil
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Literal, Protocol
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Literal
 
 import click
 from rich.console import Console
@@ -24,26 +25,35 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from hardcost.cli import console
-from hardcost.machines.progress import BuildProgress, ImageProgress
-from hardcost.report.text import visible
-from hardcost.run import timing
-from hardcost.run.monitor import (
+from hardcost.cli.console import console
+from hardcost.cli.console.progress_events import (
+    AdvanceEvent,
+    AnyEvent,
+    ExpectedEvent,
+    FailedEvent,
+    NoteEvent,
+    SetupEvent,
+    StageEndEvent,
+    StageEvent,
+)
+from hardcost.measure import expected_time
+from hardcost.measure.expected_time import StageEntry
+from hardcost.measure.monitor import (
     Advanced,
-    Event,
     Expected,
     Failed,
     Monitor,
     Note,
+    RunEvent,
     StageBegan,
     StageEnded,
+    Tell,
     Underway,
 )
+from hardcost.supply.progress import BuildProgress, ImageProgress
+from hardcost.units import visible
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-Form = Literal["auto", "plain", "json", "none"]
+ProgressForm = Literal["auto", "plain", "json", "none"]
 """What `--progress` takes."""
 
 _WORTH_SAYING = 10.0  # seconds that a run is expected to take, from which on that is said
@@ -51,29 +61,28 @@ _PLAIN_SECONDS = 10  # between two lines of progress where stderr is no terminal
 _SILENT_SECONDS = 2.0  # that work may take without a word
 _BETWEEN_SECONDS = 0.2  # between two lines of progress on a terminal
 _IMAGE_SECONDS = (60, 300)  # that making the Debian image takes, by processor and network
-_EVENTS: Mapping[type[Event], str] = {
-    Note: "note",
-    Failed: "failed",
-    Expected: "expected",
-    StageBegan: "stage",
-    Advanced: "advance",
-    StageEnded: "stage-end",
-    Underway: "setup",
-}
 
 
-def monitor_of(form: Form) -> Monitor:
-    """Return what shows a run's progress in a form; `auto` is a terminal's where stderr is one."""
+def monitor_of(form: ProgressForm) -> Monitor:
+    """Return the monitor that shows progress in a form; `auto` draws if stderr is a terminal."""
     if form == "json":
         return JsonLines()
     if form == "none":
         return Quiet()
     if form == "auto" and sys.stderr.isatty():
         return Bars()
-    return Lines()
+    return PlainProgress()
 
 
-class Lines(Monitor):
+class _Shown(Monitor):
+    """Shows what work of our own is doing, where it takes more than a moment."""
+
+    def work(self) -> AbstractContextManager[Tell]:
+        """Show it on one line of stderr."""
+        return work_progress()
+
+
+class PlainProgress(_Shown):
     """Notes as lines; of a stage a line now and then."""
 
     def __init__(self) -> None:
@@ -82,7 +91,7 @@ class Lines(Monitor):
         self._began = self._said = 0.0
         self._expected: float | None = None
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: RunEvent) -> None:
         """Show an event, if it is worth a line."""
         match event:
             case Note():
@@ -103,19 +112,22 @@ class Lines(Monitor):
 
     def _expect(self, event: Expected) -> None:
         """Say how long a run will take, unless that is but a moment."""
-        span = timing.total(event.stages)
+        span = expected_time.total(event.stages)
         if span.high is None or span.high >= _WORTH_SAYING:
             parts = [
-                f"{one.name} ({timing.count(one)}): {timing.said(one.span)}" for one in event.stages
+                f"{one.name} ({expected_time.count(one)}): {expected_time.said(one.span)}"
+                for one in event.stages
             ]
-            console.note(f"expected time: {timing.said(span)}; {', '.join(parts)}")
+            console.note(f"expected time: {expected_time.said(span)}; {', '.join(parts)}")
 
     def _advance(self, event: Advanced) -> None:
         now = time.monotonic()
         if now - self._said >= _PLAIN_SECONDS and event.done < event.total:
             self._said = now
-            left = timing.left(self._expected, now - self._began, event.done, event.total)
-            console.note(f"{event.done} of {event.total} {event.name}, {timing.left_said(left)}")
+            left = expected_time.left(self._expected, now - self._began, event.done, event.total)
+            console.note(
+                f"{event.done} of {event.total} {event.name}, {expected_time.left_said(left)}"
+            )
 
     def _underway(self, event: Underway) -> None:
         if event.progress is None:
@@ -124,7 +136,7 @@ class Lines(Monitor):
             self._making.show(making_text(event.progress), event.progress.seconds)
 
 
-class Bars(Lines):
+class Bars(PlainProgress):
     """Notes as lines; of a stage a bar, with the time left."""
 
     def __init__(self) -> None:
@@ -132,7 +144,7 @@ class Bars(Lines):
         super().__init__()
         self._bar: Progress | None = None
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: RunEvent) -> None:
         """Show an event."""
         match event:
             case StageBegan():
@@ -159,18 +171,18 @@ class Bars(Lines):
         self._bar.start()
 
 
-class JsonLines(Monitor):
+class JsonLines(_Shown):
     """Each event as a JSON object on a line of its own, with the word `event`."""
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: RunEvent) -> None:
         """Print it."""
-        console.emit(_data(event))
+        console.emit(_entry(event))
 
 
-class Quiet(Monitor):
+class Quiet(_Shown):
     """Nothing: errors alone are printed, by others."""
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: RunEvent) -> None:
         """Let it pass."""
 
 
@@ -200,13 +212,6 @@ class ProgressLine:
         self._last = None
 
 
-class Tell(Protocol):
-    """Takes what is being done, as often as one likes."""
-
-    def __call__(self, doing: str, done: float | None = None, /) -> None:
-        """Begin `doing`, or go on with it; `done` is the part that is done, where that is known."""
-
-
 class _Work:
     """What is being done, since when, and what part of it is done."""
 
@@ -221,7 +226,7 @@ class _Work:
         self._doing, self._done = doing, done or 0.0
 
     def show_until_over(self) -> None:
-        """Show it now and then, also while nothing new is told."""
+        """Show it now and then, also while there is nothing new."""
         while not self._over.wait(_BETWEEN_SECONDS):
             now = time.monotonic()
             if self._doing and now - self._began >= _SILENT_SECONDS:
@@ -229,7 +234,7 @@ class _Work:
                 if self._done:
                     left = (now - self._since) * (1 - self._done) / self._done
                     text += f", about {left:.0f} s left"
-                with contextlib.suppress(OSError):  # nobody reads it
+                with contextlib.suppress(OSError):  # stderr has no reader any more
                     self._line.show(text, now - self._began)
 
     def end(self) -> None:
@@ -286,16 +291,37 @@ class _Left(ProgressColumn):
     def render(self, task: Task) -> Text:
         """Return it as text."""
         done, of = int(task.completed), int(task.total or 0)
-        return Text(timing.left_said(timing.left(self._expected, task.elapsed or 0, done, of)))
+        return Text(
+            expected_time.left_said(expected_time.left(self._expected, task.elapsed or 0, done, of))
+        )
 
 
-def _data(event: Event) -> Mapping[str, object]:
+def _entry(event: RunEvent) -> AnyEvent:
     """Return an event as JSON shows it."""
-    name = {"event": _EVENTS[type(event)]}
-    if isinstance(event, Expected):
-        return {**name, "stages": timing.data(event.stages)}
-    if isinstance(event, Underway):
-        progress = event.progress
-        text = None if progress is None else making_text(progress)
-        return {**name, "text": text, "seconds": None if progress is None else progress.seconds}
-    return {**name, **dataclasses.asdict(event)}
+    match event:
+        case Note():
+            return NoteEvent(text=event.text)
+        case Failed():
+            return FailedEvent(
+                reason=event.reason, configuration=event.configuration, workload=event.workload
+            )
+        case Expected():
+            return ExpectedEvent(stages=tuple(map(StageEntry.of, event.stages)))
+        case Underway():
+            progress = event.progress
+            text = None if progress is None else making_text(progress)
+            return SetupEvent(text=text, seconds=None if progress is None else progress.seconds)
+        case _:
+            return _of_stage(event)
+
+
+def _of_stage(event: StageBegan | Advanced | StageEnded) -> AnyEvent:
+    match event:
+        case StageBegan():
+            return StageEvent(
+                name=event.name, total=event.total, expected_seconds=event.expected_seconds
+            )
+        case Advanced():
+            return AdvanceEvent(name=event.name, done=event.done, total=event.total)
+        case StageEnded():
+            return StageEndEvent(name=event.name)

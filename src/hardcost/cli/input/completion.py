@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import click
 from click.shell_completion import CompletionItem
 
 from hardcost.instruments.names import RECORDERS
-from hardcost.machines.cacheplace import default_root
-from hardcost.machines.names import TITLES
-from hardcost.store.storeplace import default_path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import click
+from hardcost.machines.titles import TITLES
+from hardcost.store.location import default_path
+from hardcost.supply.cache.location import default_root
+from hardcost.workloads.registry import FILES
 
 _OURS = Path(__file__).parents[2]
-
-WORKLOADS = (
-    *("apache-prefork", "apache-worker", "build", "command", "dd", "filecopy", "fio", "mariadb"),
-    *("postfix", "syscalls", "syscalls-more", "unixbench"),
-)
-"""The workloads' names; a test holds them equal to those that there are."""
 
 
 def profiles(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -39,7 +30,7 @@ def studies(_context: click.Context, _word: click.Parameter, begun: str) -> list
 
 def workloads(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer workloads, after those that the word already names."""
-    return _after_commas(WORKLOADS, begun)
+    return _after_commas(tuple(FILES), begun)
 
 
 def machines(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -67,12 +58,12 @@ def patches(_context: click.Context, _word: click.Parameter, begun: str) -> list
 
 def runs(context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer the runs that the store holds, the newest first; one that can't be read has none."""
-    # Not before somebody asks: SQLite takes a while to import.
+    # Only where TAB asks for runs: SQLite takes a while to import.
     from hardcost.errors import HardcostError  # noqa: PLC0415
-    from hardcost.store import glance  # noqa: PLC0415
+    from hardcost.store import read_only  # noqa: PLC0415
 
     with contextlib.suppress(HardcostError, OSError, RuntimeError):
-        names = ["last", *glance.names(context.params.get("store") or default_path())]
+        names = ["last", *read_only.names(context.params.get("store") or default_path())]
         return [CompletionItem(name) for name in names if name.startswith(begun)]
     return []
 
@@ -86,7 +77,7 @@ def kept(_context: click.Context, _word: click.Parameter, begun: str) -> list[Co
 
 
 def _names(folder: Path) -> list[str]:
-    """Return the names that TOML files in a folder of ours go by."""
+    """Return the names of the TOML files in one of our folders."""
     return sorted(path.stem for path in folder.glob("*.toml"))
 
 

@@ -1,12 +1,11 @@
-"""Arguments and options of `hardcost doctor`."""
+"""`hardcost doctor`."""
 
 from __future__ import annotations
 
 import click
 
-from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import format_option
-from hardcost.cli.lazy import carried_out_by
+from hardcost.cli.input import completion
+from hardcost.cli.input.options import FormatOptions, takes
 from hardcost.cli.verb import Verb
 
 
@@ -19,18 +18,33 @@ from hardcost.cli.verb import Verb
     shell_complete=completion.machines,
     help="Which machine: one of `hardcost list machines`.",
 )
-@format_option()
-@carried_out_by("hardcost.cli.doctor:doctor")
-def doctor() -> None:
+@takes("result", FormatOptions)
+def doctor(machine: str, result: FormatOptions) -> None:
     """Check whether this machine can measure, and which packages are missing.
 
     Boots a guest with each instrument: insn, which counts instructions, and time, which reads the
     clock. Exit status 1 if instructions can't be counted.
 
     With --machine host or ssh:USER@HOST, checks times on that machine itself: says what makes them
-    noisy, and measures for a minute to find the smallest difference that can be told from chance.
+    noisy, and measures for a minute to find the smallest difference that is distinguishable from
+    chance.
 
     \b
     Examples:  hardcost doctor
                hardcost doctor --machine host
     """
+    from hardcost.cli.console import console, progress
+    from hardcost.library.doctor import checks_of
+    from hardcost.units import visible
+
+    checks = checks_of(machine, progress.monitor_of("auto"))
+    if result.format == "json":
+        console.print_json(checks)
+    else:
+        for check in checks:
+            mark = "ok  " if check.ok else "NO  " if check.needed else "no  "
+            click.echo(f"{mark}{check.name:22}{visible(check.found)}")
+            if not check.ok and check.remedy:
+                click.echo(f"      remedy: {visible(check.remedy)}")
+    if any(check.needed and not check.ok for check in checks):
+        raise click.exceptions.Exit(1)

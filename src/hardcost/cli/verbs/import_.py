@@ -1,4 +1,4 @@
-"""Arguments and options of `hardcost import`."""
+"""`hardcost import`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from hardcost.cli.lazy import LazyGroup, carried_out_by
+from hardcost.cli.command import VerbGroup
 
 _STREAM = Path("-")
 _output = click.option(
@@ -18,7 +18,7 @@ _output = click.option(
 )
 
 
-@click.group(name="import", cls=LazyGroup)
+@click.group(name="import", cls=VerbGroup)
 def import_() -> None:
     """Make a profile from another tool's report or configuration.
 
@@ -33,8 +33,7 @@ def import_() -> None:
 @import_.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
 @_output
-@carried_out_by("hardcost.cli.importing:khc")
-def khc() -> None:
+def khc(file: Path, output: Path) -> None:
     """Make a profile of the checks that kernel-hardening-checker reports as failing.
 
     FILE is its report in JSON, or '-' for standard input. Checks that no setting of a profile can
@@ -44,6 +43,17 @@ def khc() -> None:
     Example:  kernel-hardening-checker -m json -c /boot/config-$(uname -r) |
               hardcost import khc - -o failing.toml && hardcost bill failing.toml
     """
+    from hardcost.cli.console.console import note
+    from hardcost.cli.output import import_profile
+    from hardcost.profiles.importers.khc import LARGEST, profile_toml, read
+    from hardcost.units import count
+
+    name = "stdin" if file == _STREAM else str(file)
+    found = read(import_profile.content(file, LARGEST), name)
+    where = import_profile.put(profile_toml(found, name), output)
+    settings = len(found.options) + len(found.boots) + len(found.sysctls)
+    left_out = f"; {len(found.notes)} left out" if found.notes else ""
+    note(f"{count(settings, 'setting')}{where}{left_out}")
 
 
 @import_.command()
@@ -61,8 +71,7 @@ def khc() -> None:
     help="Change that profile as this XCCDF tailoring file says.",
 )
 @_output
-@carried_out_by("hardcost.cli.importing:scap")
-def scap() -> None:
+def scap(file: Path, scap_profile: str, tailoring: Path | None, output: Path) -> None:
     """Make a profile of what a SCAP datastream's profile requires.
 
     The profile has the audit rules, sysctls, boot parameters, mount options, daemons and SELinux
@@ -75,6 +84,17 @@ def scap() -> None:
                --scap-profile stig -o stig.toml && hardcost bill stig.toml
                hardcost import scap ssg-rhel9-ds.xml --scap-profile stig --tailoring ours.xml
     """
+    from hardcost.cli.output import import_profile
+    from hardcost.profiles import audit_rules
+    from hardcost.profiles.importers.scap import profile
+
+    import_profile.check_kept(output, [file, *([tailoring] if tailoring else [])])
+    if output.suffix == ".rules":
+        import_profile.write_rules(audit_rules.of_scap(file, scap_profile, tailoring), output)
+    else:
+        import_profile.write_profile(
+            profile.load_scap_profile(file, scap_profile, tailoring), output
+        )
 
 
 @import_.command()
@@ -82,8 +102,7 @@ def scap() -> None:
     "paths", metavar="FILE...", type=click.Path(path_type=Path), nargs=-1, required=True
 )
 @_output
-@carried_out_by("hardcost.cli.importing:audit")
-def audit() -> None:
+def audit(paths: tuple[Path, ...], output: Path) -> None:
     """Make a profile of audit rules from files, and from folders as augenrules reads them.
 
     If the output's name ends in .rules, it is a file for auditctl, in the order of loading.
@@ -91,6 +110,11 @@ def audit() -> None:
     \b
     Example:  hardcost import audit /etc/audit/rules.d -o rules.toml
     """
+    from hardcost.cli.output import import_profile
+    from hardcost.profiles import audit_rules
+
+    import_profile.check_kept(output, paths)
+    import_profile.write_rules(audit_rules.of_files(paths), output)
 
 
 @import_.command()
@@ -103,8 +127,7 @@ def audit() -> None:
     help="Skip lines of sysctl files that can't be read, with a note, instead of failing.",
 )
 @_output
-@carried_out_by("hardcost.cli.importing:sysctl")
-def sysctl() -> None:
+def sysctl(paths: tuple[Path, ...], output: Path, *, leave_out_faulty: bool) -> None:
     """Make a profile of sysctls from files, and from folders such as /etc/sysctl.d.
 
     They are read as systemd-sysctl reads them, in the order given; the last value of a key counts.
@@ -114,3 +137,15 @@ def sysctl() -> None:
     \b
     Example:  hardcost import sysctl /etc/sysctl.d -o sysctls.toml && hardcost bill sysctls.toml
     """
+    from hardcost.cli.console.console import note
+    from hardcost.cli.output import import_profile
+    from hardcost.profiles.importers.sysctl import read_sysctls
+    from hardcost.units import count, visible
+
+    import_profile.check_kept(output, paths)
+    found = read_sysctls(paths, leave_out_faulty=leave_out_faulty)
+    names = ", ".join(visible(str(path)) for path in paths)
+    where = import_profile.put(found.toml(f"The sysctls in {names}", names), output)
+    note(f"{count(len(found.sysctls), 'sysctl')}{where}")
+    for one in found.notes:
+        note(visible(one))

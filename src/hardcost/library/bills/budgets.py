@@ -1,40 +1,41 @@
-"""`--budget`: what to leave out so that metrics do not grow by more than they may."""
+"""A budget: what to leave out so that metrics do not grow by more than they may."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hardcost.analysis import budget as budget_of
-from hardcost.analysis import itemise
-from hardcost.analysis.finding import Advice
-from hardcost.design import leave_one_out
+from hardcost.analysis.bill import itemise
+from hardcost.analysis.bill.budget import Budget, excess, propose, within
+from hardcost.controls.control import Profile
+from hardcost.measure.run import Run
+from hardcost.model.finding.bill import Advice, Itemised, Total
+from hardcost.model.role import Without
+from hardcost.model.workload import Workload, among
+from hardcost.plan import leave_one_out
+from hardcost.plan.plan import Plan
+from hardcost.store.record import Record
 from hardcost.workloads import syscalls
-from hardcost.workloads.names import asked
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hardcost.analysis.budget import Budget
-    from hardcost.analysis.finding import Bill, Total
-    from hardcost.controls.control import Profile
-    from hardcost.design.plan import Plan, Workload
-    from hardcost.run.session import Run
-    from hardcost.store.record import Record
 
 
-def check_metrics(wanted: Budget, workloads: Sequence[Workload], also: Sequence[str] = ()) -> None:
+def check_metrics(
+    wanted: Budget,
+    workloads: Sequence[Workload],
+    also: Sequence[str] = (),
+    field: str = "budget",
+) -> None:
     """Check the budget's metrics before anything is measured, where they are known by then.
 
-    `also` are metrics that come of others.
+    `also` are metrics that are worked out from others, `field` is the request's that has the
+    budget.
 
     Raises:
         InputError: There is no metric of a name.
     """
     names = metrics(workloads)
     if names is not None:
-        wanted.for_metrics([*also, *names])
+        wanted.for_metrics([*also, *names], field)
 
 
 def metrics(workloads: Sequence[Workload]) -> list[str] | None:
@@ -43,9 +44,8 @@ def metrics(workloads: Sequence[Workload]) -> list[str] | None:
     for workload in workloads:
         if workload.name != syscalls.NAME:
             return None
-        calls = syscalls.chosen(asked(syscalls, dict(workload.parameters)))
-        prefix = f"{workload} " if len(workloads) > 1 else ""
-        names += [f"{prefix}{call.name}" for call in calls]
+        calls = syscalls.chosen(syscalls.KIND.asked(dict(workload.parameters)))
+        names += [str(among(workloads, workload, call.name)) for call in calls]
     return names
 
 
@@ -59,7 +59,7 @@ def advice(
     """
     itemised = itemise.itemise(profile, records)
     totals = itemised.totals
-    limit = wanted.for_metrics(total.metric for total in totals)
+    limit = wanted.for_metrics(str(total.metric) for total in totals)
     names = [control.name for control in profile.controls]
     everything = {item.control for item in itemised.items}
     dropped: tuple[str, ...] = ()
@@ -67,46 +67,52 @@ def advice(
     def without(some: Sequence[str]) -> tuple[Total, ...]:
         """Measure what the profile costs without some controls."""
         indices = [index for index, name in enumerate(names) if name in some]
-        more = run.measure_more(leave_one_out.kept_plan(plan, profile, indices))
-        return itemise.totals((*records, *more), leave_one_out.without_all(indices))
+        more = run.measure_more(leave_one_out.kept_plan(plan, indices))
+        return itemise.totals((*records, *more), Without(tuple(indices)))
 
-    while not budget_of.within(totals, limit) and len(dropped) < len(everything):
-        dropped = budget_of.propose(itemised, totals, dropped, limit)
+    while not within(totals, limit) and len(dropped) < len(everything):
+        dropped = propose(itemised, totals, dropped, limit)
         totals = without(dropped)
     for back in _saving_nothing(itemised, dropped, limit):
         fewer = tuple(name for name in dropped if name not in back)
         known = without(fewer)
-        if budget_of.within(known, limit):
+        if within(known, limit):
             dropped, totals = fewer, known
             break
     cheapest, alone = _cheapest(itemised, dropped, limit)
-    if len(dropped) == len(everything) and alone and budget_of.within(alone, limit):
+    if len(dropped) == len(everything) and alone and within(alone, limit):
         dropped, totals = tuple(name for name in dropped if name != cheapest), alone
     return Advice(
         budget=limit.others,
         leave_out=dropped,
         kept=len(everything) - len(dropped),
         totals=totals,
-        within=budget_of.within(totals, limit),
+        within=within(totals, limit),
         budgets=dict(limit.metrics),
-        alone=() if budget_of.within(alone, limit) else alone,
+        alone=() if within(alone, limit) else alone,
     )
 
 
-def _saving_nothing(bill: Bill, dropped: Sequence[str], limit: Budget) -> Iterator[tuple[str, ...]]:
+def _saving_nothing(
+    bill: Itemised, dropped: Sequence[str], limit: Budget
+) -> Iterator[tuple[str, ...]]:
     """Yield the controls that were given up and save nothing: all, then those that are no rules.
 
     The latter do not pay the price of having any audit rule.
     """
     dear = {
-        item.control for item in bill.items if item.low > 0 and math.isfinite(limit.of(item.metric))
+        item.control
+        for item in bill.items
+        if item.low > 0 and math.isfinite(limit.of(str(item.metric)))
     }
     free = tuple(name for name in dropped if name not in dear)
     others = tuple(name for name in free if name not in bill.rules)
     yield from (some for some in dict.fromkeys((free, others)) if some)
 
 
-def _cheapest(bill: Bill, dropped: Sequence[str], limit: Budget) -> tuple[str, tuple[Total, ...]]:
+def _cheapest(
+    bill: Itemised, dropped: Sequence[str], limit: Budget
+) -> tuple[str, tuple[Total, ...]]:
     """Return the cheapest control and its cost alone, where all were given up, or all rules."""
     every = {item.control for item in bill.items}
     none_of = every if every <= set(dropped) else set(bill.rules)
@@ -118,10 +124,10 @@ def _cheapest(bill: Bill, dropped: Sequence[str], limit: Budget) -> tuple[str, t
     ):
         return "", ()
     alone = {name: _alone(bill, name) for name in sorted(none_of)}
-    return min(alone.items(), key=lambda one: max(budget_of.excess(it, limit) for it in one[1]))
+    return min(alone.items(), key=lambda one: max(excess(it, limit) for it in one[1]))
 
 
-def _alone(bill: Bill, control: str) -> tuple[Total, ...]:
+def _alone(bill: Itemised, control: str) -> tuple[Total, ...]:
     """Return what each metric costs with one control alone."""
     totals = {total.metric: total for total in bill.totals}
     return tuple(

@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hardcost.analysis.growth import Change, Gate, Line, line_of
-from hardcost.analysis.predictedgrowth import RuleSets, growths
-from hardcost.auditrules.cost.constants import Constants
-from hardcost.auditrules.loading import Fate, load_rules
-from hardcost.auditrules.prove.unresolved import numbers_for, resolved
-from hardcost.calibration import fitted
-from hardcost.cli.monitors import monitor_of
-from hardcost.cli.rules.common import NOWHERE
-from hardcost.cli.waiting import until_done
-from hardcost.controls.control import AuditRule
-from hardcost.design.changed import changes
-from hardcost.errors import InputError
+from auditrules.cost.constants import Constants
+from auditrules.load.load import Fate, load_rules
+from auditrules.load.target import NOWHERE
+from auditrules.model.kernel_rule import KernelRule
+from auditrules.prove.unknown_ids import numbers_for, resolved
+from auditrules.tables.lookup import Auditctl
+from hardcost.analysis.change.growth import line_of
+from hardcost.analysis.change.prediction import RuleSets, growths
+from hardcost.calibration import kernel_constants
+from hardcost.controls.control import Profile
+from hardcost.errors import InputError, RequestError
+from hardcost.library.gates.sides import Profiles
+from hardcost.library.interrupt import until_done
 from hardcost.machines import names
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot
-from hardcost.machines.wanted import Wanted
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.tables.lookup import Auditctl
-    from hardcost.cli.gatesides import Profiles
-    from hardcost.controls.control import Profile
+from hardcost.machines.options import MachineOptions
+from hardcost.measure.monitor import Monitor
+from hardcost.mechanisms.audit import AuditRule, audit_rules
+from hardcost.model.finding.change import Change, ChangeLine, Gate
+from hardcost.plan.change import changes
+from hardcost.protocol.boot import Boot
+from hardcost.supply.cache.cache import Cache
 
 _CPU = "max"
 _MACHINE = "vm"  # whose kernel the constants are of
 
 
-def gate_of(both: Profiles, kernel: Path | None, cpu: str) -> Gate:
+def predicted(both: Profiles, kernel: Path | None, cpu: str, monitor: Monitor) -> Gate:
     """Return what the change of rules costs, as predicted.
 
     Raises:
@@ -49,17 +46,17 @@ def gate_of(both: Profiles, kernel: Path | None, cpu: str) -> Gate:
         if not isinstance(control, AuditRule)
     ]
     if others:
-        raise InputError(
-            f"--predict prices audit rules alone, and the change has {others[0]}",
-            hint="without --predict it is measured",
+        raise RequestError(
+            f"`predict` prices audit rules alone, and the change has {others[0]}",
+            hint="without `predict` it is measured",
         )
-    constants = constants_for(kernel, cpu)
-    by = fitted.auditctl(constants)
+    constants = constants_for(kernel, cpu, monitor)
+    by = kernel_constants.auditctl(constants)
     sets = _rule_sets(both, by, changed.added, changed.removed)
     found, unknown = growths(sets, constants)
     if not found and constants.without:
-        raise InputError(
-            f"no metric can be predicted: {unknown[0]}", hint="without --predict it is measured"
+        raise RequestError(
+            f"no metric can be predicted: {unknown[0]}", hint="without `predict` it is measured"
         )
     if not found:
         raise InputError(
@@ -88,7 +85,7 @@ def gate_of(both: Profiles, kernel: Path | None, cpu: str) -> Gate:
     )
 
 
-def constants_for(kernel: Path | None, cpu: str) -> Constants:
+def constants_for(kernel: Path | None, cpu: str, monitor: Monitor) -> Constants:
     """Return the constants of the kernel asked for; nothing is booted.
 
     Raises:
@@ -96,12 +93,12 @@ def constants_for(kernel: Path | None, cpu: str) -> Constants:
     """
     if kernel is None and cpu == _CPU:
         return Constants.of_debian()
-    wanted, cache = Wanted(kernel=kernel, cpu=cpu), Cache()
+    wanted, cache = MachineOptions(kernel=kernel, cpu=cpu), Cache()
     names.check(_MACHINE, wanted)
-    machine = until_done(names.make(_MACHINE, wanted, monitor_of("auto")))
-    found = fitted.kept(machine, cache)
+    machine = until_done(names.make(_MACHINE, wanted, monitor))
+    found = kernel_constants.kept(machine, cache)
     shipped = Constants.of_debian()
-    if found is None and fitted.fits(shipped, machine.environment(Boot())):
+    if found is None and kernel_constants.fits(shipped, machine.environment(Boot())):
         return shipped
     if found is None:
         measured = machine.environment(Boot())
@@ -124,7 +121,7 @@ def _fit(kernel: Path | None, cpu: str) -> str:
 def _rule_sets(
     both: Profiles, by: Auditctl, added: Sequence[int], removed: Sequence[int]
 ) -> RuleSets:
-    """Return both sets as the kernel holds them, with users that nobody knows as unused numbers."""
+    """Return both sets as the kernel holds them, with unknown users as unused numbers."""
     base, base_at = _held(both.base, by)
     head, head_at = _held(both.head, by)
     numbers = numbers_for((*base, *head), {})
@@ -139,7 +136,7 @@ def _rule_sets(
 def _held(profile: Profile, by: Auditctl) -> tuple[tuple[KernelRule, ...], dict[int, int]]:
     """Return the rules that stay loaded, and the position of each by its control's index."""
     of_rules = [at for at, one in enumerate(profile.controls) if isinstance(one, AuditRule)]
-    rules = [one.rule for one in profile.controls if isinstance(one, AuditRule)]
+    rules = audit_rules(profile.controls)
     target = replace(NOWHERE.likely_target(rules), auditctl=by)
     held: list[KernelRule] = []
     positions = {}
@@ -152,5 +149,5 @@ def _held(profile: Profile, by: Auditctl) -> tuple[tuple[KernelRule, ...], dict[
 
 def _lines(
     profile: Profile, positions: dict[int, int], own: Sequence[int], change: Change
-) -> dict[int, Line]:
+) -> dict[int, ChangeLine]:
     return {positions[at]: line_of(profile.controls[at], change) for at in own if at in positions}

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.rule import Place as RulePlace
-from hardcost.cli import arguments, options, refused
-from hardcost.cli.savedrun import saved
-from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Kernel, Sysctl
-from hardcost.errors import InputError, Place
-from hardcost.machines import gitrevisions
+from hardcost.analysis.results_file import finding_of
+from hardcost.controls.control import Control, Profile
+from hardcost.errors import HardcostError, InputError, RequestError
+from hardcost.host import git_revision
+from hardcost.library.profiles import check, check_once, names_profile, profile_named
+from hardcost.library.saved_run import saved
+from hardcost.measure.monitor import Monitor
+from hardcost.model.finding.finding import Finding
 from hardcost.profiles import catalogue
-from hardcost.report.jsonin import finding_of
+from hardcost.supply.packages.debian import package_root
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hardcost.analysis.finding import Finding
-    from hardcost.controls.control import Control, Profile
-    from hardcost.errors import HardcostError
+GateSide = str | Profile | Finding
+"""A state that a gate compares, or its name."""
 
 _JSON = ".json"
 
@@ -45,84 +43,103 @@ class Results:
     names: tuple[str, str]
 
 
-def sides(states: Sequence[str], git: str | None, store: Path) -> Profiles | Results:
+def sides(
+    base: GateSide,
+    head: GateSide | None,
+    git: str | None,
+    store: Path,
+    monitor: Monitor,
+) -> Profiles | Results:
     """Return what BASE and HEAD are; rules that can't be loaded are found here.
 
     Raises:
         InputError: They are not two of a kind, one can't be read, or its rules can't be loaded.
     """
     if git is not None:
-        return _of_git(git, states)
-    if len(states) != 2:  # noqa: PLR2004  (BASE and HEAD)
-        raise InputError(
-            f"gate compares two states, and {len(states)} are named",
-            hint="name BASE and HEAD, or take --git A..B and one file or folder",
+        if head is not None or not isinstance(base, str):
+            raise RequestError(
+                "`git` compares one file or folder",
+                hint="name it as `base`, and leave `head` out",
+            )
+        return _of_git(git, Path(base))
+    if head is None:
+        raise RequestError(
+            "gate compares two states, and 1 is named",
+            hint="name `base` and `head`, or take `git` A..B and one file or folder",
         )
-    names = (states[0].strip(), states[1].strip())
-    found = [_result(name, store) for name in names]
-    if found[0] is not None and found[1] is not None:
-        return Results(found[0], found[1], names)
-    if found[0] is not None or found[1] is not None:
-        result, profile = names if found[0] is not None else names[::-1]
+    states, names = (base, head), (_name(base), _name(head))
+    one, other = (_result(state, store, monitor) for state in states)
+    if one is not None and other is not None:
+        return Results(one, other, names)
+    if one is not None or other is not None:
+        result, profile_name = names if one is not None else names[::-1]
         raise InputError(
-            f"'{result}' is a result and '{profile}' is not",
+            f"'{result}' is a result and '{profile_name}' is not",
             hint="name two results, or two profiles",
         )
-    arguments.check_once(names)
-    base, head = map(arguments.profile, names)
-    return _checked(Profiles(base, head, names))
+    check_once(names)
+    loaded = [one for one in map(_profile, states) if one is not None]
+    for each in loaded:
+        check(each)
+    return Profiles(loaded[0], loaded[1], names)
 
 
-def _checked(profiles: Profiles) -> Profiles:
-    for one in (profiles.base, profiles.head):
-        refused.check(one)
-    return profiles
+def _name(state: GateSide) -> str:
+    """Return what the answer calls a state."""
+    if isinstance(state, str):
+        return state.strip()
+    return state.name if isinstance(state, Profile) else state.run
 
 
-def _result(name: str, store: Path) -> Finding | None:
-    """Return the result of a name; None if that is the name of a profile.
+def _profile(state: GateSide) -> Profile | None:
+    """Return the profile that a state is or names; None if it is a finding."""
+    if isinstance(state, Finding):
+        return None
+    return profile_named(state.strip()) if isinstance(state, str) else state
+
+
+def _result(state: GateSide, store: Path, monitor: Monitor) -> Finding | None:
+    """Return the result that a state is or names; None if it is a profile.
 
     Raises:
         InputError: Nothing has that name.
     """
+    if not isinstance(state, str):
+        return state if isinstance(state, Finding) else None
+    name = state.strip()
     path = Path(name)
     if path.is_file() and path.suffix == _JSON:
         return finding_of(path)
-    if arguments.names_profile(name):
+    if names_profile(name):
         return None
     if not store.exists():
         raise InputError(
             f"there is no file, folder or profile '{name}', and no run in {store}",
             hint="`hardcost list profiles` and `hardcost list runs` show what there is",
         )
-    return saved(store, name)[0]
+    return saved(store, monitor, name)[0]
 
 
 # Revisions ----------------------------------------------------------------------------------------
 
 
-def _of_git(git: str, states: Sequence[str]) -> Profiles:
+def _of_git(git: str, path: Path) -> Profiles:
     """Return a file or folder at two revisions; where BASE has none, it is HEAD's without controls.
 
     Raises:
         InputError: There is no such revision, or HEAD has no such file.
     """
-    if len(states) != 1:
-        raise InputError(
-            "--git compares one file or folder", hint="such as --git main..HEAD rules.d"
-        )
-    path = Path(states[0])
     folder = next(one for one in (path.absolute(), *path.absolute().parents) if one.is_dir())
-    found = gitrevisions.revisions(git, folder)
-    name = gitrevisions.name_in(found.top, path)
+    found = git_revision.revisions(git, folder)
+    name = git_revision.name_in(found.top, path)
     if found.head_commit is None:
         head = _loaded(found.top / name, name, name)
     else:
         with _copied(found.top, found.head_commit, name) as place:
             head = _loaded(place, name, name)
     label = f"{found.head if found.head is not None else 'the files as they are'}:{name}"
-    if not gitrevisions.has(found.top, found.base_commit, name):
-        fixed = tuple(one for one in head.controls if isinstance(one, AuditDaemon | Kernel))
+    if not git_revision.has(found.top, found.base_commit, name):
+        fixed = tuple(one for one in head.controls if one.in_baseline)
         base = replace(head, controls=fixed, notes=(), accounting=())
         return Profiles(base, head, (f"{found.base} (which has no {name})", label))
     with _copied(found.top, found.base_commit, name) as place:
@@ -133,7 +150,7 @@ def _of_git(git: str, states: Sequence[str]) -> Profiles:
 @contextmanager
 def _copied(top: Path, commit: str, name: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="hardcost-gate-") as folder:
-        yield gitrevisions.copied(top, commit, name, Path(folder))
+        yield git_revision.copied(top, commit, name, Path(folder))
 
 
 def _loaded(place: Path, shown: str, name: str) -> Profile:
@@ -144,7 +161,7 @@ def _loaded(place: Path, shown: str, name: str) -> Profile:
     """
     where = _Renamed(str(place), shown, str(place.parent), shown.removesuffix(name) + _above(name))
     try:
-        found = catalogue.load(str(place), options.package_root)
+        found = catalogue.load(str(place), package_root)
         renamed = replace(
             found,
             name=where.text(found.name),
@@ -153,14 +170,14 @@ def _loaded(place: Path, shown: str, name: str) -> Profile:
             controls=tuple(map(where.control, found.controls)),
             notes=tuple(map(where.text, found.notes)),
         )
-        refused.check(renamed)
+        check(renamed)
     except InputError as error:
         raise where.error(error) from None
     return renamed
 
 
 def _above(name: str) -> str:
-    """Return the folder that a name lies in, with a slash behind it, or ""."""
+    """Return the folder of a name, which ends in a slash, or ""."""
     parent = str(Path(name).parent)
     return "" if parent == "." else f"{parent}/"
 
@@ -178,14 +195,9 @@ class _Renamed:
         return text.replace(self.place, self.shown).replace(f"{self.folder}/", self.above)
 
     def control(self, control: Control) -> Control:
-        if isinstance(control, AuditRule) and control.rule.place is not None:
-            at = control.rule.place
-            moved = RulePlace(self.text(at.file), at.line)
-            return replace(control, rule=replace(control.rule, place=moved))
-        if isinstance(control, Sysctl | BootParameter) and control.place is not None:
-            place = replace(control.place, file=self.text(control.place.file))
-            return replace(control, place=place)
-        return control
+        if control.place is None:
+            return control
+        return control.moved(replace(control.place, file=self.text(control.place.file)))
 
     def error(self, error: HardcostError) -> InputError:
         return InputError.of(
@@ -193,8 +205,7 @@ class _Renamed:
                 replace(
                     one,
                     message=self.text(one.message),
-                    place=one.place
-                    and Place(self.text(one.place.file), one.place.line, one.place.column),
+                    place=one.place and replace(one.place, file=self.text(one.place.file)),
                     hint=one.hint and self.text(one.hint),
                 )
                 for one in error.problems

@@ -1,18 +1,13 @@
-"""Windows long enough for a machine's clock: how many operations each has, found out once."""
+"""How many operations a window needs to be long enough for a machine's clock, found out once."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import TYPE_CHECKING
 
-from hardcost.protocol.answers import CallAnswer, ClockAnswer, all_of, only
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Calls
+from hardcost.protocol.answers import Answer, CallAnswer, ClockAnswer, all_of, only
+from hardcost.protocol.requests import MeasureCalls
 
 LEAST_READINGS = 500.0
 """A window takes so many times as long as reading the clock does, or longer."""
@@ -21,7 +16,7 @@ _MOST_TIMES = 1024  # as many operations as a call usually has; the probe takes 
 _SAMPLES, _WARMUP = 5, 2
 
 
-def trial(calls: Calls) -> Calls:
+def trial(calls: MeasureCalls) -> MeasureCalls:
     """Return a short measurement of the same calls, without copies: windows are shortest then."""
     rows = (one.model_copy(update={"samples": _SAMPLES, "warmup": _WARMUP}) for one in calls.calls)
     return calls.model_copy(update={"calls": tuple(rows), "copies": None})
@@ -37,7 +32,7 @@ def found(answers: Sequence[Answer]) -> dict[str, int]:
     return {one.name: _times(median(one.samples), reading) for one in all_of(answers, CallAnswer)}
 
 
-def lengthened(calls: Calls, times: Mapping[str, int]) -> Calls:
+def lengthened(calls: MeasureCalls, times: Mapping[str, int]) -> MeasureCalls:
     """Return the same calls with so many times as many operations in a window."""
     rows = (
         one.model_copy(update={"batch": one.batch * times.get(one.name, 1)}) for one in calls.calls

@@ -1,7 +1,7 @@
-"""A boot with further words on a real machine's command line, for as long as something is measured.
+"""A boot of a real machine with added boot parameters, for as long as something is measured.
 
-The machine boots an entry beside its own, once (`crates/keeper/src/oneboot.rs`). After the block it
-boots its own again. Where we vanish, it does so by itself.
+The machine boots an entry beside its own, once (`crates/keeper/src/boot/one_time_boot.rs`). After
+the block it boots its own again. Where we vanish, it does so by itself.
 """
 
 from __future__ import annotations
@@ -10,27 +10,23 @@ import asyncio
 import contextlib
 import json
 import secrets
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hardcost.errors import HardcostError, InputError, MachineError, TrialError
-from hardcost.machines.real import keeping
-from hardcost.machines.real.conversation import exchange, last_line
-from hardcost.machines.real.keepertalk import (
+from hardcost.machines.real import keeper_messages
+from hardcost.machines.real.keeper_messages import KeeperMessage
+from hardcost.machines.real.keeper_session import (
     SECONDS,
     SILENCE_SECONDS,
+    Keeps,
     UnfitError,
     beat,
     remedy,
     talk,
 )
-from hardcost.machines.real.restoring import boot_book, restored, undone_first, up, where
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-
-    from hardcost.machines.real.keepertalk import Keeps
-    from hardcost.machines.real.keeping import Said
+from hardcost.machines.real.probe_session import exchange, last_line
+from hardcost.machines.real.restore import boot_book, restored, undone_first, up, where
 
 _ASK_SECONDS = 60.0
 
@@ -48,14 +44,14 @@ class Wished:
     kernel: str | None = None
 
     def __str__(self) -> str:
-        """Return what is wished, as a message has it."""
+        """Return the wished boot in words, for a message."""
         kernel = () if self.kernel is None else (f"Linux {self.kernel}",)
         return " ".join((*kernel, *self.parameters))
 
 
 @contextlib.asynccontextmanager
 async def booted(reach: Keeps, wished: Wished) -> AsyncIterator[str]:
-    """Have a machine run a boot with further words for as long as the block runs; give its name.
+    """Boot a machine with added parameters for as long as the block runs; give the boot's name.
 
     Raises:
         InputError: The machine is not to be booted so.
@@ -86,7 +82,7 @@ async def booted(reach: Keeps, wished: Wished) -> AsyncIterator[str]:
 
 
 async def _asked(reach: Keeps, wished: Wished, token: str) -> None:
-    """Have the machine reboot with further words.
+    """Reboot the machine with added parameters.
 
     Raises:
         InputError: It is not to be booted so.
@@ -107,31 +103,31 @@ async def _asked(reach: Keeps, wished: Wished, token: str) -> None:
         await writer.drain()
         while True:
             match said := await stream.next(SECONDS):
-                case keeping.JournalSaid() if is_written:
+                case keeper_messages.JournalSaid() if is_written:
                     book.write([said.line])
-                case keeping.JournalSaid():
+                case keeper_messages.JournalSaid():
                     planned.append(said.line)
-                case keeping.PlannedSaid():
+                case keeper_messages.PlannedSaid():
                     book.write(planned)
                     is_written = True
                     writer.write(b"go\n")
                     await writer.drain()
-                case keeping.RebootingSaid():
+                case keeper_messages.RebootingSaid():
                     return
-                case keeping.Failure() | None:
+                case keeper_messages.KeeperFailure() | None:
                     raise _failed(reach, said, complaints())
                 case _:
                     pass
 
 
-def _failed(reach: Keeps, said: Said | None, complaints: str) -> HardcostError:
+def _failed(reach: Keeps, said: KeeperMessage | None, complaints: str) -> HardcostError:
     """Return why the machine does not reboot."""
     match said:
-        case keeping.UnfitSaid():
+        case keeper_messages.UnfitSaid():
             return UnfitError(f"{reach.name} is not to be changed: {said.message}")
-        case keeping.RefusedSaid():
+        case keeper_messages.RefusedSaid():
             return InputError(f"{reach.name} is not to be booted so: {said.message}")
-        case keeping.FailedSaid():
+        case keeper_messages.FailedSaid():
             return TrialError(f"{reach.name} does not reboot: {said.message}")
         case _:
             last = last_line(complaints)
@@ -154,7 +150,7 @@ async def _last_words(reach: Keeps, before: str) -> str:
     with contextlib.suppress(MachineError):
         came = await exchange(reach.keeper("words", before), b"", _ASK_SECONDS)
         for line in came.written.splitlines():
-            said = keeping.read(line)
-            if isinstance(said, keeping.WordsSaid) and said.text.strip():
+            said = keeper_messages.read(line)
+            if isinstance(said, keeper_messages.WordsSaid) and said.text.strip():
                 return said.text
     return "(that boot left nothing in the machine's journal or in pstore)"

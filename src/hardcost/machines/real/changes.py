@@ -9,41 +9,38 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hardcost.errors import HardcostError, InputError, MachineError, TrialError
-from hardcost.machines.real import keeping
-from hardcost.machines.real.bookkeeping import Book
-from hardcost.machines.real.conversation import last_line
-from hardcost.machines.real.keepertalk import (
+from hardcost.machines.real import keeper_messages
+from hardcost.machines.real.journal import JournalChange
+from hardcost.machines.real.keeper_messages import Done, KeeperMessage, WantedState
+from hardcost.machines.real.keeper_session import (
     SECONDS,
     SILENCE_SECONDS,
+    Keeps,
+    Stream,
     UnfitError,
     beat,
     remedy,
     remedy_of_left,
     talk,
 )
-from hardcost.machines.real.restoring import undone_first
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
-
-    from hardcost.machines.real.journal import Change
-    from hardcost.machines.real.keepertalk import Keeps, Stream
-    from hardcost.machines.real.keeping import Done, Said, Wanted
+from hardcost.machines.real.local_journal import Book
+from hardcost.machines.real.probe_session import last_line
+from hardcost.machines.real.restore import undone_first
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is wanted of a machine: for which run; `people`: also where users are logged in.
+class RunClaim:
+    """A run's claim on a machine; `people`: also where users are logged in.
 
     `booted` names the boot that it has to run, if that is not its own.
     """
 
     run: str
-    changes: Sequence[Wanted]
+    changes: Sequence[WantedState]
     people: bool = False
     booted: str | None = None
 
@@ -53,12 +50,12 @@ class Hold:
     """Changes that are made: the keeper's answers, and what everything was before."""
 
     answers: tuple[Done, ...]
-    before: tuple[Change, ...]
+    before: tuple[JournalChange, ...]
 
 
 @contextlib.asynccontextmanager
 async def held(
-    reach: Keeps, asked: Asked, note: Callable[[str], None] = lambda _: None
+    reach: Keeps, asked: RunClaim, note: Callable[[str], None] = lambda _: None
 ) -> AsyncIterator[Hold]:
     """Change a machine for as long as the block runs; give what the keeper answered.
 
@@ -91,8 +88,8 @@ class _Talk:
     writer: asyncio.StreamWriter
     note: Callable[[str], None]
 
-    async def begun(self, asked: Asked, complaints: Callable[[], str]) -> Hold:
-        """Have changes made, and return what came of it.
+    async def begun(self, asked: RunClaim, complaints: Callable[[], str]) -> Hold:
+        """Make changes, and return the result.
 
         Raises:
             InputError: They are not to be made.
@@ -108,41 +105,47 @@ class _Talk:
         await self._say(json.dumps(order))
         planned: list[str] = []
         answers: list[Done] = []
-        before: tuple[Change, ...] | None = None
+        before: tuple[JournalChange, ...] | None = None
         while True:
             match said := await self.stream.next(SECONDS):
-                case keeping.JournalSaid() if before is None:
+                case keeper_messages.JournalSaid() if before is None:
                     planned.append(said.line)
-                case keeping.JournalSaid():
+                case keeper_messages.JournalSaid():
                     self.book.write([said.line])
-                case keeping.PlannedSaid():
+                case keeper_messages.PlannedSaid():
                     before = self.book.write(planned).changes
                     await self._say("go")
-                case keeping.RestoredSaid():
+                case keeper_messages.RestoredSaid():
                     self.note(f"{said.changes} changes that an interrupted run left were undone")
                     for one in said.left:
                         self.note(one)
-                case keeping.HeldSaid():
+                case keeper_messages.HeldSaid():
                     return Hold(tuple(answers), before or ())
-                case keeping.Failure() | keeping.ReleasedSaid() | None:
+                case keeper_messages.KeeperFailure() | keeper_messages.ReleasedSaid() | None:
                     raise await self._failed(said, complaints)
-                case keeping.RebootingSaid() | keeping.WhereSaid() | keeping.WordsSaid():
-                    raise TrialError(f"the keeper of {self.reach.name} answers what was not asked")
+                case (
+                    keeper_messages.RebootingSaid()
+                    | keeper_messages.WhereSaid()
+                    | keeper_messages.WordsSaid()
+                ):
+                    raise TrialError(f"the keeper of {self.reach.name} gave an unexpected answer")
                 case _:
                     answers.append(said)
 
-    async def _failed(self, said: Said | None, complaints: Callable[[], str]) -> HardcostError:
+    async def _failed(
+        self, said: KeeperMessage | None, complaints: Callable[[], str]
+    ) -> HardcostError:
         """Return why changes are not made; all that was is undone then.
 
         Raises:
             MachineError: It is not.
         """
         match said:
-            case keeping.UnfitSaid():
+            case keeper_messages.UnfitSaid():
                 return UnfitError(f"{self.reach.name} is not to be changed: {said.message}")
-            case keeping.RefusedSaid():
+            case keeper_messages.RefusedSaid():
                 return InputError(f"{self.reach.name} is not to be changed so: {said.message}")
-            case keeping.FailedSaid():
+            case keeper_messages.FailedSaid():
                 await self._undone(said.message)
                 return TrialError(f"the machine reports: {said.message}")
             case _:
@@ -150,7 +153,7 @@ class _Talk:
                 return MachineError(f"{self.reach.name}: the keeper ended too early: {last}")
 
     async def ended(self) -> None:
-        """Have all undone.
+        """Undo all changes.
 
         Raises:
             MachineError: Something is not as it was, or was undone before it was said.
@@ -167,22 +170,22 @@ class _Talk:
         """Wait until all is undone; return whether that was since we asked for it.
 
         Raises:
-            MachineError: It is not, or nobody says so.
+            MachineError: It is not, or nothing says so.
         """
         while (said := await self.stream.next(SECONDS)) is not None:
             match said:
-                case keeping.JournalSaid():
+                case keeper_messages.JournalSaid():
                     self.book.write([said.line])
-                case keeping.ReleasedSaid(problems=(), left=()):
+                case keeper_messages.ReleasedSaid(problems=(), left=()):
                     self.book.close()
                     return said.asked
-                case keeping.ReleasedSaid(problems=()):
+                case keeper_messages.ReleasedSaid(problems=()):
                     self.book.close()  # the machine keeps its own until another run begins
                     raise MachineError("; ".join(said.left), hint=remedy_of_left(self.reach))
-                case keeping.ReleasedSaid():
+                case keeper_messages.ReleasedSaid():
                     every = (*said.problems, *said.left)
                     raise MachineError("; ".join(every), hint=remedy(self.reach))
-                case keeping.FailedSaid():
+                case keeper_messages.FailedSaid():
                     why = said.message
                 case _:
                     pass

@@ -1,16 +1,12 @@
-"""What a machine's processor counts for us, by the probe's answers, and why it does not."""
+"""Hardware counters of a machine: which the probe could read, and why it could not read others."""
 
 from __future__ import annotations
 
 import errno
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from hardcost.protocol.answers import CountersAnswer
 from hardcost.protocol.requests import Counters
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.protocol.answers import CountersAnswer
 
 WHOLE = ("cycles", "instructions:u", "instructions:k")
 """What is counted where nothing forbids it; `:u` is in programs, `:k` in the kernel."""
@@ -23,15 +19,15 @@ _ABSENT = frozenset({errno.ENOENT, errno.EOPNOTSUPP, errno.ENODEV})
 _LONGEST = 12  # characters of the setting's value that are shown
 
 
-def questions() -> tuple[Counters, ...]:
-    """Return what a probe is asked: whether it can count each of the two sets at once."""
+def counter_questions() -> tuple[Counters, ...]:
+    """Return the questions to a probe: whether it can count each of the two sets at once."""
     return (Counters(names=WHOLE), Counters(names=OF_PROGRAMS))
 
 
-def read(
+def read_counters(
     answers: Sequence[CountersAnswer], paranoid: str, *, virtual: bool
 ) -> tuple[tuple[str, ...], str]:
-    """Return what is counted on a machine, and why not all of it is; "" if all is.
+    """Return the counters that work on a machine, and why the others do not; "" if all do.
 
     `paranoid` is its `kernel.perf_event_paranoid`.
     """

@@ -1,22 +1,16 @@
-"""What is known of a real machine: who it is, its processors, its kernel, as it says itself."""
+"""Facts of a real machine, as it reports them: its identity, processors and kernel."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines.real import hostcounters
-from hardcost.protocol.answers import ContentAnswer, CountersAnswer, all_of
-from hardcost.protocol.requests import Read
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
+from hardcost.machines.real.counters import counter_questions, read_counters
+from hardcost.protocol.answers import Answer, ContentAnswer, CountersAnswer, all_of
+from hardcost.protocol.requests import Read, Request
 
 _PATHS = {
     "machine": "/etc/machine-id",
@@ -79,7 +73,7 @@ class HostFacts:
 def questions() -> tuple[Request, ...]:
     """Return what a probe is asked for the facts."""
     reads = (Read(name=name, path=path, tail=_TAIL) for name, path in _PATHS.items())
-    return (*reads, *hostcounters.questions())
+    return (*reads, *counter_questions())
 
 
 def read(answers: Sequence[Answer]) -> HostFacts:
@@ -94,7 +88,7 @@ def read(answers: Sequence[Answer]) -> HostFacts:
         raise MachineError("the machine does not say which kernel it runs: is /proc mounted?")
     model = _MODEL.search(said.get("cpuinfo", ""))
     allowed = _ALLOWED.search(said.get("status", ""))
-    counters, uncounted = hostcounters.read(
+    counters, uncounted = read_counters(
         all_of(answers, CountersAnswer), _fact(said, "paranoid"), virtual=_virtual(said)
     )
     return HostFacts(
@@ -130,7 +124,7 @@ def _shown(text: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """Return what stands for a text that others need not know: machine-id(5) asks for that."""
+    """Return a hash that replaces a text which is confidential: machine-id(5) asks for that."""
     return hashlib.sha256(f"hardcost {text}".encode()).hexdigest()[:_DIGITS] if text else ""
 
 

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hardcost.errors import InputError
-from hardcost.machines.ourprograms import built
-from hardcost.machines.real import starting
-from hardcost.machines.real.realmachine import reached
-from hardcost.machines.real.restoring import restored
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.machines.progress import Listener
-    from hardcost.machines.real.realmachine import RealMachine
-    from hardcost.machines.restoration import Restored
-    from hardcost.machines.wanted import Wanted
+from hardcost.machines.options import MachineOptions
+from hardcost.machines.real import probe_command
+from hardcost.machines.real.machine import RealMachine, reached
+from hardcost.machines.real.restore import restored
+from hardcost.machines.restoration import Restored
+from hardcost.supply.programs import built
+from hardcost.supply.progress import Listener
 
 REMARK = (
     "this machine does other things at the same time; each interval includes what they did to the"
@@ -43,20 +38,20 @@ class HostReach:
             MachineError: They were not.
         """
         if self._folder is None:
-            for name in starting.PROGRAMS:
+            for name in probe_command.PROGRAMS:
                 built(name)
 
     def words(self, cpu: int | None, scratch: str, seconds: float, job_bytes: int) -> list[str]:
         """Return the command that starts the probe."""
-        folder = self._folder or built(starting.PROGRAMS[0]).parent
-        return starting.words(str(folder), cpu, scratch, seconds, job_bytes)
+        folder = self._folder or built(probe_command.PROGRAMS[0]).parent
+        return probe_command.words(str(folder), cpu, scratch, seconds, job_bytes)
 
     def keeper(self, *arguments: str) -> list[str]:
         """Return the command that starts the keeper."""
-        return [str(built(starting.KEEPER)), *arguments]
+        return [str(built(probe_command.KEEPER)), *arguments]
 
 
-def check(wanted: Wanted) -> None:
+def check(wanted: MachineOptions) -> None:
     """Check that nothing is wanted that only a guest has.
 
     Raises:
@@ -78,7 +73,7 @@ def check(wanted: Wanted) -> None:
         )
 
 
-async def make(wanted: Wanted, listener: Listener) -> RealMachine:
+async def make(wanted: MachineOptions, listener: Listener) -> RealMachine:
     """Return this host as a machine; `listener` hears that it is asked what it is.
 
     Raises:
@@ -88,7 +83,7 @@ async def make(wanted: Wanted, listener: Listener) -> RealMachine:
     listener.note("asking this machine what it is …")
     changing = wanted.yes and os.geteuid() == 0
     return await reached(
-        HostReach(), starting.programs_hash(), (REMARK,), changing=changing, people=wanted.yes
+        HostReach(), probe_command.programs_hash(), (REMARK,), changing=changing, people=wanted.yes
     )
 
 

@@ -1,4 +1,4 @@
-"""What goes on beside a job on a machine that others use too, as its own kernel counts it.
+"""The load beside a job on a machine that is also used otherwise, as its own kernel counts it.
 
 The probe reads the kernel's files before the job and after it, so nothing else is needed there.
 """
@@ -6,23 +6,17 @@ The probe reads the kernel's files before the job and after it, so nothing else 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-from hardcost.protocol.answers import CallAnswer, ContentAnswer, all_of
-from hardcost.protocol.requests import Read
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
+from hardcost.protocol.answers import Answer, CallAnswer, ContentAnswer, all_of
+from hardcost.protocol.requests import Read, Request
 
 _MARK = "surroundings"
 _WHEN = ("before", "after")
 _TAIL = 1 << 20
 _TICKS = 100.0  # USER_HZ, in which /proc/stat counts on every machine that hardcost knows
 _BUSY = (0, 1, 2, 5, 6)  # user, nice, system, irq, softirq: columns of a processor's line
-_STEAL = 7
+_STEAL = 7  # the column of the time that a hypervisor gave to others
 _ALLOWED = re.compile(r"^Cpus_allowed_list:\s*(\S+)$", re.MULTILINE)
 _MEGAHERTZ = re.compile(r"^cpu MHz\s*:\s*(\d+(?:\.\d+)?)$", re.MULTILINE)
 
@@ -48,7 +42,7 @@ def taken_out(answers: Sequence[Answer]) -> tuple[tuple[Answer, ...], dict[str, 
 
 
 def surroundings(texts: Mapping[str, Mapping[str, str]], cpu: int | None) -> dict[str, float]:
-    """Return what went on, by name, as far as the kernel says it.
+    """Return the load beside the job, by name, as far as the kernel reports it.
 
     `steal_seconds` the hypervisor gave to others, `busy_seconds` the measured processor worked (all
     of them where none is pinned), `interrupts` came to it, `switches` from process to process there

@@ -1,9 +1,9 @@
 """The journal of changes to a machine: what was there, written before it is changed.
 
 It is a file to which lines are only ever appended. Each holds one entry as JSON, behind a hash of
-the line before it and of its own text. So a line that was cut off while it was written is told from
-one that somebody edited: the first is at the end, and what it was about has not been changed yet;
-the second is refused, since undoing by it could damage the machine.
+the line before it and of its own text. So a line that was cut off while it was written is
+distinguishable from an edited one. The former is the last, and its change has not been made yet.
+The latter is refused, since undoing by it could damage the machine.
 
 The keeper (`crates/keeper`) writes it, on the machine; hardcost keeps the same lines here.
 """
@@ -17,7 +17,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from hardcost.errors import MachineError, Place
+from auditrules.model.location import Location
+from hardcost.errors import MachineError
 
 MOST_BYTES = 64 << 20
 """The largest journal that is read."""
@@ -29,7 +30,7 @@ _REMEDY = (
     " holds what each thing was before"
 )
 
-Kind = Literal[
+EntryKind = Literal[
     "file", "setting", "audit-rules", "audit-state", "security-module", "service", "mount", "boot"
 ]
 """What is changed: a file, a sysctl, the kernel's audit rules in their order, audit's state (`-e`,
@@ -62,15 +63,15 @@ class Begin(_Entry):
     token: _Name | None = None
 
 
-class Change(_Entry):
-    """What something was before it is changed; `before` None: it was not there.
+class JournalChange(_Entry):
+    """The state of something before it is changed; `before` None: it was not there.
 
     `name` is a path, key or unit. `owner`, `group`, `mode` and `labels` (extended attributes, such
     as SELinux's) are a file's. `wanted` is what it is going to be, where that is known before.
     """
 
     entry: Literal["change"] = "change"
-    kind: Kind
+    kind: EntryKind
     name: _Name
     before: bytes | None
     owner: Annotated[int, Field(ge=0, lt=1 << 32)] | None = None
@@ -87,7 +88,7 @@ class Making(_Entry):
     number: Annotated[int, Field(ge=0)]
 
 
-class Made(_Entry):
+class MadeEntry(_Entry):
     """A change was made: what the thing is then; None: it is not there."""
 
     entry: Literal["made"] = "made"
@@ -99,8 +100,8 @@ class Made(_Entry):
     labels: dict[_Name, bytes] = {}
 
 
-class Left(_Entry):
-    """Somebody else has made something else of a thing since: it is theirs, and is left."""
+class LeftEntry(_Entry):
+    """Others have changed a thing since: it is theirs, and is left as it is."""
 
     entry: Literal["left"] = "left"
     number: Annotated[int, Field(ge=0)]
@@ -119,7 +120,7 @@ class Undone(_Entry):
     number: Annotated[int, Field(ge=0)]
 
 
-Entry = Begin | Change | Making | Made | Left | Adopted | Undone
+Entry = Begin | JournalChange | Making | MadeEntry | LeftEntry | Adopted | Undone
 """Whatever a line holds."""
 
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="entry")])
@@ -138,12 +139,12 @@ class Journal:
     torn: bool = False
 
     @property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[JournalChange, ...]:
         """Return all changes, in their order."""
-        return tuple(one for one in self.entries if isinstance(one, Change))
+        return tuple(one for one in self.entries if isinstance(one, JournalChange))
 
     @property
-    def pending(self) -> tuple[tuple[int, Change], ...]:
+    def pending(self) -> tuple[tuple[int, JournalChange], ...]:
         """Return the changes that are to be undone with their numbers, the newest first."""
         undone = {one.number for one in self.entries if isinstance(one, Undone)}
         every = list(enumerate(self.changes))
@@ -215,8 +216,8 @@ def _check(journal: Journal, entry: Entry) -> None:
         ValueError: It may not.
     """
     if isinstance(entry, Begin) != (not journal.entries):
-        raise ValueError("begins a journal in its midst, or does not begin one")
-    if isinstance(entry, Begin | Change | Adopted):
+        raise ValueError("begins a journal in the middle, or does not begin one")
+    if isinstance(entry, Begin | JournalChange | Adopted):
         return
     if entry.number not in {at for at, _ in journal.pending}:
         raise ValueError(f"says that change {entry.number} is {entry.entry}, which is not pending")
@@ -227,4 +228,4 @@ def _chained(last: str, text: str) -> str:
 
 
 def _damaged(file: str, line: int | None, why: str) -> MachineError:
-    return MachineError(f"the journal of changes {why}", place=Place(file, line), hint=_REMEDY)
+    return MachineError(f"the journal of changes {why}", place=Location(file, line), hint=_REMEDY)

@@ -6,7 +6,8 @@ the same answers wherever it was applied.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Sequence
+from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -19,20 +20,15 @@ from hardcost.protocol.answers import (
     MountedAnswer,
     WrittenAnswer,
 )
-from hardcost.protocol.requests import Audit, Install, Make, Mount, Write
-from hardcost.protocol.types import U64, Part, Sent
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.protocol.requests import Request
+from hardcost.protocol.requests import Audit, Install, Make, Mount, Request, Write
+from hardcost.protocol.types import U64, MessagePart, Sent
 
 CHANGES = frozenset({"make", "write", "audit", "mount", "unit"})
 """Requests that the keeper carries out, so that they can be undone."""
 
 
-class Unit(Sent):
-    """Have a unit of systemd run, with the configuration that it has then, or have it stopped.
+class UnitState(Sent):
+    """Start a unit of systemd, with the configuration that it has then, or stop it.
 
     The keeper alone knows it.
     """
@@ -50,22 +46,22 @@ class Replace(Sent):
     base64: str
 
 
-Wanted = Make | Write | Audit | Install | Replace | Mount | Unit
+WantedState = Make | Write | Audit | Install | Replace | Mount | UnitState
 """What a keeper can do."""
 
 
-def wanted(job: Sequence[Request]) -> tuple[Wanted, ...]:
-    """Return what a keeper has to do of a job, in its order."""
+def wanted(job: Sequence[Request]) -> tuple[WantedState, ...]:
+    """Return the requests of a job that a keeper carries out, in their order."""
     return tuple(each for one in job for each in _each(one))
 
 
-def _each(request: Request) -> tuple[Wanted, ...]:
+def _each(request: Request) -> tuple[WantedState, ...]:
     match request:
         case Make() | Write() | Audit() | Mount():
             return (request,)
-        case requests.Unit():
+        case requests.SystemdUnit():
             files = (Replace(path=path, base64=text) for path, text in request.files.items())
-            return (*files, Unit(name=request.name, active=request.active))
+            return (*files, UnitState(name=request.name, active=request.active))
         case _:
             return ()
 
@@ -73,20 +69,20 @@ def _each(request: Request) -> tuple[Wanted, ...]:
 _SHOWN = 80  # characters of a line that can't be read
 
 
-class JournalSaid(Part):
+class JournalSaid(MessagePart):
     """A line of the journal: it is on the machine's disk."""
 
     event: Literal["journal"]
     line: str
 
 
-class PlannedSaid(Part):
+class PlannedSaid(MessagePart):
     """All that is going to be changed is in the journal; it goes on when it hears of us."""
 
     event: Literal["planned"]
 
 
-class RestoredSaid(Part):
+class RestoredSaid(MessagePart):
     """What an interrupted run left was undone, but for what others have changed since: `left`."""
 
     event: Literal["restored"]
@@ -94,16 +90,16 @@ class RestoredSaid(Part):
     left: tuple[str, ...] = ()
 
 
-class HeldSaid(Part):
+class HeldSaid(MessagePart):
     """All is changed."""
 
     event: Literal["held"]
 
 
-class ReleasedSaid(Part):
+class ReleasedSaid(MessagePart):
     """All is undone, but for what the problems name; `asked`: since we have asked for it.
 
-    `left` names what somebody else has changed since, and so stays as it is.
+    `left` names what others have changed since, and so stays as it is.
     """
 
     event: Literal["released"]
@@ -112,13 +108,13 @@ class ReleasedSaid(Part):
     left: tuple[str, ...] = ()
 
 
-class RebootingSaid(Part):
+class RebootingSaid(MessagePart):
     """The machine goes down, and comes up with what was asked for, or with its own boot."""
 
     event: Literal["rebooting"]
 
 
-class WhereSaid(Part):
+class WhereSaid(MessagePart):
     """Which boot of which kernel runs; `token` names one that is not the machine's own."""
 
     event: Literal["where"]
@@ -127,39 +123,39 @@ class WhereSaid(Part):
     release: str
 
 
-class WordsSaid(Part):
+class WordsSaid(MessagePart):
     """What boots that are over have left in the machine's logs."""
 
     event: Literal["words"]
     text: str
 
 
-class Failure(Part):
+class KeeperFailure(MessagePart):
     """Why the machine is not, or not wholly, changed."""
 
     message: str
 
 
-class UnfitSaid(Failure):
+class UnfitSaid(KeeperFailure):
     """The machine is not to be changed at all; nothing was."""
 
     event: Literal["unfit"]
 
 
-class RefusedSaid(Failure):
+class RefusedSaid(KeeperFailure):
     """The change is not to be made; nothing was changed."""
 
     event: Literal["refused"]
 
 
-class FailedSaid(Failure):
+class FailedSaid(KeeperFailure):
     """A change failed; those before it are undone."""
 
     event: Literal["failed"]
 
 
-class UnitAnswer(Part):
-    """`Unit` is done."""
+class UnitAnswer(MessagePart):
+    """`UnitState` is done."""
 
     event: Literal["unit"] = "unit"
     name: str
@@ -169,7 +165,7 @@ class UnitAnswer(Part):
 Done = MadeAnswer | WrittenAnswer | AuditAnswer | InstalledAnswer | MountedAnswer | UnitAnswer
 """What was done, in the probe's words."""
 
-Said = (
+KeeperMessage = (
     JournalSaid
     | PlannedSaid
     | RestoredSaid
@@ -183,10 +179,12 @@ Said = (
     | FailedSaid
     | Done
 )
-_SAID: TypeAdapter[Said] = TypeAdapter(Annotated[Said, Field(discriminator="event")])
+_SAID: TypeAdapter[KeeperMessage] = TypeAdapter(
+    Annotated[KeeperMessage, Field(discriminator="event")]
+)
 
 
-def read(line: bytes) -> Said:
+def read(line: bytes) -> KeeperMessage:
     """Return what a line says.
 
     Raises:
@@ -195,4 +193,4 @@ def read(line: bytes) -> Said:
     try:
         return _SAID.validate_json(line)
     except ValidationError:
-        raise TrialError(f"the keeper wrote what is no answer: {line[:_SHOWN]!r}") from None
+        raise TrialError(f"the keeper wrote an invalid answer: {line[:_SHOWN]!r}") from None

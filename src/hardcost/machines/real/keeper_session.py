@@ -1,21 +1,18 @@
-"""What a conversation with a machine's keeper is made of."""
+"""The parts of a conversation with a machine's keeper."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from hardcost.errors import MachineError, TrialError
-from hardcost.machines.process import talking
-from hardcost.machines.real import keeping
-from hardcost.machines.real.conversation import complaints, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from hardcost.machines.real.keeping import Said
+from hardcost.host.process import talking
+from hardcost.machines.real import keeper_messages
+from hardcost.machines.real.keeper_messages import KeeperMessage
+from hardcost.machines.real.probe_session import complaints, text_of
 
 SILENCE_SECONDS = 60.0
 """How long the machine hears nothing of us until it undoes all changes by itself."""
@@ -23,9 +20,9 @@ SILENCE_SECONDS = 60.0
 SECONDS = 300.0
 """To make or undo changes: auditctl takes some seconds for thousands of rules."""
 
-_PATIENCE_SECONDS = 5.0  # for a keeper that nobody talks to any more
-_BEAT_SECONDS = 5.0
-_MOST_BYTES = 64 << 20
+_PATIENCE_SECONDS = 5.0  # for a keeper to end after its input was closed
+_BEAT_SECONDS = 5.0  # a slow network may swallow several before the machine undoes everything
+_MOST_BYTES = 64 << 20  # of all that the keeper says: the other machine is not trusted
 _PIECE = 1 << 16
 
 
@@ -46,7 +43,7 @@ class UnfitError(MachineError):
 
 @dataclass
 class Stream:
-    """What a keeper says, line by line; whatever it is, it is bounded in size and time."""
+    """A keeper's messages, line by line, bounded in size and time."""
 
     reader: asyncio.StreamReader
     rest: bytearray = field(default_factory=bytearray)
@@ -54,8 +51,8 @@ class Stream:
     ended: bool = False
     lines: list[bytes] = field(default_factory=list)
 
-    async def next(self, seconds: float) -> Said | None:
-        """Return what it says next; None at its end.
+    async def next(self, seconds: float) -> KeeperMessage | None:
+        """Return the next message; None at the end.
 
         Raises:
             TrialError: It says nothing for so long, what it says is none of its answers, or has no
@@ -78,7 +75,7 @@ class Stream:
             if b"\n" in piece:
                 *self.lines, rest = bytes(self.rest).split(b"\n")
                 self.rest = bytearray(rest)
-        return keeping.read(self.lines.pop(0))
+        return keeper_messages.read(self.lines.pop(0))
 
 
 @contextlib.asynccontextmanager
@@ -102,10 +99,10 @@ async def beat(writer: asyncio.StreamWriter) -> None:
 
 
 def remedy(reach: Keeps) -> str:
-    """Return what undoes what is left changed."""
+    """Return the remedy for changes that are left."""
     return f"`hardcost restore {reach.name}` undoes what is left, and says what it can't undo"
 
 
 def remedy_of_left(reach: Keeps) -> str:
-    """Return what undoes also what somebody else has changed."""
+    """Return the remedy for changes by others, too."""
     return f"`hardcost restore --force {reach.name}` undoes that too, until another run begins"

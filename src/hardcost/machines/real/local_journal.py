@@ -6,17 +6,13 @@ import contextlib
 import fcntl
 import hashlib
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
 from hardcost.files import own_content, own_file
 from hardcost.machines.real import journal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hardcost.machines.real.journal import Journal
+from hardcost.machines.real.journal import Journal
 
 _LARGEST = 64 << 20  # bytes of a journal, which has a line for each change
 

@@ -10,38 +10,24 @@ from __future__ import annotations
 import functools
 import secrets
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from hardcost.errors import InputError, MachineError, TrialError
-from hardcost.machines.bootline import Account
-from hardcost.machines.machine import INSTALLED, Capabilities, Earlier, Execution
-from hardcost.machines.real import (
-    batches,
-    booting,
-    changes,
-    hostfacts,
-    selinuxmode,
-    starting,
-    surroundings,
-)
-from hardcost.machines.real.conversation import converse
-from hardcost.machines.real.keepertalk import Keeps, UnfitError
-from hardcost.machines.real.keeping import CHANGES, UnitAnswer, wanted
-from hardcost.machines.real.restoring import alone
-from hardcost.protocol.answers import CallAnswer, InstalledAnswer, WrittenAnswer, all_of
-from hardcost.protocol.requests import Calls, Command, Install
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from hardcost.machines.machine import Boot, Builder, KernelRecipe, Relations
-    from hardcost.machines.real.hostfacts import HostFacts
-    from hardcost.machines.real.journal import Change
-    from hardcost.machines.real.keeping import Done, Wanted
-    from hardcost.machines.supplies import Order
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
+from hardcost.machines.machine import Capabilities, Earlier, Execution
+from hardcost.machines.real import batch_size, changes, interference, probe_command, selinux
+from hardcost.machines.real.boot import Wished, booted
+from hardcost.machines.real.facts import HostFacts, questions, read
+from hardcost.machines.real.journal import JournalChange
+from hardcost.machines.real.keeper_messages import CHANGES, Done, UnitAnswer, WantedState, wanted
+from hardcost.machines.real.keeper_session import Keeps, UnfitError
+from hardcost.machines.real.probe_session import converse
+from hardcost.machines.real.restore import alone
+from hardcost.protocol.answers import Answer, CallAnswer, InstalledAnswer, WrittenAnswer, all_of
+from hardcost.protocol.boot import INSTALLED, Boot, BootAccount, KernelRecipe, Relations
+from hardcost.protocol.requests import Command, Install, MeasureCalls, Request
+from hardcost.supply.transfer import Builder, Order
 
 _REQUESTS = frozenset({"calls", "command", "install", "perturb", "read"})
 _FACTS_SECONDS = 60.0
@@ -81,7 +67,7 @@ CHANGING = replace(
 """What can be done where root lets the machine be changed."""
 
 
-class Reach(Keeps, Protocol):
+class Access(Keeps, Protocol):
     """How a machine is reached."""
 
     @property
@@ -110,11 +96,11 @@ class Reach(Keeps, Protocol):
 
 @dataclass
 class _State:
-    """What is known of changes so far: why there are none, and what everything was before."""
+    """Changes so far: why there are none, and the state of everything before."""
 
     run: str = field(default_factory=lambda: secrets.token_hex(8))
     unfit: UnfitError | None = None
-    before: dict[tuple[str, ...], Change] = field(default_factory=dict)
+    before: dict[tuple[str, ...], JournalChange] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -125,7 +111,7 @@ class RealMachine:
     are logged in.
     """
 
-    reach: Reach
+    reach: Access
     facts: HostFacts
     programs: str
     general: tuple[str, ...] = ()
@@ -168,7 +154,7 @@ class RealMachine:
     def identity(self, boot: Boot) -> dict[str, str]:
         """Return which machine it is, in which boot: times of two of them never mix."""
         facts = self.facts
-        mode, words = selinuxmode.without_boot(boot.parameters, facts)
+        mode, words = selinux.without_boot(boot.parameters, facts)
         return {
             **({} if mode is None else {"selinux": mode}),
             **({"parameters": " ".join(words)} if words else {}),
@@ -192,7 +178,7 @@ class RealMachine:
         return _release(boot) or self.facts.kernel
 
     def configuration(self, boot: Boot) -> Mapping[str, str] | None:  # noqa: ARG002  (the interface's)
-        """Return that no kernel is built."""
+        """Return None: no kernel is built."""
         return None
 
     def relations(self, recipe: KernelRecipe) -> Relations:  # noqa: ARG002  (the interface's)
@@ -217,21 +203,21 @@ class RealMachine:
             )
         return (_REBOOTS.format(name=self.name),) if wished else ()
 
-    def _wished(self, boot: Boot) -> booting.Wished | None:
-        """Return what the machine has to be rebooted for, if anything."""
-        _, words = selinuxmode.without_boot(boot.parameters, self.facts)
+    def _wished(self, boot: Boot) -> Wished | None:
+        """Return the boot that the machine has to be rebooted for, if any."""
+        _, words = selinux.without_boot(boot.parameters, self.facts)
         kernel = _release(boot)
         if not words and kernel is None:
             return None
-        return booting.Wished(self._state.run, words, self.people, kernel)
+        return Wished(self._state.run, words, self.people, kernel)
 
     def earlier(self) -> Earlier:
         """Return that nothing has to be got ready."""
         return Earlier()
 
-    async def account(self, boot: Boot) -> Account | None:  # noqa: ARG002  (the interface's)
+    async def account(self, boot: Boot) -> BootAccount | None:  # noqa: ARG002  (the interface's)
         """Return that nothing is amiss: there are no boot parameters."""
-        return Account()
+        return BootAccount()
 
     def builds(self, boot: Boot) -> tuple[str, ...]:  # noqa: ARG002  (the interface's)
         """Return that there are none."""
@@ -266,9 +252,9 @@ class RealMachine:
         refused = sorted({one.do for one in job} - (self.capabilities.requests or frozenset()))
         if refused:
             raise InputError(f"{self.name} is not to be changed: {', '.join(refused)}")
-        mode, _ = selinuxmode.without_boot(boot.parameters, self.facts)
+        mode, _ = selinux.without_boot(boot.parameters, self.facts)
         wished = self._wished(boot)
-        asked_for = (*selinuxmode.change(mode, self.facts), *wanted(job))
+        asked_for = (*selinux.change(mode, self.facts), *wanted(job))
         rest = [one for one in job if one.do not in CHANGES]
         if self._state.unfit is not None and (asked_for or wished):
             raise self._state.unfit
@@ -281,17 +267,17 @@ class RealMachine:
 
     async def _applied(
         self,
-        wished: booting.Wished | None,
-        asked_for: Sequence[Wanted],
+        wished: Wished | None,
+        asked_for: Sequence[WantedState],
         rest: Sequence[Request],
         limit_seconds: float,
     ) -> Execution:
         """Carry out the rest of a job in the boot and under the changes that it wants."""
-        asked = changes.Asked(self._state.run, asked_for, self.people)
+        asked = changes.RunClaim(self._state.run, asked_for, self.people)
         if wished is None:
             return await self._changed(asked, rest, limit_seconds)
         begun = time.monotonic()
-        async with booting.booted(self.reach, wished) as token:
+        async with booted(self.reach, wished) as token:
             up = time.monotonic() - begun
             asked = replace(asked, booted=token)
             done = await self._changed(asked, rest, limit_seconds, str(wished))
@@ -299,7 +285,7 @@ class RealMachine:
 
     async def _changed(
         self,
-        asked: changes.Asked,
+        asked: changes.RunClaim,
         rest: Sequence[Request],
         limit_seconds: float,
         line: str = "",
@@ -317,18 +303,18 @@ class RealMachine:
         ]
         return replace(done, answers=(*own, *done.answers))
 
-    def _check_before(self, before: Sequence[Change], line: str) -> None:
+    def _check_before(self, before: Sequence[JournalChange], line: str) -> None:
         """Check that all is as it was before the trials so far of the same boot.
 
         Raises:
-            MachineError: Somebody changed it in between.
+            MachineError: It was changed in between.
         """
         for one in before:
             known = self._state.before.setdefault((one.kind, one.name, line), one)
             if known != one:
                 raise MachineError(
-                    f"{self.name}: somebody else changed {one.name} between two trials",
-                    hint="measure when nobody works on the machine; --fresh measures all again",
+                    f"{self.name}: {one.name} was changed between two trials, and not by hardcost",
+                    hint="measure when the machine is not in use; --fresh measures all again",
                 )
 
     async def _measured(self, job: Sequence[Request], limit_seconds: float) -> Execution:
@@ -336,25 +322,25 @@ class RealMachine:
         # A program of the user's may have several threads, and waits for others.
         whole = any(isinstance(one, Command) for one in job)
         cpu = None if whole else self.facts.cpu
-        scratch = starting.scratch()
+        scratch = probe_command.scratch()
         asked: Sequence[Request] = _relocated(job, scratch)
         asked = [
-            await self._timed(one, limit_seconds) if isinstance(one, Calls) else one
+            await self._timed(one, limit_seconds) if isinstance(one, MeasureCalls) else one
             for one in asked
         ]
-        whole_job = surroundings.around(asked, cpu)
+        whole_job = interference.around(asked, cpu)
         answers, seconds = await converse(
             functools.partial(self.reach.words, cpu, scratch, limit_seconds),
             whole_job,
             limit_seconds,
             remedy=self.reach.remedy,
         )
-        own, texts = surroundings.taken_out(answers)
+        own, texts = interference.taken_out(answers)
         _check_clock(own, seconds)
-        beside = surroundings.surroundings(texts, cpu) | surroundings.companions(own)
+        beside = interference.surroundings(texts, cpu) | interference.companions(own)
         return Execution(own, "", 0.0, seconds, surroundings=beside)
 
-    async def _timed(self, calls: Calls, limit_seconds: float) -> Calls:
+    async def _timed(self, calls: MeasureCalls, limit_seconds: float) -> MeasureCalls:
         """Return calls in windows that are long enough for the machine's clock, and counted.
 
         Raises:
@@ -362,18 +348,18 @@ class RealMachine:
         """
         if any(one.name not in self._times for one in calls.calls):
             words = functools.partial(
-                self.reach.words, self.facts.cpu, starting.scratch(), limit_seconds
+                self.reach.words, self.facts.cpu, probe_command.scratch(), limit_seconds
             )
             answers, _ = await converse(
-                words, [batches.trial(calls)], limit_seconds, remedy=self.reach.remedy
+                words, [batch_size.trial(calls)], limit_seconds, remedy=self.reach.remedy
             )
-            self._times.update(batches.found(answers))
-        lengthened = batches.lengthened(calls, self._times)
+            self._times.update(batch_size.found(answers))
+        lengthened = batch_size.lengthened(calls, self._times)
         return lengthened.model_copy(update={"counters": self.facts.counters or None})
 
 
 async def reached(
-    reach: Reach,
+    reach: Access,
     programs: str,
     remarks: tuple[str, ...] = (),
     *,
@@ -386,9 +372,9 @@ async def reached(
         MachineError: It can't be reached, or our programs do not run there.
     """
     await reach.prepare()
-    words = functools.partial(reach.words, None, starting.scratch(), _FACTS_SECONDS)
-    answers, _ = await converse(words, hostfacts.questions(), _FACTS_SECONDS, remedy=reach.remedy)
-    facts = hostfacts.read(answers)
+    words = functools.partial(reach.words, None, probe_command.scratch(), _FACTS_SECONDS)
+    answers, _ = await converse(words, questions(), _FACTS_SECONDS, remedy=reach.remedy)
+    facts = read(answers)
     able = replace(CHANGING if changing else CAPABILITIES, processors=max(1, len(facts.cpus)))
     return RealMachine(reach, facts, programs, remarks, able, people)
 
@@ -400,7 +386,7 @@ def _release(boot: Boot) -> str | None:
 
 def _writes_mode(answer: Done) -> bool:
     """Say whether an answer is about SELinux's mode, for which no control has asked by itself."""
-    return isinstance(answer, WrittenAnswer) and answer.path == selinuxmode.ENFORCE
+    return isinstance(answer, WrittenAnswer) and answer.path == selinux.ENFORCE
 
 
 def _relocated(job: Sequence[Request], scratch: str) -> tuple[Request, ...]:

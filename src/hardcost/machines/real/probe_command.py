@@ -5,13 +5,10 @@ from __future__ import annotations
 import hashlib
 import math
 import secrets
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
-from hardcost.machines.ourprograms import built
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+from hardcost.supply.programs import built
 
 PROGRAMS = ("hardcost-probe", "hardcost-measured", "hardcost-noop")
 """Our programs that measure: the probe, which finds the others beside it."""
@@ -23,11 +20,11 @@ COPIED = (*PROGRAMS, KEEPER)
 """All that a machine over ssh is given."""
 
 # $1 is the folder of our programs, $2 a scratch folder, $3 a processor or "", $4 seconds, $5 the
-# length of the job in bytes. The job comes on standard input, which stays open as long as somebody
-# waits for answers. When it ends, `end` kills the probe with all that came of it, and removes the
+# length of the job in bytes. The job comes on standard input, which stays open as long as hardcost
+# waits for answers. When it ends, `end` kills the probe with all its descendants, and removes the
 # folders in /tmp that measured processes worked in, since a probe that is killed can't: those whose
-# whole path is /tmp/work.NUMBER. Where the probe itself works is its user's choice. It holds
-# on the processor what it measures.
+# whole path is /tmp/work.NUMBER. Where the probe itself works is its user's choice. It holds on the
+# processor what it measures.
 _SCRIPT = """\
 d=$2; n=$5
 end() {
@@ -60,7 +57,7 @@ def words(folder: str, cpu: int | None, scratch: str, seconds: float, job_bytes:
 
 
 def scratch() -> str:
-    """Return the path of a folder that nobody has yet: the probe gets it, and it goes with it."""
+    """Return the path of a folder that does not exist yet: the probe makes it, and removes it."""
     return f"/tmp/hardcost-{secrets.token_hex(8)}"  # noqa: S108  (random)
 
 

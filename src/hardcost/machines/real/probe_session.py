@@ -10,31 +10,27 @@ import contextlib
 import json
 import re
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError, TrialError
-from hardcost.machines import answerlines
-from hardcost.machines.process import talking
-from hardcost.machines.said import Said
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
+from hardcost.host.output import BoundedOutput
+from hardcost.host.process import talking
+from hardcost.protocol import answer_lines
+from hardcost.protocol.answers import Answer
+from hardcost.protocol.requests import Request
 
 _MOST_BYTES = 64 << 20  # of all answers to a job
 _MOST_COMPLAINTS = 1 << 20  # bytes, in all
 _PIECE = 1 << 16
-_PATIENCE_SECONDS = 5.0  # for a program that nobody talks to any more
+_PATIENCE_SECONDS = 5.0  # for a program to end after its input was closed
 _SAID_BYTES = 2000  # of what a program complained about that an error repeats
 _CONTROL = re.compile(r"[^\n\t -~]")
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """What came of a program: all that it wrote, its status, its complaints, and the seconds."""
+    """How a program ended: all that it wrote, its status, its complaints, and the seconds."""
 
     written: bytes
     status: int
@@ -64,7 +60,7 @@ async def converse(
     if not came.written:
         raise MachineError(f"the probe did not start (status {came.status}){said}", hint=remedy)
     try:
-        return answerlines.of(came.written), came.seconds
+        return answer_lines.of(came.written), came.seconds
     except TrialError as error:
         hint = error.problems[0].hint
         raise TrialError(f"{error}{said}", hint=hint, console=error.console) from None
@@ -73,7 +69,7 @@ async def converse(
 async def exchange(
     argv: Sequence[str], sent: bytes, limit_seconds: float, *, stays_open: bool = False
 ) -> Exchange:
-    """Start a program, send it all that, and return what came of it.
+    """Start a program, send it all that, and return how it ended.
 
     What it reads ends after that, unless it `stays_open` until the program has said all it has.
 
@@ -132,12 +128,12 @@ def last_line(said: str) -> str:
     return (said.splitlines() or ["(it said nothing)"])[-1]
 
 
-def complaints(program: str) -> Said:
-    """Return what keeps the end of what a program complains about, on standard error."""
-    return Said(f"{program}, or what it has started,", most=_MOST_COMPLAINTS)
+def complaints(program: str) -> BoundedOutput:
+    """Return a buffer for the end of a program's standard error."""
+    return BoundedOutput(f"{program}, or what it has started,", most=_MOST_COMPLAINTS)
 
 
-def text_of(said: Said) -> str:
+def text_of(said: BoundedOutput) -> str:
     """Return the end of what a program complained about, without what acts on a terminal."""
     text = said.tail[-_SAID_BYTES:].decode(errors="replace").replace("\r\n", "\n")
     return _CONTROL.sub("?", text).strip()

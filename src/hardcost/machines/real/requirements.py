@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
-from hardcost.machines.hostcheck import Check, attempt, program
-from hardcost.machines.ourprograms import built
-from hardcost.machines.real import sshhost, starting
-from hardcost.machines.real.conversation import converse
-from hardcost.machines.real.realmachine import reached
-from hardcost.machines.real.surroundings import around, surroundings, taken_out
-from hardcost.machines.real.thishost import HostReach
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.real.hostfacts import HostFacts
-    from hardcost.machines.real.realmachine import Reach
+from hardcost.machines.check import Check, attempt, program
+from hardcost.machines.real import probe_command, ssh
+from hardcost.machines.real.facts import HostFacts
+from hardcost.machines.real.host import HostReach
+from hardcost.machines.real.interference import around, surroundings, taken_out
+from hardcost.machines.real.machine import Access, reached
+from hardcost.machines.real.probe_session import converse
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.programs import built
 
 _SECONDS = 60.0
-_FEW_PROCESSORS = 2
+_FEW_PROCESSORS = 2  # with one, all else that runs comes between trials
 _CLOCKS = frozenset({"tsc", "arch_sys_counter"})
 
 
 def examine(cache: Cache) -> Sequence[Check]:  # noqa: ARG001  (any examiner's)
     """Look for the programs that it takes to measure a machine from here."""
-    probe = attempt("the probe", lambda: str(built(starting.PROGRAMS[0])))
+    probe = attempt("the probe", lambda: str(built(probe_command.PROGRAMS[0])))
     return (probe, program("setpriv", "util-linux"))
 
 
@@ -38,12 +33,12 @@ async def try_out(cache: Cache) -> Sequence[Check]:  # noqa: ARG001  (any examin
 
 async def try_out_at(address: str) -> Sequence[Check]:
     """Start the probe on the host at an address, and return what makes its times noisy."""
-    return await _tried(sshhost.SshReach(address))
+    return await _tried(ssh.SshReach(address))
 
 
-async def _tried(reach: Reach) -> Sequence[Check]:
-    machine = await reached(reach, starting.programs_hash())
-    words = functools.partial(reach.words, None, starting.scratch(), _SECONDS)
+async def _tried(reach: Access) -> Sequence[Check]:
+    machine = await reached(reach, probe_command.programs_hash())
+    words = functools.partial(reach.words, None, probe_command.scratch(), _SECONDS)
     answers, _ = await converse(words, around((), None), _SECONDS)
     _, texts = taken_out(answers)
     facts = machine.facts

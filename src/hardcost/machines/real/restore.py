@@ -5,21 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from hardcost.errors import MachineError
-from hardcost.machines.real import keeping
-from hardcost.machines.real.bookkeeping import Book
-from hardcost.machines.real.conversation import exchange, last_line
-from hardcost.machines.real.keepertalk import SECONDS, UnfitError, remedy
+from hardcost.machines.real import keeper_messages
+from hardcost.machines.real.keeper_messages import WhereSaid
+from hardcost.machines.real.keeper_session import SECONDS, Keeps, UnfitError, remedy
+from hardcost.machines.real.local_journal import Book
+from hardcost.machines.real.probe_session import exchange, last_line
 from hardcost.machines.restoration import Restored
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator
-
-    from hardcost.machines.real.keepertalk import Keeps
-    from hardcost.machines.real.keeping import WhereSaid
 
 UP_SECONDS = 900.0
 """How long a machine may take to go down and come up again: large servers test their memory."""
@@ -27,12 +23,12 @@ UP_SECONDS = 900.0
 _Answer = TypeVar("_Answer")
 
 _ASK_SECONDS = 30.0
-_PAUSE_SECONDS = 2.0
+_PAUSE_SECONDS = 2.0  # between two tries to reach a machine that is booting
 
 
 @dataclass(frozen=True)
 class _Came:
-    """What a keeper says of a restoration."""
+    """A keeper's answer to a restoration."""
 
     changes: int
     problems: tuple[str, ...]
@@ -76,10 +72,10 @@ async def restored(reach: Keeps, *, force: bool, people: bool) -> Restored:
 async def patiently(
     asked: Callable[[], Coroutine[object, object, _Answer]], seconds: float
 ) -> _Answer:
-    """Return what a machine answers, asked again for so many seconds while it does not.
+    """Return a machine's answer; it is asked again for so many seconds while there is none.
 
     Raises:
-        MachineError: It does not answer at last.
+        MachineError: It does not answer in that time.
     """
     until = time.monotonic() + seconds
     while True:
@@ -134,8 +130,8 @@ async def where(reach: Keeps) -> WhereSaid:
     """
     came = await exchange(reach.keeper("where"), b"", _ASK_SECONDS)
     for line in came.written.splitlines():
-        said = keeping.read(line)
-        if isinstance(said, keeping.WhereSaid):
+        said = keeper_messages.read(line)
+        if isinstance(said, keeper_messages.WhereSaid):
             return said
     raise MachineError(
         f"{reach.name} does not say which boot it runs: {last_line(came.said)}", console=came.said
@@ -166,7 +162,7 @@ async def up(reach: Keeps, before: str | None, seconds: float = UP_SECONDS) -> W
 
 
 async def _asked(reach: Keeps, words: list[str], given: bytes, patience: float) -> _Came:
-    """Have a keeper undo what is left, and return what it says of that.
+    """Ask a keeper to undo what is left, and return its answer.
 
     Raises:
         MachineError: It does not say what it did, for as long as we have patience.
@@ -180,12 +176,12 @@ async def _undone(reach: Keeps, words: list[str], given: bytes) -> _Came:
     problems: tuple[str, ...] | None = None
     left: tuple[str, ...] = ()
     for line in came.written.splitlines():
-        match said := keeping.read(line):
-            case keeping.RestoredSaid():
+        match said := keeper_messages.read(line):
+            case keeper_messages.RestoredSaid():
                 changes, left = said.changes, said.left
-            case keeping.RebootingSaid():
+            case keeper_messages.RebootingSaid():
                 rebooting = True
-            case keeping.ReleasedSaid():
+            case keeper_messages.ReleasedSaid():
                 problems, left = said.problems, said.left
             case _:
                 pass

@@ -1,4 +1,4 @@
-"""SELinux's mode on a machine that runs SELinux: it is switched as `setenforce` does, by no boot.
+"""SELinux's mode on a machine that runs SELinux: switched as `setenforce` does, without a reboot.
 
 A control words the security module as boot parameters. Those that name the module which a machine
 runs say nothing new to it, and its mode is a setting of the running kernel. Which minor modules
@@ -7,14 +7,10 @@ there are stays the machine's own choice.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from hardcost.machines.real.facts import HostFacts
 from hardcost.protocol.requests import Write
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.machines.real.hostfacts import HostFacts
 
 ENFORCE = "/sys/fs/selinux/enforce"
 """The mode: 1 enforcing, 0 permissive."""

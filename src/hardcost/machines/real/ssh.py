@@ -11,23 +11,18 @@ import re
 import secrets
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines.ourprograms import built
-from hardcost.machines.packagenames import install
-from hardcost.machines.process import found
-from hardcost.machines.real import starting, thishost
-from hardcost.machines.real.conversation import exchange, last_line
-from hardcost.machines.real.realmachine import reached
-from hardcost.machines.real.restoring import UP_SECONDS, boot_book, patiently, restored
-
-if TYPE_CHECKING:
-    from hardcost.machines.progress import Listener
-    from hardcost.machines.real.conversation import Exchange
-    from hardcost.machines.real.realmachine import RealMachine
-    from hardcost.machines.restoration import Restored
-    from hardcost.machines.wanted import Wanted
+from hardcost.host.install_command import install
+from hardcost.host.process import found
+from hardcost.machines.options import MachineOptions
+from hardcost.machines.real import host, probe_command
+from hardcost.machines.real.machine import RealMachine, reached
+from hardcost.machines.real.probe_session import Exchange, exchange, last_line
+from hardcost.machines.real.restore import UP_SECONDS, boot_book, patiently, restored
+from hardcost.machines.restoration import Restored
+from hardcost.supply.programs import built
+from hardcost.supply.progress import Listener
 
 _ADDRESS = re.compile(
     r"(?:(?P<user>[\w.+][\w.+-]*)@)?"
@@ -36,6 +31,8 @@ _ADDRESS = re.compile(
     re.ASCII,
 )
 _MOST_PORT = 65535
+# No terminal and no questions; a dead connection is noticed; and ssh would refuse a command where
+# the user's configuration has one of its own.
 _OPTIONS = (
     *("-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=15", "-o", "LogLevel=ERROR"),
     *("-o", "RemoteCommand=none"),
@@ -45,7 +42,7 @@ _SECONDS = 120.0  # for a question or a file, where the network is slow
 _FOLDER = '"${XDG_CACHE_HOME:-$HOME/.cache}/hardcost/probe-%s"'
 _MISSING = "missing"
 _HASHES = (
-    f'for n in {" ".join(starting.COPIED)}; do sha256sum < "$d/$n" || echo {_MISSING}; done'
+    f'for n in {" ".join(probe_command.COPIED)}; do sha256sum < "$d/$n" || echo {_MISSING}; done'
     " 2>/dev/null"
 )
 
@@ -62,7 +59,7 @@ class Address:
     def words(self) -> tuple[str, ...]:
         """Return ssh's words for it; nothing in it is taken for an option."""
         port = ("-p", str(self.port)) if self.port is not None else ()
-        host = self.host.strip("[]")
+        host = self.host.strip("[]")  # which ssh takes for a part of the name
         return (*port, "--", f"{self.user}@{host}" if self.user else host)
 
 
@@ -77,7 +74,7 @@ def address(text: str) -> Address:
         raise InputError(
             f"--machine ssh:{text[:80]!r} names no host",
             hint="write ssh:HOST, ssh:USER@HOST or ssh:USER@HOST:PORT; HOST may be an alias of your"
-            " ssh configuration, and an IPv6 address stands in brackets",
+            " ssh configuration, and an IPv6 address has brackets",
         )
     return Address(match["user"], match["host"], int(match["port"]) if match["port"] else None)
 
@@ -97,7 +94,7 @@ class SshReach:
         self._address = address(text)
         quoted = shlex.join(("ssh", *self._address.words))
         self.remedy: str | None = f"try it by hand: {quoted} true"
-        self._hash = starting.programs_hash()
+        self._hash = probe_command.programs_hash()
 
     async def prepare(self) -> None:
         """Copy our programs there, unless they are; either way compare them with their hashes.
@@ -106,11 +103,12 @@ class SshReach:
             MachineError: The host can't be reached, has no room, or what is there then is not what
                 was copied.
         """
-        wanted = list(starting.hashes().values())
+        wanted = list(probe_command.hashes().values())
         if await self._there() == wanted:
             return
+        # Under another name first: half a copy must not be taken for a whole one.
         fresh = f".{secrets.token_hex(8)}"
-        for name in starting.COPIED:
+        for name in probe_command.COPIED:
             await self._ask(
                 f'd={self._folder}; t="$d{fresh}"; umask 022; mkdir -p "$t" && cat > "$t/{name}"'
                 f' && chmod 755 "$t/{name}" || {{ rm -rf "$t"; exit 1; }}',
@@ -128,13 +126,15 @@ class SshReach:
 
     def words(self, cpu: int | None, scratch: str, seconds: float, job_bytes: int) -> list[str]:
         """Return the command that starts the probe there."""
-        there = starting.words("$FOLDER", cpu, scratch, seconds, job_bytes)
+        there = probe_command.words("$FOLDER", cpu, scratch, seconds, job_bytes)
         inner = " ".join(self._folder if word == "$FOLDER" else shlex.quote(word) for word in there)
         return self._command(f"exec {inner}")
 
     def keeper(self, *arguments: str) -> list[str]:
         """Return the command that starts the keeper there."""
-        return self._command(f"exec {self._folder}/{shlex.join((starting.KEEPER, *arguments))}")
+        return self._command(
+            f"exec {self._folder}/{shlex.join((probe_command.KEEPER, *arguments))}"
+        )
 
     @property
     def _folder(self) -> str:
@@ -166,7 +166,7 @@ class SshReach:
         return came
 
 
-def check(wanted: Wanted) -> None:
+def check(wanted: MachineOptions) -> None:
     """Check the address, and that nothing is wanted that only a guest has.
 
     Raises:
@@ -174,12 +174,12 @@ def check(wanted: Wanted) -> None:
         MachineError: There is no ssh.
     """
     address(wanted.address)
-    thishost.check(wanted)
+    host.check(wanted)
     if found("ssh") is None:
         raise MachineError("ssh is not installed", hint=install("openssh-client"))
 
 
-async def make(wanted: Wanted, listener: Listener) -> RealMachine:
+async def make(wanted: MachineOptions, listener: Listener) -> RealMachine:
     """Return a host as a machine; `listener` hears that it is asked what it is.
 
     Raises:
@@ -188,7 +188,7 @@ async def make(wanted: Wanted, listener: Listener) -> RealMachine:
     reach = SshReach(wanted.address)
     listener.note(f"asking {reach.name} what it is …")
     return await reached(
-        reach, starting.programs_hash(), (thishost.REMARK,), changing=True, people=wanted.yes
+        reach, probe_command.programs_hash(), (host.REMARK,), changing=True, people=wanted.yes
     )
 
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 from hardcost.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from hardcost.machines.confined import Output
-    from hardcost.machines.images.rootimage import RootImage
-    from hardcost.machines.machine import Boot, Guest
+from hardcost.machines.vm.confinement import GuestOutput
+from hardcost.protocol.boot import Boot, Guest
+from hardcost.supply.images.root_image import RootImage
 
 QEMU = "qemu-system-x86_64"
 MEMORY: dict[Guest, str] = {"small": "512M", "compiler": "512M", "debian": "2048M"}
@@ -52,7 +49,7 @@ _SNAPSHOT_WORDS = (
 )
 _FRESH_WORDS = (
     "nolapic",  # its timer is calibrated in a loop that is long under the instruction counter
-    # Where the firmware configuration is, which ACPI would tell: a kernel that refuses the ports
+    # Where the firmware configuration is, which ACPI would say: a kernel that refuses the ports
     # to the probe hands it the job as a file. Size and place of the ports, offsets of its three.
     "qemu_fw_cfg.ioport=12@0x510:0:1:4",
 )
@@ -70,7 +67,8 @@ _FIXED_LAYOUT = ("nokaslr", "norandmaps")
 class Hardware:
     """The virtual machine's making: what runs the instructions, and which processor it shows.
 
-    It has one processor in all that users measure; `bench/measured_copies.py` has two, for time.
+    It has one processor in all that users measure; `bench/accuracy/copies_on_two_processors.py` has
+    two, for time.
     """
 
     acceleration: Acceleration
@@ -86,8 +84,9 @@ LONGEST_LINE = 2047
 class Recipe:
     """All that a guest is made of; `disks` are root and source tree of a Debian guest.
 
-    `symbols` is a file with the kernel's symbols if the guest is profiled, `programs` says where
-    the code of processes lies, `qemu` is QEMU's version. They have no part in what the guest is.
+    `symbols` is a file with the kernel's symbols if the guest is counted by function, `programs`
+    says where the code of processes lies, `qemu` is QEMU's version. They have no part in what the
+    guest is.
     """
 
     hardware: Hardware
@@ -113,9 +112,9 @@ class Streams:
 
     folder: Path
     memory: Path | None
-    console: Output
-    answers: Output
-    serial: Output
+    console: GuestOutput
+    answers: GuestOutput
+    serial: GuestOutput
     job: Path
     qmp_descriptor: int
     sandbox: tuple[str, ...] = ()
@@ -154,7 +153,7 @@ def prevents_snapshots(boot: Boot) -> bool:
 def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ()) -> str:
     """Return the kernel's command line; `disks` are root and source tree of a Debian guest.
 
-    With a random layout the seed stands in the line, because the kernel mixes its command line into
+    With a random layout the seed is in the line, because the kernel mixes its command line into
     its random pool before all else.
 
     Raises:
@@ -187,9 +186,9 @@ def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ())
 def _padded(line: str) -> str:
     """Return a command line with a word in front that makes its length a multiple of 512.
 
-    Nobody reads that word. The kernel keeps copies of its line, and what lies behind them in memory
-    is to lie there whatever a configuration adds. A line that the kernel would cut off stays as it
-    is.
+    Nothing reads that word. The kernel keeps copies of its line in memory. The padding keeps what
+    follows them at the same address, whatever a configuration adds. A line that the kernel would
+    cut off stays as it is.
     """
     room = -(len(line) + len(_PAD) + 1) % _PADDED_TO
     padded = f"{_PAD}{'x' * room} {line}"
@@ -197,7 +196,7 @@ def _padded(line: str) -> str:
 
 
 def _disk_kernel_words(disks: Sequence[RootImage]) -> list[str]:
-    """Return what tells the kernel where disks are, and the probe what is on them."""
+    """Return the words that name disks to the kernel, and what is on them to the probe."""
     words = []
     for number, (key, disk, start) in enumerate(
         zip(_DISK_KEYS, disks, _starts(disks), strict=False)
@@ -326,8 +325,8 @@ def _stream_words(streams: Streams) -> list[str]:
     ]
 
 
-def _output_words(name: str, number: int, output: Output) -> list[str]:
-    """Return what QEMU writes to an inherited descriptor, for which it needs no permission."""
+def _output_words(name: str, number: int, output: GuestOutput) -> list[str]:
+    """Return the words for an output of QEMU's: an inherited descriptor needs no permission."""
     return [
         *("-add-fd", f"fd={output.descriptor},set={number}"),
         *("-chardev", f"file,id={name},path=/dev/fdset/{number}"),

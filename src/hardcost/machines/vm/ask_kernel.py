@@ -1,4 +1,4 @@
-"""Asking a guest's kernel what it makes of a boot line, in a guest that boots for nothing else.
+"""Asks a guest's kernel how it reads a boot line, in a guest that boots for that alone.
 
 Nothing is measured in that guest, so it may say all: its whole log goes to the console. The guests
 in which trials run stay as silent as they are, and their counts as they were.
@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING
 
 from hardcost.files import json_value
-from hardcost.machines.bootline import Account, Verdict, log_lines, verdicts
-from hardcost.machines.machine import Boot
-from hardcost.machines.qemu import argv
-from hardcost.machines.qemu.launch import BOOT_LIMIT_SECONDS, carried_out, launched
-from hardcost.protocol.answers import ContentAnswer, all_of
-from hardcost.protocol.requests import read
-
-if TYPE_CHECKING:
-    from hardcost.machines.bootline import Known
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.qemu.argv import Recipe
-    from hardcost.protocol.answers import Answer
+from hardcost.machines.vm import argv
+from hardcost.machines.vm.argv import Recipe
+from hardcost.machines.vm.boot_log import KnownParameters, log_lines, verdicts
+from hardcost.machines.vm.launch import BOOT_LIMIT_SECONDS, carried_out, launched
+from hardcost.protocol.answers import Answer, ContentAnswer, all_of
+from hardcost.protocol.ask import read
+from hardcost.protocol.boot import Boot, BootAccount, WordVerdict
+from hardcost.supply.cache.cache import Cache
 
 RECIPE = "1"
 """Changes whenever the same boot line may be judged otherwise, so that it is asked about again."""
@@ -68,7 +63,7 @@ def swift(hardware: argv.Hardware) -> argv.Hardware:
     return dataclasses.replace(hardware, acceleration="tcg")
 
 
-async def ask(recipe: Recipe, cache: Cache, known: Known, boot: Boot) -> Account:
+async def ask(recipe: Recipe, cache: Cache, known: KnownParameters, boot: Boot) -> BootAccount:
     """Boot `recipe`, the `talking` guest of `boot`, and return what its kernel says.
 
     Raises:
@@ -88,7 +83,7 @@ async def ask(recipe: Recipe, cache: Cache, known: Known, boot: Boot) -> Account
             console = file.read(_LOG_LIMIT).decode(errors="replace")
     texts = _texts(execution.answers)
     passed_on = [word for path in _PASSED_ON for word in texts.get(path, "").split("\0") if word]
-    return Account(
+    return BootAccount(
         verdicts(
             boot.parameters,
             passed_on,
@@ -100,12 +95,12 @@ async def ask(recipe: Recipe, cache: Cache, known: Known, boot: Boot) -> Account
     )
 
 
-def packed(account: Account) -> str:
+def packed(account: BootAccount) -> str:
     """Return an account as text."""
     return json.dumps(dataclasses.asdict(account))
 
 
-def unpacked(text: str) -> Account:
+def unpacked(text: str) -> BootAccount:
     """Return the account that `packed` made `text` of.
 
     Raises:
@@ -113,8 +108,8 @@ def unpacked(text: str) -> Account:
     """
     try:
         data = json_value(text)
-        return Account(
-            tuple(Verdict(**one) for one in data["verdicts"]),
+        return BootAccount(
+            tuple(WordVerdict(**one) for one in data["verdicts"]),
             tuple((name, said) for name, said in data["faults"]),
         )
     except (KeyError, TypeError) as error:
@@ -122,6 +117,6 @@ def unpacked(text: str) -> Account:
 
 
 def _texts(answers: tuple[Answer, ...]) -> dict[str, str]:
-    """Return what the files held that were read, by the name under which they were."""
+    """Return the content of the files that were read, by the names in the requests."""
     contents = all_of(answers, ContentAnswer)
     return {answer.name: answer.text for answer in contents if answer.text is not None}

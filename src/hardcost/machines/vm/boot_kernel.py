@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost import files
 from hardcost.errors import InputError
-from hardcost.machines.cache import digest, file_digest
-from hardcost.machines.qemu import kernelfiles, vmlinux
-
-if TYPE_CHECKING:
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.qemu.roots import Roots
+from hardcost.machines.vm import kernel_files, vmlinux
+from hardcost.supply.cache.cache import Cache, digest, file_digest
+from hardcost.supply.images.user_root_kernel import OwnKernel
 
 _BANNER = re.compile(rb"Linux version (\S+) [^\n\0]*")
 _RECIPE = "1"
 
 
 @dataclass(frozen=True)
-class Kernel:
+class BootKernel:
     """A kernel that is ready to boot; `release` is what `uname -r` will say.
 
     `modules` is the folder of its modules, None where it has none that we know of.
@@ -34,16 +31,21 @@ class Kernel:
 
 
 class Shipped:
-    """The kernels of a machine that boot as somebody else built them, each found once."""
+    """Kernels that a machine boots as a distribution built them, each looked up once."""
 
-    def __init__(self, cache: Cache, image: Path | None, roots: Roots) -> None:
-        """The machine's own is the one in `image`, else the one of `roots`, else Debian's."""
+    def __init__(
+        self,
+        cache: Cache,
+        image: Path | None,
+        kernel_of_root: Callable[[Cache], OwnKernel | None],
+    ) -> None:
+        """The machine's own is the one in `image`, else the one of its root, else Debian's."""
         self._cache = cache
         self._image = image
-        self._roots = roots
-        self._found: dict[str | None, Kernel] = {}
+        self._kernel_of_root = kernel_of_root
+        self._found: dict[str | None, BootKernel] = {}
 
-    def kernel(self, name: str | None) -> Kernel:
+    def kernel(self, name: str | None) -> BootKernel:
         """Return the kernel of a name, fetched on first use; None names the machine's own.
 
         Raises:
@@ -54,30 +56,30 @@ class Shipped:
             self._found[name] = self._own() if name is None else self._named(Path(name))
         return self._found[name]
 
-    def _own(self) -> Kernel:
+    def _own(self) -> BootKernel:
         if self._image is not None:
             return self._named(self._image)
-        own = self._roots.kernel(self._cache)
+        own = self._kernel_of_root(self._cache)
         if own is not None:
             return from_file(self._cache, own.image, own.modules)
         return debian_kernel(self._cache)
 
-    def _named(self, name: Path) -> Kernel:
-        found = kernelfiles.named(self._cache, name)
+    def _named(self, name: Path) -> BootKernel:
+        found = kernel_files.named(self._cache, name)
         return from_file(self._cache, found.image, found.modules)
 
 
-def debian_kernel(cache: Cache) -> Kernel:
+def debian_kernel(cache: Cache) -> BootKernel:
     """Return Debian's own kernel, fetched on first use.
 
     Raises:
         MachineError: It can't be fetched, or there is none in the package.
     """
-    found = kernelfiles.debian(cache)
+    found = kernel_files.debian(cache)
     return from_file(cache, found.image, found.modules)
 
 
-def from_file(cache: Cache, image: Path, modules: Path = Path("/lib/modules")) -> Kernel:
+def from_file(cache: Cache, image: Path, modules: Path = Path("/lib/modules")) -> BootKernel:
     """Return the kernel in `image`, a bzImage or a vmlinux.
 
     Its modules are looked for below `modules`, by its release.
@@ -97,7 +99,7 @@ def from_file(cache: Cache, image: Path, modules: Path = Path("/lib/modules")) -
     folder = cache.make("kernels", name, f"kernel {image}", fill)
     release = (folder / "release").read_text()
     own = modules / release
-    return Kernel(folder / "vmlinux", content, release, own if own.is_dir() else None)
+    return BootKernel(folder / "vmlinux", content, release, own if own.is_dir() else None)
 
 
 def _release(image: Path, content: bytes) -> str:

@@ -8,11 +8,10 @@ about it if that module is not loaded.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from hardcost.protocol.boot import WordVerdict
 
 # Names that 6.1 looks up in the line by itself, and so also counts among the unknown.
 # Source: callers of cmdline_find_option in arch/x86 of Linux 6.1 to 6.12.
@@ -35,32 +34,7 @@ _LINE_ITSELF = re.compile(r"[Cc]ommand line(?: parameters)?\b")
 _STAMP = re.compile(r"^\[ *\d+\.\d+\] ")
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """The verdict on one word: `refused` says why it has no effect, `note` what is unknown.
-
-    `meant` is the parameter that was probably meant. At least one of the first two is not empty.
-    """
-
-    word: str
-    refused: str = ""
-    note: str = ""
-    meant: str | None = None
-
-
-@dataclass(frozen=True)
-class Account:
-    """A kernel's account of a boot line: `verdicts` has only the words with a problem.
-
-    `faults` are the processor's by name, each with the kernel's mitigation, as under
-    /sys/devices/system/cpu/vulnerabilities.
-    """
-
-    verdicts: tuple[Verdict, ...] = ()
-    faults: tuple[tuple[str, str], ...] = ()
-
-
-class Known(Protocol):
+class KnownParameters(Protocol):
     """A kernel's known parameters; `machines.qemu.parameters.Parameters` is an implementation."""
 
     def may_know(self, name: str) -> bool:
@@ -88,10 +62,10 @@ def verdicts(
     words: Iterable[str],
     passed_on: Iterable[str],
     log: Sequence[str],
-    known: Known,
+    known: KnownParameters,
     *,
     whole_system: bool = False,
-) -> tuple[Verdict, ...]:
+) -> tuple[WordVerdict, ...]:
     """Return the problems of `words`, in their order.
 
     `passed_on` are the words that process 1 received, `log` the kernel's messages. In a
@@ -104,20 +78,26 @@ def verdicts(
     for word in every:
         complaint = _complaint(word, every, complaints)
         if complaint is not None and not word.startswith(OWN):
-            verdict: Verdict | None = Verdict(word, refused=f"the guest's kernel says: {complaint}")
+            verdict: WordVerdict | None = WordVerdict(
+                word, refused=f"the guest's kernel says: {complaint}"
+            )
         else:
             verdict = _verdict(word, names, known, whole_system=whole_system)
         found += [] if verdict is None else [verdict]
     return tuple(found)
 
 
-def _verdict(word: str, passed_on: set[str], known: Known, *, whole_system: bool) -> Verdict | None:
+def _verdict(
+    word: str, passed_on: set[str], known: KnownParameters, *, whole_system: bool
+) -> WordVerdict | None:
     """Return the problem of a word that the kernel does not complain about."""
     name = word.replace('"', "").partition("=")[0]
     if name.startswith(OWN):
         return None
     if whole_system and name.startswith("systemd."):
-        return Verdict(word, note=f"{word} is for systemd; whether it knows that was not checked")
+        return WordVerdict(
+            word, note=f"{word} is for systemd; whether it knows that was not checked"
+        )
     if "." in name and not name.startswith("sysctl."):
         return _of_module(word, name, known)
     if name not in passed_on or name.replace("-", "_") in _READ_APART:
@@ -127,15 +107,15 @@ def _verdict(word: str, passed_on: set[str], known: Known, *, whole_system: bool
             f"the kernel passes {word} to the first program as an unknown word, though it has a"
             " parameter of that name: whether it changes anything is not known"
         )
-        return Verdict(word, note=note)
-    return Verdict(
+        return WordVerdict(word, note=note)
+    return WordVerdict(
         word,
         refused=f"the guest's kernel does not know {name}, so it changes nothing",
         meant=known.close_to(name),
     )
 
 
-def _of_module(word: str, name: str, known: Known) -> Verdict | None:
+def _of_module(word: str, name: str, known: KnownParameters) -> WordVerdict | None:
     """Return the problem of `MODULE.PARAMETER`, about which no kernel complains."""
     if known.may_know(name):
         return None
@@ -143,23 +123,23 @@ def _of_module(word: str, name: str, known: Known) -> Verdict | None:
     meant = known.close_to(name)
     if known.built_in(module):
         refused = f"the guest's kernel has {module} built in, without a parameter {parameter}"
-        return Verdict(word, refused=refused, meant=meant)
+        return WordVerdict(word, refused=refused, meant=meant)
     is_there = known.has_module(module)
     if is_there is None:
         note = f"whether {name} exists is not known: it would be a module's, and none are known"
-        return Verdict(word, note=note, meant=meant)
+        return WordVerdict(word, note=note, meant=meant)
     if not is_there:
         refused = f"the guest's kernel has no module {module}, so {name} changes nothing"
-        return Verdict(word, refused=refused, meant=meant)
+        return WordVerdict(word, refused=refused, meant=meant)
     own = known.of_module(module)
     if own is not None and parameter.replace("-", "_") not in own:
         refused = f"the kernel's module {module} has no parameter {parameter}"
-        return Verdict(word, refused=refused, meant=meant)
+        return WordVerdict(word, refused=refused, meant=meant)
     note = (
         f"{module} is a module: whether {word} changes anything is not known, as hardcost does not "
         "check whether the guest loads it"
     )
-    return Verdict(word, note=note)
+    return WordVerdict(word, note=note)
 
 
 def _complaint(word: str, every: Sequence[str], lines: Sequence[str]) -> str | None:

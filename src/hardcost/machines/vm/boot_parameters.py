@@ -5,12 +5,9 @@ from __future__ import annotations
 import difflib
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-# Names of parameters are strings of their own in the image, some with the sign behind them.
+# Names of parameters are strings of their own in the image, some followed by the sign.
 _STRING = re.compile(rb"(?<=\0)[A-Za-z][\w.,-]{1,63}(?==?\0)")
 _OF_MODULE = re.compile(rb"(?<![^\0])parmtype=(\w+):")
 _FOR_EVERY_MODULE = frozenset({"dyndbg", "async_probe"})
@@ -24,7 +21,7 @@ def normal(name: str) -> str:
     return name.replace("-", "_")
 
 
-class Parameters:
+class KernelParameters:
     """The parameters of the kernel in `image` (a vmlinux) and of its `modules`, if these are known.
 
     The image's strings are more than its parameters: what is not among them is no parameter, while

@@ -6,23 +6,19 @@ snapshot do: nothing comes from the host but the job.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from hardcost.machines.qemu import argv
-from hardcost.machines.qemu.launch import (
+from hardcost.machines.machine import Execution
+from hardcost.machines.vm import argv
+from hardcost.machines.vm.argv import Recipe
+from hardcost.machines.vm.launch import (
     BOOT_LIMIT_SECONDS,
     SYSTEM_LIMIT_SECONDS,
     carried_out,
     launched,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.machine import Execution
-    from hardcost.machines.qemu.argv import Recipe
-    from hardcost.protocol.requests import Request
+from hardcost.protocol.requests import Request
+from hardcost.supply.cache.cache import Cache
 
 
 async def execute(

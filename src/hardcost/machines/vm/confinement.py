@@ -1,7 +1,7 @@
 """QEMU's rights on the host, which are restricted since it runs kernels and programs of others.
 
 It has no privileges and can gain none, its system calls are filtered if its build can do that, and
-its environment is minimal. It runs as a user of its own where this host allows it (`guestusers`),
+its environment is minimal. It runs as a user of its own where this host allows it (`guest_user`),
 without access to the files of others: hardcost opens what it needs, and passes the descriptor.
 """
 
@@ -10,20 +10,14 @@ from __future__ import annotations
 import functools
 import os
 import stat
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines.guestusers import SAME, taken, ways
-from hardcost.machines.process import Guard, run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
-
-    from hardcost.machines.guestusers import User
+from hardcost.host.process import Guard, run
+from hardcost.machines.vm.guest_user import SAME, User, taken, ways
 
 KVM = Path("/dev/kvm")
 
@@ -44,7 +38,7 @@ def sandbox_words(program: str) -> tuple[str, ...]:
 
 
 def guard(user: User, *, uses_kvm: bool) -> Guard:
-    """Return what has our QEMU run as `user`, without privileges."""
+    """Return the guard that makes QEMU run as `user`, without privileges."""
     if user.way == "same":
         return Guard((*_GAINS_NOTHING, *(_HAS_NOTHING if _is_root() else ())))
     options = (*_GAINS_NOTHING, *_HAS_NOTHING)
@@ -77,7 +71,7 @@ def _is_kvm_of_a_group() -> bool:
 
 
 @dataclass(frozen=True)
-class Output:
+class GuestOutput:
     """A file that QEMU writes by a descriptor that it inherits, and hardcost reads."""
 
     path: Path
@@ -85,23 +79,23 @@ class Output:
 
 
 @dataclass
-class Files:
+class QemuFiles:
     """Files passed to the QEMU of a `user` by descriptor; `close` them when it has them.
 
-    QEMU opens some of them anew, under /proc/self/fd. For that its user needs permission. Nobody
-    else profits, since they lie in folders that only their owner can enter.
+    QEMU opens some of them again, under /proc/self/fd. For that its user needs permission. No other
+    user gains by that, since they are in folders that only their owner can enter.
     """
 
     user: User = SAME
     descriptors: list[int] = field(default_factory=list)
 
-    def output(self, path: Path) -> Output:
-        """Make a file that QEMU writes, and that nobody else can open.
+    def output(self, path: Path) -> GuestOutput:
+        """Make a file that QEMU writes, and that no other user can open.
 
         Raises:
             MachineError: It can't be made.
         """
-        return Output(path, self._opened(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        return GuestOutput(path, self._opened(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
 
     def read(self, path: Path) -> Path:
         """Return the path under which QEMU can read a file that other guests may be given too.

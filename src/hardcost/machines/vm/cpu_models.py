@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from hardcost.errors import InputError
-from hardcost.machines.packagenames import install
-from hardcost.machines.process import run
-from hardcost.machines.qemu.argv import QEMU
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from hardcost.host.install_command import install
+from hardcost.host.process import run
+from hardcost.machines.vm.argv import QEMU
 
 _USUAL = "max"
 

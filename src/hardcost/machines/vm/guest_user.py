@@ -17,16 +17,14 @@ import os
 import pwd
 import re
 import stat
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from hardcost.errors import MachineError
-from hardcost.machines import onlyunix
-from hardcost.machines.process import found, run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from hardcost.host import no_network
+from hardcost.host.process import found, run
 
 NOBODY = 65534
 """A user and group without rights of their own, on Debian and elsewhere."""
@@ -93,7 +91,7 @@ def taken() -> Iterator[User]:
     """Give a user that no other guest has until the block ends, as far as this host allows it.
 
     Raises:
-        MachineError: No user is free, or none can be locked, or somebody else is in the way.
+        MachineError: No user is free, or none can be locked, or another user is in the way.
     """
     here = ways()
     if here.way == "same":
@@ -118,7 +116,7 @@ def ways() -> Ways:
     """Return how QEMU's user is chosen here.
 
     Raises:
-        MachineError: Another user is in the way: nobody else may decide that guests share a user.
+        MachineError: Another user is in the way, who must not be able to make guests share a user.
     """
     try:
         _place()
@@ -153,7 +151,7 @@ def _subordinate() -> Ways:
     if not pairs:
         return Ways("same", why="this user has no ids in /etc/subuid and /etc/subgid")
     try:
-        run([*onlyunix.words(pairs[0]), "true"])
+        run([*no_network.words(pairs[0]), "true"])
     except MachineError as error:
         return Ways("same", why=str(error).splitlines()[-1])
     return Ways("subordinate", pairs)
@@ -267,7 +265,7 @@ def _place() -> Path:
 
 @contextlib.contextmanager
 def _locked(place: Path) -> Iterator[bool]:
-    """Lock a file, which stays, until the block ends; say whether nobody else has it."""
+    """Lock a file, which stays, until the block ends; say whether no other process holds it."""
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         descriptor = os.open(place, flags, 0o600)

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost import files
+from hardcost.decompress import DamagedError
 from hardcost.errors import InputError, MachineError
-from hardcost.machines import debianpackages, rpmpackage, unpacker
-from hardcost.machines.cache import digest, file_digest
-from hardcost.unpacking import DamagedError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hardcost.machines.cache import Cache
+from hardcost.supply.cache.cache import Cache, digest, file_digest
+from hardcost.supply.packages import rpm, unpack
+from hardcost.supply.packages.debian import current_kernel, kernel_of, knows_kernel, unpacked
 
 DEBIAN = "debian:"
 """What stands before the version of one of Debian's kernels."""
@@ -58,7 +54,7 @@ def debian(cache: Cache) -> KernelFiles:
     Raises:
         MachineError: It can't be fetched, or there is none in the package.
     """
-    return _of_debian(cache, debianpackages.current_kernel(cache))
+    return _of_debian(cache, current_kernel(cache))
 
 
 def named(cache: Cache, name: Path) -> KernelFiles:
@@ -72,7 +68,7 @@ def named(cache: Cache, name: Path) -> KernelFiles:
     if text == "host":
         return KernelFiles(Path(f"/boot/vmlinuz-{platform.release()}"), Path("/", _MODULES))
     if text.startswith(DEBIAN):
-        return _of_debian(cache, *debianpackages.kernel_of(cache, text.removeprefix(DEBIAN)))
+        return _of_debian(cache, *kernel_of(cache, text.removeprefix(DEBIAN)))
     if name.suffix in _PACKAGES:
         return in_folder(_unpacked(cache, name), f"the package {name}")
     if name.is_dir():
@@ -82,9 +78,7 @@ def named(cache: Cache, name: Path) -> KernelFiles:
 
 def is_here(cache: Cache, name: str) -> bool:
     """Say whether nothing has to be fetched for the kernel of a name."""
-    return not name.startswith(DEBIAN) or debianpackages.knows_kernel(
-        cache, name.removeprefix(DEBIAN)
-    )
+    return not name.startswith(DEBIAN) or knows_kernel(cache, name.removeprefix(DEBIAN))
 
 
 def in_folder(folder: Path, what: str) -> KernelFiles:
@@ -131,9 +125,7 @@ def _of_debian(cache: Cache, package: str, release: str | None = None) -> Kernel
             f"Debian's packages {package} and {binary} hold no kernel",
             hint="name a kernel with --kernel",
         )
-    return replace(
-        found, modules=_modules(debianpackages.unpacked(cache, modules, (), elsewhere=release))
-    )
+    return replace(found, modules=_modules(unpacked(cache, modules, (), elsewhere=release)))
 
 
 def _in_package(cache: Cache, package: str, release: str | None) -> KernelFiles | None:
@@ -142,14 +134,14 @@ def _in_package(cache: Cache, package: str, release: str | None) -> KernelFiles 
     Of the package only the image is compared with what was fetched: its modules are many, and
     compared where they are used.
     """
-    folder = debianpackages.unpacked(cache, package, (), elsewhere=release)
+    folder = unpacked(cache, package, (), elsewhere=release)
     if not any(_images(folder)):
-        folder = debianpackages.unpacked(cache, package, elsewhere=release)  # if it is damaged
+        folder = unpacked(cache, package, elsewhere=release)  # if it is damaged
     image = next(_images(folder), None)
     if image is None:
         return None
     parts = [f"{folder.name}/{image.relative_to(folder)}"]
-    debianpackages.unpacked(cache, package, parts, elsewhere=release)
+    unpacked(cache, package, parts, elsewhere=release)
     return KernelFiles(image, _modules(folder))
 
 
@@ -161,13 +153,13 @@ def _unpacked(cache: Cache, package: Path) -> Path:
             where that is asked for.
         MachineError: Its signature can't be checked here.
     """
-    files.check(package, "the package", unpacker.LARGEST)
+    files.check(package, "the package", unpack.LARGEST)
     if os.environ.get(KEYS):
         _check_signed(package, Path(os.environ[KEYS]))
 
     def fill(folder: Path) -> None:
         try:
-            unpacker.unpack(package, folder / "files", only_kernel=True)
+            unpack.unpack(package, folder / "files", only_kernel=True)
         except DamagedError as error:
             raise InputError(f"the package {package} can't be used: {error}") from error
 
@@ -183,7 +175,7 @@ def _check_signed(package: Path, keys: Path) -> None:
         )
     known = files.content(keys, f"the file of {KEYS}", _LARGEST_KEYS)
     try:
-        rpmpackage.check_signed(package, (known,))
+        rpm.check_signed(package, (known,))
     except DamagedError as error:
         raise InputError(
             f"the package {package} can't be used: {error}",

@@ -5,15 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines.machine import Boot
-from hardcost.machines.qemu import argv
-from hardcost.machines.qemu.vm import VirtualMachine
-
-if TYPE_CHECKING:
-    from hardcost.machines.cache import Cache
+from hardcost.machines.vm import argv
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.protocol.boot import Boot
+from hardcost.supply.cache.cache import Cache
 
 _KVM_DEVICE = Path("/dev/kvm")
 

@@ -1,4 +1,4 @@
-"""What every run of a guest has around it: its files, its time limit, its answers."""
+"""Each run of a guest: its files, its time limit, its answers."""
 
 from __future__ import annotations
 
@@ -6,25 +6,24 @@ import contextlib
 import json
 import shutil
 import time
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Protocol
 
 from hardcost.errors import MachineError, TrialError
-from hardcost.machines import answerlines, stacks
-from hardcost.machines.confined import Files, guard, sandbox_words, user_of
-from hardcost.machines.folders import REMEDY, is_full
 from hardcost.machines.machine import Execution
-from hardcost.machines.qemu import cpio, profiler
-from hardcost.machines.qemu.argv import QEMU, Recipe, Streams, boots_afresh, prevents_snapshots
-from hardcost.machines.qemu.guestprocess import GuestProcess, guest_process
-from hardcost.machines.qemu.guesttime import Standstill, StoodStillError, limited
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-    from pathlib import Path
-
-    from hardcost.machines.cache import Cache
-    from hardcost.protocol.requests import Request
+from hardcost.machines.vm.argv import QEMU, Recipe, Streams, boots_afresh, prevents_snapshots
+from hardcost.machines.vm.confinement import QemuFiles, guard, sandbox_words, user_of
+from hardcost.machines.vm.content import cpio
+from hardcost.machines.vm.plugin import counting
+from hardcost.machines.vm.process import GuestProcess, guest_process
+from hardcost.machines.vm.time_limit import Standstill, StoodStillError, limited
+from hardcost.protocol import answer_lines
+from hardcost.protocol.plugin import stacks
+from hardcost.protocol.requests import Request
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.cache.folders import REMEDY, is_full
 
 BOOT_LIMIT_SECONDS = 180.0
 SYSTEM_LIMIT_SECONDS = 900.0
@@ -35,7 +34,7 @@ _PACKED_JOB = "hardcost.job"  # in the initramfs
 _GRACE_SECONDS = 10.0  # for what surrounds the guest's own run
 
 
-class Command(Protocol):
+class QemuCommand(Protocol):
     """What makes QEMU's command line: `argv.boot_words` or `argv.restore_words`."""
 
     def __call__(self, recipe: Recipe, streams: Streams) -> list[str]:
@@ -53,7 +52,7 @@ class Launch:
 @contextlib.asynccontextmanager
 async def launched(  # noqa: PLR0913  (each is a thing of its own)
     recipe: Recipe,
-    command: Command,
+    command: QemuCommand,
     cache: Cache,
     job: Sequence[Request],
     *,
@@ -74,7 +73,7 @@ async def launched(  # noqa: PLR0913  (each is a thing of its own)
     with (
         user_of(uses_kvm=uses_kvm) as user,
         cache.scratch() as scratch,
-        contextlib.closing(Files(user)) as files,
+        contextlib.closing(QemuFiles(user)) as files,
     ):
         streams = _streams(scratch, job, files)
         if recipe.symbols is not None:
@@ -105,7 +104,7 @@ async def launched(  # noqa: PLR0913  (each is a thing of its own)
 
 
 async def carried_out(launch: Launch, limit_seconds: float) -> Execution:
-    """Wait until a guest, which begins its job now, has ended, and return what came of it.
+    """Wait until a guest, which begins its job now, has ended, and return its result.
 
     Raises:
         TrialError: The guest panicked, hung or died, or what it answered is no answer.
@@ -113,7 +112,7 @@ async def carried_out(launch: Launch, limit_seconds: float) -> Execution:
     guest, start_seconds = launch.guest, time.monotonic() - launch.started
     await guest.until_ended(limit_seconds)
     try:
-        read = answerlines.read(*guest.streams.places)
+        read = answer_lines.read(*guest.streams.places)
     except MachineError as error:
         hint = error.problems[0].hint
         raise guest.failure(str(error), type(error), hint, error.console) from error
@@ -123,7 +122,7 @@ async def carried_out(launch: Launch, limit_seconds: float) -> Execution:
 
 
 def _blame_full_disk(error: MachineError, written: Sequence[Path]) -> None:
-    """Raise the error of a guest anew where a disk that it wrote to is full, else do nothing."""
+    """Raise the error of a guest again where a disk that it wrote to is full, else do nothing."""
     for folder in written:
         if is_full(folder):
             said = f"{error}: no space left on the disk of {folder.parent}"
@@ -144,24 +143,24 @@ async def _limited(seconds: float, still: Standstill) -> AsyncIterator[None]:
 
 
 def _profiled(
-    streams: Streams, recipe: Recipe, symbols: Path, job: Sequence[Request], files: Files
+    streams: Streams, recipe: Recipe, symbols: Path, job: Sequence[Request], files: QemuFiles
 ) -> Streams:
     """Return the streams with QEMU's plugin, whose files are made and given to its QEMU."""
     told = symbols.read_text() + recipe.programs
-    made = profiler.prepare(streams.folder, told, job, traced=recipe.boot.traced)
+    made = counting.prepare(streams.folder, told, job, traced=recipe.boot.traced)
     given = [files.own(place) for place in made]
     out = files.own(_out(streams), written=True)
     stopped = not boots_afresh(recipe.boot)
-    return replace(streams, plugin=profiler.words(given, out, recipe.qemu, stopped=stopped))
+    return replace(streams, plugin=counting.words(given, out, recipe.qemu, stopped=stopped))
 
 
 def _out(streams: Streams) -> Path:
     """Return the file in which the plugin says what it saw."""
-    return streams.folder / profiler.OUT
+    return streams.folder / counting.OUT
 
 
-def _initramfs(recipe: Recipe, scratch: Path, files: Files) -> Path:
-    """Return what a guest starts from; the job is in it where the kernel refuses all other ways.
+def _initramfs(recipe: Recipe, scratch: Path, files: QemuFiles) -> Path:
+    """Return a guest's initramfs; the job is in it where the kernel refuses all other ways.
 
     The kernel unpacks one archive after another.
     """
@@ -174,7 +173,7 @@ def _initramfs(recipe: Recipe, scratch: Path, files: Files) -> Path:
     return files.own(both)
 
 
-def _streams(scratch: Path, job: Sequence[Request], files: Files) -> Streams:
+def _streams(scratch: Path, job: Sequence[Request], files: QemuFiles) -> Streams:
     """Return the files through which a guest talks, made and given to its QEMU."""
     lines = "".join(json.dumps(request.as_json()) + "\n" for request in job)
     # A job's length is alike for all configurations, near enough: the probe skips the blank line.

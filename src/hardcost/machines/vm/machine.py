@@ -6,48 +6,33 @@ import asyncio
 import platform
 import re
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from hardcost.errors import MachineError, TrialError
-from hardcost.machines import builtkernel, took
-from hardcost.machines.cache import Cache, digest, file_digest
-from hardcost.machines.codelines import named
-from hardcost.machines.images.grown import grown
-from hardcost.machines.kernels.builder import Kernels
-from hardcost.machines.kernels.relations import relations
-from hardcost.machines.machine import Boot, Capabilities, Earlier
-from hardcost.machines.packagenames import install
-from hardcost.machines.process import run
-from hardcost.machines.qemu import (
-    argv,
-    bootkernel,
-    codemaps,
-    fresh,
-    initramfs,
-    inquiry,
-    kernelfiles,
-    kernellines,
-    profiler,
-    snapshot,
-)
-from hardcost.machines.qemu.bootparameters import Parameters
-from hardcost.machines.qemu.exactness import SpotChecks, agreed, may_idle, profiled
-from hardcost.machines.qemu.guesttime import twice_at_most
-from hardcost.machines.qemu.roots import DebianRoots
-from hardcost.machines.supplies import Order, supply_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from hardcost.machines.bootline import Account
-    from hardcost.machines.images.rootimage import RootImage
-    from hardcost.machines.machine import Builder, Execution, Guest, KernelRecipe, Relations
-    from hardcost.machines.qemu.roots import Roots
-    from hardcost.protocol.requests import Request
+from hardcost.host.install_command import install
+from hardcost.host.process import run
+from hardcost.machines.machine import Capabilities, Earlier, Execution
+from hardcost.machines.vm import argv, ask_kernel, boot_kernel, cold_boot, kernel_files, snapshot
+from hardcost.machines.vm.boot_parameters import KernelParameters
+from hardcost.machines.vm.content import initramfs
+from hardcost.machines.vm.content.disks import DebianRoots, Roots
+from hardcost.machines.vm.plugin import code_maps, counting, kernel_lines
+from hardcost.machines.vm.repeat import SpotChecks, agreed, may_idle, with_and_without
+from hardcost.machines.vm.time_limit import twice_at_most
+from hardcost.protocol.boot import Boot, BootAccount, Guest, KernelRecipe, Relations
+from hardcost.protocol.plugin.lines import named
+from hardcost.protocol.requests import Request
+from hardcost.supply.cache import built_kernels, setup_times
+from hardcost.supply.cache.cache import Cache, digest, file_digest
+from hardcost.supply.images.resize import grown
+from hardcost.supply.images.root_image import RootImage
+from hardcost.supply.kernels.builder import Kernels
+from hardcost.supply.kernels.option_relations import relations
+from hardcost.supply.transfer import Builder, Order, supply_of
 
 _QEMU_VERSION = re.compile(r"version (\S+(?: \([^)]*\))?)")
 _SNAPSHOTS_BYTES = 10 << 30  # of all that are kept; those that no run uses any more go first
@@ -59,7 +44,7 @@ _GUESTS: tuple[Guest, ...] = ("small", "compiler", "debian")
 
 @dataclass(frozen=True)
 class GuestParts:
-    """What a guest is made of, beside its files: what an order says of them.
+    """The parts of a guest beside its files, as an order describes them.
 
     `kernel` and `initramfs` are what an identity says of these two; the disks' own paths mean
     nothing on another host.
@@ -89,7 +74,7 @@ class VirtualMachine:
     ) -> None:
         """Boot the kernel in `image`, else the root's own, else Debian's; or what `kernels` builds.
 
-        `roots` says what Debian guests have for a root: Debian, made here, unless told otherwise.
+        `roots` says what Debian guests have for a root: by default Debian, made here.
         `remarks` are what a reader has to know of all numbers.
         """
         self.remarks = remarks
@@ -98,17 +83,17 @@ class VirtualMachine:
         self.kernels = kernels or Kernels(cache)
         self.roots = roots or DebianRoots()
         self._image = image
-        self._shipped = bootkernel.Shipped(cache, image, self.roots)
+        self._shipped = boot_kernel.Shipped(cache, image, self.roots.kernel)
         self._making: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Lock]] = (
             WeakKeyDictionary()
         )
         self._initramfses: dict[tuple[str, str | None], Path] = {}
         self._initramfs_digests: dict[Path, str] = {}
-        self._built = kernellines.BuiltHere(cache, self.kernels, self._kernel)
+        self._built = kernel_lines.BuiltHere(cache, self.kernels, self._kernel)
         self._checks = SpotChecks()
 
     @property
-    def kernel(self) -> bootkernel.Kernel:
+    def kernel(self) -> boot_kernel.BootKernel:
         """The kernel that the guests boot if nothing else is asked for."""
         return self._shipped.kernel(None)
 
@@ -125,14 +110,14 @@ class VirtualMachine:
     def capabilities(self) -> Capabilities:
         """It boots anything, and reads what its hardware shows: instructions, or the clock."""
         exact = self.hardware.acceleration == "icount"
-        return Capabilities(instruments=frozenset({"insn" if exact else "time"}), profiles=exact)
+        return Capabilities(instruments=frozenset({"insn" if exact else "time"}), by_function=exact)
 
     def fetch(self, boots: Sequence[Boot], note: Callable[[str], None]) -> None:
         """Fetch packages and Linux's source, and make the root of guests with services."""
         if not (self.cache.root / "kernels").is_dir():
             note("fetching a kernel and the audit package; this happens once …")
         for name in dict.fromkeys(boot.shipped for boot in boots if boot.shipped is not None):
-            if not kernelfiles.is_here(self.cache, name):
+            if not kernel_files.is_here(self.cache, name):
                 note(f"fetching the kernel {name}; this happens once …")
             self._shipped.kernel(name)
         if any(boot.kernel is not None or boot.lines for boot in boots):
@@ -165,7 +150,7 @@ class VirtualMachine:
         exact = self.hardware.acceleration == "icount"
         disks = self.disks(boot)
         images = {"images": " ".join(disk.digest for disk in disks)} if disks else {}
-        plugin = {"plugin": file_digest(profiler.plugin())} if boot.profiled else {}
+        plugin = {"plugin": file_digest(counting.plugin())} if boot.by_function else {}
         plugin |= {"traced": "yes"} if boot.traced else {}
         plugin |= {"lines": boot.lines} if boot.lines else {}
         return {
@@ -181,7 +166,7 @@ class VirtualMachine:
         }
 
     def kernel_identity(self) -> dict[str, str]:
-        """Return what decides what its own kernel executes; the probe's code has no part in it."""
+        """Return the facts that decide what its own kernel executes, without the probe's code."""
         whole = self.identity(Boot())
         return {key: whole[key] for key in ("qemu", "hardware", "kernel", "kernel_line")}
 
@@ -201,7 +186,7 @@ class VirtualMachine:
 
         Options that don't come out are refused, unless the recipe is tolerant.
         """
-        kernellines.check(boot, self._built.of(boot))
+        kernel_lines.check(boot, self._built.of(boot))
         if boot.kernel is None:
             return ()
         remarks = self.kernels.remarks(boot.kernel)
@@ -223,23 +208,23 @@ class VirtualMachine:
 
     def earlier(self) -> Earlier:
         """Return how long boots and builds took, by what the cache has noted of them."""
-        known = took.remembered(self.cache)
+        known = setup_times.remembered(self.cache)
         return Earlier(
             boots={guest: known.get(f"boot {guest}", []) for guest in _GUESTS},
             builds=[
                 (float(one.about["seconds"]), int(one.about["steps"]))
-                for one in builtkernel.kept(self.cache)
+                for one in built_kernels.kept(self.cache)
             ],
             begun=any((self.cache.root / "builds").glob("*/whole")),
         )
 
-    async def account(self, boot: Boot) -> Account | None:
+    async def account(self, boot: Boot) -> BootAccount | None:
         """Return what the kernel says of a boot's parameters, asked once and kept."""
         if boot.kernel is not None and self.kernels.find(boot.kernel) is None:
             return None
-        asked = inquiry.talking(boot)
-        machine = self._with(inquiry.swift(self.hardware))
-        parts = {**machine.identity(asked), "init": boot.init, "recipe": inquiry.RECIPE}
+        asked = ask_kernel.talking(boot)
+        machine = self._with(ask_kernel.swift(self.hardware))
+        parts = {**machine.identity(asked), "init": boot.init, "recipe": ask_kernel.RECIPE}
         place = self.cache.root / "boots" / digest(parts)
         title = f"what a kernel says of: {' '.join(snapshot.told(boot.parameters))}"
         if await asyncio.to_thread(self.cache.find, "boots", place.name) is None:
@@ -247,10 +232,10 @@ class VirtualMachine:
                 if folder is not None:
                     recipe = machine.recipe(asked)
                     modules = None if boot.kernel is not None else self._kernel(boot).modules
-                    known = Parameters(recipe.kernel, modules)
-                    account = await inquiry.ask(recipe, self.cache, known, boot)
-                    (folder / _ACCOUNT).write_text(inquiry.packed(account))
-        return inquiry.unpacked((place / _ACCOUNT).read_text())
+                    known = KernelParameters(recipe.kernel, modules)
+                    account = await ask_kernel.ask(recipe, self.cache, known, boot)
+                    (folder / _ACCOUNT).write_text(ask_kernel.packed(account))
+        return ask_kernel.unpacked((place / _ACCOUNT).read_text())
 
     def _with(self, hardware: argv.Hardware) -> VirtualMachine:
         """Return the same machine with other hardware."""
@@ -319,7 +304,7 @@ class VirtualMachine:
         The guest goes on from the snapshot. One whose kernel was built boots for it, which takes a
         second: what hardens a kernel may forbid what the snapshot needs (/dev/mem, I/O ports).
 
-        One that is profiled is carried out without the profiler, too.
+        One that is counted by function is carried out without the plugin, too.
         """
         if argv.boots_afresh(boot):
             await self.make_ready(boot)
@@ -328,11 +313,11 @@ class VirtualMachine:
         async def each() -> Execution:
             return await twice_at_most(lambda: self._once(recipe, job, limit_seconds))
 
-        if boot.profiled:
+        if boot.by_function:
             symbols = await self._symbols(recipe)
             watched = replace(recipe, symbols=symbols, qemu=self.qemu_version)
             of = self._built.of(boot)
-            lines = await kernellines.lines_of(recipe, of, symbols, self.kernels)
+            lines = await kernel_lines.lines_of(recipe, of, symbols, self.kernels)
 
             async def once(asked: Sequence[Request], programs: str | None) -> Execution:
                 one = (
@@ -343,9 +328,9 @@ class VirtualMachine:
                 return await twice_at_most(lambda: self._once(one, asked, limit_seconds))
 
             if boot.guest == "debian":
-                seen = await codemaps.profiled(once, job)
+                seen = await code_maps.counted_by_maps(once, job)
             else:
-                seen = await profiled(each, lambda: once(job, ""), idles=may_idle(job))
+                seen = await with_and_without(each, lambda: once(job, ""), idles=may_idle(job))
             return replace(seen, stacks=named(seen.stacks, lines), source=lines.source)
         if self.hardware.acceleration != "icount" or boot.guest == "debian":
             return await each()
@@ -367,15 +352,15 @@ class VirtualMachine:
         Raises:
             MachineError: It does not say them.
         """
-        name = digest({"guest": self._name(recipe.boot), "recipe": profiler.RECIPE})
+        name = digest({"guest": self._name(recipe.boot), "recipe": counting.RECIPE})
         async with self._lock(f"symbols {name}"):
             place = await asyncio.to_thread(self.cache.find, "symbols", name)
             if place is None:
                 title = f"symbols of {self._kernel_title(recipe.boot)}"
                 async with self.cache.building_beside("symbols", name, title) as folder:
                     if folder is not None:
-                        asked = await self._once(recipe, profiler.asking(), _SYMBOLS_SECONDS)
-                        text = profiler.kernel_symbols(asked.answers)
+                        asked = await self._once(recipe, counting.asking(), _SYMBOLS_SECONDS)
+                        text = counting.kernel_symbols(asked.answers)
                         (folder / _SYMBOLS).write_text(text)
                 place = self.cache.root / "symbols" / name
         return place / _SYMBOLS
@@ -385,7 +370,7 @@ class VirtualMachine:
     ) -> Execution:
         """Carry out `job` in a guest that boots for it."""
         try:
-            return await fresh.execute(recipe, self.cache, job, limit_seconds)
+            return await cold_boot.execute(recipe, self.cache, job, limit_seconds)
         except TrialError:
             raise
         except MachineError as error:
@@ -409,9 +394,9 @@ class VirtualMachine:
         )
 
     def _initramfs(self, boot: Boot) -> Path:
-        """Return what a guest starts from; one with a disk needs modules of Debian's kernel.
+        """Return a guest's initramfs; a guest with a disk needs modules of Debian's kernel.
 
-        It stays the same when the probe is built anew meanwhile: a run's trials bear its name.
+        It stays the same when the probe is rebuilt meanwhile: a run's trials bear its name.
         """
         kernel = self._kernel(boot) if boot.guest == "debian" and boot.kernel is None else None
         kind = (boot.guest, kernel.digest if kernel is not None else None)
@@ -420,7 +405,7 @@ class VirtualMachine:
         return self._initramfses[kind]
 
     def kernel_name(self, boot: Boot) -> str:
-        """Return what names the kernel: its image's content, or all that it will be built of."""
+        """Return the kernel's name: the hash of its image, or of all that it will be built of."""
         if boot.kernel is None:
             return self._kernel(boot).digest
         return self.kernels.name(boot.kernel)
@@ -430,7 +415,7 @@ class VirtualMachine:
             return self._kernel(boot).release
         return self.kernels.family(boot.kernel)
 
-    def _kernel(self, boot: Boot) -> bootkernel.Kernel:
+    def _kernel(self, boot: Boot) -> boot_kernel.BootKernel:
         """Return the kernel of a boot for which none is built."""
         return self._shipped.kernel(boot.shipped)
 
@@ -442,7 +427,7 @@ class VirtualMachine:
 
     def _name(self, boot: Boot) -> str:
         """Return the name of a snapshot in the cache."""
-        return digest(self.identity(replace(boot, profiled=False, traced=False, lines="")))
+        return digest(self.identity(replace(boot, by_function=False, traced=False, lines="")))
 
     async def _snapshot(self, boot: Boot) -> Path:
         """Return the folder of a snapshot that is what it was when it was taken.
@@ -479,4 +464,4 @@ class VirtualMachine:
                     await twice_at_most(lambda: snapshot.take(recipe, folder, self.cache))
                 except MachineError as error:
                     raise snapshot.located(error, boot) from error
-                took.remember(self.cache, f"boot {boot.guest}", time.monotonic() - started)
+                setup_times.remember(self.cache, f"boot {boot.guest}", time.monotonic() - started)

@@ -1,35 +1,29 @@
-"""The machine `vm` as a user wants it."""
+"""Makes the machine `vm` from the user's options, or from the files of another host."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 from hardcost.errors import MachineError
-from hardcost.machines import host
-from hardcost.machines.cache import Cache
-from hardcost.machines.images.own import image_file, rootfs_dir
-from hardcost.machines.kernelbuilding import build_facts, built, check_builder, kernels
-from hardcost.machines.qemu import processors
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.kvmtrial import kvm_works
-from hardcost.machines.qemu.roots import DebianRoots, OwnRoots
-from hardcost.machines.qemu.supplied import SuppliedMachine
-from hardcost.machines.qemu.vm import VirtualMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from hardcost.machines.progress import Listener
-    from hardcost.machines.qemu.roots import Roots
-    from hardcost.machines.supplies import Order
-    from hardcost.machines.wanted import Wanted
-
+from hardcost.machines.options import MachineOptions
+from hardcost.machines.vm import cpu_models
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.content.disks import DebianRoots, OwnRoots, Roots
+from hardcost.machines.vm.kvm import kvm_works
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.machines.vm.order import SuppliedMachine
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.images.user_root import image_file, rootfs_dir
+from hardcost.supply.kernels.builds import build_facts, built, check_builder, kernels
+from hardcost.supply.packages import host_release
+from hardcost.supply.progress import Listener
+from hardcost.supply.transfer import Order
 
 __all__ = ["build_facts", "built", "check", "check_builder", "facts", "make", "roots", "supplied"]
 
 
-def check(wanted: Wanted) -> None:
+def check(wanted: MachineOptions) -> None:
     """Check that the host is one of those that hardcost was tried on, and the processor's model.
 
     Raises:
@@ -37,11 +31,11 @@ def check(wanted: Wanted) -> None:
         MachineError: The host is none on which hardcost can measure, or QEMU is missing, which
             lists the models.
     """
-    host.check()
-    processors.check(wanted.cpu)
+    host_release.check()
+    cpu_models.check(wanted.cpu)
 
 
-async def make(wanted: Wanted, listener: Listener) -> VirtualMachine:
+async def make(wanted: MachineOptions, listener: Listener) -> VirtualMachine:
     """Return the machine: under the instruction counter if it is to be exact, else under KVM.
 
     Raises:
@@ -82,7 +76,7 @@ def supplied(order: Order, files: Mapping[str, Path], cache: Cache) -> VirtualMa
 
 
 def roots(image: Path | None, rootfs: Path | None, listener: Listener) -> Roots:
-    """Return what guests with services have for a root: one of the user's, else our Debian."""
+    """Return the roots of guests with services: the user's, else Debian's, made here."""
     if image is not None:
         return OwnRoots(lambda cache: image_file(image, cache))
     if rootfs is not None:
@@ -91,7 +85,7 @@ def roots(image: Path | None, rootfs: Path | None, listener: Listener) -> Roots:
 
 
 def _machine(
-    cache: Cache, hardware: Hardware, wanted: Wanted, listener: Listener, *remarks: str
+    cache: Cache, hardware: Hardware, wanted: MachineOptions, listener: Listener, *remarks: str
 ) -> VirtualMachine:
     return VirtualMachine(
         cache,

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hardcost.errors import MachineError
-from hardcost.machines.qemu import argv
-from hardcost.machines.qemu.vm import GuestParts, VirtualMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.images.rootimage import RootImage
-    from hardcost.machines.machine import Boot
-    from hardcost.machines.supplies import Order
+from hardcost.machines.vm import argv
+from hardcost.machines.vm.machine import GuestParts, VirtualMachine
+from hardcost.protocol.boot import Boot
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.images.root_image import RootImage
+from hardcost.supply.transfer import Order
 
 
 class SuppliedMachine(VirtualMachine):
@@ -47,7 +43,7 @@ class SuppliedMachine(VirtualMachine):
         return self._recipe.disks
 
     def kernel_name(self, boot: Boot) -> str:  # noqa: ARG002  (as above)
-        """Return what the order calls the kernel, whose image has the hash that was asked for."""
+        """Return the kernel's name in the order; its image has the hash that was asked for."""
         return self._parts.kernel
 
     def recipe(self, boot: Boot) -> argv.Recipe:  # noqa: ARG002  (as above)

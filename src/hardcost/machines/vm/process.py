@@ -7,24 +7,20 @@ import contextlib
 import logging
 import signal
 import socket
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from qemu.qmp import QMPClient, QMPError
 
 from hardcost.errors import MachineError, TrialError
-from hardcost.machines.packagenames import install
-from hardcost.machines.process import kill, running
-from hardcost.machines.qemu.argv import QEMU, Streams
-from hardcost.machines.qemu.guesttime import Standstill, StoodStillError, limited
-from hardcost.machines.said import Said
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from hardcost.machines.confined import Files
-    from hardcost.machines.process import Guard
+from hardcost.host.install_command import install
+from hardcost.host.output import BoundedOutput
+from hardcost.host.process import Guard, kill, running
+from hardcost.machines.vm.argv import QEMU, Streams
+from hardcost.machines.vm.confinement import QemuFiles
+from hardcost.machines.vm.time_limit import Standstill, StoodStillError, limited
 
 REMEDY = install("qemu-system-x86")
 _REASONS = ("Kernel panic", "hardcost-probe: ")  # what begins a console's words on why it ended
@@ -33,7 +29,7 @@ _ANSWERS_LIMIT = 256 << 20  # bytes; more than any job gives, less than a disk
 _NOWHERE = Path("/")  # where QEMU works: it makes no files
 _STATE = "state"  # what QEMU knows the file of a snapshot by
 _WRITES_FILES = 10  # QEMU's version since which a snapshot's file is handed so; 11 takes no other
-_POLL_SECONDS = 0.002
+_POLL_SECONDS = 0.002  # a restore takes some tens of milliseconds, so longer pauses would show
 _LAST_SECONDS = 5.0  # of host time, for a QEMU that speaks no more to be gone
 
 logging.getLogger("qemu.qmp").setLevel(logging.CRITICAL)  # a guest that ends is no error to us
@@ -128,7 +124,7 @@ class GuestProcess:
     def late(
         self, message: str, kind: Callable[..., MachineError], hint: str | None = None
     ) -> MachineError:
-        """Return the error of a guest that took too long; of its own kind where it stood still."""
+        """Return the error of a guest that took too long; of its own kind where it did nothing."""
         if self.still.was_seen:
             message += ", some of which this host or QEMU stood still"
             kind = StoodStillError
@@ -183,7 +179,7 @@ class GuestProcess:
         killer = _killer(self.process)
         if killer is None:
             return self.failure(message, kind)
-        hint = "by the kernel, for want of memory? Its log tells; --jobs 1 takes the least"
+        hint = "if the kernel ran out of memory, its log says so; --jobs 1 takes the least"
         return self.failure(f"QEMU was killed by {killer}", kind, hint)
 
     def failure(
@@ -206,7 +202,7 @@ class GuestProcess:
 async def guest_process(
     words: Callable[[int], list[str]],
     streams: Streams,
-    files: Files,
+    files: QemuFiles,
     guard: Guard,
     still: Standstill,
 ) -> AsyncIterator[GuestProcess]:
@@ -224,7 +220,7 @@ async def guest_process(
         errors = streams.folder / "errors"
         keep = [theirs.fileno(), *files]
         async with running(
-            argv, said=Said(QEMU, errors), keep=keep, folder=_NOWHERE, guard=guard
+            argv, said=BoundedOutput(QEMU, errors), keep=keep, folder=_NOWHERE, guard=guard
         ) as process:
             theirs.close()
             files.close()

@@ -7,7 +7,7 @@ be trusted.
 
 A program of the user's may sleep, and then the emulator skips idle time. On a host that is far too
 busy about one such execution in thirty has a few samples that differ by some instructions: as far
-as we can tell, QEMU's main loop then finds the processor halted before the instructions that it
+as we can see, QEMU's main loop then finds the processor halted before the instructions that it
 executed last are counted, and skips idle time from a stale clock. Such a trial is executed until
 two executions agree. Two that went wrong in the same way were never seen.
 """
@@ -15,22 +15,16 @@ two executions agree. Two that went wrong in the same way were never seen.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Sequence
 
 from hardcost.errors import TrialError
-from hardcost.protocol.answers import CallAnswer
-from hardcost.protocol.requests import Command
+from hardcost.machines.machine import Execution
+from hardcost.protocol.answers import Answer, CallAnswer
+from hardcost.protocol.requests import Command, Request
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+Once = Callable[[], Awaitable[Execution]]
 
-    from hardcost.machines.machine import Execution
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
-
-    Once = Callable[[], Awaitable[Execution]]
-
-_MOST_EXECUTIONS = 6
+_MOST_EXECUTIONS = 6  # where at most one in thirty differs, two soon agree
 _CHECKED = 16  # one trial in so many is executed again
 
 
@@ -86,14 +80,14 @@ async def agreed(once: Once) -> Execution:
     )
 
 
-async def profiled(plain: Once, watched: Once, *, idles: bool) -> Execution:
-    """Carry a job out without the profiler and with it, and return the latter.
+async def with_and_without(plain: Once, watched: Once, *, idles: bool) -> Execution:
+    """Carry a job out without the plugin and with it, and return the latter.
 
     The answers are the same, to the last sample. Where the processor may be idle (`idles`) they
     are those that two executions without it agree on, and one with it is tried several times.
 
     Raises:
-        TrialError: The profiler changed them.
+        TrialError: The plugin changed them.
     """
     reference = await (agreed(plain) if idles else plain())
     seconds = reference.host_seconds
@@ -103,7 +97,7 @@ async def profiled(plain: Once, watched: Once, *, idles: bool) -> Execution:
         if seen.answers == reference.answers:
             return dataclasses.replace(seen, host_seconds=seconds)
     raise TrialError(
-        f"the profiler changed what it watched: {difference(reference, seen)}",
+        f"the plugin changed what it watched: {difference(reference, seen)}",
         hint="please report it, with what `hardcost doctor` prints",
     )
 

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from hardcost.errors import HardcostError, MachineError
-from hardcost.machines import confined, guestusers, host, process
-from hardcost.machines.hostcheck import Check, attempt, program
-from hardcost.machines.images import debianimage, namespace
-from hardcost.machines.kernels import sandbox, source, tools
-from hardcost.machines.machine import Boot
-from hardcost.machines.packagenames import install
-from hardcost.machines.qemu import initramfs
-from hardcost.machines.qemu.argv import QEMU, Hardware
-from hardcost.machines.qemu.kvmtrial import kvm_works
-from hardcost.machines.qemu.vm import VirtualMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.machines.cache import Cache
+from hardcost.host import compiler, process, sandbox
+from hardcost.host.install_command import install
+from hardcost.machines.check import Check, attempt, program
+from hardcost.machines.vm import confinement, guest_user
+from hardcost.machines.vm.argv import QEMU, Hardware
+from hardcost.machines.vm.content import initramfs
+from hardcost.machines.vm.kvm import kvm_works
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.protocol.boot import Boot
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.images import debian, user_namespace
+from hardcost.supply.kernels import source
+from hardcost.supply.packages import host_release
 
 _LIMIT_SECONDS = 120.0
 _OWN = {
@@ -28,7 +26,7 @@ _OWN = {
     "subordinate": "one of its own for each guest: a subordinate id, in a user namespace",
 }
 _ONE = {
-    "nobody": "one for all, nobody, whose other processes can forge trials",
+    "nobody": "one for all, `nobody`, whose other processes can forge trials",
     "same": "one for all, this user, so that a guest that is broken into can forge others' trials",
 }
 
@@ -63,7 +61,7 @@ def _confined() -> Check:
     name = "QEMU kept apart"
     if process.found(QEMU) is None:
         return Check(name, ok=False, found="there is no QEMU", needed=False)
-    filtered = bool(confined.sandbox_words(QEMU))
+    filtered = bool(confinement.sandbox_words(QEMU))
     calls = "its system calls are filtered" if filtered else "its build can't filter system calls"
     remedy = "install a QEMU that is built with seccomp, as Debian's is"
     return Check(name, filtered, calls, remedy, needed=False)
@@ -75,19 +73,19 @@ def _users() -> Check:
     if process.found("setpriv") is None:
         return Check(name, ok=False, found="there is no setpriv", needed=False)
     try:
-        found = guestusers.ways()
+        found = guest_user.ways()
     except MachineError as error:  # which ends each run
         return Check(name, ok=False, found=str(error), remedy=error.problems[0].hint or "")
     if not found.why:
         return Check(name, ok=True, found=_OWN[found.way], needed=False)
     said = f"{_ONE[found.way]}: {found.why}"
-    return Check(name, ok=False, found=said, remedy=guestusers.REMEDY, needed=False)
+    return Check(name, ok=False, found=said, remedy=guest_user.REMEDY, needed=False)
 
 
 def _building(cache: Cache) -> Check:
     """Look whether kernels can be built, which only kernel options need."""
     name = "building kernels"
-    found = tools.find()
+    found = compiler.find()
     if found.missing:
         remedy = install(*found.missing)
         return Check(
@@ -107,15 +105,15 @@ def _sandbox() -> Check:
 def _images() -> Check:
     """Look whether guests with services can be made, which only some studies need."""
     name = "guests with services"
-    release = attempt(name, lambda: f"can be made, of {host.release().title}")
-    missing = debianimage.missing_programs()
+    release = attempt(name, lambda: f"can be made, of {host_release.release().title}")
+    missing = debian.missing_programs()
     if release.ok and missing:
-        packages = sorted({debianimage.PROGRAMS[one] for one in missing})
+        packages = sorted({debian.PROGRAMS[one] for one in missing})
         said, remedy = f"without {', '.join(missing)}", install(*packages)
         return Check(name, ok=False, found=said, remedy=remedy, needed=False)
-    why_not = namespace.why_not()
+    why_not = user_namespace.why_not()
     if release.ok and why_not is not None:
-        return Check(name, ok=False, found=why_not, remedy=namespace.REMEDY, needed=False)
+        return Check(name, ok=False, found=why_not, remedy=user_namespace.REMEDY, needed=False)
     return replace(release, needed=False)
 
 

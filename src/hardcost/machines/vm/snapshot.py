@@ -1,36 +1,34 @@
 """Snapshots: boot once, stop just before the job, restore copy-on-write for each trial.
 
 The guest stops itself by a write to the pvpanic port. Under the instruction counter QEMU may then
-take the processor for idle and push the clock to the next timer, as luck has it. So the probe
-silences every timer first, and reads its time stamp counter around the write: a large gap means
-that the clock was pushed all the same (a kernel without /dev/mem keeps its timer), and the snapshot
-is taken again. Restores of one snapshot agree with each other, and so do clean snapshots of one
-kernel and boot line, bit for bit.
+take the processor for idle and push the clock to the next timer, which is a matter of chance. So
+the probe silences every timer first, and reads its time stamp counter around the write: a large gap
+means that the clock was pushed all the same (a kernel without /dev/mem keeps its timer), and the
+snapshot is taken again. Restores of one snapshot agree with each other, and so do clean snapshots
+of one kernel and boot line, bit for bit.
 """
 
 from __future__ import annotations
 
 import contextlib
 import shutil
-from typing import IO, TYPE_CHECKING, Literal
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Literal
 
 from hardcost.errors import MachineError
-from hardcost.machines.qemu import argv
-from hardcost.machines.qemu.launch import BOOT_LIMIT_SECONDS, carried_out, launched
+from hardcost.machines.machine import Execution
+from hardcost.machines.vm import argv
+from hardcost.machines.vm.argv import Hardware, Recipe
+from hardcost.machines.vm.launch import BOOT_LIMIT_SECONDS, carried_out, launched
+from hardcost.machines.vm.process import GuestProcess
 from hardcost.protocol.answers import HelloAnswer, only
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.machine import Boot, Execution
-    from hardcost.machines.qemu.argv import Hardware, Recipe
-    from hardcost.machines.qemu.guestprocess import GuestProcess
-    from hardcost.protocol.requests import Request
+from hardcost.protocol.boot import Boot
+from hardcost.protocol.requests import Request
+from hardcost.supply.cache.cache import Cache
 
 CLEAN_GAP = 64  # instructions; a clean stop takes 6 to 8, a skipped timer hundreds of thousands
-_ATTEMPTS = 16
+_ATTEMPTS = 16  # whether a stop is clean is luck on some kernels
 _OWN = "hardcost."  # what boot parameters begin with that no kernel knows
 _SHARED_MEMORY = [{"capability": "x-ignore-shared", "state": True}]
 
@@ -39,7 +37,7 @@ async def take(recipe: Recipe, folder: Path, cache: Cache) -> None:
     """Leave a clean snapshot of `recipe` in `folder`: memory in `ram`, devices in `state`.
 
     Raises:
-        MachineError: The guest does not boot, or no clean snapshot comes of many attempts.
+        MachineError: The guest does not boot, or none of many attempts yields a clean snapshot.
     """
     for _ in range(_ATTEMPTS):
         await boot_and_save(recipe, folder, cache)
@@ -49,7 +47,7 @@ async def take(recipe: Recipe, folder: Path, cache: Cache) -> None:
             return
     raise MachineError(
         f"no clean snapshot in {_ATTEMPTS} attempts: stopping the guest moved its clock each time",
-        hint="have each trial boot instead: --boot fresh",
+        hint="have each trial boot instead: --start cold",
     )
 
 

@@ -1,4 +1,4 @@
-"""Limits of time in which a guest could run.
+"""Time limits of guests, which count only the time in which a guest could run.
 
 A laptop that sleeps, a host that is paused, a QEMU or a hardcost that is stopped by a signal: none
 of that is the guest's own time. So seconds are counted by ticks, and neither one that comes far too
@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from hardcost.errors import TrialError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
 
 _Result = TypeVar("_Result")
 

@@ -10,29 +10,35 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 from distributed import KilledWorker
 
 from hardcost.errors import MachineError, WorkersError
-from hardcost.machines.supplies import Arriving
-from hardcost.run.workers import place
-from hardcost.run.workers.dasksettings import DASK_ERRORS
-from hardcost.run.workers.facts import build_facts, differences
-from hardcost.run.workers.lab import BUILDS
-from hardcost.run.workers.link import CLOSE_SECONDS
+from hardcost.measure.workers.connection import CLOSE_SECONDS, Link
+from hardcost.measure.workers.dask_settings import DASK_ERRORS
+from hardcost.measure.workers.facts import build_facts, differences
+from hardcost.measure.workers.lab import BUILDS
+from hardcost.measure.workers.transfer import Sending
+from hardcost.measure.workers.worker import (
+    BuiltFiles,
+    Lacks,
+    WorkerFault,
+    about_builds,
+    admit,
+    build_kernel,
+    kernel_piece,
+    packed_value,
+    refused,
+    unpacked,
+)
+from hardcost.supply.transfer import Arriving, Order, Supply
 from hardcost.units import count
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from hardcost.machines.supplies import Order, Supply
-    from hardcost.run.workers.link import Link
-    from hardcost.run.workers.supplying import Sending
-
 _LOOK_SECONDS = 1.0  # between two looks at which workers there are
-_LOOKS_IN_VAIN = 5
+_LOOKS_IN_VAIN = 5  # one after the other, until the scheduler counts as lost
 _LOOKS_IDLE = 3  # at a task that no worker has
 _ATTEMPTS = 3  # to supply a worker, and to get from it what it has built
 
@@ -87,11 +93,11 @@ class Builders:
                     await self._look()
                     continue
                 attempts += 1
-                if isinstance(came, place.Fault):
+                if isinstance(came, WorkerFault):
                     raise came.error()
-                if isinstance(came, place.Lacks):
+                if isinstance(came, Lacks):
                     self._sending.forget(came.worker)
-                elif isinstance(came, place.Made) and await self._fetched(came, folder):
+                elif isinstance(came, BuiltFiles) and await self._fetched(came, folder):
                     name = self._names.get(came.worker, came.worker)
                     self._note(
                         f"worker {name} has built a kernel in {time.monotonic() - started:.0f} s"
@@ -130,13 +136,13 @@ class Builders:
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def _came(self, order: Order) -> Any:  # noqa: ANN401  (Made, Fault, Lacks or None)
-        """Return what comes of a build; None if Dask has given it up, or gives it to nobody.
+        """Return the result of a build; None if Dask has given it up, or gives it to no worker.
 
         A task that no worker could take when it lost its own stays so, whoever is admitted later.
         """
         await self._drop(await self._sending.send(order.supplies, tuple(self._builds)))
-        payload = await asyncio.to_thread(place.packed, order)
-        future = self._link.submit("kernel", place.build, payload, BUILDS, self._resource)
+        payload = await asyncio.to_thread(packed_value, order)
+        future = self._link.submit("kernel", build_kernel, payload, BUILDS, self._resource)
         result, idle = asyncio.ensure_future(self._link.result(future)), 0
         try:
             while not (await asyncio.wait({result}, timeout=_LOOK_SECONDS))[0]:
@@ -145,7 +151,7 @@ class Builders:
                 if idle == _LOOKS_IDLE:
                     return None
             packed = result.result()
-            return None if packed is None else place.unpacked(packed)
+            return None if packed is None else unpacked(packed)
         except KilledWorker as error:
             died = error.allowed_failures + 1
             raise MachineError(
@@ -158,7 +164,7 @@ class Builders:
             if not future.done():
                 await self._link.cancel(future)
 
-    async def _fetched(self, made: place.Made, folder: Path) -> bool:
+    async def _fetched(self, made: BuiltFiles, folder: Path) -> bool:
         """Fetch what a worker has built; say whether all of it came.
 
         Raises:
@@ -178,9 +184,9 @@ class Builders:
         """Take a file piece by piece; say whether all of it came."""
         start = 0
         while True:
-            said = await self._link.ask(place.made, supply, start, workers=[worker])
+            said = await self._link.ask(kernel_piece, supply, start, workers=[worker])
             packed = said.get(worker)
-            piece = place.unpacked(packed) if isinstance(packed, bytes) else "it is gone"
+            piece = unpacked(packed) if isinstance(packed, bytes) else "it is gone"
             if piece is None:
                 return True
             if isinstance(piece, str):
@@ -222,7 +228,7 @@ class Builders:
         reasons = {
             address: differences(ours, theirs) if isinstance(theirs, dict) else str(theirs)
             for address, theirs in (
-                await self._link.ask(place.about_builds, self._machine, workers=new)
+                await self._link.ask(about_builds, self._machine, workers=new)
             ).items()
         }
         await self._refuse({address: why for address, why in reasons.items() if why})
@@ -251,7 +257,7 @@ class Builders:
 
     async def _set_builds(self, builds: Mapping[str, float]) -> None:
         """Set on workers, by their addresses, how many of the run's kernels they build at once."""
-        await self._link.ask(place.admit, self._resource, builds, workers=builds)
+        await self._link.ask(admit, self._resource, builds, workers=builds)
 
     async def _drop(self, reasons: Mapping[str, str]) -> None:
         """Give no more builds to workers that could not be sent what these need."""
@@ -267,4 +273,4 @@ class Builders:
         for address, why in reasons.items():
             self._note(f"worker {self._names[address]} builds no kernels for this run: {why}")
         if reasons:
-            await self._link.ask(place.refused, "kernels", dict(reasons), workers=reasons)
+            await self._link.ask(refused, "kernels", dict(reasons), workers=reasons)

@@ -9,21 +9,17 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import dask.config
 from distributed import Security
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines import folders
-from hardcost.machines.cacheplace import default_root
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from hardcost.run.workers.lab import Lab
+from hardcost.measure.workers.lab import Lab
+from hardcost.supply.cache import folders
+from hardcost.supply.cache.location import default_root
 
 _FOLDER = "labs"
 _ROLES = ("client", "worker", "scheduler")
@@ -157,7 +153,7 @@ def _kept(lab: Lab) -> str:
     """Return the certificate that a scheduler of this user's made; empty if there is none.
 
     Raises:
-        MachineError: The folder of certificates is none of ours.
+        MachineError: hardcost did not make the folder of certificates.
     """
     place = _place(lab)
     with contextlib.suppress(OSError, UnicodeError), _opened(place.parent) as folder:

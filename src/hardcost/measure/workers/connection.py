@@ -1,4 +1,4 @@
-"""The connection of a run to a Dask scheduler: who is there, and tasks given and taken back."""
+"""The connection of a run to a Dask scheduler: its workers, and tasks submitted and cancelled."""
 
 from __future__ import annotations
 
@@ -6,22 +6,17 @@ import asyncio
 import contextlib
 import itertools
 import secrets
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from concurrent import futures
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from distributed import Client, KilledWorker
+from distributed import Client, Future, KilledWorker
 
 from hardcost.errors import WorkersError
-from hardcost.run.workers.certificates import security_of
-from hardcost.run.workers.dasksettings import DASK_ERRORS, NO_SCHEDULER, quieten
+from hardcost.measure.workers.certificates import security_of
+from hardcost.measure.workers.dask_settings import DASK_ERRORS, NO_SCHEDULER, quieten
+from hardcost.measure.workers.lab import Lab
 from hardcost.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Mapping
-
-    from distributed import Future
-
-    from hardcost.run.workers.lab import Lab
 
 CLOSE_SECONDS = 5.0
 """How long what is done in the end may take, where the scheduler may be gone."""

@@ -15,12 +15,13 @@ NO_SCHEDULER = "`hardcost cluster scheduler` starts one; with TLS, both sides ne
 
 
 def quieten() -> None:
-    """Have Dask's own log say what is fatal alone: what matters to a user hardcost says itself."""
+    """Silence Dask's log but for fatal errors: hardcost reports itself what matters to a user."""
     if not os.environ.get("HARDCOST_DEBUG"):
         for name in ("distributed", "tornado.application"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
-    # A run's scheduler that is gone is not waited for: what was measured is in the store. Nobody
-    # looks at the profile that a worker takes of itself a hundred times a second.
+    # A run's scheduler that is gone is not waited for: what was measured is in the store. Workers
+    # sample their own stacks a hundred times a second for Dask's dashboard, which hardcost does not
+    # show.
     dask.config.set(
         {
             "distributed.comm.timeouts.connect": "10s",

@@ -1,22 +1,18 @@
-"""Dask's scheduler and worker with no port but the one that they need, which has TLS."""
+"""Dask's scheduler and worker with only the one port that they need, which has TLS."""
 
 from __future__ import annotations
 
 import contextlib
 import ipaddress
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
 import distributed
 
 from hardcost.errors import MachineError
-from hardcost.run.workers.certificates import certified, security_of
-from hardcost.run.workers.dasksettings import DASK_ERRORS, quieten
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from hardcost.run.workers.lab import Lab
+from hardcost.measure.workers.certificates import certified, security_of
+from hardcost.measure.workers.dask_settings import DASK_ERRORS, quieten
+from hardcost.measure.workers.lab import Lab
 
 
 class _WithoutHttp:
@@ -26,7 +22,7 @@ class _WithoutHttp:
         """Do nothing."""
 
 
-class Worker(_WithoutHttp, distributed.Worker):
+class TlsWorker(_WithoutHttp, distributed.Worker):
     """Dask's worker, without HTTP."""
 
 

@@ -1,21 +1,18 @@
-"""What must be the same on a worker as where a run is from, so that counts can be the same."""
+"""Facts that must be the same on a worker and on the run's own host, so that counts are."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
 
 from hardcost.files import own_code
 from hardcost.machines import names
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _LENGTH = 12  # hex digits of the code's hash that are shown
 
 
 def facts(machine: str) -> dict[str, str]:
-    """Return what of this host and program decides what a machine's trials count, by its title.
+    """Return the facts of this host and program that decide a machine's counts, by title.
 
     Raises:
         MachineError: The host lacks what the machine needs.
@@ -24,7 +21,7 @@ def facts(machine: str) -> dict[str, str]:
 
 
 def build_facts(machine: str) -> dict[str, str]:
-    """Return what decides what a machine's kernels become that are built here, by its title.
+    """Return the facts that decide the kernels that are built here for a machine, by title.
 
     Raises:
         MachineError: None can be built here.

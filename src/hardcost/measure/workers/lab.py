@@ -1,16 +1,14 @@
-"""Where the workers of a run are found, as a user says it; nothing here imports Dask."""
+"""The address of a run's workers, as a user gives it; nothing here imports Dask."""
 
 from __future__ import annotations
 
 import ipaddress
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from importlib import import_module
+from pathlib import Path
 
-from hardcost.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.errors import InputError, MachineError
 
 GUESTS = "hardcost.guests"
 """The resource of Dask that a worker announces: how many guests it runs at a time."""
@@ -56,7 +54,7 @@ class Lab:
 
     @property
     def risk(self) -> str | None:
-        """What its user has to know of who can get in; None with TLS."""
+        """The warning about who can connect; None with TLS."""
         if self.is_tls:
             return None
         who = "every user of this machine" if is_loopback(self.host) else "whoever reaches it"
@@ -133,3 +131,18 @@ def _insecure(what: str) -> InputError:
         hint="write tls:// (`hardcost cluster` makes a certificate; --tls-ca, --tls-cert and"
         " --tls-key name yours), or add --insecure if you trust everyone on that network",
     )
+
+
+def need_dask() -> None:
+    """Check that Dask, which workers need, is installed.
+
+    Raises:
+        MachineError: It is not.
+    """
+    try:
+        import_module("distributed")
+    except ModuleNotFoundError as error:
+        raise MachineError(
+            f"workers need Dask, of which {error.name} is not installed",
+            hint="pip install 'distributed>=2025.1', on each host",
+        ) from error

@@ -1,7 +1,7 @@
 """A machine whose trials are carried out, and kernels built, on the workers of a Dask scheduler.
 
 Everything else stays with the machine that it stands for: what is fetched, what kernels say of boot
-lines, and whatever decides a trial's identity. So what comes of a trial, and what is stored, is the
+lines, and whatever decides a trial's identity. So the result of a trial, and what is stored, is the
 same as without workers.
 """
 
@@ -10,47 +10,36 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 
-from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import InputError
-from hardcost.instruments.names import instrument as instrument_named
-from hardcost.run.limits import USUAL_LIMITS
-from hardcost.run.prepare import FIXED_LAYOUT_SEED, prepare
-from hardcost.run.workers.builders import Builders, NobodyBuildsError
-from hardcost.run.workers.elsewhere import Elsewhere
-from hardcost.run.workers.facts import facts
-from hardcost.run.workers.link import Link
-from hardcost.run.workers.runners import Runners
-from hardcost.run.workers.supplying import Sending
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from hardcost.machines.bootline import Account
-    from hardcost.machines.machine import (
-        Boot,
-        Builder,
-        Capabilities,
-        Earlier,
-        Execution,
-        KernelRecipe,
-        Machine,
-        Relations,
-    )
-    from hardcost.machines.supplies import Order
-    from hardcost.protocol.requests import Request
-    from hardcost.run.monitor import Monitor
-    from hardcost.run.session import Wait
-    from hardcost.run.workers.lab import Lab
+from hardcost.instruments.names import instrument_named
+from hardcost.machines.machine import Capabilities, Earlier, Execution, Machine
+from hardcost.measure.execute import USUAL_LIMITS
+from hardcost.measure.monitor import Monitor
+from hardcost.measure.prepare import FIXED_LAYOUT_SEED, prepare
+from hardcost.measure.run import Wait
+from hardcost.measure.workers.builders import Builders, NobodyBuildsError
+from hardcost.measure.workers.connection import Link
+from hardcost.measure.workers.event_loop import Elsewhere
+from hardcost.measure.workers.facts import facts
+from hardcost.measure.workers.lab import Lab
+from hardcost.measure.workers.runners import Runners
+from hardcost.measure.workers.transfer import Sending
+from hardcost.model.role import Named
+from hardcost.model.workload import Workload
+from hardcost.plan.plan import Configuration, Trial
+from hardcost.protocol.boot import Boot, BootAccount, KernelRecipe, Relations
+from hardcost.protocol.requests import Request
+from hardcost.supply.transfer import Builder, Order
 
 _CHECK = Workload("syscalls", (("calls", "null+open"),))
 """What is measured to compare a worker with this host: some calls, in a guest without controls."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Joined:
+class WorkerGroups:
     """The workers of a run: those that run its trials, and those that build its kernels."""
 
     runners: Runners
@@ -61,7 +50,11 @@ class Spread:
     """The machine `local`, with trials and builds on workers."""
 
     def __init__(
-        self, local: Machine, joined: Joined, elsewhere: Elsewhere, note: Callable[[str], None]
+        self,
+        local: Machine,
+        joined: WorkerGroups,
+        elsewhere: Elsewhere,
+        note: Callable[[str], None],
     ) -> None:
         """Hold where trials and builds go: to workers, asked in the event loop `elsewhere`."""
         self._local = local
@@ -93,11 +86,11 @@ class Spread:
         return self._local.identity(boot)
 
     def kernel_identity(self) -> dict[str, str]:
-        """Return what decides how many instructions its own kernel executes for a system call."""
+        """Return the facts that decide what its own kernel executes for a system call."""
         return self._local.kernel_identity()
 
     def kernel_name(self, boot: Boot) -> str:
-        """Return what names the kernel that boots."""
+        """Return the name of the kernel that boots."""
         return self._local.kernel_name(boot)
 
     def configuration(self, boot: Boot) -> Mapping[str, str] | None:
@@ -120,7 +113,7 @@ class Spread:
         """Return how long set-up took here before."""
         return self._local.earlier()
 
-    async def account(self, boot: Boot) -> Account | None:
+    async def account(self, boot: Boot) -> BootAccount | None:
         """Return what the kernel says of a boot's parameters, asked on this host."""
         return await self._local.account(boot)
 
@@ -133,13 +126,13 @@ class Spread:
         return boot.kernel is None or self._local.is_ready(boot)
 
     async def make_ready(self, boot: Boot) -> None:
-        """Have a worker build the kernel; where none does, build it on this host."""
+        """Let a worker build the kernel; where none does, build it on this host."""
         if boot.kernel is None or self._local.is_ready(boot):
             return
         try:
             await self.built_by(boot, self._build)
         except NobodyBuildsError as error:
-            if not self._building.locked():
+            if not self._building.locked():  # those that wait for that build need not say it again
                 self._note(f"{error}: kernels are built on this host")
             async with self._building:
                 await self._local.make_ready(boot)
@@ -182,15 +175,17 @@ def spread(
             " compared",
             hint="leave --workers out, or take --instrument insn",
         )
-    check = prepare(Trial(Configuration("check"), _CHECK, instrument, FIXED_LAYOUT_SEED), local)
+    check = prepare(
+        Trial(Configuration(Named("check")), _CHECK, instrument, FIXED_LAYOUT_SEED), local
+    )
     elsewhere = Elsewhere()
     link = Link(lab)
-    joined: Joined | None = None
+    joined: WorkerGroups | None = None
 
-    async def made() -> Joined:
+    async def made() -> WorkerGroups:
         await link.open()
         sending = Sending(link.client, link.run)
-        return Joined(
+        return WorkerGroups(
             Runners(link, sending, local.name, facts(local.name), monitor.note),
             Builders(link, sending, local.name, monitor.note),
         )
@@ -217,7 +212,7 @@ def spread(
 
 @contextlib.contextmanager
 def builders(machine: str, lab: Lab, note: Callable[[str], None], wait: Wait) -> Iterator[Builder]:
-    """Give what has the workers at `lab` build kernels for a machine, until the block ends.
+    """Give a builder whose kernels the workers at `lab` build, until the block ends.
 
     Raises:
         WorkersError: No worker builds kernels.

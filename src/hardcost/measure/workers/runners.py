@@ -12,30 +12,26 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from distributed import KilledWorker
 
 from hardcost.errors import TrialError, WorkersError
-from hardcost.run.workers import place
-from hardcost.run.workers.dasksettings import DASK_ERRORS
-from hardcost.run.workers.facts import differences
-from hardcost.run.workers.lab import GUESTS
-from hardcost.run.workers.link import CLOSE_SECONDS, RESUME
+from hardcost.machines.machine import Execution
+from hardcost.measure.workers import worker
+from hardcost.measure.workers.connection import CLOSE_SECONDS, RESUME, Link
+from hardcost.measure.workers.dask_settings import DASK_ERRORS
+from hardcost.measure.workers.facts import differences
+from hardcost.measure.workers.lab import GUESTS
+from hardcost.measure.workers.transfer import Sending
+from hardcost.protocol.requests import Request
+from hardcost.supply.transfer import Order
 from hardcost.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from hardcost.machines.machine import Execution
-    from hardcost.machines.supplies import Order
-    from hardcost.protocol.requests import Request
-    from hardcost.run.workers.link import Link
-    from hardcost.run.workers.supplying import Sending
 
 _LOOK_SECONDS = 1.0  # between two looks at which workers there are
 _LOOK_SECONDS_EACH = 0.02  # and for each worker: what the scheduler says of one takes about 2 kB
-_LOOKS_IN_VAIN = 5
+_LOOKS_IN_VAIN = 5  # one after the other, until the scheduler counts as lost
 _NOBODY_SECONDS = 10.0  # that a run waits for another worker when all are gone
 _CHECK_SECONDS = 120.0  # that a check trial may take, beside its boot
 _ATTEMPTS = 3  # to supply a worker that loses what it was sent
@@ -96,7 +92,7 @@ class Runners:
         Raises:
             WorkersError: None does.
         """
-        self._check = (place.packed((order, tuple(job), _CHECK_SECONDS)), order, expected)
+        self._check = (worker.packed_value((order, tuple(job), _CHECK_SECONDS)), order, expected)
         self._names.clear()
         await self._look()
         if not self._guests:
@@ -119,13 +115,13 @@ class Runners:
         for _ in range(_ATTEMPTS):
             try:
                 await self._drop(await self._sending.send(order.supplies, tuple(self._guests)))
-                came = await self._came(place.packed((order, tuple(job), limit_seconds)))
+                came = await self._came(worker.packed_value((order, tuple(job), limit_seconds)))
             except DASK_ERRORS as error:
                 raise self._link.lost(error) from error
-            if isinstance(came, place.Lacks):
+            if isinstance(came, worker.Lacks):
                 self._sending.forget(came.worker)
                 continue
-            if isinstance(came, place.Fault):
+            if isinstance(came, worker.WorkerFault):
                 raise came.error()
             execution: Execution = came
             return execution
@@ -143,17 +139,17 @@ class Runners:
             self._ended.exception()
 
     async def _came(self, trial: bytes) -> Any:  # noqa: ANN401  (Execution, Fault or Lacks)
-        """Return what comes of a trial, given to Dask again where no worker was left for it."""
+        """Return the result of a trial, given to Dask again where no worker was left for it."""
         while True:
             self._admitted_again.clear()
-            future = self._link.submit("trial", place.carry_out, trial, GUESTS, self._resource)
+            future = self._link.submit("trial", worker.carry_out, trial, GUESTS, self._resource)
             result = asyncio.ensure_future(self._link.result(future))
             again = asyncio.ensure_future(self._admitted_again.wait())
             try:
                 first: set[asyncio.Future[Any]] = {result, again, self._ended}
                 await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
                 if result.done() and (came := result.result()) is not None:
-                    return place.unpacked(came)
+                    return worker.unpacked(came)
                 if self._ended.done():
                     self._ended.result()
                 if not again.done():
@@ -212,7 +208,7 @@ class Runners:
     async def _like_us(self, there: Mapping[str, Mapping[str, Any]]) -> list[str]:
         """Return the addresses of workers whose facts are this host's; refuse the others."""
         self._names |= {address: str(about["name"]) for address, about in there.items()}
-        said = await self._link.ask(place.about, self._machine, workers=there)
+        said = await self._link.ask(worker.about, self._machine, workers=there)
         reasons = {}
         for address, theirs in said.items():
             if isinstance(theirs, dict):
@@ -232,7 +228,7 @@ class Runners:
         lost = await self._sending.send(order.supplies, addresses)
         await self._refuse(lost)
         addresses = [one for one in addresses if one not in lost]
-        said = await self._link.ask(place.check, trial, workers=addresses)
+        said = await self._link.ask(worker.check, trial, workers=addresses)
         reasons = {address: _differing(expected, came) for address, came in said.items()}
         await self._refuse({address: why for address, why in reasons.items() if why})
         fit = {
@@ -253,7 +249,7 @@ class Runners:
 
     async def _set_guests(self, guests: Mapping[str, float]) -> None:
         """Set on workers, by their addresses, how many of the run's trials they take at a time."""
-        await self._link.ask(place.admit, self._resource, guests, workers=guests)
+        await self._link.ask(worker.admit, self._resource, guests, workers=guests)
 
     async def _drop(self, reasons: Mapping[str, str]) -> None:
         """Give no more trials to workers that could not be sent what these need."""
@@ -269,7 +265,7 @@ class Runners:
         for address, why in reasons.items():
             self._note(f"worker {self._names[address]} is refused: {why}")
         if reasons:
-            await self._link.ask(place.refused, "trials", dict(reasons), workers=reasons)
+            await self._link.ask(worker.refused, "trials", dict(reasons), workers=reasons)
 
     def _end(self, error: WorkersError) -> None:
         if not self._ended.done():
@@ -280,10 +276,10 @@ def _differing(expected: Execution, came: object) -> str:
     """Return how a worker's check trial differs from ours, as text; empty if it doesn't."""
     if not isinstance(came, bytes):
         return f"its check trial failed: {came}"
-    theirs = place.unpacked(came)
-    if isinstance(theirs, place.Fault):
+    theirs = worker.unpacked(came)
+    if isinstance(theirs, worker.WorkerFault):
         return f"its check trial failed: {theirs.message}"
-    if theirs is None or isinstance(theirs, place.Lacks):
+    if theirs is None or isinstance(theirs, worker.Lacks):
         return "its check trial was not carried out"
     for ours, other in zip(expected.answers, theirs.answers, strict=False):
         if ours != other:

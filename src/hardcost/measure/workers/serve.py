@@ -5,23 +5,19 @@ from __future__ import annotations
 import errno
 import os
 import platform
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+
+import distributed
 
 from hardcost.errors import HardcostError, MachineError
-from hardcost.machines.cache import Cache
-from hardcost.run.workers import facts
-from hardcost.run.workers.certificates import security_of
-from hardcost.run.workers.closed import Worker, address_towards, bracketed
-from hardcost.run.workers.dasksettings import DASK_ERRORS, NO_SCHEDULER, quieten
-from hardcost.run.workers.place import Place, resources, room
+from hardcost.measure.workers import facts
+from hardcost.measure.workers.certificates import security_of
+from hardcost.measure.workers.dask_settings import DASK_ERRORS, NO_SCHEDULER, quieten
+from hardcost.measure.workers.dask_tls import TlsWorker, address_towards, bracketed
+from hardcost.measure.workers.lab import Lab
+from hardcost.measure.workers.worker import WorkerSide, resources, room
+from hardcost.supply.cache.cache import Cache
 from hardcost.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import distributed
-
-    from hardcost.run.workers.lab import Lab
 
 _START_SECONDS = 30  # that a scheduler may take to answer
 _OWN_THREADS = 1  # beside one for each guest and build: for what is asked of a worker meanwhile
@@ -56,9 +52,9 @@ async def serve(  # noqa: PLR0913  (each is a thing of its own)
     security = security_of(lab)
     host, port = listens or (address_towards(lab), 0)
     host = bracketed(host)
-    place = Place(Cache(), say, compilers=max(1, cores // max(1, most)))
+    place = WorkerSide(Cache(), say, compilers=max(1, cores // max(1, most)))
     with place.cache.scratch() as scratch:
-        worker: distributed.Worker = Worker(
+        worker: distributed.Worker = TlsWorker(
             lab.address,
             name=name or f"{platform.node()}-{os.getpid()}",
             nthreads=guests + most + _OWN_THREADS,
@@ -110,7 +106,11 @@ def _why_no_builds() -> MachineError | None:
 
 
 def _introduction(
-    worker: distributed.Worker, place: Place, lab: Lab, most: tuple[int, int], why_no_builds: object
+    worker: distributed.Worker,
+    place: WorkerSide,
+    lab: Lab,
+    most: tuple[int, int],
+    why_no_builds: object,
 ) -> str:
     guests, builds = most
     reason = f" ({why_no_builds})" if why_no_builds and not builds else ""

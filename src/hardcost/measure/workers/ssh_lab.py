@@ -12,25 +12,21 @@ import asyncio
 import contextlib
 import shlex
 import tempfile
+from asyncio.subprocess import Process
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from distributed import Scheduler
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines.packagenames import install
-from hardcost.machines.process import found, talking
-from hardcost.machines.said import Said
-from hardcost.run.workers import attended
-from hardcost.run.workers.closed import scheduling
+from hardcost.host.install_command import install
+from hardcost.host.output import BoundedOutput
+from hardcost.host.process import found, talking
+from hardcost.measure.workers import ssh_worker
+from hardcost.measure.workers.dask_tls import scheduling
+from hardcost.measure.workers.lab import Lab
 from hardcost.units import count
-
-if TYPE_CHECKING:
-    from asyncio.subprocess import Process
-    from collections.abc import Callable, Mapping, Sequence
-
-    from distributed import Scheduler
-
-    from hardcost.run.workers.lab import Lab
 
 _QUIETLY = ("-o", "BatchMode=yes", "-o", "ServerAliveInterval=15", "-o", "LogLevel=ERROR", "-T")
 _POLL_SECONDS = 0.2
@@ -40,7 +36,7 @@ _MOST_SAID = 1 << 20  # bytes, of all that a worker says: a few lines for each r
 
 @dataclass(frozen=True)
 class OnHosts:
-    """What is started: on which hosts, by which words, and how many guests and builds at a time.
+    """The workers to start: hosts, command, and how many guests and builds at a time.
 
     `ssh` begins the command that reaches a host, `hardcost` the one that is run there. None leaves
     a number to the host.
@@ -68,7 +64,7 @@ class _Worker:
     """A worker behind ssh, and what it says, from the line on that was not read yet."""
 
     process: Process
-    said: Said
+    said: BoundedOutput
     log: Path
     _read: int = field(default=0)
 
@@ -103,11 +99,11 @@ async def run_over_ssh(lab: Lab, what: OnHosts, say: Callable[[str], None]) -> N
         writers = []
         try:
             for number, host in enumerate(what.hosts):
-                said = Said(f"ssh to {host}", folder / f"{number}.log", _MOST_SAID)
+                said = BoundedOutput(f"ssh to {host}", folder / f"{number}.log", _MOST_SAID)
                 talk = talking(what.argv(host, lab), said=said, patience=_PATIENCE_SECONDS)
                 _, writer, process = await started.enter_async_context(talk)
                 writers.append(writer)
-                writer.write(attended.introduction(known))
+                writer.write(ssh_worker.introduction(known))
                 workers[host] = _Worker(process, said, folder / f"{number}.log")
             await _looked_after(scheduler, workers, say)
         finally:

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Coroutine
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
-    from hardcost.run.workers.lab import Lab
+from hardcost.measure.workers.lab import Lab
 
 _INPUT, _OUTPUTS = 0, (1, 2)  # descriptors
 _LONGEST = 1 << 16  # bytes, of a certificate with its key
@@ -49,7 +45,7 @@ def introduced(lab: Lab) -> Lab:
 
 
 async def until_left(work: Coroutine[object, object, None]) -> None:
-    """Do some work, until the end of standard input cancels it; nobody hears what is said then."""
+    """Do some work, until the end of standard input cancels it; what it prints then is not read."""
     task, loop = asyncio.current_task(), asyncio.get_running_loop()
 
     def look() -> None:

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hardcost.machines.supplies import piece_of
-from hardcost.run.workers import place
+from distributed import Client
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+from hardcost.measure.workers import worker
+from hardcost.supply.transfer import Supply, piece_of
 
-    from distributed import Client
-
-    from hardcost.machines.supplies import Supply
-
-_ROUNDS_LOST = 3  # in which nobody got it, after which those that lack it are given up
+_ROUNDS_LOST = 3  # in which no worker got it, after which those that lack it are given up
 
 
 class Sending:
     """What each worker has of the supplies of a run."""
 
     def __init__(self, client: Client, run: str) -> None:
-        """Nobody is known to have anything yet."""
+        """No worker is known to have anything yet."""
         self._client = client
         self._run = run
         self._have: dict[str, set[str]] = {}
@@ -42,7 +37,7 @@ class Sending:
             lost: dict[str, str] = {}
             unasked = [one for one in addresses if not digests <= self._have.get(one, set())]
             said = await self._client.run(
-                place.lacking, tuple(wanted), workers=unasked, on_error="return"
+                worker.lacking, tuple(wanted), workers=unasked, on_error="return"
             )
             lacking: dict[str, set[str]] = {}
             for address, answer in said.items():
@@ -69,7 +64,7 @@ class Sending:
             if sources:
                 pairs = dict(zip(waiting, sources, strict=False))
                 said = await self._client.run(
-                    place.fetch,
+                    worker.fetch,
                     self._run,
                     supply,
                     pairs,
@@ -97,7 +92,7 @@ class Sending:
         while True:
             piece = await asyncio.to_thread(piece_of, source, start)
             said: Mapping[str, object] = await self._client.run(
-                place.take, self._run, supply, piece, workers=[address], on_error="return"
+                worker.take, self._run, supply, piece, workers=[address], on_error="return"
             )
             trouble = said.get(address, "it is gone")
             if trouble != "" or piece is None:

@@ -10,28 +10,24 @@ import asyncio
 import contextlib
 import pickle
 import shutil
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 import zstandard
-from distributed import Reschedule, WorkerPlugin, get_worker
+from distributed import Reschedule, Worker, WorkerPlugin, get_worker
 
 from hardcost.errors import HardcostError, InputError, MachineError, TrialError
-from hardcost.machines import names, supplies
-from hardcost.machines.cache import Cache
-from hardcost.run.workers import facts
-from hardcost.run.workers.elsewhere import Elsewhere
-from hardcost.run.workers.lab import BUILDS, GUESTS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping, Sequence
-    from pathlib import Path
-
-    from distributed import Worker
-
-    from hardcost.machines.machine import Execution, Machine
-    from hardcost.machines.supplies import Order, Piece, Supply
-    from hardcost.protocol.requests import Request
+from hardcost.machines import names
+from hardcost.machines.machine import Execution, Machine
+from hardcost.measure.workers import facts
+from hardcost.measure.workers.event_loop import Elsewhere
+from hardcost.measure.workers.lab import BUILDS, GUESTS
+from hardcost.protocol.requests import Request
+from hardcost.supply import transfer
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.transfer import FilePiece, Order, Supply
 
 PLUGIN = "hardcost"
 """The name of what `hardcost worker` adds to a worker of Dask's."""
@@ -42,7 +38,7 @@ _Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
-class Fault:
+class WorkerFault:
     """Why a trial failed on a worker: the error of `kind`, to be raised where the run is from."""
 
     kind: str
@@ -51,7 +47,7 @@ class Fault:
     console: str
 
     @classmethod
-    def of(cls, error: HardcostError) -> Fault:
+    def of(cls, error: HardcostError) -> WorkerFault:
         """Return an error as a value."""
         kind = type(error).__name__
         console = error.console if isinstance(error, MachineError) else ""
@@ -74,15 +70,15 @@ class Lacks:
 
 
 @dataclass(frozen=True)
-class Made:
+class BuiltFiles:
     """A worker has built a kernel, of these files."""
 
     worker: str
     files: tuple[Supply, ...]
 
 
-class Place(WorkerPlugin):
-    """What a worker of Dask's has to have for trials: a cache, and an eye on what runs.
+class WorkerSide(WorkerPlugin):
+    """What a Dask worker needs for trials: a cache, and a list of what runs.
 
     A trial that is cancelled ends with its guest: when the run is interrupted, when the one who
     spreads it dies, and when the worker closes.
@@ -100,7 +96,7 @@ class Place(WorkerPlugin):
         self._compilers = compilers
         self._running: dict[str, asyncio.Task[Any]] = {}
         self._machines: dict[Order, Machine] = {}
-        self._arriving: dict[tuple[str, str], supplies.Arriving] = {}
+        self._arriving: dict[tuple[str, str], transfer.Arriving] = {}
         self._folders = contextlib.ExitStack()
 
     def setup(self, worker: Worker) -> None:
@@ -116,13 +112,13 @@ class Place(WorkerPlugin):
         self._folders.close()
 
     def transition(self, key: Any, start: str, finish: str, **_words: Any) -> None:  # noqa: ANN401, ARG002  (the interface's)
-        """End the guest of a trial that nobody waits for any more."""
+        """End the guest of a trial whose result is not wanted any more."""
         if finish in {"released", "cancelled", "forgotten"} and key in self._running:
             self._running[key].cancel()
 
     def files_of(self, order: Order) -> dict[str, Path] | list[str]:
         """Return an order's files by their digest; the digests of those that lack, if any."""
-        places = {one.digest: supplies.found(one, self.cache) for one in order.supplies}
+        places = {one.digest: transfer.found(one, self.cache) for one in order.supplies}
         lacking = [digest for digest, place in places.items() if place is None]
         return lacking or {digest: place for digest, place in places.items() if place is not None}
 
@@ -165,16 +161,16 @@ class Place(WorkerPlugin):
     async def piece(self, supply: bytes, start: int) -> bytes:
         """Return a piece of a supply for another worker, packed; a text if it has gone."""
         wanted: Supply = unpacked(supply)
-        place = await asyncio.to_thread(supplies.found, wanted, self.cache)
+        place = await asyncio.to_thread(transfer.found, wanted, self.cache)
         if place is None:
-            return packed(f"the worker that had {wanted.title} has lost it")
-        return packed(await asyncio.to_thread(supplies.piece_of, place, start))
+            return packed_value(f"the worker that had {wanted.title} has lost it")
+        return packed_value(await asyncio.to_thread(transfer.piece_of, place, start))
 
-    def arriving(self, run: str, supply: Supply) -> supplies.Arriving:
+    def arriving(self, run: str, supply: Supply) -> transfer.Arriving:
         """Return a supply that is on its way for a run; it begins with the first question."""
         if (run, supply.digest) not in self._arriving:
             folder = self._folders.enter_context(self.cache.scratch())
-            self._arriving[run, supply.digest] = supplies.Arriving(supply, folder)
+            self._arriving[run, supply.digest] = transfer.Arriving(supply, folder)
         return self._arriving[run, supply.digest]
 
     async def keep(self, run: str, supply: Supply) -> None:
@@ -188,19 +184,19 @@ class Place(WorkerPlugin):
         await whole.into(self.cache)
 
 
-def _place_of(worker: Worker) -> Place:
+def _place_of(worker: Worker) -> WorkerSide:
     """Return what `hardcost worker` added to a worker.
 
     Raises:
         TypeError: Something else did.
     """
     place = worker.plugins[PLUGIN]
-    if not isinstance(place, Place):
+    if not isinstance(place, WorkerSide):
         raise TypeError(f"{PLUGIN} is another plugin on {worker.address}")
     return place
 
 
-def packed(value: object) -> bytes:
+def packed_value(value: object) -> bytes:
     """Return a value as bytes, small: Dask's scheduler need not look into it."""
     return zstandard.compress(pickle.dumps(value), _LEVEL)
 
@@ -211,50 +207,52 @@ def unpacked(data: bytes) -> Any:  # noqa: ANN401  (whatever was packed)
 
 
 async def carry_out(key: str, packed_trial: bytes) -> bytes:
-    """Carry out a trial, as a task of Dask's; return what came of it, packed."""
+    """Carry out a trial, as a task of Dask's; return its result, packed."""
     came = await _came(get_worker(), key, packed_trial)
     if came is None:
         raise Reschedule
-    return packed(came)
+    return packed_value(came)
 
 
-async def _came(worker: Worker, key: str, packed_trial: bytes) -> Execution | Fault | Lacks | None:
+async def _came(
+    worker: Worker, key: str, packed_trial: bytes
+) -> Execution | WorkerFault | Lacks | None:
     """Carry out a trial on a worker; None if it was cancelled."""
     order, job, limit_seconds = unpacked(packed_trial)
     try:
         came = await _place_of(worker).carry_out(key, order, job, limit_seconds)
     except (MachineError, InputError) as error:
-        return Fault.of(error)
+        return WorkerFault.of(error)
     return Lacks(worker.address, came.digests) if isinstance(came, Lacks) else came
 
 
-async def build(key: str, packed_order: bytes) -> bytes:
-    """Build a kernel, as a task of Dask's; return what came of it, packed."""
+async def build_kernel(key: str, packed_order: bytes) -> bytes:
+    """Build a kernel, as a task of Dask's; return the result, packed."""
     worker, order = get_worker(), unpacked(packed_order)
     try:
         found = await _place_of(worker).build(key, order)
     except (MachineError, InputError) as error:
-        fault = Fault.of(error)
-        return packed(replace(fault, message=f"on the worker {worker.name}: {fault.message}"))
+        fault = WorkerFault.of(error)
+        return packed_value(replace(fault, message=f"on the worker {worker.name}: {fault.message}"))
     if found is None:
         raise Reschedule
     if isinstance(found, Lacks):
-        return packed(Lacks(worker.address, found.digests))
-    return packed(Made(worker.address, found))
+        return packed_value(Lacks(worker.address, found.digests))
+    return packed_value(BuiltFiles(worker.address, found))
 
 
-async def made(supply: Supply, start: int, dask_worker: Worker) -> bytes:
+async def kernel_piece(supply: Supply, start: int, dask_worker: Worker) -> bytes:
     """Return a piece of what a worker has made, packed; a text if it has gone."""
-    return await _place_of(dask_worker).piece(packed(supply), start)
+    return await _place_of(dask_worker).piece(packed_value(supply), start)
 
 
 def about(machine: str, dask_worker: Worker) -> dict[str, str] | str:
-    """Return the facts of a worker, or as a text why it is none of ours."""
+    """Return the facts of a worker, or as a text why it can't be one of this run."""
     return _facts(facts.facts, machine, dask_worker)
 
 
 async def about_builds(machine: str, dask_worker: Worker) -> dict[str, str] | str:
-    """Return what of a worker decides what it builds, or as a text why it can't be given that."""
+    """Return the facts that decide a worker's kernels, or as a text why they are not known."""
     return await asyncio.to_thread(_facts, facts.builders_facts, machine, dask_worker)
 
 
@@ -270,18 +268,18 @@ def _facts(
 
 
 async def check(packed_trial: bytes, dask_worker: Worker) -> bytes:
-    """Carry out the trial by which a worker is compared; return what came of it, packed."""
-    return packed(await _came(dask_worker, "check", packed_trial))
+    """Carry out the trial by which a worker is compared; return its result, packed."""
+    return packed_value(await _came(dask_worker, "check", packed_trial))
 
 
 async def lacking(wanted: Sequence[Supply], dask_worker: Worker) -> list[str]:
     """Return the digests of those supplies that a worker does not have."""
     cache = _place_of(dask_worker).cache
-    places = [await asyncio.to_thread(supplies.found, one, cache) for one in wanted]
+    places = [await asyncio.to_thread(transfer.found, one, cache) for one in wanted]
     return [one.digest for one, place in zip(wanted, places, strict=True) if place is None]
 
 
-async def take(run: str, supply: Supply, piece: Piece | None, dask_worker: Worker) -> str:
+async def take(run: str, supply: Supply, piece: FilePiece | None, dask_worker: Worker) -> str:
     """Keep a piece of a supply; None: it was the last. Return what went wrong, if anything."""
     place = _place_of(dask_worker)
     try:
@@ -297,7 +295,7 @@ async def take(run: str, supply: Supply, piece: Piece | None, dask_worker: Worke
 async def fetch(run: str, supply: Supply, sources: Mapping[str, str], dask_worker: Worker) -> str:
     """Fetch a supply from the worker that `sources` names; return what went wrong, if anything."""
     place = _place_of(dask_worker)
-    start, wanted = 0, packed(supply)
+    start, wanted = 0, packed_value(supply)
     try:
         async with dask_worker.rpc(sources[dask_worker.address]) as peer:
             while True:

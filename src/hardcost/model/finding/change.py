@@ -1,25 +1,16 @@
-"""By how much each metric grew from one state to a later one, and by which lines of the change.
-
-What grew is compared with limits: that is the gate. A metric is over its limit if its growth is
-more than the limit, and is not chance.
-"""
+"""By how much each metric grew from one state to a later one, and by which lines."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from hardcost.auditrules.ignoring import OVER_LIMIT
-from hardcost.errors import InputError
+from auditrules.model.location import Location
+from hardcost.model.role import Role
+from hardcost.model.workload import MetricId
 from hardcost.units import is_rate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from hardcost.analysis.budget import Budget
-    from hardcost.controls.control import Control
 
 How = Literal["measured", "predicted"]
 
@@ -33,30 +24,29 @@ class Change(StrEnum):
     """Both states have it, and it costs more or less."""
 
 
-@dataclass(frozen=True, order=True)
-class Line:
-    """A line of the change: a control, and where it stands (`file` is "" where nothing says).
+@dataclass(frozen=True)
+class ChangeLine:
+    """A line of the change: a control, and its location, None where it is not known.
 
     `accepted`: a comment above it says that its cost is accepted.
     """
 
-    file: str
-    line: int | None
+    place: Location | None
     control: str
     change: Change
     accepted: bool = field(default=False, compare=False)
 
     @property
-    def place(self) -> str:
-        """The location, as `file:line`."""
-        return self.file if self.line is None else f"{self.file}:{self.line}"
+    def named(self) -> str:
+        """The location, or the control where that is not known."""
+        return self.control if self.place is None else str(self.place)
 
 
 @dataclass(frozen=True)
-class Part:
+class Contribution:
     """What a line of the change adds to a metric, in its unit; [low, high] is the interval."""
 
-    line: Line
+    line: ChangeLine
     cost: float
     low: float
     high: float
@@ -72,12 +62,12 @@ class Growth:
     the lines of the change, those that add most first; `fixed` is the price of having any audit
     rule, if one state alone has some, and None where that is not known. `rest` is what these don't
     explain: parts, fixed and rest add up to the difference. `unpriced` are lines whose part is not
-    predicted, each with why; it is in the rest. `configuration` is "" where two states are
+    predicted, each with why; it is in the rest. `configuration` is None where two states are
     compared, each a whole. `limit` is the largest share of `base` by which it may grow, None if it
     has none.
     """
 
-    metric: str
+    metric: MetricId
     unit: str
     base: float
     head: float
@@ -86,16 +76,16 @@ class Growth:
     least: float = 0.0
     before: float | None = None
     after: float | None = None
-    parts: tuple[Part, ...] = ()
-    configuration: str = ""
+    parts: tuple[Contribution, ...] = ()
+    configuration: Role | None = None
     limit: float | None = None
     fixed: float | None = None
-    unpriced: tuple[tuple[Line, str], ...] = ()
+    unpriced: tuple[tuple[ChangeLine, str], ...] = ()
 
     @property
     def name(self) -> str:
         """The metric, with the configuration if there are several."""
-        return f"{self.configuration}: {self.metric}" if self.configuration else self.metric
+        return _named(self.metric, self.configuration)
 
     @property
     def difference(self) -> float:
@@ -145,6 +135,24 @@ class Growth:
 
 
 @dataclass(frozen=True)
+class Unknown:
+    """A metric without a number, and why; `configuration` is as in `Growth`."""
+
+    metric: MetricId
+    why: str
+    configuration: Role | None = None
+
+    @property
+    def name(self) -> str:
+        """The metric, with the configuration if there are several."""
+        return _named(self.metric, self.configuration)
+
+    def __str__(self) -> str:
+        """Return it as a sentence has it."""
+        return f"{self.name} ({self.why})"
+
+
+@dataclass(frozen=True)
 class Gate:
     """All metrics of two states, with their limits.
 
@@ -159,8 +167,8 @@ class Gate:
     how: How
     conditions: tuple[str, ...]
     growths: tuple[Growth, ...]
-    lines: tuple[Line, ...] = ()
-    unknown: tuple[str, ...] = ()
+    lines: tuple[ChangeLine, ...] = ()
+    unknown: tuple[Unknown, ...] = ()
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     runs: tuple[str, ...] = field(default=())
@@ -194,28 +202,28 @@ class Gate:
         return max(paid, key=lambda one: abs(_of(one, one.fixed or 0.0)), default=None)
 
     @property
-    def counted(self) -> tuple[Line, ...]:
+    def counted(self) -> tuple[ChangeLine, ...]:
         """The lines that add to a metric, or take from it."""
         return tuple(line for line in self.lines if self.parts_of(line))
 
     @property
-    def counted_of_head(self) -> tuple[Line, ...]:
-        """Those of them that stand in the later state, and whose cost no comment accepts."""
+    def counted_of_head(self) -> tuple[ChangeLine, ...]:
+        """Those of them that are in the later state, and whose cost no comment accepts."""
         return tuple(
             line for line in self.counted if line.change is not Change.REMOVED and not line.accepted
         )
 
     @property
-    def accepted(self) -> tuple[Line, ...]:
+    def accepted(self) -> tuple[ChangeLine, ...]:
         """The lines that add to a metric, and whose cost a comment accepts."""
         return tuple(line for line in self.counted if line.accepted)
 
-    def parts_of(self, line: Line) -> tuple[tuple[Growth, Part], ...]:
+    def parts_of(self, line: ChangeLine) -> tuple[tuple[Growth, Contribution], ...]:
         """Return what a line adds, by metric, the largest share of the metric first."""
         found = [(one, part) for one in self.growths for part in one.parts if part.line == line]
         return tuple(sorted(found, key=lambda each: -abs(_of(each[0], each[1].cost))))
 
-    def blamed(self, line: Line) -> tuple[Growth, ...]:
+    def blamed(self, line: ChangeLine) -> tuple[Growth, ...]:
         """Return the metrics over their limits to which a line adds."""
         return tuple(
             growth
@@ -230,43 +238,8 @@ class Gate:
         return tuple(one for one in self.over if one.name not in blamed)
 
 
-def limited(gate: Gate, limits: Budget) -> Gate:
-    """Return the gate with each metric's limit.
-
-    Raises:
-        InputError: There is a limit for a metric that there is not, or that has no number.
-    """
-    for wanted in limits.metrics:
-        without = [one for one in gate.unknown if one.startswith(f"{wanted} (")]
-        if without:
-            hint = "without --predict it is measured" if gate.how == "predicted" else None
-            raise InputError(f"--max: '{wanted}' has no number: {without[0]}", hint=hint)
-    known = limits.for_metrics((one.name for one in gate.growths), "--max")
-    growths = (
-        replace(one, limit=None if math.isinf(known.of(one.name)) else known.of(one.name))
-        for one in gate.growths
-    )
-    return replace(gate, growths=tuple(growths))
-
-
-def line_of(control: Control, change: Change) -> Line:
-    """Return where a control stands that was added or removed."""
-    rule = getattr(control, "rule", None)
-    place = getattr(control, "place", None) if rule is None else rule.place
-    if place is None:
-        return Line("", None, control.name, change)
-    accepted = change is Change.ADDED and rule is not None and OVER_LIMIT in rule.ignores
-    return Line(place.file, place.line, control.name, change, accepted)
-
-
-def ordered(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Return parts, those that add most first."""
-    return tuple(sorted(parts, key=lambda part: (-part.cost, part.line.place)))
-
-
-def lines_of(growths: Sequence[Growth]) -> tuple[Line, ...]:
-    """Return every line of any part once, in the order of the parts."""
-    return tuple(dict.fromkeys(part.line for one in growths for part in one.parts))
+def _named(metric: MetricId, configuration: Role | None) -> str:
+    return str(metric) if configuration is None else f"{configuration}: {metric}"
 
 
 def _of(growth: Growth, cost: float) -> float:

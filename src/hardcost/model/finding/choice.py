@@ -1,24 +1,30 @@
-"""What `advise` found, as values: the choice for the budget, and the frontier of cost and value."""
+"""What to give up for a budget, and the frontier of cost and value."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
+
+from hardcost.model.document import IfAny, IfKnown, Internal, Number, Places
+from hardcost.model.finding.bill import Bill
+from hardcost.model.workload import MetricId
 
 
 @dataclass(frozen=True)
 class Costs:
     """What a choice costs on a metric, in its unit: `cost` over the `baseline`."""
 
-    metric: str
+    metric: MetricId
     unit: str
-    baseline: float
-    cost: float
-    limit: float | None = None
+    baseline: Number
+    cost: Number
+    share: Number = field(init=False, default=0.0)
+    limit: IfKnown[Number | None] = None
 
-    @property
-    def share(self) -> float:
-        """The cost relative to the baseline; 0 where that is 0."""
-        return self.cost / self.baseline if self.baseline else 0.0
+    def __post_init__(self) -> None:
+        """Work out the cost relative to the baseline; 0 where that is 0."""
+        share = self.cost / self.baseline if self.baseline else 0.0
+        object.__setattr__(self, "share", share)
 
 
 @dataclass(frozen=True)
@@ -34,36 +40,41 @@ class Abandoned:
     control: str
     ids: tuple[str, ...]
     severity: str
-    value: float
-    metric: str
+    value: Number
+    metric: MetricId
     unit: str
-    baseline: float
-    cost: float
-    low: float
-    high: float
-    place: str = ""
-    stands_for: tuple[str, ...] = ()
+    baseline: Number
+    cost: Number
+    low: Number
+    high: Number
+    place: Places = ()
+    stands_for: IfAny[tuple[str, ...]] = ()
+
+    @property
+    def where(self) -> str:
+        """Its location, or all that it replaces, as text; "" where no file says it."""
+        return ", ".join(map(str, self.place))
 
 
-@dataclass(frozen=True)
-class Level:
+@dataclass(frozen=True, kw_only=True)
+class FrontierLevel:
     """A point of the frontier: the best choice where each budget is multiplied by `factor`.
 
     `value` is the part of the profile's whole value that it keeps. `costs` are those of the metrics
     with a budget: measured, or predicted if not `measured`.
     """
 
-    factor: float
+    factor: Number
     kept: int
-    value: float
-    given_up: tuple[str, ...]
-    costs: tuple[Costs, ...]
+    value: Number
     measured: bool
+    costs: tuple[Costs, ...]
+    given_up: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Offer:
-    """What a larger budget than the user's keeps of the controls that are unkeepable within that.
+    """A larger budget, and which of the controls it keeps that the user's budget can't.
 
     `budget` and `budgets` are as in `Advice`. `kept` names those controls, `costs` are those of the
     whole choice: measured, or predicted if not `measured`.
@@ -90,7 +101,7 @@ class Unkeepable:
     offers: tuple[Offer, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Choice:
     """What to give up of a profile so that it keeps a budget.
 
@@ -106,35 +117,35 @@ class Choice:
     kind of control can be kept.
     """
 
-    profile: str
+    budget: float | None = None
+    budgets: dict[str, float] = field(default_factory=dict)
+    found: bool
     controls: int
+    kept: int = field(init=False, default=0)
+    value: Number
+    worth: str
     given_up: tuple[Abandoned, ...]
     before: tuple[Costs, ...]
     after: tuple[Costs, ...]
-    value: float
-    worth: str
-    found: bool
     proposals: int
     put_back: int
-    error: float
-    frontier: tuple[Level, ...] = ()
-    budget: float | None = None
-    budgets: dict[str, float] = field(default_factory=dict)
-    rewritten: tuple[str, ...] = ()
-    equivalent: tuple[Costs, ...] = ()
+    error: Number
+    frontier: tuple[FrontierLevel, ...] = ()
+    rewritten: IfAny[tuple[str, ...]] = ()
+    equivalent: IfAny[tuple[Costs, ...]] = ()
     fixed: tuple[Costs, ...] = ()
     rules: tuple[str, ...] = ()
-    unkeepable: Unkeepable | None = None
+    unkeepable: IfKnown[Unkeepable | None] = None
+    profile: Internal[str]
+
+    def __post_init__(self) -> None:
+        """Work out how many controls are kept."""
+        object.__setattr__(self, "kept", self.controls - len(self.given_up))
 
     @property
     def avoids_fixed(self) -> bool:
         """Whether all the rules that pay the price of having any are given up."""
         return set(self.rules) <= {one.control for one in self.given_up}
-
-    @property
-    def kept(self) -> int:
-        """How many controls are kept."""
-        return self.controls - len(self.given_up)
 
     @property
     def abandoned(self) -> tuple[Abandoned, ...]:
@@ -146,3 +157,16 @@ class Choice:
     def has_budget(self) -> bool:
         """Whether there is a budget to keep."""
         return self.budget is not None or bool(self.budgets)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Advised(Bill):
+    """A profile's bill, and what to give up of it for a budget."""
+
+    kind: Literal["choice"] = "choice"  # type: ignore[assignment]  # a bill, and more
+    choice: Choice
+
+    @property
+    def is_over_budget(self) -> bool:
+        """Whether the profile was over its budget, so that something is to be given up."""
+        return self.choice.has_budget and bool(self.choice.given_up)

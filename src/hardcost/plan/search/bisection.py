@@ -1,22 +1,17 @@
 """Where along a chain of growing configurations the value rises or falls.
 
-Values along a chain telescope: the rises of its stretches add up to that of the whole, whatever
-interacts with what. A stretch that holds a rise is split until one control is left. That control
+Values along a chain telescope: the rises of its segments add up to that of the whole, whatever
+interacts with what. A segment that holds a rise is split until one control is left. That control
 is a suspect: in the company of those before it, it makes this difference by itself.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.design.grouptest import blame, noise, wording
-from hardcost.design.grouptest.case import split_point
-from hardcost.design.grouptest.questions import Stretch
-
-if TYPE_CHECKING:
-    from hardcost.design.grouptest.case import Case
-    from hardcost.design.grouptest.questions import Asking
+from hardcost.plan.search import blame, noise, wording
+from hardcost.plan.search.questions import Asking, Segment
+from hardcost.plan.search.state import SearchState, split_point
 
 
 @dataclass(frozen=True)
@@ -34,7 +29,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class _Part:
-    """A stretch of the chain: positions `start` to `stop` (not included), and its rise."""
+    """A segment of the chain: positions `start` to `stop` (not included), and its rise."""
 
     start: int
     stop: int
@@ -44,14 +39,14 @@ class _Part:
     def urgency(self) -> tuple[float, int]:
         """How much there is to gain; a suspect counts twice, since it can be confirmed at once.
 
-        So a suspect comes before a stretch that seems larger, which may be only many small costs,
+        So a suspect comes before a segment that seems larger, which may be only many small costs,
         but not before one that dwarfs it, where the configurations are better spent.
         """
         certain = 2 if self.stop - self.start == 1 else 1
         return (certain * abs(self.rise), -self.start)
 
 
-def search(case: Case, chain: Chain) -> Asking[dict[int, float]]:
+def search(case: SearchState, chain: Chain) -> Asking[dict[int, float]]:
     """Find the suspects on a chain whose two ends can be measured, and examine each.
 
     Returns the rise on the chain of each control blamed after that.
@@ -74,13 +69,13 @@ def search(case: Case, chain: Chain) -> Asking[dict[int, float]]:
     return {index: rise for index, rise in rises.items() if index in case.blamed}
 
 
-def _value(case: Case, chain: Chain, length: int, question: str = "") -> Asking[float]:
+def _value(case: SearchState, chain: Chain, length: int, question: str = "") -> Asking[float]:
     """Return the value of a prefix of the chain."""
     return (yield from case.value(chain.prefix(length), question))
 
 
-def _split(case: Case, chain: Chain, part: _Part) -> Asking[list[_Part]]:
-    """Return the halves of a stretch that need a closer look."""
+def _split(case: SearchState, chain: Chain, part: _Part) -> Asking[list[_Part]]:
+    """Return the halves of a segment that need a closer look."""
     measurements = case.measurements
     middle = split_point(
         part.start,
@@ -109,7 +104,7 @@ def _split(case: Case, chain: Chain, part: _Part) -> Asking[list[_Part]]:
     return kept
 
 
-def _finding(case: Case, chain: Chain, half: _Part) -> str:
+def _finding(case: SearchState, chain: Chain, half: _Part) -> str:
     """Return what one half of a split holds."""
     controls = chain.added[half.start : half.stop]
     where = wording.stretch(case.lattice, controls)
@@ -123,15 +118,15 @@ def _finding(case: Case, chain: Chain, half: _Part) -> str:
     return f"{where} {verb} {case.percent(half.rise)}, {then}"
 
 
-def _give_up(case: Case, chain: Chain, part: _Part, *, spread: bool) -> Asking[None]:
-    """Keep a stretch whose rise is not attributed to one control."""
+def _give_up(case: SearchState, chain: Chain, part: _Part, *, spread: bool) -> Asking[None]:
+    """Keep a segment whose rise is not attributed to one control."""
     controls = chain.added[part.start : part.stop]
     # Both ends are known: this measures nothing.
     yield from _value(case, chain, part.stop)
     kept = case.measurements.kept
     cost = noise.difference(kept(chain.prefix(part.stop)), kept(chain.prefix(part.start)))
     start, last = (case.lattice.position(index) for index in (controls[0], controls[-1]))
-    case.stretches.append(Stretch(start, last + 1, controls, cost.estimate, spread))
+    case.stretches.append(Segment(start, last + 1, controls, cost.estimate, spread))
     where = wording.stretch(case.lattice, controls)
     because = (
         "is spread over both halves, each below the resolution"

@@ -7,19 +7,14 @@ made it a suspect thus cannot confirm it.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
-from hardcost.design.grouptest import noise, partners, wording
-from hardcost.design.grouptest.case import Suspect
-from hardcost.design.grouptest.questions import Culprit
-
-if TYPE_CHECKING:
-    from hardcost.design.grouptest.case import Case
-    from hardcost.design.grouptest.noise import Difference
-    from hardcost.design.grouptest.questions import Asking, Estimate
+from hardcost.plan.search import noise, partners, wording
+from hardcost.plan.search.noise import MeanDifference
+from hardcost.plan.search.questions import Asking, CostShift, Culprit
+from hardcost.plan.search.state import SearchState, Suspect
 
 
-def examine(case: Case, index: int, company: frozenset[int], rise: float) -> Asking[None]:
+def examine(case: SearchState, index: int, company: frozenset[int], rise: float) -> Asking[None]:
     """Judge a control that makes a `rise` (or fall) over `company`; its partners come later.
 
     Partners may be suspects themselves, with partners of their own. `judge_partners` judges them
@@ -38,10 +33,10 @@ def examine(case: Case, index: int, company: frozenset[int], rise: float) -> Ask
             case.partners.setdefault(partner, Suspect(partner, frozenset(others), sign))
 
 
-def _recurs(case: Case, index: int, company: frozenset[int], sign: int) -> Asking[bool]:
+def _recurs(case: SearchState, index: int, company: frozenset[int], sign: int) -> Asking[bool]:
     """Say whether new samples show the difference too, before more is spent on it.
 
-    The stretch followed was the one with the largest rise, so some of that is luck.
+    The segment followed was the one with the largest rise, so some of that is luck.
     """
     name = case.lattice.names[index]
     question = f"measured again, does {name} make the same difference?"
@@ -54,7 +49,7 @@ def _recurs(case: Case, index: int, company: frozenset[int], sign: int) -> Askin
     return False
 
 
-def judge_partners(case: Case) -> Asking[None]:
+def judge_partners(case: SearchState) -> Asking[None]:
     """Judge the partners not judged yet; one may also cost something by itself."""
     for index in case.lattice.in_order(case.partners.keys() - case.culprits.keys()):
         partner = case.partners[index]
@@ -67,7 +62,7 @@ def judge_partners(case: Case) -> Asking[None]:
             yield from _judge(case, index, case.lattice.in_order(partner.company), partner.sign)
 
 
-def company_of(case: Case, index: int, others: tuple[int, ...]) -> frozenset[int]:
+def company_of(case: SearchState, index: int, others: tuple[int, ...]) -> frozenset[int]:
     """Return the smallest configuration with a control's partners to which it can be added."""
     lattice = case.lattice
     least = lattice.closed(others) | lattice.requirements(index)
@@ -77,14 +72,14 @@ def company_of(case: Case, index: int, others: tuple[int, ...]) -> frozenset[int
 class _Evidence:
     """Samples for one suspect; each configuration is asked for once."""
 
-    def __init__(self, case: Case, index: int) -> None:
+    def __init__(self, case: SearchState, index: int) -> None:
         self._case = case
         self._name = case.lattice.names[index]
         self._samples: dict[frozenset[int], tuple[float, ...]] = {}
 
     def difference(
         self, more: frozenset[int], fewer: frozenset[int], *reserve: frozenset[int]
-    ) -> Asking[Difference | None]:
+    ) -> Asking[MeanDifference | None]:
         """Return what `more` costs over `fewer`; None if too few configurations are left."""
         if not self._case.measurements.affords(more, fewer, *reserve):
             return None
@@ -95,7 +90,7 @@ class _Evidence:
         return noise.difference(self._samples[more], self._samples[fewer])
 
 
-def _judge(case: Case, index: int, others: tuple[int, ...], sign: int) -> Asking[None]:
+def _judge(case: SearchState, index: int, others: tuple[int, ...], sign: int) -> Asking[None]:
     """Confirm or refute a suspect, and record it with its measurements."""
     lattice = case.lattice
     dropped, needed = lattice.dependents(index), lattice.requirements(index)
@@ -125,12 +120,12 @@ def _judge(case: Case, index: int, others: tuple[int, ...], sign: int) -> Asking
     case.conclude(case.culprits[index].shown)
 
 
-def _estimate(difference: Difference | None) -> Estimate | None:
+def _estimate(difference: MeanDifference | None) -> CostShift | None:
     """Return the estimate of a difference, if it was measured."""
     return None if difference is None else difference.estimate
 
 
-def _holds(case: Case, difference: Difference | None, sign: int) -> bool:
+def _holds(case: SearchState, difference: MeanDifference | None, sign: int) -> bool:
     """Say whether a difference speaks against the suspect; if noisy, by Welch's test."""
     if difference is None:
         return False
@@ -139,7 +134,7 @@ def _holds(case: Case, difference: Difference | None, sign: int) -> bool:
     return difference.chance(sign) <= _allowed(case)
 
 
-def _allowed(case: Case) -> float:
+def _allowed(case: SearchState) -> float:
     """Return the level of one test, one-sided.
 
     The i-th suspect gets the i-th part of level/2 + level/4 + level/8 + ..., and each of its two
@@ -149,7 +144,7 @@ def _allowed(case: Case) -> float:
     return case.measurements.settings.level * 2.0**-case.tests / 2
 
 
-def _shown(case: Case, culprit: Culprit) -> str:
+def _shown(case: SearchState, culprit: Culprit) -> str:
     """Return what confirmation showed, with the control's partners and dependents."""
     lattice, name = case.lattice, case.lattice.names[culprit.index]
     if culprit.own is culprit.together is None:

@@ -8,34 +8,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.controls.control import (
-    AuditDaemon,
-    BootParameter,
-    Kernel,
-    KernelOption,
-    Lsm,
-    SystemControl,
-    comparable,
-    needed,
-)
-from hardcost.design import anyrule
-from hardcost.design import leave_one_out as names
-from hardcost.design import placebos as placebo
-from hardcost.design.factorial import trials
-from hardcost.design.group_testing import Problem, bound
-from hardcost.design.leave_one_out import steady
-from hardcost.design.plan import Configuration, Plan, Trial
-from hardcost.instruments.names import instrument as instrument_named
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from hardcost.controls.control import Control, Profile
-    from hardcost.design.group_testing import Question
-    from hardcost.design.plan import Workload
+from hardcost.controls.control import Control, Profile, comparable, needed
+from hardcost.instruments.names import instrument_named
+from hardcost.mechanisms import facts
+from hardcost.model.role import Alone, Baseline, Role, Whole, With, Without
+from hardcost.model.workload import Workload
+from hardcost.plan import first_rule, placebo
+from hardcost.plan.factorial import trials
+from hardcost.plan.leave_one_out import plain_name
+from hardcost.plan.plan import Configuration, Plan, Trial
+from hardcost.plan.search.group_testing import bound
+from hardcost.plan.search.questions import Question, SearchTask
 
 BUILD_SECONDS, BOOT_SECONDS = 300.0, 8.0
 """Guesses of how long it takes to build a kernel, and to boot one for its snapshot."""
@@ -47,7 +33,7 @@ services; of any other workload on such a system."""
 WORTH_SECONDS = 1200.0
 """Below this, single trials always win over a search: they itemise everything."""
 
-_EXPECTED_CULPRITS = 2
+_EXPECTED_CULPRITS = 2  # so many are assumed when a search is weighed against single trials
 _CALLS = "syscalls"
 
 
@@ -61,34 +47,34 @@ class Suspects:
 
     fixed: tuple[Control, ...]
     switched: tuple[Control, ...]
-    problem: Problem
+    problem: SearchTask
 
 
 def suspects(
     profile: Profile,
-    requires: Mapping[str, frozenset[str]] | None = None,
+    requires: Mapping[Control, frozenset[Control]] | None = None,
     group_of: Callable[[Control], str] | None = None,
 ) -> Suspects:
     """Return what to search in a profile.
 
-    `requires` maps a kernel option to the options it depends on, by name. `group_of` names the
-    group of a control; a search prefers to split at the end of a group.
+    `requires` maps a control to those that it depends on, beside what its kind says. `group_of`
+    names the group of a control; a search prefers to split at the end of a group.
     """
-    controls = steady(profile.controls)
-    fixed = tuple(one for one in controls if isinstance(one, AuditDaemon | Kernel))
+    controls = facts.steady(profile.controls)
+    fixed = tuple(one for one in controls if one.in_baseline)
     switched = tuple(one for one in controls if one not in fixed)
-    at = {one.option: n for n, one in enumerate(switched) if isinstance(one, KernelOption)}
+    at = {one: n for n, one in enumerate(switched)}
     needs = {
-        at[name]: frozenset(at[other] for other in others if other in at)
-        for name, others in (requires or {}).items()
-        if name in at
+        at[one]: frozenset(at[other] for other in others if other in at)
+        for one, others in (requires or {}).items()
+        if one in at
     }
     for n, one in enumerate(switched):
         if missing := needed(one, switched):
             needs[n] = frozenset(map(switched.index, missing))
     groups = [group_of(control) if group_of else control.mechanism for control in switched]
     marks = tuple(n for n in range(1, len(groups)) if groups[n] != groups[n - 1])
-    return Suspects(fixed, switched, Problem(_distinct_names(switched), needs, marks=marks))
+    return Suspects(fixed, switched, SearchTask(_distinct_names(switched), needs, marks=marks))
 
 
 def _distinct_names(controls: Sequence[Control]) -> tuple[str, ...]:
@@ -104,7 +90,7 @@ def _distinct_names(controls: Sequence[Control]) -> tuple[str, ...]:
 
 def worth_searching(controls: Sequence[Control], workloads: Sequence[Workload]) -> bool:
     """Say whether single trials of each control take so long that a search is preferable."""
-    found = [one for one in controls if not isinstance(one, AuditDaemon | Kernel)]
+    found = [one for one in controls if not one.in_baseline]
     single = 2 * len(found) + 2
     seconds = single * _trial_seconds(found, workloads) + _boots(found) * BOOT_SECONDS
     return seconds > WORTH_SECONDS and bound(len(found), _EXPECTED_CULPRITS) < single
@@ -112,9 +98,9 @@ def worth_searching(controls: Sequence[Control], workloads: Sequence[Workload]) 
 
 def _trial_seconds(controls: Sequence[Control], workloads: Sequence[Workload]) -> float:
     """Return about how long a trial takes, with the kernel that has to be built for it."""
-    if any(isinstance(one, KernelOption) for one in controls):
+    if any(one.builds for one in controls):
         return BUILD_SECONDS
-    if not any(isinstance(one, SystemControl) for one in controls):
+    if not any(one.whole_system for one in controls):
         return TRIAL_SECONDS
     calls = all(one.name == _CALLS for one in workloads)
     return SYSTEM_TRIAL_SECONDS if calls else LOAD_SECONDS
@@ -122,23 +108,21 @@ def _trial_seconds(controls: Sequence[Control], workloads: Sequence[Workload]) -
 
 def _boots(controls: Sequence[Control]) -> int:
     """Return how many boots single trials take: those of the same boot line share a snapshot."""
-    changing = [one for one in controls if isinstance(one, BootParameter | Lsm)]
+    changing = [one for one in controls if one.boots]
     return 2 * len(changing) + 2
 
 
-def name_of(on: Sequence[int], count: int) -> str:
-    """Return the name of the configuration with the controls `on` out of `count`."""
+def role_with(on: Sequence[int], count: int) -> Role:
+    """Return the role of the configuration with the controls `on` out of `count`."""
     if not on:
-        return names.BASELINE
+        return Baseline()
     if len(on) == count:
-        return names.PROFILE
+        return Whole()
     if len(on) == 1:
-        return names.alone(on[0])
+        return Alone(on[0])
     chosen = set(on)
-    off = [index for index in range(count) if index not in chosen]
-    if len(off) <= len(on):
-        return names.without("+".join(_runs(off)))
-    return "with:" + "+".join(_runs(on))
+    off = tuple(index for index in range(count) if index not in chosen)
+    return Without(off) if len(off) <= len(on) else With(tuple(on))
 
 
 def first_plan(  # noqa: PLR0913  (each is a choice of its own)
@@ -152,8 +136,8 @@ def first_plan(  # noqa: PLR0913  (each is a choice of its own)
 ) -> Plan:
     """Return the trials that every search begins with: the baseline and the whole profile.
 
-    After them come the idle rules of `design.anyrule`, where rules are on the exit list, and
-    `placebos` configurations (see `design.placebos`).
+    After them come the idle rules of `plan.first_rule`, where rules are on the exit list, and
+    `placebos` configurations (see `plan.placebos`).
 
     Raises:
         InputError: There is no such instrument.
@@ -161,14 +145,15 @@ def first_plan(  # noqa: PLR0913  (each is a choice of its own)
     count = len(found.switched)
     ends = dict.fromkeys(((), tuple(range(count))))
     return Plan(
-        study=names.study_of(profile),
+        kind="bill",
+        name=plain_name(profile),
         title=profile.title,
         instrument=instrument_named(instrument).name,
-        baseline=names.BASELINE,
+        baseline=Baseline(),
         trials=trials(
             [
                 *(configuration(found, on) for on in ends),
-                *anyrule.configurations((*found.fixed, *found.switched)),
+                *first_rule.configurations((*found.fixed, *found.switched)),
                 *placebo.configurations((*found.fixed, *found.switched), placebos),
             ],
             workloads,
@@ -184,7 +169,7 @@ def configuration(found: Suspects, on: Sequence[int]) -> Configuration:
     """Return the configuration with the controls `on`."""
     controls = (*found.fixed, *(found.switched[index] for index in on))
     whole = (*found.fixed, *found.switched)
-    return Configuration(name_of(on, len(found.switched)), comparable(controls, whole))
+    return Configuration(role_with(on, len(found.switched)), comparable(controls, whole))
 
 
 def asked(plan: Plan, found: Suspects, question: Question, first_repetition: int) -> Plan:
@@ -222,14 +207,3 @@ def measured(plan: Plan, found: Suspects, states: Sequence[tuple[int, ...]]) -> 
             for workload, seed in alike
         ),
     )
-
-
-def _runs(indices: Sequence[int]) -> list[str]:
-    """Return ascending numbers with runs joined: 0, 1, 2, 5 become `0-2` and `5`."""
-    runs: list[list[int]] = []
-    for index in indices:
-        if runs and runs[-1][-1] == index - 1:
-            runs[-1].append(index)
-        else:
-            runs.append([index])
-    return [f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs]

@@ -5,14 +5,14 @@ Made for controls that are expensive to switch, since a configuration may need a
 measures nothing itself, and the same answers always lead to the same questions.
 
 1. *Halving* (`halving`): controls are switched on one after the other, requirements first. The
-   stretch with the largest unexplained rise is split until a single control is left.
+   segment with the largest unexplained rise is split until a single control is left.
 2. *Confirmation* (`blame`): that control is left out of the profile, and is measured alone. If it
    costs less alone than in the company in which it was found, its partners are sought (`partners`).
 3. *What remains* (here): the profile without all culprits should cost only what the rises found
    so far leave. If it costs more, one culprit masked another, and the search continues without
    the known ones. The same happens if leaving out a culprit saves other than it costs alone.
 
-The search misses four cases: a cost and a saving that cancel within a stretch; a control whose cost
+The search misses four cases: a cost and a saving that cancel within a segment; a control whose cost
 an earlier one undoes, so that it never shows on the way; costs below the resolution, however many;
 and a control that matters only under a pattern of others, some on and some off, that none of the
 steps produces. Yet an exact search never blames an innocent control: a confirmed control makes that
@@ -22,46 +22,22 @@ difference in configurations that were measured.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from hardcost.design.grouptest import blame, halving, noise
-from hardcost.design.grouptest.case import Case
-from hardcost.design.grouptest.halving import Chain
-from hardcost.design.grouptest.lattice import Lattice
-from hardcost.design.grouptest.measurements import Measurements
-from hardcost.design.grouptest.questions import (
-    Answer,
+from hardcost.errors import InputError, Problem
+from hardcost.plan.search import bisection, blame, noise
+from hardcost.plan.search.bisection import Chain
+from hardcost.plan.search.lattice import Lattice
+from hardcost.plan.search.measurements import Measurements
+from hardcost.plan.search.questions import (
     Asking,
+    Closeness,
+    CostShift,
     Culprit,
-    Estimate,
-    Outcome,
-    Problem,
-    Question,
-    Settings,
-    Step,
-    Stretch,
+    SearchResult,
+    SearchTask,
 )
-from hardcost.errors import InputError
-from hardcost.errors import Problem as Mistake
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-__all__ = [
-    "Answer",
-    "Asking",
-    "Culprit",
-    "Estimate",
-    "Outcome",
-    "Problem",
-    "Question",
-    "Settings",
-    "Step",
-    "Stretch",
-    "bound",
-    "search",
-    "statement",
-]
+from hardcost.plan.search.state import SearchState
 
 _ENDS = 2  # baseline and profile
 
@@ -77,7 +53,7 @@ def bound(controls: int, culprits: int) -> int:
     return max(_ENDS, 4 * culprits * math.ceil(math.log2(max(controls, 2))))
 
 
-def statement(problem: Problem, settings: Settings) -> str:
+def statement(problem: SearchTask, settings: Closeness) -> str:
     """Return the most that the search will do, shown before anything is measured.
 
     Raises:
@@ -105,7 +81,7 @@ def statement(problem: Problem, settings: Settings) -> str:
     return f"{promised} The instrument is exact: each configuration is measured once."
 
 
-def search(problem: Problem, settings: Settings) -> Asking[Outcome]:
+def search(problem: SearchTask, settings: Closeness) -> Asking[SearchResult]:
     """Find and confirm the culprits.
 
     Raises:
@@ -114,41 +90,41 @@ def search(problem: Problem, settings: Settings) -> Asking[Outcome]:
     """
     _check(settings)
     lattice = Lattice(problem)
-    case = Case(lattice, Measurements(lattice, settings))
+    case = SearchState(lattice, Measurements(lattice, settings))
     yield from _ends(case)
     yield from _rounds(case)
     yield from _masked(case)
     return (yield from _outcome(case))
 
 
-def _check(settings: Settings) -> None:
+def _check(settings: Closeness) -> None:
     """Refuse invalid settings, with all mistakes at once."""
     mistakes = tuple(_mistakes(settings))
     if mistakes:
         raise InputError.of(mistakes)
 
 
-def _mistakes(settings: Settings) -> Iterator[Mistake]:
+def _mistakes(settings: Closeness) -> Iterator[Problem]:
     """Yield what is wrong with the settings."""
     if not 0 < settings.threshold < math.inf:
-        yield Mistake(f"a threshold of {settings.threshold} is not above 0")
+        yield Problem(f"a threshold of {settings.threshold} is not above 0")
     if settings.most is not None and settings.most < _ENDS:
-        yield Mistake(
+        yield Problem(
             f"{settings.most} configurations are too few",
             hint=f"baseline and profile take {_ENDS}; a culprit among n takes log2(n) + 2 more",
         )
     if settings.noise is not None and not 0 <= settings.noise < math.inf:
-        yield Mistake(f"a noise of {settings.noise} is not a standard deviation")
+        yield Problem(f"a noise of {settings.noise} is not a standard deviation")
     if not 0 < settings.level < 1:
-        yield Mistake(f"a level of {settings.level} is not between 0 and 1")
+        yield Problem(f"a level of {settings.level} is not between 0 and 1")
 
 
-def _ends(case: Case) -> Asking[None]:
+def _ends(case: SearchState) -> Asking[None]:
     """Measure baseline and profile, and settle what difference the instrument can resolve."""
     measurements, ends = case.measurements, (frozenset[int](), case.lattice.everything)
     if measurements.noisy:
         pilots = []
-        for on in dict.fromkeys(ends):
+        for on in dict.fromkeys(ends):  # which are one where there is nothing to switch
             why = case.why(on, "how large is the noise?")
             pilots.append((yield from measurements.pilot(on, why)))
         deviation = noise.relative_deviation(pilots)
@@ -168,13 +144,13 @@ def _ends(case: Case) -> Asking[None]:
     )
 
 
-def _rounds(case: Case) -> Asking[None]:
+def _rounds(case: SearchState) -> Asking[None]:
     """Search the profile, then what remains of it, until the remainder is explained."""
     top = case.lattice.everything
     while True:
         chain = Chain(frozenset(), case.lattice.in_order(top), _marks(case, top))
         known = case.blamed
-        rises = yield from halving.search(case, chain)
+        rises = yield from bisection.search(case, chain)
         if case.blamed == known or not case.measurements.affords(case.rest):
             return
         at_top = yield from _value(case, top)
@@ -190,31 +166,31 @@ def _rounds(case: Case) -> Asking[None]:
         top = case.rest
 
 
-def _marks(case: Case, top: frozenset[int]) -> frozenset[int]:
+def _marks(case: SearchState, top: frozenset[int]) -> frozenset[int]:
     """Return the marks as positions among the controls of `top`."""
     order = case.lattice.order
     return frozenset(len(top.intersection(order[:mark])) for mark in case.lattice.marks)
 
 
-def _value(case: Case, on: frozenset[int]) -> Asking[float]:
+def _value(case: SearchState, on: frozenset[int]) -> Asking[float]:
     """Return a value, measured to see what remains without the culprits."""
     return (yield from case.value(on, "is anything left?"))
 
 
-def _masked(case: Case) -> Asking[None]:
+def _masked(case: SearchState) -> Asking[None]:
     """Where leaving out a culprit saves other than it costs, search for what it may have masked.
 
     The remainder need not show that, because it also lacks all that requires a culprit.
     """
     looked: set[int] = set()
-    while looked < case.blamed:
+    while looked < case.blamed:  # which grows by what was masked
         index = min(case.blamed - looked)
         looked.add(index)
         if (yield from _saves_otherwise(case, case.culprits[index])):
             yield from _instead_of(case, index)
 
 
-def _saves_otherwise(case: Case, culprit: Culprit) -> Asking[bool]:
+def _saves_otherwise(case: SearchState, culprit: Culprit) -> Asking[bool]:
     """Say whether leaving out a culprit saves other than it costs with its partners alone."""
     lattice, index = case.lattice, culprit.index
     company = blame.company_of(case, index, culprit.partners)
@@ -230,7 +206,7 @@ def _saves_otherwise(case: Case, culprit: Culprit) -> Asking[bool]:
     return case.counts(weight - own)
 
 
-def _instead_of(case: Case, index: int) -> Asking[None]:
+def _instead_of(case: SearchState, index: int) -> Asking[None]:
     """Search the profile without a culprit for costs that the other culprits do not explain."""
     lattice, measurements = case.lattice, case.measurements
     without = lattice.without({index}, lattice.everything)
@@ -246,10 +222,10 @@ def _instead_of(case: Case, index: int) -> Asking[None]:
         f"Without {lattice.names[index]} the profile costs {case.percent(unexplained)} more than "
         "the other culprits explain: another control takes its place."
     )
-    yield from halving.search(case, Chain(others, lattice.in_order(without - others)))
+    yield from bisection.search(case, Chain(others, lattice.in_order(without - others)))
 
 
-def _outcome(case: Case) -> Asking[Outcome]:
+def _outcome(case: SearchState) -> Asking[SearchResult]:
     """Assemble the outcome."""
     measurements, everything = case.measurements, case.lattice.everything
     kept = measurements.kept
@@ -259,7 +235,7 @@ def _outcome(case: Case) -> Asking[Outcome]:
         remains = noise.difference(kept(case.rest), kept(frozenset())).estimate
     adds_up, explanation = _sum(case, remains)
     case.conclude(explanation)
-    return Outcome(
+    return SearchResult(
         order=case.lattice.order,
         baseline=noise.difference(kept(frozenset()), ()).estimate,
         profile=noise.difference(kept(everything), ()).estimate,
@@ -276,7 +252,7 @@ def _outcome(case: Case) -> Asking[Outcome]:
     )
 
 
-def _by_size(case: Case) -> tuple[Culprit, ...]:
+def _by_size(case: SearchState) -> tuple[Culprit, ...]:
     """Return the culprits: confirmed ones first, then by size."""
 
     def size(culprit: Culprit) -> tuple[bool, float, int]:
@@ -290,13 +266,13 @@ def _by_size(case: Case) -> tuple[Culprit, ...]:
     return tuple(sorted(case.culprits.values(), key=size))
 
 
-def _sum(case: Case, remains: Estimate | None) -> tuple[bool, str]:
+def _sum(case: SearchState, remains: CostShift | None) -> tuple[bool, str]:
     """Say whether the parts make up the whole cost, and what that means."""
     kept = case.measurements.kept
     total = noise.difference(kept(case.lattice.everything), kept(frozenset())).estimate
     parts = [case.culprits[index].own for index in sorted(case.blamed)]
     known = [part for part in (*parts, remains) if part is not None]
-    if len(known) <= len(parts):
+    if len(known) <= len(parts):  # one of them was not measured
         return False, "It is unknown whether the parts add up: too few configurations were allowed."
     halves = [part.high - part.value for part in (*known, total)]
     tolerance = max(case.measurements.cut, math.hypot(*halves))

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import graphlib
 import heapq
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
-from hardcost.errors import InputError
-from hardcost.errors import Problem as Mistake
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from hardcost.design.grouptest.questions import Problem
+from hardcost.errors import InputError, Problem
+from hardcost.plan.search.questions import SearchTask
 
 
 class Lattice:
@@ -26,7 +21,7 @@ class Lattice:
         InputError: The problem makes no sense (see `_mistakes`), or controls require each other.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SearchTask) -> None:
         mistakes = tuple(_mistakes(problem))
         if mistakes:
             raise InputError.of(mistakes)
@@ -73,7 +68,7 @@ class Lattice:
         return self._position[index]
 
 
-def _ordered(problem: Problem) -> tuple[int, ...]:
+def _ordered(problem: SearchTask) -> tuple[int, ...]:
     """Return the indices with requirements first; among candidates, the lowest index."""
     sorter = graphlib.TopologicalSorter(
         {index: problem.requires.get(index, ()) for index in range(len(problem.names))}
@@ -92,7 +87,7 @@ def _ordered(problem: Problem) -> tuple[int, ...]:
     return tuple(order)
 
 
-def _cycle(problem: Problem, indices: list[int]) -> InputError:
+def _cycle(problem: SearchTask, indices: list[int]) -> InputError:
     """Return the error for controls that require each other: their costs are inseparable."""
     names = " and ".join(repr(problem.names[index]) for index in dict.fromkeys(indices))
     return InputError(
@@ -101,32 +96,32 @@ def _cycle(problem: Problem, indices: list[int]) -> InputError:
     )
 
 
-def _mistakes(problem: Problem) -> Iterator[Mistake]:
+def _mistakes(problem: SearchTask) -> Iterator[Problem]:
     """Yield what is wrong; indices first, since the rest depends on them."""
     count = len(problem.names)
     pairs = [(one, other) for one, others in problem.requires.items() for other in others]
     strangers = sorted({i for pair in (*pairs, *problem.excludes) for i in pair} - {*range(count)})
     if strangers:
-        yield Mistake(
+        yield Problem(
             f"there are {count} controls, and none has the index {strangers[0]}",
             hint="the profile lacks a control that another requires or excludes: add it",
         )
         return
     yield from _names_and_marks(problem)
     for one, other in sorted(problem.excludes):
-        yield Mistake(
+        yield Problem(
             f"{problem.names[one]!r} and {problem.names[other]!r} cannot both be on",
             hint="leave one of them out of the profile",
         )
 
 
-def _names_and_marks(problem: Problem) -> Iterator[Mistake]:
+def _names_and_marks(problem: SearchTask) -> Iterator[Problem]:
     """Yield names that occur twice, and marks that are not a number of controls."""
     seen: set[str] = set()
     for name in problem.names:
         if name in seen:
-            yield Mistake(f"two controls are called {name!r}", hint="list each control once")
+            yield Problem(f"two controls are called {name!r}", hint="list each control once")
         seen.add(name)
     for mark in problem.marks:
         if not 0 <= mark <= len(problem.names):
-            yield Mistake(f"a group ends after {mark} of {len(problem.names)} controls")
+            yield Problem(f"a group ends after {mark} of {len(problem.names)} controls")

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from hardcost.design.grouptest import noise
-from hardcost.design.grouptest.questions import Question, Step
 from hardcost.errors import TrialError
-
-if TYPE_CHECKING:
-    from hardcost.design.grouptest.lattice import Lattice
-    from hardcost.design.grouptest.questions import Answer, Asking, Settings
+from hardcost.plan.search import noise
+from hardcost.plan.search.lattice import Lattice
+from hardcost.plan.search.questions import Asking, Closeness, Question, Samples, SearchStep
 
 
 @dataclass
@@ -24,14 +20,14 @@ class _Entry:
     """A line of the log; conclusions are added later."""
 
     question: Question
-    answer: Answer
+    answer: Samples
     conclusions: list[str] = field(default_factory=list)
 
 
 class Measurements:
     """Asks each question that needs an answer, and remembers the answers."""
 
-    def __init__(self, lattice: Lattice, settings: Settings) -> None:
+    def __init__(self, lattice: Lattice, settings: Closeness) -> None:
         self.lattice = lattice
         self.settings = settings
         self.noisy = bool(settings.noise)
@@ -62,7 +58,7 @@ class Measurements:
         return self.precision.cut * self.baseline
 
     def affords(self, *configurations: frozenset[int]) -> bool:
-        """Say whether all of these may be measured; known ones cost nothing."""
+        """Say whether all of these may be measured; known ones need no trial."""
         return len(set(configurations) - self._seen) <= self.left
 
     def knows(self, on: frozenset[int]) -> bool:
@@ -101,10 +97,10 @@ class Measurements:
         """Add a conclusion from all measurements so far."""
         self._log[-1].conclusions.append(sentence)
 
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[SearchStep, ...]:
         """Return the log."""
         return tuple(
-            Step(
+            SearchStep(
                 number,
                 entry.question.on,
                 entry.question.repetitions,
@@ -122,7 +118,7 @@ class Measurements:
             answer = yield from self._ask(on, why, wanted - have)
             self._kept.setdefault(on, []).extend(answer)
 
-    def _ask(self, on: frozenset[int], why: str, repetitions: int) -> Asking[Answer]:
+    def _ask(self, on: frozenset[int], why: str, repetitions: int) -> Asking[Samples]:
         """Ask, and write the log.
 
         Raises:

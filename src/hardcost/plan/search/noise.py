@@ -7,15 +7,12 @@ the value in every configuration. Relative quantities are fractions of the basel
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from scipy import special
 
-from hardcost.design.grouptest.questions import Estimate
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from hardcost.plan.search.questions import CostShift
 
 PILOT_REPETITIONS = 16
 """Samples of baseline and profile that estimate the noise: to about an eighth, 1/sqrt(60) at
@@ -82,7 +79,7 @@ def variance(samples: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True)
-class Difference:
+class MeanDifference:
     """A difference of means, its standard error (the metric's unit), and degrees of freedom."""
 
     value: float
@@ -90,12 +87,12 @@ class Difference:
     freedom: float
 
     @property
-    def estimate(self) -> Estimate:
+    def estimate(self) -> CostShift:
         """The value with its two-sided interval."""
         if not self.error:
-            return Estimate(self.value, self.value, self.value)
+            return CostShift(self.value, self.value, self.value)
         half = self.error * float(special.stdtrit(self.freedom, (1 + _CONFIDENCE) / 2))
-        return Estimate(self.value, self.value - half, self.value + half)
+        return CostShift(self.value, self.value - half, self.value + half)
 
     def chance(self, sign: int) -> float:
         """Return the chance of a difference at least this large in direction `sign`."""
@@ -104,14 +101,14 @@ class Difference:
         return float(special.stdtr(self.freedom, -sign * self.value / self.error))
 
 
-def difference(more: Sequence[float], fewer: Sequence[float]) -> Difference:
+def difference(more: Sequence[float], fewer: Sequence[float]) -> MeanDifference:
     """Return mean(`more`) - mean(`fewer`) for Welch's test; an empty `fewer` counts as 0."""
     parts = [
         (variance(samples) / len(samples), len(samples) - 1) for samples in (more, fewer) if samples
     ]
     square = sum(part for part, _ in parts)
     shrunk = sum(part**2 / max(1, freedom) for part, freedom in parts)
-    return Difference(
+    return MeanDifference(
         mean(more) - (mean(fewer) if fewer else 0.0),
         math.sqrt(square),
         square**2 / shrunk if shrunk else 1.0,

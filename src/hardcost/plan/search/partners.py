@@ -8,19 +8,15 @@ which it grows most is a partner and stays on, until nothing is left to explain.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
-from hardcost.design.grouptest import wording
-from hardcost.design.grouptest.case import split_point
-
-if TYPE_CHECKING:
-    from hardcost.design.grouptest.case import Case, Suspect
-    from hardcost.design.grouptest.questions import Asking
+from hardcost.plan.search import wording
+from hardcost.plan.search.questions import Asking
+from hardcost.plan.search.state import SearchState, Suspect, split_point
 
 _TIMES = 2  # a difference of differences has twice the variance, hence takes twice the samples
 
 
-def find(case: Case, suspect: Suspect) -> Asking[tuple[int, ...]]:
+def find(case: SearchState, suspect: Suspect) -> Asking[tuple[int, ...]]:
     """Return the partners of a suspect; none if it costs as much alone or that is unknown."""
     lattice, name = case.lattice, case.lattice.names[suspect.index]
     found: list[int] = []
@@ -45,17 +41,17 @@ def find(case: Case, suspect: Suspect) -> Asking[tuple[int, ...]]:
         found.append(partner)
 
 
-def _least(case: Case, suspect: Suspect, partners: list[int]) -> frozenset[int]:
+def _least(case: SearchState, suspect: Suspect, partners: list[int]) -> frozenset[int]:
     """Return the smallest configuration with some partners to which the suspect can be added."""
     return case.lattice.closed(partners) | case.lattice.requirements(suspect.index)
 
 
-def _lacks(case: Case, suspect: Suspect, some: float, whole: float) -> bool:
+def _lacks(case: SearchState, suspect: Suspect, some: float, whole: float) -> bool:
     """Say whether `some` is less than `whole` by more than chance."""
     return suspect.sign * (whole - some) > case.measurements.cut
 
 
-def _needed(case: Case, suspect: Suspect, found: list[int]) -> Asking[tuple[int, ...]]:
+def _needed(case: SearchState, suspect: Suspect, found: list[int]) -> Asking[tuple[int, ...]]:
     """Return the necessary partners: a later one may make an earlier one unnecessary."""
     kept = list(found)
     for partner in found[:-1]:
@@ -71,7 +67,7 @@ def _needed(case: Case, suspect: Suspect, found: list[int]) -> Asking[tuple[int,
 
 
 def _next(
-    case: Case, suspect: Suspect, base: frozenset[int], ends: tuple[float, float]
+    case: SearchState, suspect: Suspect, base: frozenset[int], ends: tuple[float, float]
 ) -> Asking[int | None]:
     """Return a partner, or None; one that another partner requires comes first."""
     while True:
@@ -91,7 +87,7 @@ def _next(
 
 
 def _decisive(
-    case: Case, suspect: Suspect, base: frozenset[int], ends: tuple[float, float]
+    case: SearchState, suspect: Suspect, base: frozenset[int], ends: tuple[float, float]
 ) -> Asking[int | None]:
     """Return the control at which the suspect's cost grows most, from `base` to its company."""
     added = case.lattice.in_order(suspect.company - base)
@@ -120,7 +116,7 @@ def _decisive(
     return added[start]
 
 
-def _added(case: Case, suspect: Suspect, company: frozenset[int]) -> Asking[float | None]:
+def _added(case: SearchState, suspect: Suspect, company: frozenset[int]) -> Asking[float | None]:
     """Return what the suspect costs over `company`; None if too few configurations are left."""
     name = case.lattice.names[suspect.index]
     reserve = _reserve(case, suspect)
@@ -130,7 +126,7 @@ def _added(case: Case, suspect: Suspect, company: frozenset[int]) -> Asking[floa
     return (yield from case.contrast(company | {suspect.index}, company, question, _TIMES))
 
 
-def _reserve(case: Case, suspect: Suspect) -> frozenset[frozenset[int]]:
+def _reserve(case: SearchState, suspect: Suspect) -> frozenset[frozenset[int]]:
     """Return what must still be affordable: the profile without the suspect."""
     lattice = case.lattice
     blamed = case.blamed | {suspect.index}

@@ -7,19 +7,16 @@ saving.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-Answer: TypeAlias = tuple[float, ...]
+Samples: TypeAlias = tuple[float, ...]
 """The requested number of samples of the guide metric."""
 
 
 @dataclass(frozen=True)
-class Problem:
+class SearchTask:
     """The controls of a profile, in the order in which to switch them on.
 
     `requires`: a control can be on only if those are on. `excludes`: the two cannot both be on.
@@ -33,7 +30,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Settings:
+class Closeness:
     """How closely to look.
 
     `threshold` is the smallest cost that matters, relative to the baseline's value. `most` bounds
@@ -59,12 +56,12 @@ class Question:
 
 
 T = TypeVar("T")
-Asking: TypeAlias = Generator[Question, Answer, T]
+Asking: TypeAlias = Generator[Question, Samples, T]
 """A part of the search: asks questions, is sent answers, and returns what it found."""
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CostShift:
     """A value and its 95 % interval, in the metric's unit; all equal under an exact instrument."""
 
     value: float
@@ -73,13 +70,13 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Step:
+class SearchStep:
     """One measurement: `repetitions` new samples, the estimate, and the conclusion drawn."""
 
     number: int
     on: tuple[int, ...]
     repetitions: int
-    value: Estimate
+    value: CostShift
     why: str
     conclusion: str
 
@@ -97,34 +94,34 @@ class Culprit:
     """
 
     index: int
-    saved: Estimate | None
+    saved: CostShift | None
     dropped: tuple[int, ...]
-    own: Estimate | None
-    alone: Estimate | None
+    own: CostShift | None
+    alone: CostShift | None
     partners: tuple[int, ...]
-    together: Estimate | None
+    together: CostShift | None
     confirmed: bool
     shown: str
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Segment:
     """Neighbours that together cost more than the threshold, with no culprit named among them.
 
     `start` and `stop` (not included) are positions in `Outcome.order`; `controls` are the controls
-    concerned, fewer if the stretch was examined without the culprits. `spread`: a further split
+    concerned, fewer if the segment was examined without the culprits. `spread`: a further split
     would be below the threshold on both sides; otherwise `Settings.most` was reached.
     """
 
     start: int
     stop: int
     controls: tuple[int, ...]
-    cost: Estimate
+    cost: CostShift
     spread: bool
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SearchResult:
     """What a search found.
 
     `order` is the order in which controls were switched on, requirements first. `remains` is the
@@ -137,15 +134,15 @@ class Outcome:
     """
 
     order: tuple[int, ...]
-    baseline: Estimate
-    profile: Estimate
+    baseline: CostShift
+    profile: CostShift
     culprits: tuple[Culprit, ...]
-    unresolved: tuple[Stretch, ...]
-    remains: Estimate | None
+    unresolved: tuple[Segment, ...]
+    remains: CostShift | None
     remains_below: bool
     adds_up: bool
     explanation: str
     resolution: float
     repetitions: int
     configurations: int
-    steps: tuple[Step, ...]
+    steps: tuple[SearchStep, ...]

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from hardcost.design.grouptest import wording
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hardcost.design.grouptest.lattice import Lattice
-    from hardcost.design.grouptest.measurements import Measurements
-    from hardcost.design.grouptest.questions import Asking, Culprit, Stretch
+from hardcost.plan.search import wording
+from hardcost.plan.search.lattice import Lattice
+from hardcost.plan.search.measurements import Measurements
+from hardcost.plan.search.questions import Asking, Culprit, Segment
 
 
 @dataclass(frozen=True)
@@ -25,7 +21,7 @@ class Suspect:
 
 
 @dataclass
-class Case:
+class SearchState:
     """The state of a search.
 
     `partners` are controls that others need to show their cost; they are suspects, too. `tests`
@@ -36,7 +32,7 @@ class Case:
     measurements: Measurements
     culprits: dict[int, Culprit] = field(default_factory=dict)
     partners: dict[int, Suspect] = field(default_factory=dict)
-    stretches: list[Stretch] = field(default_factory=list)
+    stretches: list[Segment] = field(default_factory=list)
     tests: int = 0
 
     @property
@@ -93,10 +89,10 @@ class Case:
 
 
 def split_point(start: int, stop: int, preferred: Callable[[int], bool]) -> int:
-    """Return where to split the stretch from `start` to `stop`, at least two apart.
+    """Return where to split the segment from `start` to `stop`, at least two apart.
 
     It is the preferred point nearest to the middle, if one lies in the middle half and neither
-    part takes more halvings than half of the stretch would. So a stretch of n is down to one after
+    part takes more halvings than half of the segment would. So a segment of n is down to one after
     ceil(log2 n) splits, whatever is preferred. Otherwise it is the middle.
     """
     width = stop - start

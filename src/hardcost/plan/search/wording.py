@@ -1,13 +1,10 @@
-"""The search in words: configurations, stretches and costs as the log shows them."""
+"""The search in words: configurations, segments and costs as the log shows them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from hardcost.design.grouptest.lattice import Lattice
+from hardcost.plan.search.lattice import Lattice
 
 _FEW = 6  # most names in a row that a reader takes in
 

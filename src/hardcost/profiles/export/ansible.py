@@ -1,29 +1,24 @@
-"""A profile as an Ansible role: tasks and handlers of ours, with the profile's files and values.
+"""A profile as an Ansible role: fixed tasks and handlers, with the profile's files and values.
 
 The tasks are those in `role/`, with ROLE replaced by the role's name. Nothing that a profile says
-is replaced or evaluated: it stands in files, or in `vars/main.yml` tagged `!unsafe`.
+is replaced or evaluated: it is in files, or in `vars/main.yml` tagged `!unsafe`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
+from hardcost.controls.control import Profile
 from hardcost.errors import InputError
-from hardcost.profiles import rolegroups
-from hardcost.profiles.exporters import shown
-from hardcost.profiles.rolegroups import Outside
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.controls.control import Profile
-    from hardcost.profiles.rolegroups import Group, Sorted
+from hardcost.mechanisms.ansible import Outside, TaskGroup
+from hardcost.mechanisms.export import Left, shown
+from hardcost.mechanisms.registry import ALL
 
 _ROLE = "ROLE"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -60,12 +55,12 @@ _LEFT = """
 
 
 @dataclass(frozen=True)
-class Role:
+class AnsibleRole:
     """A role's files by their paths in its folder, and the controls that it has not, with why."""
 
     files: Mapping[str, str]
     controls: int
-    left: tuple[tuple[str, str], ...]
+    left: tuple[Left, ...]
 
 
 class _Dumper(yaml.SafeDumper):
@@ -90,7 +85,7 @@ def _unsafe(dumper: yaml.SafeDumper, outside: Outside) -> yaml.Node:
 _Dumper.add_representer(Outside, _unsafe)
 
 
-def role(profile: Profile, name: str) -> Role:
+def role_of(profile: Profile, name: str) -> AnsibleRole:
     """Return a profile as a role; `name` is that of the role, its variables and its files.
 
     Raises:
@@ -101,32 +96,47 @@ def role(profile: Profile, name: str) -> Role:
             f"a role can't be called {name!r}",
             hint="name the folder as the role: lower-case letters, digits and _, such as my_role",
         )
-    found = rolegroups.groups(profile)
-    if not found.groups:
+    groups, left = _groups(profile)
+    if not groups:
         raise InputError(f"the profile {profile.name} has nothing that a role can set")
-    names = [group.name for group in found.groups]
+    names = [group.name for group in groups]
     files = {
-        "README.md": _readme(profile, name, found),
+        "README.md": _readme(profile, name, groups, left),
         "defaults/main.yml": _yaml({f"{name}_{one}": True for one in names}),
         "handlers/main.yml": _template("handlers/main.yml", name),
-        "meta/argument_specs.yml": _yaml(_arguments(name, found.groups)),
+        "meta/argument_specs.yml": _yaml(_arguments(name, groups)),
         "meta/main.yml": _yaml(_meta(name)),
-        "tasks/main.yml": _yaml([_import(name, group) for group in found.groups]),
+        "tasks/main.yml": _yaml([_import(name, group) for group in groups]),
         **{f"tasks/{one}.yml": _template(f"tasks/{one}.yml", name) for one in names},
     }
-    values = {f"{name}_{key}": value for one in found.groups for key, value in one.values.items()}
+    values = {f"{name}_{key}": value for one in groups for key, value in one.values.items()}
     if values:
         files["vars/main.yml"] = _yaml(values)
-    for group in found.groups:
+    for group in groups:
         for at, text in group.files.items():
             files[f"files/{at.replace(_ROLE, name)}"] = text
-    done = sum(group.controls for group in found.groups)
-    return Role(dict(sorted(files.items())), done, found.left)
+    done = sum(group.controls for group in groups)
+    return AnsibleRole(dict(sorted(files.items())), done, left)
+
+
+def _groups(profile: Profile) -> tuple[tuple[TaskGroup, ...], tuple[Left, ...]]:
+    """Return the groups of tasks, in their order, and the controls that they can't set, with why.
+
+    What can refuse a machine comes last.
+    """
+    groups, left = list[TaskGroup](), list[Left]()
+    for mechanism in ALL:
+        own, lacking = mechanism.role(profile)
+        groups += (one for one in own if one.controls)
+        left += lacking
+    return tuple(sorted(groups, key=lambda one: one.can_refuse)), tuple(left)
 
 
 def _template(at: str, name: str) -> str:
     """Return a file of the role that is the same for every profile."""
-    text = (resources.files("hardcost.profiles") / "role" / at).read_text(encoding="utf-8")
+    text = (resources.files("hardcost.profiles.export") / "ansible_role" / at).read_text(
+        encoding="utf-8"
+    )
     return text.replace(_ROLE, name)
 
 
@@ -135,7 +145,7 @@ def _yaml(data: object) -> str:
     return f"---\n{text}"
 
 
-def _import(name: str, group: Group) -> dict[str, Any]:
+def _import(name: str, group: TaskGroup) -> dict[str, Any]:
     return {
         "name": f"Set {group.about}",
         "ansible.builtin.import_tasks": f"{group.name}.yml",
@@ -161,7 +171,7 @@ def _meta(name: str) -> dict[str, Any]:
     }
 
 
-def _arguments(name: str, groups: Sequence[Group]) -> dict[str, Any]:
+def _arguments(name: str, groups: Sequence[TaskGroup]) -> dict[str, Any]:
     options = {
         f"{name}_{group.name}": {
             "type": "bool",
@@ -174,12 +184,11 @@ def _arguments(name: str, groups: Sequence[Group]) -> dict[str, Any]:
     return {"argument_specs": {"main": main}}
 
 
-def _readme(profile: Profile, name: str, found: Sorted) -> str:
+def _readme(profile: Profile, name: str, groups: Sequence[TaskGroup], left: Sequence[Left]) -> str:
     rows = [
-        f"| {group.about} | {group.controls} | `{name}_{group.name}: false` |"
-        for group in found.groups
+        f"| {group.about} | {group.controls} | `{name}_{group.name}: false` |" for group in groups
     ]
-    lines = "\n".join(f"{shown(left)}: {why}" for left, why in found.left)
+    lines = "\n".join(f"{shown(control)}: {why}" for control, why in left)
     return _README.format(
         role=name,
         profile=_code(profile.name),

@@ -6,17 +6,13 @@ are run, and lists the profile's keys: a key that `records.bt` never prints has 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import resources
-from typing import TYPE_CHECKING
 
-from hardcost.controls.control import AuditRule
+from hardcost.controls.control import Profile
 from hardcost.errors import InputError
-from hardcost.profiles.exporters import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hardcost.controls.control import Profile
+from hardcost.mechanisms.audit import audit_rules
+from hardcost.mechanisms.export import shown
 
 _SCRIPTS = ("calls.bt", "filter.bt", "records.bt")
 
@@ -52,11 +48,11 @@ def scripts(profile: Profile) -> Mapping[str, str]:
     Raises:
         InputError: The profile has no audit rules.
     """
-    rules = [one.rule for one in profile.controls if isinstance(one, AuditRule)]
+    rules = audit_rules(profile.controls)
     if not rules:
         raise InputError(f"the profile {profile.name} has no audit rules to count for")
     keys = dict.fromkeys(shown(rule.key) for rule in rules if rule.key)
-    folder = resources.files("hardcost.profiles") / "bpftrace"
+    folder = resources.files("hardcost.profiles.export") / "bpftrace_scripts"
     return {
         "README.md": _README.format(keys="\n".join(f"- {key}" for key in keys)),
         **{name: (folder / name).read_text(encoding="utf-8") for name in _SCRIPTS},

@@ -6,24 +6,20 @@ without effect. So every id is looked up here, and what can't be expressed is li
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from pathlib import Path
 
 from lxml import etree
 
-from hardcost.errors import InputError, Place
-from hardcost.profiles.importers.scapstream import other_names, profile, stream
-from hardcost.profiles.importers.scapstream import selected as selection
-from hardcost.profiles.importers.scapxml import XCCDF, id_of, short, title_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
-    from pathlib import Path
-
-    from hardcost.controls.control import Control
-    from hardcost.profiles.decisions import Decision
-    from hardcost.profiles.givenup import GivenUp
+from auditrules.model.location import Location
+from hardcost.controls.control import Control
+from hardcost.errors import InputError
+from hardcost.profiles.decision import Decision
+from hardcost.profiles.decision_entry import GivenUp
+from hardcost.profiles.importers.scap.datastream import other_names, profile, selection_of, stream
+from hardcost.profiles.importers.scap.xml import XCCDF, id_of, short, title_of
 
 _SHARED = "SRG-"
 """Prefix of requirements that many rules serve: they name no rule."""
@@ -44,7 +40,7 @@ class Tailored:
     notes: tuple[str, ...]
 
 
-def tailoring(path: Path, wanted: str, decision: Decision, now: datetime) -> Tailored:
+def tailoring_of(path: Path, wanted: str, decision: Decision, now: datetime) -> Tailored:
     """Return the tailoring of a datastream's profile that unselects what a decision gives up.
 
     Raises:
@@ -54,9 +50,9 @@ def tailoring(path: Path, wanted: str, decision: Decision, now: datetime) -> Tai
     base = profile(root, path, wanted)
     benchmark = base.getparent()
     if benchmark is None:
-        raise InputError("the profile is outside of any benchmark", place=Place(str(path)))
+        raise InputError("the profile is outside of any benchmark", place=Location(str(path)))
     known = {id_of(rule): (short(id_of(rule)), *other_names(rule)) for rule in _rules(benchmark)}
-    chosen = {rule.name for rule in selection(path, wanted).rules}
+    chosen = {rule.name for rule in selection_of(path, wanted).rules}
     why: dict[str, list[GivenUp]] = {}
     left: list[tuple[str, str]] = []
     for one in decision.given_up:
@@ -70,7 +66,7 @@ def tailoring(path: Path, wanted: str, decision: Decision, now: datetime) -> Tai
         reasons = "; ".join(f"{name}: {reason}" for name, reason in left)
         raise InputError(
             "the decision gives up nothing that the datastream's profile selects",
-            place=Place(str(path)),
+            place=Location(str(path)),
             hint=reasons or "it gives up nothing",
         )
     own = f"xccdf_hardcost_profile_{short(id_of(base))}_decided"

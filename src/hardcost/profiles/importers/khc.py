@@ -12,12 +12,15 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-import tomli_w
-
-from hardcost.controls.control import BootParameter, KernelOption, Sysctl
-from hardcost.errors import InputError, Place, Problem
+from auditrules.model.location import Location
+from hardcost.controls.control import Profile
+from hardcost.errors import InputError, Problem
 from hardcost.files import json_value
-from hardcost.profiles.kernel import kerneloptions
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.kconfig import KernelOption
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.profiles import toml_text
+from hardcost.profiles.kernel.options import entry_of
 
 LARGEST = 16 << 20
 """Most bytes of a report; one with every existing check has about 60 kB."""
@@ -25,7 +28,6 @@ LARGEST = 16 << 20
 _MOST_PROBLEMS = 20
 _TYPES = ("kconfig", "cmdline", "sysctl")
 _OPTION = re.compile(r"CONFIG_[A-Za-z0-9_]+")
-_PLAIN = re.compile(r"[A-Za-z0-9_.+:/-]+")  # a value that needs no quotes
 _NOT_SET, _PRESENT, _NOT_OFF, _MOST = "is not set", "is present", "is not off", "MAX"
 _KEYS = ("option_name", "type", "desired_val", "check_result")
 _WARNING = re.compile(r"\[[!?+-]\].*")
@@ -35,7 +37,7 @@ _HINT = "generate it with kernel-hardening-checker -m json, and -c, -l or -s for
 
 
 @dataclass(frozen=True)
-class Check:
+class KernelCheck:
     """One check of a report.
 
     `kind` is one of `_TYPES`, `desired` a value or words such as `is not set`.
@@ -77,13 +79,13 @@ def read(content: bytes, name: str) -> Findings:
         try:
             found.take(check)
         except ValueError as error:
-            problems.append(Problem(f"check {number}: {error}", Place(name), _HINT))
+            problems.append(Problem(f"check {number}: {error}", Location(name), _HINT))
     if problems:
         raise InputError.of(tuple(problems[:_MOST_PROBLEMS]))
     failing = sum(check.failed for check in checks)
     if not (found.options or found.boots or found.sysctls):
         message = f"{failing} of {len(checks)} checks fail, and none of them can be switched on"
-        raise InputError(message, place=Place(name))
+        raise InputError(message, place=Location(name))
     return Findings(
         tuple(found.options.values()),
         tuple(found.boots.values()),
@@ -99,14 +101,9 @@ def profile_toml(findings: Findings, name: str) -> str:
     shown = name if name.isprintable() else ascii(name)
     title = f"Checks of kernel-hardening-checker that fail in {shown}"
     counts = f"{findings.failing} of {findings.checks} checks fail"
-    found = {
-        "notes": list(findings.notes),
-        "kconfig": [_option_text(option) for option in findings.options],
-        "boot": [boot.text for boot in findings.boots],
-        "sysctl": {one.key: one.value for one in findings.sysctls},
-    }
-    head = {"title": title, "source": f"kernel-hardening-checker, {shown}: {counts}"}
-    return tomli_w.dumps(head | {key: values for key, values in found.items() if values})
+    source = f"kernel-hardening-checker, {shown}: {counts}"
+    controls = (*findings.options, *findings.boots, *findings.sysctls)
+    return toml_text.text(Profile(name, title, source, controls, findings.notes))
 
 
 @dataclass(frozen=True)
@@ -118,7 +115,7 @@ class _Collected:
     sysctls: dict[str, Sysctl]
     notes: list[str]
 
-    def take(self, check: Check) -> None:
+    def take(self, check: KernelCheck) -> None:
         """Add the setting that a failing check requires.
 
         Raises:
@@ -131,11 +128,11 @@ class _Collected:
         else:
             self._sysctl(check)
 
-    def _kconfig(self, check: Check) -> None:
+    def _kconfig(self, check: KernelCheck) -> None:
         value = "n" if check.desired == _NOT_SET else check.desired
         meant = _no_value(value)
         option = KernelOption.of(f"{check.name}={'n' if meant else value}")
-        entry = kerneloptions.entry_of(option.option)
+        entry = entry_of(option.option)
         if meant:
             self._left_out(check, meant)
         elif entry is not None and entry.status == "gone":
@@ -146,7 +143,7 @@ class _Collected:
         else:
             self.options[option.option] = option
 
-    def _cmdline(self, check: Check) -> None:
+    def _cmdline(self, check: KernelCheck) -> None:
         listed = _IN_LIST.fullmatch(check.desired)
         meant = None if listed or check.desired == _PRESENT else _no_value(check.desired)
         value = listed[1] if listed else check.desired
@@ -160,7 +157,7 @@ class _Collected:
         else:
             self.boots[check.name] = boot
 
-    def _sysctl(self, check: Check) -> None:
+    def _sysctl(self, check: KernelCheck) -> None:
         meant = _no_value(check.desired)
         sysctl = Sysctl(check.name, "0" if meant else check.desired)
         path = sysctl.path
@@ -169,7 +166,7 @@ class _Collected:
         else:
             self.sysctls[path] = sysctl
 
-    def _left_out(self, check: Check, why: str) -> None:
+    def _left_out(self, check: KernelCheck, why: str) -> None:
         self.notes.append(f"{check.kind} {check.name} ({check.desired}) is left out: {why}")
 
 
@@ -194,44 +191,44 @@ def _parsed(content: bytes, name: str) -> Any:  # noqa: ANN401  (JSON's values)
         InputError: It is too large, not UTF-8, or not JSON.
     """
     if len(content) > LARGEST:
-        raise InputError("this is too large for a report", place=Place(name), hint=_HINT)
+        raise InputError("this is too large for a report", place=Location(name), hint=_HINT)
     try:
         # Blank lines replace warnings, so that lines keep their numbers.
         lines = content.decode().split("\n")
         lines = ["" if _WARNING.fullmatch(line.rstrip()) else line for line in lines]
         return json_value("\n".join(lines))
     except UnicodeDecodeError as error:
-        place = Place(name, content.count(b"\n", 0, error.start) + 1)
+        place = Location(name, content.count(b"\n", 0, error.start) + 1)
         raise InputError("this is not UTF-8", place=place, hint=_HINT) from None
     except json.JSONDecodeError as error:
-        place = Place(name, error.lineno, error.colno)
+        place = Location(name, error.lineno, error.colno)
         raise InputError(f"this is not JSON: {error.msg}", place=place, hint=_HINT) from None
     except ValueError:
         message = "values are nested too deeply, or a number is too long"
-        raise InputError(message, place=Place(name), hint=_HINT) from None
+        raise InputError(message, place=Location(name), hint=_HINT) from None
 
 
-def _checks(data: Any, name: str) -> tuple[Check, ...]:  # noqa: ANN401  (JSON's values)
+def _checks(data: Any, name: str) -> tuple[KernelCheck, ...]:  # noqa: ANN401  (JSON's values)
     """Return the checks of a report.
 
     Raises:
         InputError: It is not an array of checks, or they have no results.
     """
     if not isinstance(data, list) or not data:
-        raise InputError("this is not an array of checks", place=Place(name), hint=_HINT)
-    found: list[Check] = []
+        raise InputError("this is not an array of checks", place=Location(name), hint=_HINT)
+    found: list[KernelCheck] = []
     problems: list[Problem] = []
     for number, row in enumerate(data, 1):
         try:
             found.append(_check(row))
         except ValueError as error:
-            problems.append(Problem(f"check {number}: {error}", Place(name), _HINT))
+            problems.append(Problem(f"check {number}: {error}", Location(name), _HINT))
     if problems:
         raise InputError.of(tuple(problems[:_MOST_PROBLEMS]))
     return tuple(found)
 
 
-def _check(row: Any) -> Check:  # noqa: ANN401  (JSON's values)
+def _check(row: Any) -> KernelCheck:  # noqa: ANN401  (JSON's values)
     """Return one check, in whichever form; ValueError if it is invalid."""
     fields = _fields(row)
     if not all(isinstance(value, str) for value in fields.values()):
@@ -243,7 +240,7 @@ def _check(row: Any) -> Check:  # noqa: ANN401  (JSON's values)
         raise ValueError(f"{name[:_SHOWN]!r} is not a kernel option")
     if not result.startswith(("OK", "FAIL")):
         raise ValueError(f"the result {result[:_SHOWN]!r} begins with neither OK nor FAIL")
-    return Check(name, kind, desired, result.startswith("FAIL"))
+    return KernelCheck(name, kind, desired, result.startswith("FAIL"))
 
 
 def _fields(row: Any) -> dict[str, Any]:  # noqa: ANN401  (JSON's values)
@@ -263,8 +260,3 @@ def _fields(row: Any) -> dict[str, Any]:  # noqa: ANN401  (JSON's values)
         raise ValueError(f"it has {len(row)} elements, not {wanted}")
     kind, desired = (row[1], row[2]) if typed else ("kconfig", row[1])
     return dict(zip(_KEYS, (row[0], kind, desired, row[-1]), strict=True))
-
-
-def _option_text(option: KernelOption) -> str:
-    """Return an option as `KernelOption.of` reads it."""
-    return option.name if _PLAIN.fullmatch(option.value) else f'{option.option}="{option.value}"'

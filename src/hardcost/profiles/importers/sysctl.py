@@ -11,24 +11,21 @@ as most of a saved `sysctl -a` is.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import tomli_w
-
-from hardcost.controls.control import Sysctl
-from hardcost.errors import InputError, Place, Problem
-from hardcost.profiles.importers import sysctlkeys
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from auditrules.model.location import Location
+from hardcost.controls.control import Profile
+from hardcost.errors import InputError, Problem
+from hardcost.mechanisms.sysctl import Sysctl, expanded, has_pattern, slashed, template_of
+from hardcost.profiles import toml_text
+from hardcost.profiles.importers.sysctl_keys import without_effect
 
 LARGEST_FILE = 1 << 20
 """Most bytes of a file of sysctls."""
 
 _COMMENT = ("#", ";")
-_TEMPLATE = re.compile(r"[^=]*(?:=\s*)?(\{\{|\{%|<%)")
 _SKIPS = "--leave-out-faulty skips such lines"
 _ASSIGNMENT = re.compile(r"-?[\w@:+-]+[./][^=\s]*\s*=", re.ASCII)
 _MASKED = Path("/dev/null")
@@ -36,7 +33,7 @@ _MASKED = Path("/dev/null")
 
 
 @dataclass(frozen=True)
-class Settings:
+class EffectiveSysctls:
     """The effective settings of files of sysctls, in order, and notes on overridden ones."""
 
     sysctls: tuple[Sysctl, ...]
@@ -44,9 +41,8 @@ class Settings:
 
     def toml(self, title: str, source: str) -> str:
         """Return the settings as the TOML file of a profile, which `catalogue.load` reads."""
-        notes = {"notes": [_shown(note) for note in self.notes]} if self.notes else {}
-        sysctls = {one.key: one.value for one in self.sysctls}
-        return tomli_w.dumps({"title": title, "source": source, **notes, "sysctl": sysctls})
+        notes = tuple(map(_shown, self.notes))
+        return toml_text.text(Profile(title, title, source, self.sysctls, notes))
 
 
 @dataclass(frozen=True)
@@ -57,45 +53,9 @@ class _Line:
     """
 
     sysctl: Sysctl
-    place: Place
+    place: Location
     may_fail: bool
     excludes: bool = False
-
-
-def assignment(text: str, place: Place | None = None) -> Sysctl:
-    """Return the setting of `KEY=VALUE`, with its location.
-
-    Raises:
-        InputError: It is not KEY=VALUE, or the key is a pattern or names nothing under /proc/sys.
-    """
-    key, sign, value = (part.strip() for part in text.partition("="))
-    if not sign:
-        raise InputError(
-            f"'{text}' is not KEY=VALUE", place=place, hint="such as kernel.kptr_restrict=2"
-        )
-    if sysctlkeys.has_pattern(key):
-        raise InputError(
-            f"'{key}' is a pattern, whose keys depend on the machine",
-            place=place,
-            hint="write each key on a line of its own",
-        )
-    found = Sysctl(key, value, place=place)
-    try:
-        _ = found.path
-    except ValueError as error:
-        raise InputError(str(error), place=place, hint="sysctl -a lists the keys") from None
-    return found
-
-
-def template_of(line: str) -> str | None:
-    """Return the language of templates that a line is written in; None if it is in none.
-
-    Braces further on in a value are text: `core_pattern` may name any program.
-    """
-    found = _TEMPLATE.match(line)
-    if found is None:
-        return None
-    return "ERB" if found[1] == "<%" else "Jinja"
 
 
 def is_folder_of_sysctls(path: Path) -> bool:
@@ -137,7 +97,7 @@ def is_text_of_sysctls(text: str, suffix: str = "") -> bool:
     return suffix == ".conf"
 
 
-def read(paths: Sequence[Path], *, leave_out_faulty: bool = False) -> Settings:
+def read_sysctls(paths: Sequence[Path], *, leave_out_faulty: bool = False) -> EffectiveSysctls:
     """Return the settings of files, and of folders of files, in order.
 
     With `leave_out_faulty`, lines at fault are left out with a note.
@@ -158,11 +118,11 @@ def read(paths: Sequence[Path], *, leave_out_faulty: bool = False) -> Settings:
     return _settings(written, named, problems, faults, leave_out_faulty=leave_out_faulty)
 
 
-def read_text(text: str, name: str) -> Settings:
+def read_sysctls_text(text: str, name: str) -> EffectiveSysctls:
     """Return the settings of a text without a file.
 
     Raises:
-        InputError: As `read` does.
+        InputError: As `read_sysctls` does.
     """
     problems: list[Problem] = []
     faults: list[Problem] = []
@@ -177,7 +137,7 @@ def _settings(
     faults: Sequence[Problem],
     *,
     leave_out_faulty: bool = False,
-) -> Settings:
+) -> EffectiveSysctls:
     """Return the settings of lines, with notes on those without effect."""
     said: list[str] = []
     if not leave_out_faulty:
@@ -186,7 +146,7 @@ def _settings(
     lines = list(_settable(_expanded(written, said), said))
     if not lines and not problems:
         problems.append(
-            Problem("no sysctl is set in it", Place(named), "a line is KEY = VALUE, without a #")
+            Problem("no sysctl is set in it", Location(named), "a line is KEY = VALUE, without a #")
         )
     if problems:
         raise InputError.of(tuple(problems))
@@ -203,23 +163,23 @@ def _settings(
         for one in kept
         if one.may_fail
     ]
-    return Settings(tuple(one.sysctl for one in kept), (*said, *notes))
+    return EffectiveSysctls(tuple(one.sysctl for one in kept), (*said, *notes))
 
 
 def _expanded(lines: Sequence[_Line], notes: list[str]) -> Iterable[_Line]:
     """Yield assignments, those of patterns for each key of a guest that no other line names."""
-    named = {sysctlkeys.slashed(line.sysctl.key) for line in lines}
+    named = {slashed(line.sysctl.key) for line in lines}
     for line in lines:
         key = line.sysctl.key
-        if not sysctlkeys.has_pattern(key):
+        if not has_pattern(key):
             if not line.excludes:
                 yield line
             continue
-        keys = sysctlkeys.expanded(key)
+        keys = expanded(key)
         if keys is None:
             notes.append(f"{line.place}: left out: which keys {key} names in a guest is not known")
             continue
-        own = [one for one in keys if sysctlkeys.slashed(one) not in named]
+        own = [one for one in keys if slashed(one) not in named]
         notes.append(f"{line.place}: in a guest, {key} names {', '.join(own) or 'nothing'}")
         for one in own:
             yield replace(line, sysctl=replace(line.sysctl, key=one))
@@ -228,7 +188,7 @@ def _expanded(lines: Sequence[_Line], notes: list[str]) -> Iterable[_Line]:
 def _settable(lines: Iterable[_Line], notes: list[str]) -> Iterable[_Line]:
     """Yield assignments that may have an effect in a guest."""
     for line in lines:
-        why = sysctlkeys.without_effect(line.sysctl.key, line.sysctl.value)
+        why = without_effect(line.sysctl.key, line.sysctl.value)
         if why is None:
             yield line
         else:
@@ -252,14 +212,16 @@ def _lines(path: Path, problems: list[Problem], faults: list[Problem]) -> Iterab
     """Yield the assignments of a file; what can't be read joins `problems`, a line `faults`."""
     try:
         with path.open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
+            content = file.read(LARGEST_FILE + 1)  # one byte more shows that it is too large
         if len(content) > LARGEST_FILE:
-            problems.append(Problem("it is far too large for a file of sysctls", Place(str(path))))
+            problems.append(
+                Problem("it is far too large for a file of sysctls", Location(str(path)))
+            )
             return
         text = content.decode()
     except UnicodeDecodeError as error:
         at = content.count(b"\n", 0, error.start) + 1
-        problems.append(Problem("this is not UTF-8", Place(str(path), at)))
+        problems.append(Problem("this is not UTF-8", Location(str(path), at)))
         return
     except (OSError, ValueError) as error:
         problems.append(_unreadable(path, error))
@@ -274,7 +236,7 @@ def _of_text(
     for number, line in enumerate(map(str.strip, text.split("\n")), 1):
         if not line or line.startswith(_COMMENT):
             continue
-        place = Place(name, number)
+        place = Location(name, number)
         template = template_of(line)
         if template is not None:
             article = "an" if template == "ERB" else "a"
@@ -291,7 +253,7 @@ def _hint(hint: str | None) -> str:
     return f"{hint}; {_SKIPS}" if hint else _SKIPS
 
 
-def _line(text: str, place: Place) -> _Line:
+def _line(text: str, place: Location) -> _Line:
     """Return a line that is no comment.
 
     Raises:
@@ -301,14 +263,14 @@ def _line(text: str, place: Place) -> _Line:
     key, sign, value = (part.strip() for part in bare.partition("="))
     if may_fail and not sign:
         return _Line(Sysctl(key, "", place=place), place, may_fail, excludes=True)
-    if sysctlkeys.has_pattern(key) or (sign and not value):
+    if has_pattern(key) or (sign and not value):
         return _Line(Sysctl(key, value, place=place), place, may_fail)
-    return _Line(assignment(bare, place), place, may_fail)
+    return _Line(Sysctl.of(bare, place), place, may_fail)
 
 
 def _unreadable(path: Path, error: OSError | ValueError) -> Problem:
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    return Problem(f"it can't be read: {reason}", Place(str(path)))
+    return Problem(f"it can't be read: {reason}", Location(str(path)))
 
 
 def _shown(text: str) -> str:

@@ -18,27 +18,25 @@ line and under /proc/sys.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
 
-from hardcost.controls.control import BootParameter, KernelOption, Sysctl
-from hardcost.errors import InputError
-from hardcost.profiles import tomlfile
+from hardcost.errors import InputError, Problem
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.kconfig import KernelOption
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.toml.read import TomlFile, meant, parse, validated
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.errors import Problem
-
-Severity = Literal["high", "medium", "low"]
+CatalogueSeverity = Literal["high", "medium", "low"]
 Status = Literal["present", "renamed", "gone"]
-Text = Annotated[str, Field(min_length=1)]
-Model = TypeVar("Model", bound=BaseModel)
+ShortText = Annotated[str, Field(min_length=1)]
+_Model = TypeVar("_Model", bound=BaseModel)
 
 _FOLDER = Path(str(resources.files("hardcost.profiles"))) / "catalogue" / "kernel"
 _STRICT = ConfigDict(extra="forbid", frozen=True)
@@ -60,21 +58,21 @@ class _OptionTable(BaseModel):
 
     model_config = _STRICT
 
-    published: Text
-    as_in: Text | None = None
-    option: Text | None = None
-    value: Text | None = None
+    published: ShortText
+    as_in: ShortText | None = None
+    option: ShortText | None = None
+    value: ShortText | None = None
     status: Status = "present"
     note: str = ""
     protects: str = ""
-    boot: Text | None = None
-    boot_needs: Text | None = None
-    sysctl: Text | None = None
+    boot: ShortText | None = None
+    boot_needs: ShortText | None = None
+    sysctl: ShortText | None = None
     equivalence_note: str = ""
-    met_by: tuple[tuple[Text, ...], ...] = ()
+    met_by: tuple[tuple[ShortText, ...], ...] = ()
     scored: StrictBool = True
-    severity: Severity | None = None
-    references: tuple[Text, ...] = ()
+    severity: CatalogueSeverity | None = None
+    references: tuple[ShortText, ...] = ()
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -98,7 +96,7 @@ class _OptionTable(BaseModel):
         self.entry("")
         return self
 
-    def entry(self, group: str) -> Entry:
+    def entry(self, group: str) -> CatalogueOption:
         """Return the option as an entry of a group.
 
         Raises:
@@ -106,7 +104,7 @@ class _OptionTable(BaseModel):
         """
         published = KernelOption.of(self.published)
         today = f"{self.option or published.option}={self.value or published.value}"
-        return Entry(
+        return CatalogueOption(
             group=group,
             option=KernelOption.of(today),
             published=published,
@@ -129,7 +127,7 @@ class _GroupFile(BaseModel):
 
     model_config = _STRICT
 
-    title: Text
+    title: ShortText
     option: Annotated[tuple[_OptionTable, ...], Field(min_length=1)]
 
 
@@ -143,17 +141,17 @@ class BootEntry(BaseModel):
 
     model_config = _STRICT
 
-    name: Text
-    value: Text | None = None
+    name: ShortText
+    value: ShortText | None = None
     rule: Literal["value", "present", "absent", "not-off"] = "value"
     arch: Literal["x86-64", "x86-32", "arm64"] = "x86-64"
     status: Literal["present", "gone"] = "present"
     note: str = ""
-    protects: Text
-    option: Text | None = None
-    needs: Text | None = None
-    severity: Severity
-    references: tuple[Text, ...]
+    protects: ShortText
+    option: ShortText | None = None
+    needs: ShortText | None = None
+    severity: CatalogueSeverity
+    references: tuple[ShortText, ...]
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -177,15 +175,15 @@ class SysctlEntry(BaseModel):
 
     model_config = _STRICT
 
-    key: Text
-    value: Text
+    key: ShortText
+    value: ShortText
     status: Literal["present", "gone"] = "present"
     note: str = ""
-    protects: Text
-    option: Text | None = None
-    needs: Text | None = None
-    severity: Severity
-    references: tuple[Text, ...]
+    protects: ShortText
+    option: ShortText | None = None
+    needs: ShortText | None = None
+    severity: CatalogueSeverity
+    references: tuple[ShortText, ...]
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -213,7 +211,7 @@ class _SysctlFile(BaseModel):
 
 
 @dataclass(frozen=True)
-class Entry:
+class CatalogueOption:
     """An option of a published group, and its state in Linux 6.1.
 
     `option` has the current name, or the published one if it is gone, and the recommended value; a
@@ -228,7 +226,7 @@ class Entry:
     status: Status
     note: str
     protects: str
-    severity: Severity
+    severity: CatalogueSeverity
     references: tuple[str, ...]
     boot: BootParameter | None = None
     boot_needs: str | None = None
@@ -239,19 +237,19 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Group:
+class OptionGroup:
     """A published group of options, by its name in profiles, with its own title."""
 
     slug: str
     title: str
 
 
-def entries() -> tuple[Entry, ...]:
+def entries() -> tuple[CatalogueOption, ...]:
     """Return every published option in its group, in published order."""
     return _read()[1]
 
 
-def groups() -> tuple[Group, ...]:
+def groups() -> tuple[OptionGroup, ...]:
     """Return the groups in published order."""
     return _read()[0]
 
@@ -289,7 +287,7 @@ def gone_notes(slug: str | None = None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(notes))
 
 
-def entry_of(name: str) -> Entry | None:
+def entry_of(name: str) -> CatalogueOption | None:
     """Return the entry of the option called `name` today or when it was published, if any."""
     found = (one for one in entries() if name in {one.option.option, one.published.option})
     return next(found, None)
@@ -331,19 +329,19 @@ def sysctls() -> tuple[SysctlEntry, ...]:
 
 
 @cache
-def _read() -> tuple[tuple[Group, ...], tuple[Entry, ...]]:
+def _read() -> tuple[tuple[OptionGroup, ...], tuple[CatalogueOption, ...]]:
     """Return the groups and their entries.
 
     Raises:
         InputError: A file is invalid.
     """
     files = {slug: _load(f"options/{slug}.toml", _GroupFile) for slug in _SLUGS}
-    found: list[Entry] = []
+    found: list[CatalogueOption] = []
     for slug, file in files.items():
         for table in file.option:
             described = table if table.as_in is None else _described(files, table)
             found.append(described.entry(slug))
-    return tuple(Group(slug, file.title) for slug, file in files.items()), tuple(found)
+    return tuple(OptionGroup(slug, file.title) for slug, file in files.items()), tuple(found)
 
 
 def _described(files: dict[str, _GroupFile], table: _OptionTable) -> _OptionTable:
@@ -355,20 +353,20 @@ def _described(files: dict[str, _GroupFile], table: _OptionTable) -> _OptionTabl
     raise InputError(f"no group '{table.as_in}' describes the option {table.published}")
 
 
-def _load(name: str, model: type[Model]) -> Model:
+def _load(name: str, model: type[_Model]) -> _Model:
     """Return the contents of a file of the catalogue; its mistakes are ours, and fatal."""
-    file = tomlfile.parse((_FOLDER / name).read_bytes(), f"catalogue/kernel/{name}")
+    file = parse((_FOLDER / name).read_bytes(), f"catalogue/kernel/{name}")
     return read(file, model)
 
 
-def read(file: tomlfile.TomlFile, model: type[Model]) -> Model:
+def read(file: TomlFile, model: type[_Model]) -> _Model:
     """Return the contents of a file.
 
     Raises:
         InputError: It is invalid; all mistakes are reported, each with its location.
     """
     problems: list[Problem] = []
-    found = tomlfile.validated(file, model, problems)
+    found = validated(file, model, problems)
     if problems or found is None:
         raise InputError.of(tuple(problems))
     return found.model
@@ -376,16 +374,16 @@ def read(file: tomlfile.TomlFile, model: type[Model]) -> Model:
 
 def _check(slug: str) -> None:
     if slug not in _SLUGS:
-        hint = tomlfile.meant(slug, _SLUGS, "groups")
+        hint = meant(slug, _SLUGS, "groups")
         raise InputError(f"there is no group '{slug}' of kernel options", hint=hint)
 
 
-def _controls(found: Iterable[Entry]) -> tuple[KernelOption, ...]:
+def _controls(found: Iterable[CatalogueOption]) -> tuple[KernelOption, ...]:
     kept = (entry.option for entry in found if entry.status != "gone")
     return tuple({option.option: option for option in kept}.values())
 
 
-def _entry_setting(option: KernelOption) -> Entry | None:
+def _entry_setting(option: KernelOption) -> CatalogueOption | None:
     """Return the entry that recommends `option` with exactly this value."""
     return next((entry for entry in entries() if entry.option == option), None)
 

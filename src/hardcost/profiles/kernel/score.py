@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.machines.kernelconfig import NOT_SET
-from hardcost.profiles.kernel import kerneloptions
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hardcost.controls.control import KernelOption
-    from hardcost.profiles.kernel.kerneloptions import Entry, Severity
+from hardcost.mechanisms.kconfig import KernelOption
+from hardcost.profiles.kernel import options
+from hardcost.profiles.kernel.options import CatalogueOption, CatalogueSeverity
+from hardcost.supply.kernels.config import NOT_SET
 
 
 @dataclass(frozen=True)
-class Missing:
+class MissingOption:
     """An option that is not as recommended; `found` is `n` if it isn't set."""
 
     name: str
     wanted: str
     found: str
-    severity: Severity
+    severity: CatalogueSeverity
 
 
 @dataclass(frozen=True)
-class Score:
+class OptionScore:
     """How many of `total` options are as recommended, and the others in published order.
 
     Each option of the catalogue counts once. Options that are gone in 6.1, and those whose
@@ -34,7 +30,7 @@ class Score:
     """
 
     total: int
-    missing: tuple[Missing, ...]
+    missing: tuple[MissingOption, ...]
 
     @property
     def met(self) -> int:
@@ -42,25 +38,25 @@ class Score:
         return self.total - len(self.missing)
 
 
-def score(config: Mapping[str, str]) -> Score:
+def score_of(config: Mapping[str, str]) -> OptionScore:
     """Return the score of a configuration; `config` maps names without `CONFIG_` to values.
 
     Numbers may be larger than recommended. An option recommended as `n` may not be a module either,
     nor set by its old name; one recommended as `y` must be built in.
     """
-    asked: dict[KernelOption, Entry] = {}
-    for entry in kerneloptions.entries():
+    asked: dict[KernelOption, CatalogueOption] = {}
+    for entry in options.entries():
         if entry.scored and entry.status != "gone":
             asked.setdefault(entry.option, entry)
     missing = tuple(
-        Missing(option.option, option.value, _found(entry, config), entry.severity)
+        MissingOption(option.option, option.value, _found(entry, config), entry.severity)
         for option, entry in asked.items()
         if not _met(entry, config)
     )
-    return Score(len(asked), missing)
+    return OptionScore(len(asked), missing)
 
 
-def _met(entry: Entry, config: Mapping[str, str]) -> bool:
+def _met(entry: CatalogueOption, config: Mapping[str, str]) -> bool:
     """Say whether an option is as recommended, or its purpose is met in another way."""
     ways = ((entry.option,), *entry.met_by)
     set_by_old_name = entry.option.value == NOT_SET and not _holds(entry.published, config)
@@ -77,7 +73,7 @@ def _holds(option: KernelOption, config: Mapping[str, str]) -> bool:
     return found == option.value
 
 
-def _found(entry: Entry, config: Mapping[str, str]) -> str:
+def _found(entry: CatalogueOption, config: Mapping[str, str]) -> str:
     """Return the value found instead of the recommended one, by the current name or the old."""
     found = config.get(entry.option.option) or NOT_SET
     if found == entry.option.value:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Set as AbstractSet
 
-from hardcost.controls.control import Kernel, KernelOption
-from hardcost.machines import kernelconfig
-from hardcost.profiles.kernel import kerneloptions
-
-if TYPE_CHECKING:
-    from collections.abc import Set as AbstractSet
-
-    from hardcost.controls.control import BootParameter, Control, Profile, Sysctl
+from hardcost.controls.control import Control, Profile, of_kind
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.kconfig import Kernel, KernelOption
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.profiles.kernel import options
+from hardcost.supply.kernels import config
 
 
 def booted(profile: Profile) -> Profile:
@@ -25,14 +23,15 @@ def booted(profile: Profile) -> Profile:
         InputError: The base is not a kernel configuration.
     """
     built_in = _built_in(profile)
-    controls: list[Control] = []
+    stand_ins: dict[Control, BootParameter | Sysctl] = {}
     notes: list[str] = []
-    for control in profile.controls:
-        stand_in = _stand_in(control, built_in) if isinstance(control, KernelOption) else None
-        controls.append(stand_in or control)
-        if stand_in is not None and isinstance(control, KernelOption):
-            differs = kerneloptions.equivalence_note(control)
-            notes.append(f"{stand_in.name} replaces {control.name}. {differs}".strip())
+    for option in of_kind(profile.controls, KernelOption):
+        stand_in = _stand_in(option, built_in)
+        if stand_in is not None:
+            stand_ins[option] = stand_in
+            differs = options.equivalence_note(option)
+            notes.append(f"{stand_in.name} replaces {option.name}. {differs}".strip())
+    controls = (stand_ins.get(one, one) for one in profile.controls)
     return dataclasses.replace(
         profile,
         controls=tuple(dict.fromkeys(controls)),
@@ -42,20 +41,20 @@ def booted(profile: Profile) -> Profile:
 
 def _stand_in(option: KernelOption, built_in: AbstractSet[str]) -> BootParameter | Sysctl | None:
     """Return the replacement of an option, unless the kernel would not know it."""
-    needed = kerneloptions.needs(option)
+    needed = options.needs(option)
     if needed is not None and needed not in built_in:
         return None
-    return kerneloptions.equivalent(option)
+    return options.equivalent(option)
 
 
 def _built_in(profile: Profile) -> set[str]:
     """Return the options that the profile's base sets, or the profile itself."""
-    bases = [one.base for one in profile.controls if isinstance(one, Kernel)]
+    bases = [one.base for one in of_kind(profile.controls, Kernel)]
     known = {
         name: value
         for base in bases
-        for name, value in kernelconfig.read(kernelconfig.base_text(base), base).items()
+        for name, value in config.read(config.base_text(base), base).items()
     }
-    own = {one.option: one.value for one in profile.controls if isinstance(one, KernelOption)}
-    known |= {name: value for name, value in own.items() if value != kernelconfig.NOT_SET}
-    return {name for name, value in known.items() if value != kernelconfig.NOT_SET}
+    own = {one.option: one.value for one in of_kind(profile.controls, KernelOption)}
+    known |= {name: value for name, value in own.items() if value != config.NOT_SET}
+    return {name for name, value in known.items() if value != config.NOT_SET}

@@ -1,7 +1,8 @@
 """What the emulator's plugin noted of a window: which process ran when, and who woke whom.
 
-It comes one thing a line, behind the window's own line (`crates/tcg-plugin/src/schedule.rs`).
-Moments are instructions since the window began.
+It comes one thing a line, behind the window's own line; the plugin writes it in
+`crates/tcg-plugin/src/follower/scheduler_events.rs`. Moments are instructions since the window
+began.
 """
 
 from __future__ import annotations
@@ -9,16 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, cast
 
-Kind = Literal["runs", "begins", "wakes", "answers", "leaves", "reads"]
+NoteKind = Literal["runs", "begins", "wakes", "answers", "leaves", "reads"]
 """A process runs from here on; it begins a function, makes another run, answers its question,
 leaves the kernel, or reads the clock."""
 
+# Numbers on a line of each kind.
 _WORDS = {"runs": 3, "begins": 2, "wakes": 3, "answers": 3, "leaves": 1, "reads": 1}
-_MOST_TASKS = 1 << 20
+_MOST_TASKS = 1 << 20  # a guest may start any number of them
 
 
 @dataclass(frozen=True)
-class Note:
+class ScheduleNote:
     """Something that happened at the moment `when`.
 
     `process` is the one that runs from then on, or is woken or answered; 0: unknown, or of no
@@ -26,21 +28,21 @@ class Note:
     before stopped.
     """
 
-    kind: Kind
+    kind: NoteKind
     when: int
     process: int = 0
     place: int = 0
 
 
 @dataclass(frozen=True)
-class Noted:
+class Schedule:
     """All that was noted of a window, in order; `processes` are names, numbered from 1.
 
     `is_cut`: there was more than is kept.
     """
 
     processes: tuple[str, ...]
-    notes: tuple[Note, ...]
+    notes: tuple[ScheduleNote, ...]
     is_cut: bool = False
 
 
@@ -50,7 +52,7 @@ class Reader:
     def __init__(self) -> None:
         """Begin with nothing."""
         self._processes: list[str] = []
-        self._notes: list[Note] = []
+        self._notes: list[ScheduleNote] = []
         self._is_cut = False
 
     def task(self, name: str) -> None:
@@ -84,11 +86,11 @@ class Reader:
         known = 0 <= process <= len(self._processes) and 0 <= place <= places
         if not known or not latest <= when <= total:
             raise ValueError(f"what was noted makes no sense: {kind} {rest[:40]!r}")
-        self._notes.append(Note(cast("Kind", kind), when, process, place))
+        self._notes.append(ScheduleNote(cast(NoteKind, kind), when, process, place))
         return True
 
-    def finish(self) -> Noted | None:
+    def finish(self) -> Schedule | None:
         """Return what was noted of the window, and begin with the next; None if it was nothing."""
-        found = Noted(tuple(self._processes), tuple(self._notes), self._is_cut)
+        found = Schedule(tuple(self._processes), tuple(self._notes), self._is_cut)
         self._processes, self._notes, self._is_cut = [], [], False
         return found if found.notes else None

@@ -8,20 +8,29 @@ them, and their distances show ratios.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import altair as alt
 
-from hardcost.report.axes import numeric_axis
-from hardcost.report.charts.drawing import COLOURS, PALE, Chart, Panel, Row, chart_of, colours, keys
-from hardcost.report.tables.families import Family, families
-from hardcost.report.tables.run_table import where
-from hardcost.report.text import ratio, visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from hardcost.analysis.finding import Cell, Finding
+from hardcost.analysis.study.axes import numeric_axis
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.head import Found
+from hardcost.model.finding.study import levels_of
+from hardcost.model.role import Role
+from hardcost.show.charts.drawing import (
+    COLOURS,
+    PALE,
+    Chart,
+    ChartRow,
+    Panel,
+    chart_of,
+    colours,
+    keys,
+)
+from hardcost.show.tables.run import where
+from hardcost.show.tables.workload_families import Family, families
+from hardcost.show.text import ratio
+from hardcost.units import visible
 
 _BAR = 11
 """The width of a bar among several, in pixels."""
@@ -38,13 +47,13 @@ _APART = 20
 """The ratio of the largest to the smallest value from which dots replace bars."""
 
 
-def bar_charts(finding: Finding) -> Iterable[Chart]:
+def bar_charts(finding: Found) -> Iterable[Chart]:
     """Yield a chart for each family of workloads and unit.
 
     There is none if configurations form a line over a numeric axis, or for one configuration alone.
     """
     names = list(dict.fromkeys(cell.configuration for cell in finding.cells))
-    if len(names) < 2 or numeric_axis(finding.levels) is not None:  # noqa: PLR2004 - a comparison
+    if len(names) < 2 or numeric_axis(levels_of(finding)) is not None:  # noqa: PLR2004 - a comparison
         return
     for nth, family in enumerate(families(finding.cells)):
         scale = "dots on a logarithmic scale" if far_apart(family) else "bars from 0"
@@ -53,7 +62,7 @@ def bar_charts(finding: Finding) -> Iterable[Chart]:
         yield chart_of(title, panels(family, names), f"bars{nth}", legend)
 
 
-def panels(family: Family, names: Sequence[str]) -> list[Panel]:
+def panels(family: Family, names: Sequence[Role]) -> list[Panel]:
     """Return a panel for each metric of a family."""
     make = _grouped if len(family.levels) > 1 else _single
     return [
@@ -77,11 +86,11 @@ def _words(family: Family, metric: str) -> str:
     return f"In {visible(family.unit)}: {'; '.join(values)}."
 
 
-def _grouped(family: Family, metric: str, names: Sequence[str]) -> alt.Chart:
+def _grouped(family: Family, metric: str, names: Sequence[Role]) -> alt.Chart:
     """Return upright bars, or dots: a group for each level, with one for each configuration."""
     own = family.panels[metric]
     dots = far_apart(family)
-    rows: list[Row] = [
+    rows: list[ChartRow] = [
         {"level": visible(level), "name": visible(cell.configuration), "value": cell.value}
         for level, cell in own
     ]
@@ -102,11 +111,11 @@ def _grouped(family: Family, metric: str, names: Sequence[str]) -> alt.Chart:
     return chart
 
 
-def _single(family: Family, metric: str, names: Sequence[str]) -> alt.LayerChart:
+def _single(family: Family, metric: str, names: Sequence[Role]) -> alt.LayerChart:
     """Return a row for each configuration: its name, its mark, and the multiple of the baseline."""
     cells = [cell for _, cell in family.panels[metric]]
     dots = far_apart(family)
-    rows: list[Row] = [
+    rows: list[ChartRow] = [
         {"name": visible(cell.configuration), "value": cell.value, "words": _times(cell)}
         for cell in cells
     ]

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import altair as alt
 
-from hardcost.report.axes import Axis, numeric_axis
-from hardcost.report.charts.bars import bar_charts
-from hardcost.report.charts.drawing import COLOURS, Chart, Key, Panel, Row, chart_of, cycled
-from hardcost.report.charts.spread import spread_charts
-from hardcost.report.published import published
-from hardcost.report.text import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from hardcost.analysis.finding import Finding
-    from hardcost.report.published import Series
+from hardcost.analysis.study.axes import Axis, numeric_axis
+from hardcost.analysis.study.published import PublishedSeries, published
+from hardcost.model.finding.head import Found
+from hardcost.model.finding.study import StudyFinding, levels_of
+from hardcost.show.charts.bars import bar_charts
+from hardcost.show.charts.drawing import (
+    COLOURS,
+    Chart,
+    ChartRow,
+    LegendKey,
+    Panel,
+    chart_of,
+    cycled,
+)
+from hardcost.show.charts.spread import spread_charts
+from hardcost.units import visible
 
 UNDRAWN = (
     "This page has no charts, since what draws them failed; the tables hold the same numbers. "
@@ -42,22 +46,25 @@ class Charts:
     published: tuple[Chart, ...] = ()
 
 
-def charts(finding: Finding) -> Charts:
+def charts(finding: Found) -> Charts:
     """Return every chart for which the finding has the numbers."""
-    axis = numeric_axis(finding.levels)
+    axis = numeric_axis(levels_of(finding))
+    figures: Iterable[Chart] = ()
+    if axis and isinstance(finding, StudyFinding):
+        figures = _published_charts(finding, axis)
     spread = spread_charts(finding)
     return Charts(
         run=(*(_run_charts(finding, axis) if axis else bar_charts(finding)), *spread),
-        published=tuple(_published_charts(finding, axis)) if axis else (),
+        published=tuple(figures),
     )
 
 
-def _run_charts(finding: Finding, axis: Axis) -> Iterable[Chart]:
+def _run_charts(finding: Found, axis: Axis) -> Iterable[Chart]:
     """Yield a chart for each workload and unit: a panel for each metric, added cost by level."""
     points = {name: (line, x) for line, own in axis.lines.items() for name, x in own}
     kinds = dict.fromkeys((c.workload, c.unit) for c in finding.cells if c.configuration in points)
     for nth, (workload, unit) in enumerate(kinds):
-        rows: list[Row] = []
+        rows: list[ChartRow] = []
         baselines = []
         for cell in finding.cells:
             if (cell.workload, cell.unit) != (workload, unit) or cell.configuration not in points:
@@ -76,11 +83,11 @@ def _run_charts(finding: Finding, axis: Axis) -> Iterable[Chart]:
             yield chart_of(title, panels, f"run{nth}", _keys(lines))
 
 
-def _published_charts(finding: Finding, axis: Axis) -> Iterable[Chart]:
+def _published_charts(finding: StudyFinding, axis: Axis) -> Iterable[Chart]:
     """Yield a chart for each unit of the published figures: a panel for each metric."""
-    if finding.published is None:
+    if finding.source is None:
         return
-    series = published(finding.published).series
+    series = published(finding.source).series
     for nth, unit in enumerate(dict.fromkeys(one.unit for one in series)):
         same = [one for one in series if one.unit == unit]
         rows = [row for one in same for row in _series_rows(one, axis)]
@@ -90,28 +97,27 @@ def _published_charts(finding: Finding, axis: Axis) -> Iterable[Chart]:
             yield chart_of(title, panels, f"published{nth}", _keys(names))
 
 
-def _series_rows(series: Series, axis: Axis) -> Iterable[Row]:
-    start = f"{axis.name}="
+def _series_rows(series: PublishedSeries, axis: Axis) -> Iterable[ChartRow]:
     for row, values in series.rows.items():
-        level = next((w.removeprefix(start) for w in row.split() if w.startswith(start)), "")
-        if level:
+        level = series.level(row, axis.name)
+        if level is not None:
             for metric, value in values.items():
                 added = value - series.rows[series.baseline][metric]
-                yield _point(metric, series.name, float(level), added)
+                yield _point(metric, series.name, level, added)
 
 
-def _point(metric: str, line: str, x: float, y: float) -> Row:
+def _point(metric: str, line: str, x: float, y: float) -> ChartRow:
     return {"metric": visible(metric), "line": visible(line), "x": x, "y": y}
 
 
-def _panels(rows: Sequence[Row], lines: Sequence[str]) -> list[Panel]:
+def _panels(rows: Sequence[ChartRow], lines: Sequence[str]) -> list[Panel]:
     """Return small charts with their own scales, one for each metric."""
     finite = [row for row in rows if math.isfinite(float(row["y"]))]
     metrics = dict.fromkeys(str(row["metric"]) for row in finite)
     return [_panel(m, [row for row in finite if row["metric"] == m], lines) for m in metrics]
 
 
-def _panel(metric: str, rows: list[Row], lines: Sequence[str]) -> Panel:
+def _panel(metric: str, rows: list[ChartRow], lines: Sequence[str]) -> Panel:
     names = [visible(line) for line in lines]
     colour = alt.Scale(domain=names, range=cycled(COLOURS, len(names)))
     dash = alt.Scale(domain=names, range=cycled(_DASHES, len(names)))
@@ -120,7 +126,7 @@ def _panel(metric: str, rows: list[Row], lines: Sequence[str]) -> Panel:
         alt.Chart(alt.InlineData(values=rows), width=_PANEL[0], height=_PANEL[1])
         .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=18, filled=True, strokeDash=[1, 0]))
         .encode(
-            # Without `nice` no label stands at the very top, where it would displace the heading.
+            # Without `nice` no label is at the very top, where it would displace the heading.
             x=alt.X("x:Q", title=None, axis=alt.Axis(tickCount=4, grid=False), scale=scale),
             y=alt.Y("y:Q", title=None, axis=alt.Axis(tickCount=4), scale=scale),
             color=alt.Color("line:N", scale=colour, legend=None),
@@ -130,7 +136,7 @@ def _panel(metric: str, rows: list[Row], lines: Sequence[str]) -> Panel:
     return Panel(metric, drawing, _words(rows, names))
 
 
-def _words(rows: Sequence[Row], lines: Sequence[str]) -> str:
+def _words(rows: Sequence[ChartRow], lines: Sequence[str]) -> str:
     """Return the ends of each line of a panel, in words."""
     described = []
     for line in lines:
@@ -141,9 +147,9 @@ def _words(rows: Sequence[Row], lines: Sequence[str]) -> str:
     return f"{'; '.join(described)}."
 
 
-def _keys(lines: Sequence[str]) -> tuple[Key, ...]:
+def _keys(lines: Sequence[str]) -> tuple[LegendKey, ...]:
     dashes, shown = cycled(_DASHES, len(lines)), [visible(line) for line in lines]
     return tuple(
-        Key(name, colour, dash)
+        LegendKey(name, colour, dash)
         for name, colour, dash in zip(shown, cycled(COLOURS, len(shown)), dashes, strict=True)
     )

@@ -7,19 +7,17 @@ allows, each with a description in words, and one legend for all of them, which 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import altair as alt
 
-from hardcost.report.charts.svg import UndrawnError, checked
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from hardcost.show.charts.svg import UndrawnError, checked
 
 _T = TypeVar("_T")
 
-Row = dict[str, str | float]
+ChartRow = dict[str, str | float]
 """The datum behind one mark of a chart."""
 
 Drawing = alt.Chart | alt.LayerChart
@@ -46,7 +44,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Key:
+class LegendKey:
     """A line of a legend: a name, its colour, and the dashes of its line; none for an area."""
 
     name: str
@@ -64,7 +62,7 @@ class Chart:
     title: str
     panels: tuple[str, ...]
     width: int
-    legend: tuple[Key, ...] = ()
+    legend: tuple[LegendKey, ...] = ()
 
 
 def cycled(values: Sequence[_T], amount: int) -> list[_T]:
@@ -83,12 +81,14 @@ def colours(names: Sequence[str]) -> alt.Scale:
     return alt.Scale(domain=list(names), range=shades(names))
 
 
-def keys(names: Sequence[str]) -> tuple[Key, ...]:
+def keys(names: Sequence[str]) -> tuple[LegendKey, ...]:
     """Return the legend for areas filled by `colours`."""
-    return tuple(Key(name, colour) for name, colour in zip(names, shades(names), strict=True))
+    return tuple(LegendKey(name, colour) for name, colour in zip(names, shades(names), strict=True))
 
 
-def chart_of(title: str, panels: Sequence[Panel], name: str, legend: tuple[Key, ...] = ()) -> Chart:
+def chart_of(
+    title: str, panels: Sequence[Panel], name: str, legend: tuple[LegendKey, ...] = ()
+) -> Chart:
     """Return the panels drawn; `name` makes their ids unlike those of other charts."""
     made = [_drawn(panel, f"{name}-{nth}", title) for nth, panel in enumerate(panels)]
     return Chart(title, tuple(svg for svg, _ in made), max(width for _, width in made), legend)

@@ -5,31 +5,28 @@ A filled dot was measured, a hollow one is predicted. A vertical line is the use
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import altair as alt
 
-from hardcost.report.charts.drawing import COLOURS, PALE, Chart, Panel, Row, chart_of
-from hardcost.report.sentences.choicewords import signed_share
-from hardcost.report.tables.choice_table import dearest
-from hardcost.report.tables.run_table import where
-from hardcost.report.text import percent, visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.analysis.advised import Choice, Costs
-    from hardcost.analysis.finding import Finding
+from hardcost.model.finding.choice import Advised, Choice, Costs
+from hardcost.model.workload import MetricId
+from hardcost.show.charts.drawing import COLOURS, PALE, Chart, ChartRow, Panel, chart_of
+from hardcost.show.sentences.choice import signed_share
+from hardcost.show.tables.choice import dearest
+from hardcost.show.tables.run import where
+from hardcost.show.text import percent
+from hardcost.units import visible
 
 _WIDTH = 280
 _HEIGHT = 190
 _FEWEST = 2  # points that make a line
 
 
-def frontier_charts(finding: Finding) -> Iterable[Chart]:
+def frontier_charts(finding: Advised) -> Iterable[Chart]:
     """Yield the chart of a choice's frontier; none where that has a single point."""
     choice = finding.choice
-    if choice is None or len({one.kept for one in choice.frontier}) < _FEWEST:
+    if len({one.kept for one in choice.frontier}) < _FEWEST:
         return
     title = f"Value kept at each cost, relative to the baseline ({where(finding)})"
     panels = [
@@ -39,9 +36,9 @@ def frontier_charts(finding: Finding) -> Iterable[Chart]:
     yield chart_of(title, panels, "frontier")
 
 
-def _drawing(choice: Choice, metric: str) -> alt.LayerChart:
+def _drawing(choice: Choice, metric: MetricId) -> alt.LayerChart:
     """Return a metric's points, each joined to the next at its own value, and the budget."""
-    rows: list[Row] = [
+    rows: list[ChartRow] = [
         {
             "cost": cost.share,
             "value": level.value,
@@ -79,7 +76,7 @@ def _drawing(choice: Choice, metric: str) -> alt.LayerChart:
     return drawing
 
 
-def _limit(choice: Choice, metric: str) -> float | None:
+def _limit(choice: Choice, metric: MetricId) -> float | None:
     """Return the user's budget for a metric, as a share of the baseline."""
     if not choice.has_budget:
         return None
@@ -87,7 +84,7 @@ def _limit(choice: Choice, metric: str) -> float | None:
     return None if found.limit is None or not found.baseline else found.limit / found.baseline
 
 
-def _words(choice: Choice, metric: str) -> str:
+def _words(choice: Choice, metric: MetricId) -> str:
     """Return the contents of a panel in words."""
     points = [
         f"{signed_share(_of(level.costs, metric).share)} for {percent(level.value)}"
@@ -99,5 +96,5 @@ def _words(choice: Choice, metric: str) -> str:
     return f"Cost on {visible(metric)} and value kept: {'; '.join(points)}.{mine}"
 
 
-def _of(costs: Iterable[Costs], metric: str) -> Costs:
+def _of(costs: Iterable[Costs], metric: MetricId) -> Costs:
     return next(one for one in costs if one.metric == metric)

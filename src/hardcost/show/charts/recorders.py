@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import altair as alt
 
-from hardcost.analysis.observations import IDLE, OTHERS, cpu_shares, timelines
-from hardcost.report.charts.drawing import PALE, Chart, Key, Panel, Row, chart_of, keys
-from hardcost.report.tables.observed_table import joined_shares, share_title
-from hardcost.report.text import shorten, visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from hardcost.analysis.finding import Finding, ObservedIn
-    from hardcost.analysis.observations import Timeline
+from hardcost.analysis.recorders.observations import IDLE, OTHERS, Timeline, cpu_shares, timelines
+from hardcost.model.finding.observation import ObservedIn
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.role import Role
+from hardcost.model.workload import Workload
+from hardcost.show.charts.drawing import PALE, Chart, ChartRow, LegendKey, Panel, chart_of, keys
+from hardcost.show.tables.recorders import joined_shares, share_title
+from hardcost.show.text import shorten
+from hardcost.units import visible
 
 _MILLION = 1e6
 
@@ -34,7 +33,7 @@ _STEPS = 12
 """With more steps than this, names would overlap."""
 
 _POINTS = 160
-"""Most stretches of a timeline that are drawn."""
+"""Most intervals of a timeline that are drawn."""
 
 _WORDS = {
     "cpu": "processor",
@@ -43,14 +42,14 @@ _WORDS = {
 }
 
 
-def timeline_charts(finding: Finding) -> Iterable[Chart]:
+def timeline_charts(finding: StudyFinding) -> Iterable[Chart]:
     """Yield charts for each instrument and workload: a panel for each configuration."""
     workloads = list(dict.fromkeys(one.workload for one in finding.observed))
-    kinds = list(dict.fromkeys(one.observed.instrument for one in finding.observed))
+    kinds = list(dict.fromkeys(one.instrument for one in finding.observed))
     for instrument in kinds:
         for at, workload in enumerate(workloads):
             own = _first_trials(finding, instrument, workload)
-            lines = [timelines(one.observed, _POINTS) for one in own]
+            lines = [timelines(one, _POINTS) for one in own]
             for nth, what in enumerate(dict.fromkeys(line.what for of in lines for line in of)):
                 panels = [
                     (one, line)
@@ -64,7 +63,7 @@ def timeline_charts(finding: Finding) -> Iterable[Chart]:
                 yield _timelines(title, panels, name)
 
 
-def share_charts(finding: Finding) -> Iterable[Chart]:
+def share_charts(finding: StudyFinding) -> Iterable[Chart]:
     """Yield a chart for each workload: the shares of processes, configurations side by side."""
     shares = cpu_shares(finding)
     for nth, workload in enumerate(dict.fromkeys(share.workload for share in shares)):
@@ -73,7 +72,7 @@ def share_charts(finding: Finding) -> Iterable[Chart]:
             continue
         names, columns = joined_shares(own)
         shown = list(map(visible, names))
-        rows: list[Row] = [
+        rows: list[ChartRow] = [
             {
                 "configuration": visible(share.configuration),
                 "process": name,
@@ -89,14 +88,14 @@ def share_charts(finding: Finding) -> Iterable[Chart]:
         yield chart_of(title, [panel], f"share{nth}", _keys(shown))
 
 
-def _share_words(rows: Sequence[Row]) -> str:
+def _share_words(rows: Sequence[ChartRow]) -> str:
     """Return the share of each process, in words."""
     shares = [f"{row['configuration']} {row['process']}: {float(row['share']):.0%}" for row in rows]
     return f"{'; '.join(shares)}."
 
 
 def _stack(
-    rows: Sequence[Row], configurations: Sequence[str], names: Sequence[str]
+    rows: Sequence[ChartRow], configurations: Sequence[str], names: Sequence[str]
 ) -> alt.LayerChart:
     """Return a horizontal bar for each configuration, stacked by process."""
     base = alt.Chart(alt.InlineData(values=list(rows)), width=_STACK, height=alt.Step(36)).encode(
@@ -107,7 +106,7 @@ def _stack(
         color=alt.Color("process:N", scale=_colours(names), sort=list(names), legend=None),
         order=alt.Order("order:Q"),
     )
-    labels: list[Row] = [{"configuration": name} for name in configurations]
+    labels: list[ChartRow] = [{"configuration": name} for name in configurations]
     above = (
         alt.Chart(alt.InlineData(values=labels))
         .mark_text(align="left", dy=-7, fontSize=11)
@@ -121,14 +120,13 @@ def _stack(
     return layers
 
 
-def _first_trials(finding: Finding, instrument: str, workload: str) -> list[ObservedIn]:
+def _first_trials(finding: StudyFinding, instrument: str, workload: Workload) -> list[ObservedIn]:
     """Return the first trial of each configuration that has something to draw."""
-    trials: dict[str, ObservedIn] = {}
+    trials: dict[Role, ObservedIn] = {}
     for one in finding.observed:
-        seen = one.observed
-        if (seen.instrument, one.workload) != (instrument, workload) or not seen.times:
+        if (one.instrument, one.workload) != (instrument, workload) or not one.times:
             continue
-        if any(any(values) for values in seen.series.values()):
+        if any(any(values) for values in one.series.values()):
             trials.setdefault(one.configuration, one)
     return list(trials.values())
 
@@ -182,14 +180,14 @@ def _colours(names: Sequence[str]) -> alt.Scale:
     return alt.Scale(domain=[key.name for key in known], range=[key.colour for key in known])
 
 
-def _keys(shown: Sequence[str]) -> tuple[Key, ...]:
+def _keys(shown: Sequence[str]) -> tuple[LegendKey, ...]:
     pale = {OTHERS: PALE, IDLE: f"{PALE}40"}
-    return tuple(Key(key.name, pale.get(key.name, key.colour)) for key in keys(shown))
+    return tuple(LegendKey(key.name, pale.get(key.name, key.colour)) for key in keys(shown))
 
 
-def _points(line: Timeline, names: Sequence[str]) -> list[Row]:
-    """Return a point at each stretch's end, and one at the beginning of the first."""
-    rows: list[Row] = []
+def _points(line: Timeline, names: Sequence[str]) -> list[ChartRow]:
+    """Return a point at each interval's end, and one at the beginning of the first."""
+    rows: list[ChartRow] = []
     for name, values in line.series.items():
         for time, value in zip((0.0, *line.ends), (values[0], *values), strict=True):
             rows.append(
@@ -205,8 +203,8 @@ def _points(line: Timeline, names: Sequence[str]) -> list[Row]:
 
 def _steps(one: ObservedIn) -> list[alt.Chart]:
     """Return the measured steps' shades, then what is drawn over the series: ends and names."""
-    steps = [step for step in one.observed.steps if step.is_measured]
-    rows: list[Row] = [
+    steps = [step for step in one.steps if step.is_measured]
+    rows: list[ChartRow] = [
         {
             "begin": step.begin / _MILLION,
             "end": step.end / _MILLION,

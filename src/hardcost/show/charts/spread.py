@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import altair as alt
 
-from hardcost.report.charts.drawing import COLOURS, Chart, Panel, Row, chart_of
-from hardcost.report.tables.families import families
-from hardcost.report.tables.run_table import where
-from hardcost.report.text import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from hardcost.analysis.finding import Cell, Finding
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.head import Found
+from hardcost.show.charts.drawing import COLOURS, Chart, ChartRow, Panel, chart_of
+from hardcost.show.tables.run import where
+from hardcost.show.tables.workload_families import families
+from hardcost.units import visible
 
 _FEWEST = 3
 """Fewer trials show no distribution."""
@@ -23,7 +20,7 @@ _FEWEST = 3
 _WIDTH = 190
 
 
-def spread_charts(finding: Finding) -> Iterable[Chart]:
+def spread_charts(finding: Found) -> Iterable[Chart]:
     """Yield a chart for each family of workloads in which at least three trials differ."""
     names = [visible(name) for name in dict.fromkeys(c.configuration for c in finding.cells)]
     for nth, family in enumerate(families(finding.cells)):
@@ -41,7 +38,7 @@ def spread_charts(finding: Finding) -> Iterable[Chart]:
 
 def _panel(title: str, cells: Sequence[Cell], names: Sequence[str]) -> Panel:
     """Return a line of marks for each configuration, with one at its median."""
-    rows: list[Row] = []
+    rows: list[ChartRow] = []
     ranges = []
     for cell in cells:
         middle = statistics.median(cell.each)

@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.auditrules.lint.diagnostic import Level
-from hardcost.report.sentences.gatewords import of_line, sentences, title
-from hardcost.report.text import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.analysis.growth import Gate, Line
-    from hardcost.auditrules.lint.diagnostic import Diagnostic
+from auditrules.lint.diagnostic import Diagnostic, Level
+from hardcost.model.finding.change import ChangeLine, Gate
+from hardcost.show.exports.export import Export
+from hardcost.show.sentences.gate import of_line, sentences, title
+from hardcost.units import visible
 
 _TITLE = "hardcost gate"
 
@@ -56,26 +52,31 @@ def gitlab(gate: Gate) -> str:
             "check_name": "hardcost-gate",
             "fingerprint": _fingerprint(line),
             "severity": "major" if gate.blamed(line) else "info",
-            "location": {"path": visible(line.file), "lines": {"begin": line.line or 1}},
+            "location": {
+                "path": visible(line.place.file),
+                "lines": {"begin": line.place.line or 1},
+            },
         }
         for line in gate.counted_of_head
-        if line.file
+        if line.place is not None
     ]
     return json.dumps(found, indent=2)
 
 
-def _level(gate: Gate, line: Line) -> str:
+def _level(gate: Gate, line: ChangeLine) -> str:
     return "error" if gate.blamed(line) else "notice"
 
 
-def _of_line(gate: Gate, line: Line) -> str:
+def _of_line(gate: Gate, line: ChangeLine) -> str:
     return f"{of_line(gate, line)}. The line: {visible(line.control)}"
 
 
-def _where(line: Line) -> dict[str, str]:
-    found = {"file": visible(line.file)} if line.file else {}
-    if line.file and line.line is not None:
-        found["line"] = str(line.line)
+def _where(line: ChangeLine) -> dict[str, str]:
+    found = {}
+    if line.place is not None:
+        found["file"] = visible(line.place.file)
+        if line.place.line is not None:
+            found["line"] = str(line.place.line)
     return {**found, "title": _TITLE}
 
 
@@ -92,6 +93,11 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _fingerprint(line: Line) -> str:
-    named = f"{line.file}\n{line.control}\n{line.change}".encode(errors="surrogateescape")
+def _fingerprint(line: ChangeLine) -> str:
+    file = "" if line.place is None else line.place.file
+    named = f"{file}\n{line.control}\n{line.change}".encode(errors="surrogateescape")
     return hashlib.sha256(named).hexdigest()[:32]
+
+
+GITHUB = Export("github", github)
+GITLAB = Export("gitlab", gitlab)

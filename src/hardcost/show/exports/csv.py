@@ -1,17 +1,14 @@
-"""CSV: all of it is written here. No text in a cell acts, in a terminal or in a spreadsheet."""
+"""All CSV that hardcost writes. No text in a cell acts on a terminal or in a spreadsheet."""
 
 from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-from hardcost.report.text import visible
+from hardcost.units import visible
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    Cell = str | float | None
+CsvCell = str | float | None
 
 CSV, RAW = "csv", "csv --raw"
 """The format's name, and its name without the mark on texts that would act in a spreadsheet."""
@@ -20,7 +17,7 @@ _ACTIVE = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n", "'"
 """What a cell begins with that spreadsheets don't take for text; and our own mark for those."""
 
 
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]], *, raw: bool = False) -> str:
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[CsvCell]], *, raw: bool = False) -> str:
     """Return rows as CSV: numbers with all their digits, nothing for None.
 
     A text that a spreadsheet would take for a formula is `marked` unless it shall be `raw`.
@@ -41,13 +38,13 @@ def marked(text: str) -> str:
     return f"'{text}" if text.lstrip(" ").startswith(_ACTIVE) else text
 
 
-def shown(cell: Cell) -> str:
+def shown(cell: CsvCell) -> str:
     """Return a cell as text that can't act on a terminal."""
     if cell is None:
         return ""
     return visible(cell) if isinstance(cell, str) else repr(cell)
 
 
-def _written(cell: Cell, *, raw: bool) -> str:
+def _written(cell: CsvCell, *, raw: bool) -> str:
     text = shown(cell)
     return marked(text) if isinstance(cell, str) and not raw else text

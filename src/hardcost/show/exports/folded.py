@@ -6,17 +6,14 @@ hardening, as difffolded.pl writes it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from hardcost.report.exports.exported import exported
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.analysis.finding import Profiled
+from hardcost.model.finding.calls import Calls, Hotspots
+from hardcost.show.exports.export import Export
+from hardcost.show.exports.stacks import exported
 
 
-def folded(profiles: Sequence[Profiled], *, columns: int) -> str:
+def folded(profiles: Sequence[Hotspots], *, columns: int) -> str:
     """Return the stacks; of several metrics each begins with the metric's name."""
     metrics = exported(profiles)
     lines = []
@@ -29,3 +26,7 @@ def folded(profiles: Sequence[Profiled], *, columns: int) -> str:
             elif after:
                 lines.append(f"{stack} {after}\n")
     return "".join(lines)
+
+
+FOLDED = Export[Calls]("folded", lambda found: folded(found.hotspots, columns=1))
+FOLDED_DIFF = Export[Calls]("folded-diff", lambda found: folded(found.hotspots, columns=2))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from hardcost.report.exports.markdowntext import code, escaped, table
-from hardcost.report.sentences.gatewords import (
+from hardcost.model.finding.change import Gate, Growth
+from hardcost.show.exports.export import Export
+from hardcost.show.exports.markdown import code, escaped, table
+from hardcost.show.sentences.gate import (
     ANY_RULE,
     amount,
     conditions,
@@ -15,11 +17,6 @@ from hardcost.report.sentences.gatewords import (
     title,
     verdict,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.analysis.growth import Gate, Growth
 
 _MOST_LINES = 50
 
@@ -67,5 +64,8 @@ def _lines(gate: Gate) -> str:
     for line in gate.counted[:_MOST_LINES]:
         growth, part = gate.parts_of(line)[0]
         adds = f"{amount(growth, part.cost)} {escaped(growth.unit)} to {code(growth.name)}"
-        rows.append((line.change.value, code(line.place), code(line.control), adds))
+        rows.append((line.change.value, code(str(line.place or "")), code(line.control), adds))
     return table(("", "place", "line", f"adds ({gate.how})"), rows)
+
+
+MARKDOWN = Export("markdown", gate_markdown)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-from typing import TYPE_CHECKING, Any
+import json
+from importlib.metadata import version
+from typing import Any
 
-from hardcost.auditrules.ignoring import OVER_LIMIT, comment
-from hardcost.auditrules.lint import sarif
-from hardcost.auditrules.lint.diagnostic import Spot
-from hardcost.report.sentences.gatewords import (
+from auditrules.lint import sarif
+from auditrules.model.location import Location
+from auditrules.read.ignore_comments import OVER_LIMIT, comment
+from hardcost.model.finding.change import ChangeLine, Gate, Growth
+from hardcost.show.exports.export import Export
+from hardcost.show.sentences.gate import (
     any_rule,
     any_rule_words,
     conditions,
@@ -16,10 +19,7 @@ from hardcost.report.sentences.gatewords import (
     of_line,
     signed_percent,
 )
-from hardcost.report.text import visible
-
-if TYPE_CHECKING:
-    from hardcost.analysis.growth import Gate, Growth, Line
+from hardcost.units import visible
 
 OVER, COSTS, UNEXPLAINED = OVER_LIMIT, "costs", "over-limit-unexplained"
 UNCLEAR = "perhaps-over-limit"
@@ -67,33 +67,16 @@ def gate_sarif(gate: Gate, version: str) -> dict[str, Any]:
     results += [
         _of_metric(gate, growth, UNCLEAR, "but perhaps by chance") for growth in gate.unclear
     ]
-    return {
-        "$schema": sarif.SCHEMA,
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {
-                    "driver": {
-                        "name": "hardcost gate",
-                        "version": version,
-                        "rules": [_rule(*one) for one in _RULES],
-                    }
-                },
-                "columnKind": "unicodeCodePoints",
-                "invocations": [
-                    {
-                        "executionSuccessful": True,
-                        "exitCode": 1 if gate.failed else 0,
-                        "toolExecutionNotifications": [
-                            {"level": "note", "message": {"text": text}}
-                            for text in (*_any_rule(gate), *conditions(gate))
-                        ],
-                    }
-                ],
-                "results": results,
-            }
+    notes = (*_any_rule(gate), *conditions(gate))
+    invocation = {
+        "executionSuccessful": True,
+        "exitCode": 1 if gate.failed else 0,
+        "toolExecutionNotifications": [
+            {"level": "note", "message": {"text": text}} for text in notes
         ],
     }
+    rules = [_rule(*one) for one in _RULES]
+    return sarif.document("hardcost gate", version, rules, results, invocations=[invocation])
 
 
 def _any_rule(gate: Gate) -> list[str]:
@@ -102,22 +85,16 @@ def _any_rule(gate: Gate) -> list[str]:
 
 
 def _rule(code: str, level: str, text: str, help_text: str) -> dict[str, Any]:
-    return {
-        "id": code,
-        **sarif.named(code),
-        "shortDescription": {"text": f"{text}."},
-        "fullDescription": {"text": f"{text}. Costs are instructions or ns for one operation."},
-        "help": {"text": help_text},
-        "defaultConfiguration": {"level": level},
-    }
+    whole = f"{text}. Costs are instructions or ns for one operation."
+    return sarif.description(code, level, text, whole, {"text": help_text})
 
 
-def _of_line(gate: Gate, line: Line) -> dict[str, Any]:
+def _of_line(gate: Gate, line: ChangeLine) -> dict[str, Any]:
     over = bool(gate.blamed(line))
     text = f"{of_line(gate, line)}. The line: {visible(line.control)}"
     return {
         **_result(OVER if over else COSTS, text, line.control),
-        "locations": [sarif.location(Spot(line.file, line.line))] if line.file else [],
+        "locations": [] if line.place is None else [sarif.location(line.place)],
         "properties": {
             "how": gate.how,
             "adds": {growth.name: part.cost for growth, part in gate.parts_of(line)},
@@ -130,10 +107,10 @@ def _of_metric(gate: Gate, growth: Growth, code: str, why: str) -> dict[str, Any
         f"{visible(growth.name)} grew by {signed_percent(growth.share)} ({gate.how}), limit"
         f" {limit(growth)}; {why}"
     )
-    files = dict.fromkeys(line.file for line in gate.lines if line.file)
+    files = dict.fromkeys(line.place.file for line in gate.lines if line.place is not None)
     return {
         **_result(code, text, growth.name),
-        "locations": [sarif.location(Spot(file)) for file in list(files)[:1]],
+        "locations": [sarif.location(Location(file)) for file in list(files)[:1]],
         "properties": {"how": gate.how, "difference": growth.difference},
     }
 
@@ -144,11 +121,15 @@ def _paid(growth: Growth) -> str:
 
 def _result(code: str, text: str, what: str) -> dict[str, Any]:
     at = next(nth for nth, one in enumerate(_RULES) if one[0] == code)
-    named = f"{code}\n{what}".encode(errors="surrogateescape")
     return {
         "ruleId": code,
         "ruleIndex": at,
         "level": _RULES[at][1],
         "message": {"text": text},
-        "partialFingerprints": {"change/v1": hashlib.sha256(named).hexdigest()[:32]},
+        "partialFingerprints": {"change/v1": sarif.fingerprint(code, what)},
     }
+
+
+SARIF = Export[Gate](
+    "sarif", lambda gate: json.dumps(gate_sarif(gate, version("hardcost")), indent=2)
+)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lxml import etree
 
-from hardcost.report.sentences.gatewords import (
+from hardcost.model.finding.change import Gate, Growth
+from hardcost.show.exports.export import Export
+from hardcost.show.sentences.gate import (
     amount,
     any_rule,
     conditions,
@@ -17,10 +17,7 @@ from hardcost.report.sentences.gatewords import (
     title,
     verdict,
 )
-from hardcost.report.text import visible
-
-if TYPE_CHECKING:
-    from hardcost.analysis.growth import Gate, Growth
+from hardcost.units import visible
 
 
 def junit(gate: Gate) -> str:
@@ -58,7 +55,8 @@ def _case(suite: etree._Element, gate: Gate, growth: Growth) -> None:
         etree.SubElement(case, "system-out").text = values
         return
     lines = [
-        f"{visible(part.line.place)}: {visible(part.line.control)}\n  {of_line(gate, part.line)}"
+        f"{'' if part.line.place is None else visible(part.line.place)}:"
+        f" {visible(part.line.control)}\n  {of_line(gate, part.line)}"
         for part in growth.parts
     ]
     message = f"{visible(growth.name)} grew by {signed_percent(growth.share)} ({gate.how})"
@@ -66,3 +64,6 @@ def _case(suite: etree._Element, gate: Gate, growth: Growth) -> None:
         case, "failure", type="over-limit", message=f"{message}, limit {limit(growth)}"
     )
     failure.text = "\n".join([values, *lines])
+
+
+JUNIT = Export("junit", junit)

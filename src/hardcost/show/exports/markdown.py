@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-from hardcost.report.text import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from hardcost.units import visible
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import fields
 from importlib import import_module
 from importlib.util import find_spec
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hardcost.errors import MachineError
-from hardcost.report.exports.datarows import MEANINGS, Row
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from hardcost.show.exports.export import Export
+from hardcost.show.exports.rows import MEANINGS, Row
 
 
 def check() -> None:
@@ -64,3 +63,6 @@ def _utf8(value: object) -> object:
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     return value
+
+
+PARQUET = Export("parquet", parquet, check=check, binary=True)

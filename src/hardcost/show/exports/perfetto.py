@@ -7,14 +7,13 @@ instruction is shown as a nanosecond.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from hardcost.model.finding.trace import Traced, Traces
+from hardcost.show.exports.export import Export
 
-    from hardcost.analysis.traced import Traced
-
-_PER_MICROSECOND = 1000
+_PER_MICROSECOND = 1000  # the format counts microseconds, and an instruction stands for 1 ns
 _Event = dict[str, Any]
 
 
@@ -46,7 +45,7 @@ def _events(one: Traced, number: int) -> Iterator[_Event]:
             "ph": "X",
             **lane,
             "dur": _at(piece.instructions),
-            "name": piece.doing,
+            "name": piece.does,
             "args": arguments,
         }
         for deed in piece.deeds:
@@ -77,3 +76,6 @@ def _arrows(one: Traced, number: int) -> Iterator[_Event]:
 
 def _at(instructions: int) -> float:
     return instructions / _PER_MICROSECOND
+
+
+PERFETTO = Export[Traces]("perfetto", lambda found: perfetto(found.traces))

@@ -1,4 +1,4 @@
-"""A profile as pprof's protocol buffer, packed: each sample has the values before and after.
+"""Hotspots as pprof's protocol buffer, packed: each sample has the values before and after.
 
 Source of the format: pprof's proto/profile.proto, and the encoding of protocol buffers.
 """
@@ -6,25 +6,22 @@ Source of the format: pprof's proto/profile.proto, and the encoding of protocol 
 from __future__ import annotations
 
 import gzip
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
-from hardcost.report.exports.exported import exported
+from hardcost.model.finding.calls import Calls, Hotspots
+from hardcost.show.exports.export import Export
+from hardcost.show.exports.stacks import ExportedStacks, exported
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from hardcost.analysis.finding import Profiled
-    from hardcost.report.exports.exported import Exported
-
-_VARINT, _BYTES = 0, 2
+_VARINT, _BYTES = 0, 2  # wire types of protocol buffers: a number; length and content
+# Numbers of the fields of `Profile` in profile.proto.
 _SAMPLE_TYPE, _SAMPLE, _LOCATION, _FUNCTION, _TEXTS, _DEFAULT_TYPE = 1, 2, 4, 5, 6, 14
 _METRIC = "metric"
 
 _Field = tuple[int, int | bytes]
 
 
-def pprof(profiles: Sequence[Profiled]) -> bytes:
-    """Return the packed message, the same bytes for the same profile; a label names the metric."""
+def pprof(profiles: Sequence[Hotspots]) -> bytes:
+    """Return the packed message, the same bytes for the same counts; a label names the metric."""
     texts: dict[str, int] = {"": 0}
     functions: dict[str, int] = {}
     metrics = exported(profiles)
@@ -46,7 +43,9 @@ def pprof(profiles: Sequence[Profiled]) -> bytes:
     return gzip.compress(body, mtime=0)
 
 
-def _samples(one: Exported, functions: dict[str, int], texts: dict[str, int]) -> Iterator[bytes]:
+def _samples(
+    one: ExportedStacks, functions: dict[str, int], texts: dict[str, int]
+) -> Iterator[bytes]:
     """Yield a metric's stacks; a function is numbered by its name, and so is its only place."""
     label = _message((1, _text(_METRIC, texts)), (2, _text(one.title, texts)))
     for names, before, after in one.stacks:
@@ -80,3 +79,6 @@ def _varint(value: int) -> bytes:
         value >>= 7
     found.append(value)
     return bytes(found)
+
+
+PPROF = Export[Calls]("pprof", lambda found: pprof(found.hotspots))

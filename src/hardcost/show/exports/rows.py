@@ -6,18 +6,18 @@ The columns are the same for runs, bills, comparisons and whole stores; docs/dat
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
 
-from hardcost.report.comparison import compared
-from hardcost.report.tables.several_table import bills_of
+from hardcost.errors import InputError
+from hardcost.model.finding.bill import Bill, Bills, Item, Sum, Total
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.change import Gate
+from hardcost.model.finding.comparison import Comparison
+from hardcost.model.finding.head import Found, Head
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hardcost.analysis.finding import Bill, Cell, Finding, Item, Total
-
-Kind = Literal[
+RowKind = Literal[
     "cell",
     "total",
     "item",
@@ -40,7 +40,7 @@ class Row:
     """
 
     run: str
-    kind: Kind
+    kind: RowKind
     study: str | None = None
     started: str | None = None
     machine: str | None = None
@@ -120,40 +120,47 @@ MEANINGS = {
 """What each column is, in the order of the columns."""
 
 
-def rows(finding: Finding, started: str | None = None) -> Iterator[Row]:
-    """Yield the rows of a run, of a bill, or of several bills."""
+_COUNTS = ("trials", "fired")
+
+
+def rows(found: Found | Comparison | Gate, started: str | None = None) -> Iterator[Row]:
+    """Return the rows of a finding, or of a comparison.
+
+    Raises:
+        InputError: It is a gate, which has none.
+    """
+    match found:
+        case Gate():
+            raise InputError("a gate has no rows", hint="its `growths` are the metrics")
+        case Comparison():
+            return _of_comparison(found)
+        case _:
+            return _of_finding(found, started)
+
+
+def _of_finding(finding: Found, started: str | None) -> Iterator[Row]:
     head = replace(_head(finding), started=started)
     for cell in finding.cells:
         yield _of_cell(head, cell)
-    bills = bills_of(finding) if finding.together is not None else (finding,)
-    for one in bills:
-        if one.bill is not None:
-            yield from _of_bill(head, one.bill)
+    for one in finding.bills if isinstance(finding, Bills) else (finding,):
+        if isinstance(one, Bill):
+            yield from _of_bill(head, one)
 
 
-def compared_rows(a: Finding, b: Finding) -> Iterator[Row]:
-    """Yield the rows of run `b` with run `a` as its baseline, and of what only one has."""
-    comparison = compared(a, b)
-    head = _head(b)
-    for pair in comparison.pairs:
+def _of_comparison(found: Comparison) -> Iterator[Row]:
+    """Yield the rows of a run with an earlier one as its baseline, and of what only one has."""
+    head = _head(found)
+    for cell in found.cells:
         yield replace(
-            _of_cell(head, pair.b),
-            kind="changed",
-            baseline=a.run,
-            baseline_value=_number(pair.a.value),
-            difference=_number(pair.difference),
-            ratio=_number(pair.ratio),
-            ratio_low=_number(pair.ratio_low),
-            ratio_high=_number(pair.ratio_high),
-            least=_number(pair.least or None),
+            _of_cell(head, cell), kind="changed", baseline_value=_number(cell.before.value)
         )
-    for cell in comparison.only_a:
-        yield replace(_of_cell(_head(a), cell), kind="only-before")
-    for cell in comparison.only_b:
-        yield replace(_of_cell(head, cell), kind="only-after")
+    for one in found.only_before:
+        yield replace(_of_cell(_head(found.compared_to), one), kind="only-before")
+    for one in found.only_after:
+        yield replace(_of_cell(head, one), kind="only-after")
 
 
-def _head(finding: Finding) -> Row:
+def _head(finding: Head) -> Row:
     about = finding.environment
     return Row(
         run=finding.run,
@@ -168,92 +175,59 @@ def _head(finding: Finding) -> Row:
 
 
 def _of_cell(head: Row, cell: Cell) -> Row:
-    return replace(
-        head,
-        configuration=cell.configuration,
-        workload=cell.workload,
-        metric=cell.metric,
-        unit=str(cell.unit),
-        value=_number(cell.value),
-        low=_number(cell.low),
-        high=_number(cell.high),
-        minimum=_number(cell.minimum),
-        trials=cell.trials,
-        baseline=cell.baseline,
-        baseline_value=_number(cell.value - cell.difference),
-        difference=_number(cell.difference),
-        ratio=_number(cell.ratio),
-        ratio_low=_number(cell.ratio_low),
-        ratio_high=_number(cell.ratio_high),
-        least=_number(cell.least or None),
-    )
+    before = _number(cell.value - cell.difference)
+    return _filled(head, "cell", cell, baseline_value=before, least=_number(cell.least or None))
 
 
 def _of_bill(head: Row, bill: Bill) -> Iterator[Row]:
     head = replace(head, profile=bill.profile)
     units = {total.metric: str(total.unit) for total in bill.totals}
     for total in bill.totals:
-        yield _of_total(head, total)
+        before = _number(total.baseline)
+        yield _of_cost(head, "total", total, baseline=None, baseline_value=before)
     for item in bill.items:
-        yield _of_item(head, item)
+        yield _of_cost(head, "item", item, place=_place(item))
     for item in bill.small:
         yield _of_small(head, item, known=item.control not in bill.unshown)
-    for kind, sums in (
-        ("fixed", bill.fixed),
-        ("rest", bill.rest),
-        ("interaction", bill.interaction),
-    ):
+    parts: dict[RowKind, tuple[Sum, ...]] = {
+        "fixed": bill.fixed,
+        "rest": bill.rest,
+        "interaction": bill.interaction,
+    }
+    for kind, sums in parts.items():
         for one in sums:
-            yield replace(
-                head,
-                kind=kind,  # type: ignore[arg-type]  # all are kinds
-                metric=one.metric,
-                unit=units.get(one.metric),
-                value=_number(one.cost),
-                difference=_number(one.cost),
-            )
-
-
-def _of_total(head: Row, total: Total) -> Row:
-    return replace(
-        head,
-        kind="total",
-        metric=total.metric,
-        unit=str(total.unit),
-        value=_number(total.cost),
-        low=_number(total.low),
-        high=_number(total.high),
-        baseline_value=_number(total.baseline),
-        difference=_number(total.cost),
-        least=_number(total.least),
-    )
-
-
-def _of_item(head: Row, item: Item) -> Row:
-    return replace(
-        head,
-        kind="item",
-        control=item.control,
-        place=item.place or None,
-        metric=item.metric,
-        unit=str(item.unit),
-        value=_number(item.cost),
-        low=_number(item.low),
-        high=_number(item.high),
-        difference=_number(item.cost),
-        share=_number(item.share),
-        alone=_number(item.alone),
-        fired=item.fired,
-        predicted=_number(item.predicted),
-    )
+            yield _of_cost(head, kind, one, unit=units.get(one.metric))
 
 
 def _of_small(head: Row, item: Item, *, known: bool) -> Row:
     """Return the row of a control whose cost is part of the rest; empty where it is not known."""
-    row = replace(_of_item(head, item), kind="small", share=None)
+    row = _of_cost(head, "small", item, place=_place(item), share=None)
     if known:
         return row
     return replace(row, value=None, low=None, high=None, difference=None, alone=None)
+
+
+def _of_cost(head: Row, kind: RowKind, of: Total | Item | Sum, **own: Any) -> Row:  # noqa: ANN401  (columns)
+    cost = _number(of.cost)
+    return _filled(head, kind, of, value=cost, difference=cost, **own)
+
+
+def _filled(head: Row, kind: RowKind, of: Cell | Total | Item | Sum, **own: Any) -> Row:  # noqa: ANN401  (columns)
+    """Return a row with the fields of a value that are called as columns are, and `own`."""
+    shared = (one.name for one in fields(of) if one.name in MEANINGS and one.name not in own)
+    known: dict[str, Any] = {name: _plain(name, getattr(of, name)) for name in shared}
+    return replace(head, kind=kind, **known, **own)
+
+
+def _plain(name: str, value: Any) -> Any:  # noqa: ANN401  (any field's)
+    """Return a field as data has it: counts as they are, numbers finite, all else as text."""
+    if name in _COUNTS or value is None:
+        return value
+    return _number(value) if isinstance(value, int | float) else str(value)
+
+
+def _place(item: Item) -> str | None:
+    return None if item.place is None else str(item.place)
 
 
 def _number(value: float | None) -> float | None:

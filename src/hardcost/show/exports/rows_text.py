@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import astuple, fields
-from typing import TYPE_CHECKING
 
-from hardcost.report.exports import csvtext
-from hardcost.report.exports.csvtext import shown
-from hardcost.report.exports.datarows import Row
-from hardcost.report.exports.markdowntext import code, table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from hardcost.show.exports import csv
+from hardcost.show.exports.csv import shown
+from hardcost.show.exports.export import Export
+from hardcost.show.exports.markdown import code, table
+from hardcost.show.exports.rows import Row
 
 COLUMNS = tuple(field.name for field in fields(Row))
 
 
 def csv_text(rows: Iterable[Row], *, raw: bool = False) -> str:
     """Return rows as CSV with a header."""
-    return csvtext.csv_text(COLUMNS, (astuple(row) for row in rows), raw=raw)
+    return csv.csv_text(COLUMNS, (astuple(row) for row in rows), raw=raw)
 
 
 def markdown_text(rows: Iterable[Row]) -> str:
@@ -34,3 +32,7 @@ def markdown_text(rows: Iterable[Row]) -> str:
 def _is_numeric(column: str) -> bool:
     types = {field.name: str(field.type) for field in fields(Row)}
     return types[column].startswith(("int", "float"))
+
+
+CSV_ROWS = Export("csv", csv_text)
+MARKDOWN_ROWS = Export("markdown", markdown_text)

@@ -1,4 +1,4 @@
-"""A profile as speedscope's JSON: for each metric a profile without the hardening and one with it.
+"""Hotspots as speedscope's JSON: for each metric the stacks without the hardening and with it.
 
 Source of the format: speedscope's file-format-spec.ts.
 """
@@ -6,20 +6,17 @@ Source of the format: speedscope's file-format-spec.ts.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from hardcost.report.exports.exported import exported
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.analysis.finding import Profiled
-    from hardcost.report.exports.exported import Exported
+from hardcost.model.finding.calls import Calls, Hotspots
+from hardcost.show.exports.export import Export
+from hardcost.show.exports.stacks import ExportedStacks, exported
 
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
 
-def speedscope(profiles: Sequence[Profiled], name: str) -> str:
+def speedscope(profiles: Sequence[Hotspots], name: str) -> str:
     """Return the JSON; its weights are instructions, for which the format has no unit."""
     numbers: dict[str, int] = {}
     shown = [
@@ -36,7 +33,7 @@ def speedscope(profiles: Sequence[Profiled], name: str) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def _profile(one: Exported, side: str, numbers: dict[str, int]) -> dict[str, Any]:
+def _profile(one: ExportedStacks, side: str, numbers: dict[str, int]) -> dict[str, Any]:
     samples, weights = [], []
     for functions, before, after in one.stacks:
         weight = before if side == "before" else after
@@ -52,3 +49,6 @@ def _profile(one: Exported, side: str, numbers: dict[str, int]) -> dict[str, Any
         "samples": samples,
         "weights": weights,
     }
+
+
+SPEEDSCOPE = Export[Calls]("speedscope", lambda found: speedscope(found.hotspots, found.title))

@@ -1,23 +1,19 @@
-"""What every export of a profile shows: the stacks of its windows, in whole numbers."""
+"""What every export of hotspots shows: the stacks of their windows, in whole numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.analysis.finding import CLOCK
-from hardcost.report.text import visible
+from hardcost.model.finding.calls import CLOCK, Hotspots
+from hardcost.model.workload import Workload, among
+from hardcost.units import visible
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from hardcost.analysis.finding import Profiled
-
-_FINEST = 1024
+_FINEST = 1024  # parts of an instruction: estimates are rounded to these
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportedStacks:
     """A metric's stacks, each with its instructions before and after; the clock executed none.
 
     `title` names the metric. A number counts `unit`: instructions for one operation, or parts of
@@ -31,20 +27,20 @@ class Exported:
     stacks: tuple[tuple[tuple[str, ...], int, int], ...]
 
 
-def exported(profiles: Sequence[Profiled]) -> list[Exported]:
+def exported(profiles: Sequence[Hotspots]) -> list[ExportedStacks]:
     """Return each metric's stacks; names have nothing invisible in them."""
-    several = len({one.workload for one in profiles}) > 1
-    return [_exported(one, several=several) for one in profiles]
+    workloads = {one.workload for one in profiles}
+    return [_exported(one, workloads) for one in profiles]
 
 
-def _exported(one: Profiled, *, several: bool) -> Exported:
+def _exported(one: Hotspots, workloads: Collection[Workload]) -> ExportedStacks:
     stacks = [stack for stack in one.stacks if stack.functions != (CLOCK,)]
     scale = _scale(number for stack in stacks for number in (stack.before, stack.after))
-    return Exported(
-        title=visible(f"{one.workload} {one.metric}" if several else one.metric),
+    return ExportedStacks(
+        title=visible(among(workloads, one.workload, one.metric)),
         unit="instructions" if scale == 1 else f"instructions/{scale}",
-        before=one.before,
-        after=one.after,
+        before=str(one.before),
+        after=str(one.after),
         stacks=tuple(
             (tuple(map(visible, stack.functions)), round(b * scale), round(a * scale))
             for stack in stacks

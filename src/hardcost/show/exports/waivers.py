@@ -11,20 +11,18 @@ from __future__ import annotations
 import functools
 import json
 import uuid
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
 
-from hardcost.report.exports import csvtext
-from hardcost.report.exports.markdowntext import code, escaped, table
-from hardcost.report.text import decimals, number, percent, signed, visible
+from hardcost.profiles.decision import Decision
+from hardcost.profiles.decision_entry import GivenUp
+from hardcost.show.exports import csv
+from hardcost.show.exports.markdown import code, escaped, table
+from hardcost.show.text import decimals, number, percent, signed
+from hardcost.units import visible
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from hardcost.profiles.decisions import Decision
-    from hardcost.profiles.givenup import GivenUp
-
-    Writer = Callable[[Decision, datetime], str]
+Writer = Callable[[Decision, datetime], str]
 
 COLUMNS = (
     "control",
@@ -52,7 +50,7 @@ _UNKNOWN = "Nothing was measured of its cost."
 def csv_text(decision: Decision, _: datetime, *, raw: bool = False) -> str:
     """Return a row for each control that is given up, with a header."""
     rows = [list(_cells(one).values()) for one in decision.given_up]
-    return csvtext.csv_text(COLUMNS, rows, raw=raw)
+    return csv.csv_text(COLUMNS, rows, raw=raw)
 
 
 def markdown_text(decision: Decision, _: datetime) -> str:
@@ -99,8 +97,8 @@ def oscal_text(decision: Decision, now: datetime) -> str:
 
 
 WRITERS: dict[str, Writer] = {
-    csvtext.CSV: csv_text,
-    csvtext.RAW: functools.partial(csv_text, raw=True),
+    csv.CSV: csv_text,
+    csv.RAW: functools.partial(csv_text, raw=True),
     "markdown": markdown_text,
     "oscal": oscal_text,
 }
@@ -158,7 +156,7 @@ class _Waiver:
     """A control that is given up, as OSCAL's objects.
 
     OSCAL's titles and properties are single lines: a title shows a control as reports do, and what
-    may hold anything stands in descriptions and remarks.
+    may hold anything is in descriptions and remarks.
     """
 
     def __init__(self, one: GivenUp, nth: int, title: str) -> None:

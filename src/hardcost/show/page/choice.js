@@ -28,7 +28,7 @@
  * @property {number | null} shared the one cost that all controls share, if the bill fits that
  *
  * @typedef {object} Bill
- * @property {string} id tells this bill from others, in addresses
+ * @property {string} id distinguishes this bill from others, in addresses
  * @property {boolean} advised whether the answer above says what to leave out for a budget
  * @property {Control[]} controls
  * @property {Metric[]} metrics

@@ -10,7 +10,7 @@ const callees = (frame) => [...frame.querySelectorAll(":scope > ul > li")].filte
 /** The frames beside a frame, and itself. */
 const siblings = (frame) => [...frame.parentElement.children];
 
-/** Where a key moves the focus from a frame: undefined if it isn't a key of ours. */
+/** Where a key moves the focus from a frame: undefined if it isn't one of our keys. */
 const moves = {
   ArrowUp: caller,
   ArrowDown: (frame) => callees(frame)[0],

@@ -8,72 +8,64 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from hardcost.report.charts.chart import UNDRAWN, Charts, charts
-from hardcost.report.charts.frontier_chart import frontier_charts
-from hardcost.report.charts.observed_chart import share_charts, timeline_charts
-from hardcost.report.charts.svg import renamed
-from hardcost.report.ledger import FEW, bill_size
-from hardcost.report.page import whatif
-from hardcost.report.page.flames import FLAMES_GUIDE, flame_script, graphs
-from hardcost.report.page.lanes import LANES_GUIDE, drawings
-from hardcost.report.sentences.advice import advice_lines
-from hardcost.report.sentences.answer import answer
-from hardcost.report.sentences.choicewords import choice_notes, choice_sentences
-from hardcost.report.sentences.failures import reasons, unmeasured_lines
-from hardcost.report.sentences.search_steps import search_lines
-from hardcost.report.tables.accounting_table import accounting_line, kinds_grid, rules_grids
-from hardcost.report.tables.bill_table import bill_grids, matrix_grid, reading_guide
-from hardcost.report.tables.bill_table import shown_accounts as accounts_of
-from hardcost.report.tables.both_table import BOTH_TERMS, both_grids
-from hardcost.report.tables.choice_table import frontier_grid, given_up_grids
-from hardcost.report.tables.counters_table import counter_grids
-from hardcost.report.tables.families import summary_grids
-from hardcost.report.tables.layout import split, without_optional
-from hardcost.report.tables.matrix import for_page
-from hardcost.report.tables.observed_table import event_grids, lookup_grids, loss_grids, share_grids
-from hardcost.report.tables.profile_table import PROFILE_TERMS, control_grids, profile_grids
-from hardcost.report.tables.published_table import (
+from hardcost.model.finding.bill import Bill, Bills
+from hardcost.model.finding.calls import Calls
+from hardcost.model.finding.choice import Advised
+from hardcost.model.finding.finding import Finding
+from hardcost.model.finding.study import StudyFinding, failures_of
+from hardcost.model.finding.trace import Traces
+from hardcost.show.bill_rows import FEW, bill_size
+from hardcost.show.charts.chart import UNDRAWN, Charts, charts
+from hardcost.show.charts.drawing import Chart
+from hardcost.show.charts.frontier import frontier_charts
+from hardcost.show.charts.recorders import share_charts, timeline_charts
+from hardcost.show.charts.svg import renamed
+from hardcost.show.page import what_if
+from hardcost.show.page.flame_graph import FLAMES_GUIDE, Graph, flame_script, graphs
+from hardcost.show.page.trace_lanes import LANES_GUIDE, Lanes, drawings
+from hardcost.show.sentences.advice import advice_lines
+from hardcost.show.sentences.answer import answer
+from hardcost.show.sentences.choice import choice_notes, choice_sentences
+from hardcost.show.sentences.failures import Reason, reasons, unmeasured_lines
+from hardcost.show.sentences.search_steps import search_lines
+from hardcost.show.tables.accounting import accounting_line, kinds_grid, rules_grids
+from hardcost.show.tables.bill import accounts_of, bill_grids, matrix_grid, reading_guide
+from hardcost.show.tables.choice import frontier_grid, given_up_grids
+from hardcost.show.tables.counters import counter_grids
+from hardcost.show.tables.hotspots import HOTSPOT_TERMS, control_grids, hotspot_grids
+from hardcost.show.tables.layout import Grid, split, without_optional
+from hardcost.show.tables.matrix import for_page
+from hardcost.show.tables.published import (
     mean_grids,
     published_matrices,
     published_notes,
     published_title,
     range_grids,
 )
-from hardcost.report.tables.run_table import run_matrices, where
-from hardcost.report.tables.several_table import (
-    bill_line,
-    bills_of,
-    common_lines,
-    several_heading,
-    totals_grid,
+from hardcost.show.tables.recorders import event_grids, lookup_grids, loss_grids, share_grids
+from hardcost.show.tables.run import run_matrices, where
+from hardcost.show.tables.several import bill_line, common_lines, several_heading, totals_grid
+from hardcost.show.tables.source_listing import Listing, listings
+from hardcost.show.tables.steps import successive_grids
+from hardcost.show.tables.time_and_count import BOTH_TERMS, both_grids
+from hardcost.show.tables.trace import (
+    model_grids,
+    order_grid,
+    share_grid,
+    shown_traces,
+    sum_line,
+    trace_terms,
 )
-from hardcost.report.tables.source_listing import listings
-from hardcost.report.tables.successive_table import successive_grids
-from hardcost.report.tables.trace_table import model_grids, order_grid, share_grid, sum_line
-from hardcost.report.tables.trace_table import shown as shown_traces
-from hardcost.report.tables.trace_table import terms as trace_terms
-from hardcost.report.text import MARK, phrases, visible
-from hardcost.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from jinja2 import Template
-
-    from hardcost.analysis.finding import Finding
-    from hardcost.report.charts.drawing import Chart
-    from hardcost.report.page.flames import Graph
-    from hardcost.report.page.lanes import Lanes
-    from hardcost.report.sentences.failures import Reason
-    from hardcost.report.tables.layout import Grid
-    from hardcost.report.tables.source_listing import Listing
+from hardcost.show.tables.workload_families import summary_grids
+from hardcost.show.text import MARK, phrases
+from hardcost.units import count, visible
 
 _FREE = 8
 """Most names of free controls on the first screen."""
@@ -154,7 +146,7 @@ class Section:
 def to_html(finding: Finding, *, drawn: bool = True) -> str:
     """Return a report as one self-contained HTML page; without `drawn` it has no charts."""
     first, sections = answer(finding), _sections(finding, drawn=drawn)
-    chosen = whatif.embedded(finding)
+    chosen = what_if.embedded(finding) if isinstance(finding, Bill) else None
     flamed = any(section.flames for section in sections)
     return _template().render(
         title=visible(finding.title or finding.study),
@@ -171,16 +163,16 @@ def to_html(finding: Finding, *, drawn: bool = True) -> str:
         what_if=chosen,
         flamed=flamed,
         laned=any(section.lanes for section in sections),
-        scripts=[*([whatif.script()] if chosen else []), *([flame_script()] if flamed else [])],
+        scripts=[*([what_if.script()] if chosen else []), *([flame_script()] if flamed else [])],
     )
 
 
 @cache
 def _template() -> Template:
     environment = Environment(
-        loader=PackageLoader("hardcost.report.page"),
+        loader=PackageLoader("hardcost.show.page"),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=StrictUndefined,  # else a misspelt name in a template is an empty text
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -194,12 +186,12 @@ def _template() -> Template:
 
 def _subtitle(finding: Finding) -> str:
     """Return the subject of the page, and what it was measured with."""
-    bill = finding.bill
-    if finding.together is not None:
+    if isinstance(finding, Bills):
         return several_heading(finding)
     what = f"run of {visible(finding.study)}"
-    if bill is not None:
-        what = f"bill for {visible(bill.profile)}: {bill_size(bill, searched=bool(finding.search))}"
+    if isinstance(finding, Bill):
+        size = bill_size(finding, searched=finding.search is not None)
+        what = f"bill for {visible(finding.profile)}: {size}"
     return f"{what}; {where(finding)}"
 
 
@@ -254,37 +246,53 @@ def _guide(finding: Finding) -> str:
 
 
 def _terms(finding: Finding) -> Sequence[tuple[str, str]]:
-    if finding.bill is not None:
-        return (*reading_guide(finding.bill), *(BOTH_TERMS if finding.counted else ()))
-    if finding.traces:
-        return trace_terms(finding)
-    return PROFILE_TERMS if finding.profiles else ()
+    match finding:
+        case Bill():
+            return (*reading_guide(finding), *(BOTH_TERMS if finding.counted_on else ()))
+        case Traces():
+            return trace_terms(finding)
+        case Calls():
+            return HOTSPOT_TERMS
+        case StudyFinding():
+            return HOTSPOT_TERMS if finding.hotspots else ()
+        case _:
+            return ()
 
 
 def _sections(finding: Finding, *, drawn: bool) -> list[Section]:
-    if finding.together is not None:
+    if isinstance(finding, Bills):
         return _several(finding, drawn=drawn)
     made = charts(finding) if drawn else Charts()
-    return [
-        *_chosen(finding, drawn=drawn),
-        *_advised(finding),
-        *_billed(finding),
-        *_both(finding),
-        *_accounted(finding),
-        *_searched(finding),
-        *_profiled(finding),
-        *_traced(finding),
-        *_measured(finding, made),
-        *_changed(finding),
-        *_observed(finding, drawn=drawn),
-        *_compared(finding, made),
-    ]
+    measured = _measured(finding, made)
+    match finding:
+        case Bill():
+            return [*_of_bill(finding, drawn=drawn), *measured]
+        case Calls():
+            return [*_hotspots(finding), *measured]
+        case Traces():
+            return [*_traced(finding), *measured]
+        case StudyFinding():
+            return [
+                *_hotspots(finding),
+                *measured,
+                *_changed(finding),
+                *_observed(finding, drawn=drawn),
+                *_compared(finding, made),
+            ]
 
 
-def _chosen(finding: Finding, *, drawn: bool) -> Iterable[Section]:
+def _of_bill(finding: Bill, *, drawn: bool) -> Iterable[Section]:
+    if isinstance(finding, Advised):
+        yield from _chosen(finding, drawn=drawn)
+    yield from _advised(finding)
+    yield from _billed(finding)
+    yield from _both(finding)
+    yield from _accounted(finding)
+    yield from _searched(finding)
+
+
+def _chosen(finding: Advised, *, drawn: bool) -> Iterable[Section]:
     choice = finding.choice
-    if choice is None:
-        return
     _, *said = choice_sentences(choice)
     grids = given_up_grids(choice)
     if said or grids:
@@ -299,28 +307,26 @@ def _chosen(finding: Finding, *, drawn: bool) -> Iterable[Section]:
         )
 
 
-def _advised(finding: Finding) -> Iterable[Section]:
+def _advised(finding: Bill) -> Iterable[Section]:
     if finding.advice is not None:
         yield Section("budget", "Within the budget", tuple(advice_lines(finding.advice)))
 
 
-def _billed(finding: Finding) -> Iterable[Section]:
-    if finding.bill is None:
-        return
+def _billed(finding: Bill) -> Iterable[Section]:
     tables = tuple(bill_grids(finding, _LISTED))
     yield Section("bill", "The bill", grids=tables[:1])
     matrix = tuple(_matrix(finding))
     yield Section("controls", "Control by control", grids=tables[1:], folded=matrix)
 
 
-def _both(finding: Finding) -> Iterable[Section]:
-    if finding.counted is not None:
+def _both(finding: Bill) -> Iterable[Section]:
+    if finding.counted_on:
         grids = both_grids(finding, _LISTED, accounts_of(finding))
         yield Section("both", "Both numbers", grids=tuple(grids))
 
 
-def _accounted(finding: Finding) -> Iterable[Section]:
-    accounting = finding.bill.accounting if finding.bill is not None else ()
+def _accounted(finding: Bill) -> Iterable[Section]:
+    accounting = finding.accounting
     if accounting:
         yield Section(
             "accounting",
@@ -331,57 +337,60 @@ def _accounted(finding: Finding) -> Iterable[Section]:
         )
 
 
-def _searched(finding: Finding) -> Iterable[Section]:
+def _searched(finding: Bill) -> Iterable[Section]:
     if finding.search is not None:
         _, *lines = search_lines(finding.search)
         yield Section("search", "How the culprits were found", tuple(lines))
 
 
-def _profiled(finding: Finding) -> Iterable[Section]:
-    if finding.profiles:
+def _hotspots(finding: StudyFinding | Calls) -> Iterable[Section]:
+    if finding.hotspots:
+        grids = [grid for one in finding.hotspots for grid in hotspot_grids(one)]
+        if isinstance(finding, Calls):
+            grids = [
+                grid
+                for one in finding.hotspots
+                for grid in (*hotspot_grids(one), *control_grids(finding, one.metric))
+            ]
         yield Section(
             "functions",
             "Where the cost arises",
             (FLAMES_GUIDE,),
             flames=tuple(graphs(finding)),
             listings=tuple(listings(finding)),
-            grids=tuple(
-                grid
-                for one in finding.profiles
-                for grid in (*profile_grids(one), *control_grids(finding, one.metric))
-            ),
+            grids=tuple(grids),
         )
 
 
-def _traced(finding: Finding) -> Iterable[Section]:
-    if finding.traces:
-        sums = (sum_line(one) for one in shown_traces(finding))
-        yield Section(
-            "lanes",
-            "Who runs when",
-            (LANES_GUIDE, *sums),
-            lanes=tuple(drawings(finding)),
-            grids=tuple(
-                grid for one in shown_traces(finding) for grid in (share_grid(one), order_grid(one))
-            )
-            + tuple(model_grids(finding)),
+def _traced(finding: Traces) -> Iterable[Section]:
+    sums = (sum_line(one) for one in shown_traces(finding))
+    yield Section(
+        "lanes",
+        "Who runs when",
+        (LANES_GUIDE, *sums),
+        lanes=tuple(drawings(finding)),
+        grids=tuple(
+            grid for one in shown_traces(finding) for grid in (share_grid(one), order_grid(one))
         )
+        + tuple(model_grids(finding)),
+    )
 
 
 def _measured(finding: Finding, drawn: Charts) -> Iterable[Section]:
-    if finding.cells or finding.failures:
+    failures = failures_of(finding)
+    if finding.cells or failures:
         grids = (*summary_grids(finding), *(_fitted(for_page(it)) for it in run_matrices(finding)))
-        shown, folded = ((), grids) if finding.bill is not None else (grids, ())
+        shown, folded = ((), grids) if isinstance(finding, Bill) else (grids, ())
         title = "What was measured"
         yield Section("measured", title, charts=drawn.run, grids=shown, folded=folded)
-    if finding.bill is not None and finding.bill.unmeasured:
-        yield Section("unmeasured", "Not measured", tuple(unmeasured_lines(finding.bill)))
-    if finding.failures:
-        failed = count(len(finding.failures), "trial")
+    if isinstance(finding, Bill) and finding.unmeasured:
+        yield Section("unmeasured", "Not measured", tuple(unmeasured_lines(finding)))
+    if isinstance(finding, StudyFinding) and failures:
+        failed = count(len(failures), "trial")
         yield Section("failed", f"{failed} failed", failures=reasons(finding))
 
 
-def _changed(finding: Finding) -> Iterable[Section]:
+def _changed(finding: StudyFinding) -> Iterable[Section]:
     grids = successive_grids(finding)
     if grids:
         axis = visible(finding.successive or "")
@@ -389,7 +398,7 @@ def _changed(finding: Finding) -> Iterable[Section]:
         yield Section("changes", f"From {axis} to {axis}", (said,), grids=tuple(grids))
 
 
-def _observed(finding: Finding, *, drawn: bool) -> Iterable[Section]:
+def _observed(finding: StudyFinding, *, drawn: bool) -> Iterable[Section]:
     seen = (*counter_grids(finding), *loss_grids(finding), *lookup_grids(finding))
     folded = (*share_grids(finding), *event_grids(finding))
     if seen or folded:
@@ -403,7 +412,7 @@ def _observed(finding: Finding, *, drawn: bool) -> Iterable[Section]:
         )
 
 
-def _compared(finding: Finding, drawn: Charts) -> Iterable[Section]:
+def _compared(finding: StudyFinding, drawn: Charts) -> Iterable[Section]:
     figures = (
         *(for_page(matrix) for matrix in published_matrices(finding)),
         *range_grids(finding),
@@ -419,18 +428,18 @@ def _compared(finding: Finding, drawn: Charts) -> Iterable[Section]:
         )
 
 
-def _several(finding: Finding, *, drawn: bool) -> list[Section]:
+def _several(finding: Bills, *, drawn: bool) -> list[Section]:
     """Return the bills side by side, then each by itself."""
     lines, grids = tuple(common_lines(finding)), (totals_grid(finding),)
     each = [
         _of_several(section, number, one)
-        for number, one in enumerate(bills_of(finding), 1)
+        for number, one in enumerate(finding.bills, 1)
         for section in _sections(one, drawn=drawn)
     ]
     return [Section("several", "Side by side", lines, grids=grids), *each]
 
 
-def _of_several(section: Section, number: int, bill: Finding) -> Section:
+def _of_several(section: Section, number: int, bill: Bill) -> Section:
     """Return a section of one of several bills, with links unlike those of the others."""
 
     def apart(chart: Chart) -> Chart:
@@ -438,8 +447,7 @@ def _of_several(section: Section, number: int, bill: Finding) -> Section:
 
     def linked(grid: Grid) -> Grid:
         anchors = tuple(name and f"bill{number}-{name}" for name in grid.anchors)
-        profile = visible(bill.bill.profile) if bill.bill else ""
-        return replace(grid, title=f"{profile}: {grid.title}", anchors=anchors)
+        return replace(grid, title=f"{visible(bill.profile)}: {grid.title}", anchors=anchors)
 
     return replace(
         section,
@@ -452,7 +460,7 @@ def _of_several(section: Section, number: int, bill: Finding) -> Section:
     )
 
 
-def _matrix(finding: Finding) -> Iterable[Grid]:
+def _matrix(finding: Bill) -> Iterable[Grid]:
     """Yield the table of every cost, unless the itemised table already has them all."""
     grid = matrix_grid(finding)
     if len(grid.groups) > FEW or grid.rows > _LISTED:
@@ -483,14 +491,14 @@ def _again(finding: Finding) -> list[str]:
         there = [_shell(["cd", finding.folder])] if finding.folder else []
         return [*there, _shell(finding.command)]
     workloads = dict.fromkeys(cell.workload for cell in finding.cells)
-    workloads |= dict.fromkeys(failure.workload for failure in finding.failures)
-    named = ["--workload", ",".join(workloads)] if workloads else []
+    workloads |= dict.fromkeys(failure.workload for failure in failures_of(finding))
+    named = ["--workload", ",".join(map(str, workloads))] if workloads else []
     chosen = [*named, "--machine", finding.machine, "--instrument", finding.instrument]
-    if finding.bill is not None:
-        verb = "bill" if finding.choice is None else "advise"
-        return [_shell(["hardcost", verb, finding.bill.profile, *chosen])]
+    if isinstance(finding, Bill):
+        verb = "advise" if isinstance(finding, Advised) else "bill"
+        return [_shell(["hardcost", verb, finding.profile, *chosen])]
     study = finding.study
-    if finding.scale is not None:
+    if isinstance(finding, StudyFinding) and finding.scale is not None:
         study = study.removesuffix(f"-{finding.scale}")
         chosen = ["--scale", finding.scale, *chosen]
     return [_shell(["hardcost", "run", study, *chosen])]

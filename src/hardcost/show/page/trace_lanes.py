@@ -6,18 +6,13 @@ it. Who can't see it has the tables below, which say the same.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.report.sentences.trace_answer import LONGEST, title_of, who
-from hardcost.report.text import listed, number, percent, shorten, visible
-from hardcost.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from hardcost.analysis.finding import Finding
-    from hardcost.analysis.traced import Traced
+from hardcost.model.finding.trace import Traced, Traces
+from hardcost.show.sentences.trace import LONGEST, title_of, who
+from hardcost.show.text import number, percent, shorten
+from hardcost.units import count, listed, visible
 
 LANES_GUIDE = (
     "Each lane is a process, from left to right in instructions. Filled: it runs. Framed: it could "
@@ -31,7 +26,7 @@ WIDTH, HEIGHT = 1000, 30
 
 _TOP, _BOTTOM = 14, 28  # of a lane's boxes
 _MOST_LANES = 14
-_MOST_WAKES = 80
+_MOST_WAKES = 80  # lines between lanes; where there are more, none is drawn
 _LEAST = 1.2  # the width of the narrowest box
 _NEAR = 0.7  # what is nearer than that to the box before is part of it
 _SCALE = 4  # parts of the scale
@@ -58,7 +53,7 @@ class Lane:
 
 
 @dataclass(frozen=True)
-class Line:
+class WakeUp:
     """Who wakes whom: from one lane to another, at one moment."""
 
     x: float
@@ -75,12 +70,12 @@ class Lanes:
     words: str
     height: int
     lanes: tuple[Lane, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[WakeUp, ...]
     scale: tuple[tuple[int, str], ...]
     note: str = ""
 
 
-def drawings(finding: Finding) -> Iterator[Lanes]:
+def drawings(finding: Traces) -> Iterator[Lanes]:
     """Yield the lanes of each trace."""
     for number_, one in enumerate(finding.traces, 1):
         yield lanes(one, f"lanes-{number_}")
@@ -131,7 +126,7 @@ def _lane(one: Traced, process: int, at: int) -> Lane:
         last = piece
     if last is not None and last.stopped is None:
         waits.append((last.end, one.length, ""))
-    runs = ((it.begin, it.end, f"{it.doing}: {number(it.instructions)} insn") for it in mine)
+    runs = ((it.begin, it.end, f"{it.does}: {number(it.instructions)} insn") for it in mine)
     return Lane(
         name=shorten(visible(name), LONGEST),
         about=said if known is None else f"{said}; {known}",
@@ -142,7 +137,7 @@ def _lane(one: Traced, process: int, at: int) -> Lane:
 
 
 def _boxes(spans: Iterable[tuple[int, int, str]], length: int) -> Iterator[Box]:
-    """Yield boxes; those that nobody could tell from each other are one."""
+    """Yield boxes; those that no reader could distinguish are one."""
     scale = WIDTH / max(length, 1)
     begin, end, words = 0.0, -1.0, ""
     for from_, to, said in spans:
@@ -165,7 +160,7 @@ def _box(begin: float, end: float, words: str) -> Box:
     return Box(round(min(begin, WIDTH - width), 2), round(width, 2), words)
 
 
-def _lines(one: Traced, places: dict[int, int]) -> Iterator[Line]:
+def _lines(one: Traced, places: dict[int, int]) -> Iterator[WakeUp]:
     """Yield a line for each wake-up of a process that had slept, by another."""
     for piece in one.pieces:
         by = piece.woken_by
@@ -174,4 +169,4 @@ def _lines(one: Traced, places: dict[int, int]) -> Iterator[Line]:
         middle = (_TOP + _BOTTOM) // 2
         begin, end = (places[it] * HEIGHT + middle for it in (by, piece.process))
         if begin != end:
-            yield Line(round(piece.woken * WIDTH / max(one.length, 1), 2), begin, end)
+            yield WakeUp(round(piece.woken * WIDTH / max(one.length, 1), 2), begin, end)

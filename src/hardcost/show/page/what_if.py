@@ -12,28 +12,23 @@ import json
 import math
 import re
 import statistics
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
-from hardcost.analysis.least import interaction_bound
-from hardcost.report.ledger import called, ledger
-from hardcost.report.page.script import script_of
-from hardcost.report.sentences.amounts import metric_words, unit_words
-from hardcost.report.sentences.answer import by_metric, free_entries, is_free
-from hardcost.report.text import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from hardcost.analysis.finding import Bill, Finding, Item, Total
-    from hardcost.report.ledger import Entry, Ledger
-    from hardcost.report.page.script import Script
-
-_LINE = re.compile(r"^(.+?)(?::\d+)+$")
-"""A location in a file."""
+from hardcost.analysis.estimates.resolution import interaction_bound
+from hardcost.model.finding.bill import Bill, Item, Itemised, Total
+from hardcost.model.finding.choice import Advised
+from hardcost.model.role import Whole
+from hardcost.model.workload import MetricId
+from hardcost.show.bill_rows import BillRow, Ledger, called, ledger
+from hardcost.show.page.script import Script, script_of
+from hardcost.show.sentences.amounts import metric_words, unit_words
+from hardcost.show.sentences.answer import by_metric, free_entries, is_free
+from hardcost.units import visible
 
 _OPERATION = " per operation"
 
@@ -47,50 +42,49 @@ _ESCAPES = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})
 @cache
 def script() -> Script:
     """Return the script as one text: that of `choice.js` stands before that of `whatif.js`."""
-    folder = resources.files("hardcost.report.page")
+    folder = resources.files("hardcost.show.page")
     choice, page = ((folder / name).read_text("utf-8") for name in ("choice.js", "whatif.js"))
     text = f"\n{_EXPORT.sub('', choice)}\n{_IMPORT.sub('', page)}"
     return script_of(text)
 
 
-def embedded(finding: Finding) -> Markup | None:
-    """Return the data of a bill as JSON to stand in a page; None if there is no choice to make.
+def embedded(finding: Bill) -> Markup | None:
+    """Return the data of a bill as JSON for a page; None if there is no choice to make.
 
     There is none in a bill by search, which prices only the culprits, nor in one of a single
     control, nor in a bill saved before bills kept what this takes.
     """
-    bill = finding.bill
-    if bill is None or len(bill.controls) < 2 or not bill.pieces:  # noqa: PLR2004  (a choice)
+    if len(finding.controls) < 2 or not finding.pieces:  # noqa: PLR2004  (a choice)
         return None
-    items = {(item.control, item.metric): item for item in (*bill.small, *bill.items)}
-    book = ledger(bill)
+    items = {(item.control, item.metric): item for item in (*finding.small, *finding.items)}
+    book = ledger(finding)
     known = {entry.control for entry in book.entries}
-    if any((name, of.metric) not in items for name in known for of in bill.totals):
+    if any((name, of.metric) not in items for name in known for of in finding.totals):
         return None
-    if not known.issuperset(name for _, names in bill.pieces for name in names):
+    if not known.issuperset(name for _, names in finding.pieces for name in names):
         return None
-    text = json.dumps(_data(finding, bill, book, items), separators=(",", ":"), allow_nan=False)
+    text = json.dumps(_data(finding, book, items), separators=(",", ":"), allow_nan=False)
     return Markup(text.translate(_ESCAPES))  # noqa: S704  (nothing in it can end the element)
 
 
 def _data(
-    finding: Finding, bill: Bill, book: Ledger, items: Mapping[tuple[str, str], Item]
+    finding: Bill, book: Ledger, items: Mapping[tuple[str, MetricId], Item]
 ) -> dict[str, Any]:
     """Return what the script reads; `choice.js` says what the keys mean."""
-    totals = [of for of in bill.totals if _finite(of.baseline, of.with_profile)]
+    totals = [of for of in finding.totals if _finite(of.baseline, of.with_profile)]
     numbers = {entry.control: index for index, entry in enumerate(book.entries)}
     free = {entry.control for entry in free_entries(book)}
     return {
         "id": _identity(finding, book),
-        "profile": visible(bill.profile),
-        "advised": finding.choice is not None or finding.advice is not None,
-        "file": f"{_file_name(bill.profile)}.toml",
+        "profile": visible(finding.profile),
+        "advised": isinstance(finding, Advised) or finding.advice is not None,
+        "file": f"{_file_name(finding.profile)}.toml",
         "metrics": [_metric(of, finding, book, items) for of in totals],
         "mix": [str(of.unit).endswith("/op") for of in totals],
         "weights": [round(1000 * book.weighed.weights.get(of.metric, 0.0), 3) for of in totals],
-        "average": metric_words(book.weighed.leading),
+        "average": "" if book.weighed.leading is None else metric_words(book.weighed.leading),
         "controls": [
-            _control(entry, bill, numbers, [items[entry.control, of.metric] for of in totals])
+            _control(entry, finding, numbers, [items[entry.control, of.metric] for of in totals])
             | {
                 "free": entry.control in free,
                 "sure": [
@@ -102,12 +96,12 @@ def _data(
             for entry in book.entries
         ],
         "measured": _measured(finding, totals, numbers),
-        "pieces": [[text, [numbers[name] for name in names]] for text, names in bill.pieces],
+        "pieces": [[text, [numbers[name] for name in names]] for text, names in finding.pieces],
     }
 
 
-def _identity(finding: Finding, book: Ledger) -> str:
-    """Return what tells this bill from others in an address that holds a choice."""
+def _identity(finding: Bill, book: Ledger) -> str:
+    """Return what distinguishes this bill from others in an address that holds a choice."""
     named = [finding.run, *(entry.control for entry in book.entries)]
     return hashlib.sha256(json.dumps(named).encode()).hexdigest()[:8]
 
@@ -118,11 +112,11 @@ def _file_name(profile: str) -> str:
 
 
 def _metric(
-    of: Total, finding: Finding, book: Ledger, items: Mapping[tuple[str, str], Item]
+    of: Total, finding: Bill, book: Ledger, items: Mapping[tuple[str, MetricId], Item]
 ) -> dict[str, Any]:
     account = next(one for one in book.accounts if one.metric == of.metric)
     own = [item for (_, metric), item in items.items() if metric == of.metric]
-    words, chance, bill = unit_words(of.unit), _chance(of, finding, own), finding.bill
+    words, chance = unit_words(of.unit), _chance(of, finding, own)
     return {
         "name": visible(of.metric),
         "unit": words,
@@ -131,17 +125,17 @@ def _metric(
         "baseline": _number(of.baseline),
         "cost": _number(of.cost),
         "chance": _number(chance),
-        "shared": None if bill is None or bill.needs else _shared(of, own, chance, bill),
+        "shared": None if finding.needs else _shared(of, own, chance, finding),
     }
 
 
-def _chance(of: Total, finding: Finding, items: Iterable[Item]) -> float:
+def _chance(of: Total, finding: Bill, items: Iterable[Item]) -> float:
     """Return the largest difference of two configurations that may be chance.
 
     That is what placebos reach, half of the widest interval, or, of a workload whose single trial
     is one draw, what such a trial says nothing below.
     """
-    cell = by_metric(finding, "profile").get(of.metric)
+    cell = by_metric(finding, Whole()).get(of.metric)
     halves = [
         (high - low) / 2
         for item in items
@@ -152,7 +146,7 @@ def _chance(of: Total, finding: Finding, items: Iterable[Item]) -> float:
     return max((of.least, drawn, *halves))
 
 
-def _shared(of: Total, items: Sequence[Item], chance: float, bill: Bill) -> float | int | None:
+def _shared(of: Total, items: Sequence[Item], chance: float, bill: Itemised) -> float | int | None:
     """Return the one cost that all controls share; None if the measurements do not fit that.
 
     They fit if each control costs the same amount more alone than in the profile, and the profile
@@ -172,18 +166,17 @@ def _shared(of: Total, items: Sequence[Item], chance: float, bill: Bill) -> floa
 
 
 def _control(
-    entry: Entry, bill: Bill, numbers: Mapping[str, int], items: Sequence[Item]
+    entry: BillRow, bill: Itemised, numbers: Mapping[str, int], items: Sequence[Item]
 ) -> dict[str, Any]:
-    place = next((item.place for item in items if item.place), "")
-    found = _LINE.match(place)
+    place = next((item.place for item in items if item.place), None)
     caveats = dict.fromkeys(item.caveat for item in items if item.caveat)
     unshown = entry.control in bill.unshown
     ids = next((item.ids for item in items if item.ids), ())
     return {
         "name": visible(entry.control),
-        "place": visible(" ".join(filter(None, (place, *called(ids))))),
+        "place": visible(" ".join(filter(None, (str(place or ""), *called(ids))))),
         "ids": visible(" ".join(ids)),
-        "file": visible(found[1] if found else ""),
+        "file": visible("" if place is None or place.line is None else place.file),
         "severity": visible(next((item.severity for item in items), "")),
         "caveat": visible("; ".join(caveats) or ("the numbers do not show its cost" * unshown)),
         "needs": [numbers[name] for name in bill.needs.get(entry.control, ()) if name in numbers],
@@ -192,7 +185,7 @@ def _control(
     }
 
 
-def _saved(item: Item, bill: Bill) -> float:
+def _saved(item: Item, bill: Itemised) -> float:
     """Return what leaving a control out saves: of the only rule, the price of having any, too."""
     if bill.rules != (item.control,):
         return item.cost
@@ -200,7 +193,7 @@ def _saved(item: Item, bill: Bill) -> float:
 
 
 def _measured(
-    finding: Finding, totals: Sequence[Total], numbers: Mapping[str, int]
+    finding: Bill, totals: Sequence[Total], numbers: Mapping[str, int]
 ) -> list[dict[str, Any]]:
     """Return what was measured besides the bill's own trials: what a budget leaves."""
     advice = finding.advice

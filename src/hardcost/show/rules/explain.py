@@ -1,72 +1,133 @@
-"""`hardcost rules explain`: which rule decides about a call, and what the others cost it."""
+"""Which rule decides about a call, and what the others cost it: as text and as JSON."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Literal
 
-import click
-
-from hardcost.auditrules.cost.constants import Constants
-from hardcost.auditrules.explain.described import described
-from hardcost.auditrules.explain.explain import explain as explanation_of
-from hardcost.auditrules.fieldtests import UnresolvedError
-from hardcost.auditrules.kernelrule import KEY_SEPARATOR
-from hardcost.auditrules.rule import RulesError
-from hardcost.auditrules.semantics import Decision, Verdict
-from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.write import UnwritableError, condition_text
-from hardcost.cli.monitors import work_progress
-from hardcost.cli.rules import common
-from hardcost.errors import InputError
-from hardcost.profiles.written import problems_of
-from hardcost.report.text import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hardcost.auditrules.eventrecords import EventRecord
-    from hardcost.auditrules.explain.explain import Explanation, Walked
-    from hardcost.auditrules.kernelrule import Condition, KernelRule
+from auditrules.cost.predict import Prediction
+from auditrules.explain.explain import Explanation, RuleWalk
+from auditrules.kernel.records import EventRecord
+from auditrules.kernel.semantics import FilterDecision, Verdict
+from auditrules.lint import wording
+from auditrules.load.loaded_set import LoadedSet
+from auditrules.model.kernel_rule import KEY_SEPARATOR, KernelRule
+from auditrules.tables import lookup
+from hardcost.show.rules.parts import Amount, LeftOutLine, RuleAt, RulesDocument, left_out_lines
 
 _TOGETHER = frozenset({Verdict.NOT_NAMED, Verdict.OUTRANKED})
 """Verdicts for which a run of rules shares one line."""
 
-
-@common.for_machine
-def explain(  # noqa: PLR0913  (click's options)
-    texts: tuple[str, ...],
-    *,
-    event: str,
-    show_all: bool,
-    machine: common.Machine,
-    leave_out_faulty: bool,
-    format: str,  # noqa: A002
-) -> None:
-    """Show which rule decides about a call, and what each rule costs it."""
-    rules = common.read(texts, machine, leave_out_faulty=leave_out_faulty)
-    try:
-        with work_progress() as tell:
-            tell("following the call")
-            found = explanation_of(rules.guessed, described(event), Constants.of_debian())
-    except RulesError as error:
-        raise InputError.of(problems_of(error)) from error
-    except UnresolvedError as error:
-        hint = "resolve them with --passwd and --group, or write numbers in the rules"
-        raise InputError(str(error), hint=hint) from error
-    if format == "json":
-        print(json.dumps({**_data(found), "left_out": rules.left_out_data()}, indent=2))
-    else:
-        for line in _text(found, show_all=show_all):
-            click.echo(visible(line))
-    common.note_guesses(rules)
+# As JSON ------------------------------------------------------------------------------------------
 
 
-# Text -------------------------------------------------------------------------------------------
+class EventWord(RulesDocument):
+    """A word of an event, and whether it was assumed."""
+
+    word: str
+    assumed: bool
 
 
-def _text(found: Explanation, *, show_all: bool) -> Iterator[str]:
+class ExplainedRecord(RulesDocument):
+    """A record of a call, and the rule that drops it."""
+
+    type: str
+    written: bool
+    dropped_by: RuleAt | None
+
+
+class WalkedRule(RuleAt):
+    """A rule that the kernel looked at, with the outcome and its cost."""
+
+    verdict: str
+    failed: str | None
+    visited: str | None
+    instructions: Amount | None
+
+
+class ExplainedCost(RulesDocument):
+    """What a call costs, predicted in instructions."""
+
+    unit: Literal["insn/call"]
+    predicted: Literal[True]
+    base: Amount
+    walk: Amount
+    record: Amount
+    total: Amount | None
+    not_predicted: str | None
+    estimated: tuple[str, ...]
+
+
+class ExplainDocument(RulesDocument):
+    """What `hardcost rules explain` says of a call."""
+
+    event: tuple[EventWord, ...]
+    recorded: bool
+    decision: str | None
+    key: str | None
+    requested: bool
+    records: tuple[ExplainedRecord, ...]
+    exempted_by: RuleAt | None
+    decided_by: RuleAt | None
+    walked: tuple[WalkedRule, ...]
+    cost: ExplainedCost | None
+    left_out: tuple[LeftOutLine, ...]
+
+
+def document(found: Explanation, rules: LoadedSet) -> ExplainDocument:
+    """Return the explanation, for JSON."""
+    outcome = found.outcome
+    return ExplainDocument(
+        event=tuple(
+            EventWord(word=word, assumed=_is_assumed(found, word)) for word in found.described.words
+        ),
+        recorded=outcome.recorded,
+        decision=None if outcome.decision is FilterDecision.NONE else outcome.decision.value,
+        key=outcome.key or None,
+        requested=outcome.requested,
+        records=tuple(_record(found, one) for one in outcome.records),
+        exempted_by=found.exempted_by and RuleAt.of(found.exempted_by),
+        decided_by=found.decided_by and RuleAt.of(found.decided_by),
+        walked=tuple(map(_step, found.walked)),
+        cost=found.predicted and _cost(found.predicted),
+        left_out=left_out_lines(rules),
+    )
+
+
+def _record(found: Explanation, one: EventRecord) -> ExplainedRecord:
+    by = None if one.dropped_by is None else RuleAt.of(found.rules[one.dropped_by])
+    return ExplainedRecord(type=one.name, written=one.dropped_by is None, dropped_by=by)
+
+
+def _cost(predicted: Prediction) -> ExplainedCost:
+    return ExplainedCost(
+        unit="insn/call",
+        predicted=True,
+        base=predicted.base,
+        walk=predicted.walk,
+        record=predicted.recording,
+        total=None if predicted.unknown else predicted.total,
+        not_predicted=predicted.unknown or None,
+        estimated=tuple(sorted(predicted.estimated)),
+    )
+
+
+def _step(step: RuleWalk) -> WalkedRule:
+    return WalkedRule(
+        **dict(RuleAt.of(step.rule)),
+        verdict=step.verdict.name.lower(),
+        failed=None if step.failed is None else wording.said(step.failed),
+        visited=step.visited,
+        instructions=step.instructions,
+    )
+
+
+# As text ------------------------------------------------------------------------------------------
+
+
+def text(found: Explanation, *, show_all: bool = False) -> Iterator[str]:
+    """Yield an explanation line by line; `show_all` has a line for each rule."""
     given = [word for word in found.described.words if not _is_assumed(found, word)]
     assumed = [word for word in found.described.words if _is_assumed(found, word)]
     yield f"Call:    {' '.join(given)}"
@@ -155,10 +216,10 @@ def _walk(found: Explanation, *, show_all: bool) -> Iterator[str]:
         yield f"  {place:{places}}  {verdict:{verdicts}}  {instructions:>{costs}}".rstrip()
 
 
-def _rows(walked: Sequence[Walked], *, show_all: bool) -> Iterator[Sequence[Walked]]:
+def _rows(walked: Sequence[RuleWalk], *, show_all: bool) -> Iterator[Sequence[RuleWalk]]:
     """Yield the rules that share a line of output."""
 
-    def alike(numbered: tuple[int, Walked]) -> object:
+    def alike(numbered: tuple[int, RuleWalk]) -> object:
         at, step = numbered
         if show_all or step.verdict not in _TOGETHER or step.rule.source is None:
             return at
@@ -169,7 +230,7 @@ def _rows(walked: Sequence[Walked], *, show_all: bool) -> Iterator[Sequence[Walk
         yield [step for _, step in row]
 
 
-def _span(steps: Sequence[Walked]) -> str:
+def _span(steps: Sequence[RuleWalk]) -> str:
     first = _place(steps[0].rule)
     if len(steps) == 1:
         return first
@@ -177,7 +238,7 @@ def _span(steps: Sequence[Walked]) -> str:
     return f"{first}-{source.place.line}" if source and source.place else first
 
 
-def _verdict(steps: Sequence[Walked], call: str, decided_by: KernelRule | None) -> str:
+def _verdict(steps: Sequence[RuleWalk], call: str, decided_by: KernelRule | None) -> str:
     step = steps[0]
     where = "" if step.visited is None else f"on {step.visited}: "
     match step.verdict:
@@ -189,16 +250,9 @@ def _verdict(steps: Sequence[Walked], call: str, decided_by: KernelRule | None) 
             first = "another rule" if decided_by is None else _place(decided_by)
             return f"{where}{many} too late: {first} has decided"
         case Verdict.FAILED if step.failed is not None:
-            return f"{where}{_condition(step.failed)} does not hold"
+            return f"{where}{wording.said(step.failed)} does not hold"
         case _:
             return f"{where}matches: {step.rule.action}"
-
-
-def _condition(condition: Condition) -> str:
-    try:
-        return condition_text(condition)
-    except UnwritableError:
-        return str(condition)
 
 
 def _costs(found: Explanation) -> Iterator[str]:
@@ -219,7 +273,7 @@ def _costs(found: Explanation) -> Iterator[str]:
         yield f"Estimated, not measured: {', '.join(sorted(predicted.estimated))}."
 
 
-def _sum(steps: Sequence[Walked]) -> float | None:
+def _sum(steps: Sequence[RuleWalk]) -> float | None:
     known = [step.instructions for step in steps if step.instructions is not None]
     return sum(known) if known else None
 
@@ -230,63 +284,3 @@ def _place(rule: KernelRule) -> str:
 
 def _keys(key: str) -> str:
     return ", ".join(key.split(KEY_SEPARATOR))
-
-
-# Data -------------------------------------------------------------------------------------------
-
-
-def _data(found: Explanation) -> dict[str, Any]:
-    outcome, predicted = found.outcome, found.predicted
-    return {
-        "event": [
-            {"word": word, "assumed": _is_assumed(found, word)} for word in found.described.words
-        ],
-        "recorded": outcome.recorded,
-        "decision": None if outcome.decision is Decision.NONE else outcome.decision.value,
-        "key": outcome.key or None,
-        "requested": outcome.requested,
-        "records": [
-            {
-                "type": record.name,
-                "written": record.dropped_by is None,
-                "dropped_by": None
-                if record.dropped_by is None
-                else _rule(found.rules[record.dropped_by]),
-            }
-            for record in outcome.records
-        ],
-        "exempted_by": None if found.exempted_by is None else _rule(found.exempted_by),
-        "decided_by": None if found.decided_by is None else _rule(found.decided_by),
-        "walked": [_step(step) for step in found.walked],
-        "cost": None
-        if predicted is None
-        else {
-            "unit": "insn/call",
-            "predicted": True,
-            "base": predicted.base,
-            "walk": predicted.walk,
-            "record": predicted.recording,
-            "total": None if predicted.unknown else predicted.total,
-            "not_predicted": predicted.unknown or None,
-            "estimated": sorted(predicted.estimated),
-        },
-    }
-
-
-def _step(step: Walked) -> dict[str, Any]:
-    return {
-        **_rule(step.rule),
-        "verdict": step.verdict.name.lower(),
-        "failed": None if step.failed is None else _condition(step.failed),
-        "visited": step.visited,
-        "instructions": step.instructions,
-    }
-
-
-def _rule(rule: KernelRule) -> dict[str, Any]:
-    place = rule.source.place if rule.source is not None else None
-    return {
-        "file": place.file if place else None,
-        "line": place.line if place else None,
-        "rule": rule.source.text if rule.source is not None else None,
-    }

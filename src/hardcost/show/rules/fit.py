@@ -1,31 +1,17 @@
-"""`hardcost rules cost` in nanoseconds: fitting a machine's prices, and predicting by them."""
+"""Prices in nanoseconds that were fitted on a machine, and how far predictions are off."""
 
 from __future__ import annotations
 
 import statistics
-import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Literal
 
 from rich.table import Table
 
-from hardcost.calibration import timedrounds, timeprices
-from hardcost.cli.console import note
-from hardcost.cli.monitors import ProgressLine, monitor_of
-from hardcost.cli.waiting import until_done
-from hardcost.errors import InputError
-from hardcost.machines import names
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot
-from hardcost.machines.wanted import Wanted
-from hardcost.report.text import visible
-from hardcost.run import timing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hardcost.calibration.heldout import Checked
-    from hardcost.calibration.timeprices import TimePrices
-    from hardcost.machines.machine import Machine
+from auditrules.cost.measurement import PriceCheck, TimePrices
+from hardcost.show.rules.parts import Amount, RulesDocument
+from hardcost.units import visible
 
 _MOST = 0.9  # the part of predictions that a note speaks of, beside the median
 _STEPS = (
@@ -42,60 +28,35 @@ _STEPS = (
 """The constants that a reader is shown: what, table, and name; JSON has all."""
 
 
-def fit(name: str, *, yes: bool) -> TimePrices:
-    """Fit the prices of a machine, keep and return them.
+class FittedPrice(RulesDocument):
+    """A price in nanoseconds with its interval."""
 
-    Raises:
-        InputError: The machine can't be changed, or is none.
-        MachineError: A trial failed.
-    """
-    if names.is_known(name) and not names.is_running(name):
-        raise timedrounds.not_running(name)
-    machine = _machine(name, yes=yes)
-    timedrounds.check(machine)
-    note(f"timing rules on {machine.name} in {timedrounds.ROUNDS} rounds …")
-    line, began = ProgressLine(), time.monotonic()
-
-    def hear(done: int, trials: int) -> None:
-        passed = time.monotonic() - began
-        left = timing.left(None, passed, done, trials)
-        line.show(f"trial {done} of {trials}; {timing.left_said(left)}", passed)
-
-    try:
-        return until_done(timeprices.measured(machine, Cache(), hear))
-    finally:
-        line.end()
+    value: Amount
+    low: Amount | None
+    high: Amount | None
 
 
-def kept(name: str) -> TimePrices:
-    """Return the prices that were fitted for a machine.
+class HeldOutSet(RulesDocument):
+    """A rule set that was kept out of the fit: predicted, and measured."""
 
-    Raises:
-        InputError: None were.
-        MachineError: The machine can't be reached.
-    """
-    if names.is_known(name) and not names.is_running(name):
-        raise timedrounds.not_running(name)
-    machine = _machine(name, yes=False)
-    found = timeprices.kept(machine, Cache())
-    if found is None:
-        raise InputError(
-            f"no prices were fitted for {name} as it is: its kernel, command line and processor",
-            hint=f"`hardcost rules cost --fit --machine {name}` fits them in some ten minutes",
-        )
-    boot = machine.identity(Boot()).get("boot_id", "")
-    if boot != found.constants.about.get("boot", ""):
-        note(f"{name} has booted since its prices were fitted; the kernel is the same")
-    return found
+    set: str
+    rules: int
+    operation: str
+    predicted: Amount
+    measured: Amount
+    low: Amount
+    high: Amount
+    off: Amount
 
 
-def _machine(name: str, *, yes: bool) -> Machine:
-    wanted = Wanted(yes=yes, instrument="time", exact=False)
-    names.check(name, wanted)
-    return until_done(names.make(name, wanted, monitor_of("auto")))
+class FittedDocument(RulesDocument):
+    """The prices that `hardcost rules cost --fit --machine` has measured."""
 
-
-# What was fitted ----------------------------------------------------------------------------------
+    unit: Literal["ns"]
+    constants: dict[str, str]
+    fitted: dict[str, dict[str, FittedPrice]]
+    held_out: tuple[HeldOutSet, ...]
+    median_off: Amount
 
 
 def worth(prices: TimePrices) -> str:
@@ -128,35 +89,23 @@ def tables(prices: TimePrices) -> Iterator[Table]:
     yield _checked(prices.checked)
 
 
-def data(prices: TimePrices) -> dict[str, Any]:
+def document(prices: TimePrices) -> FittedDocument:
     """Return all of it for JSON."""
     constants = prices.constants
-    return {
-        "unit": "ns",
-        "constants": dict(constants.about),
-        "fitted": {
+    return FittedDocument(
+        unit="ns",
+        constants=dict(constants.about),
+        fitted={
             table: {
-                str(key): {"value": value, "low": low, "high": high}
+                str(key): FittedPrice(value=value, low=low, high=high)
                 for key, value in getattr(constants, table).items()
                 for low, high in [prices.intervals[table].get(str(key), (None, None))]
             }
             for table in prices.intervals
         },
-        "held_out": [
-            {
-                "set": row.set,
-                "rules": row.rules,
-                "operation": row.operation,
-                "predicted": row.predicted,
-                "measured": row.measured,
-                "low": row.low,
-                "high": row.high,
-                "off": row.off,
-            }
-            for row in prices.checked
-        ],
-        "median_off": prices.median_off,
-    }
+        held_out=tuple(HeldOutSet(**asdict(row), off=row.off) for row in prices.checked),
+        median_off=prices.median_off,
+    )
 
 
 def _steps(prices: TimePrices) -> Table:
@@ -183,7 +132,7 @@ def _lengths(prices: TimePrices) -> Table:
     return table
 
 
-def _checked(rows: Sequence[Checked]) -> Table:
+def _checked(rows: Sequence[PriceCheck]) -> Table:
     table = _titled("rule sets held out: what they add to a call, predicted and measured")
     for name in ("set", "operation", "predicted ns", "measured ns", "interval", "off by"):
         table.add_column(name, justify="left" if name in {"set", "operation"} else "right")

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from hardcost.analysis.budget import Budget, enough, raised
-from hardcost.report.text import listed, percent
-from hardcost.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hardcost.analysis.finding import Advice, Total
+from hardcost.analysis.bill.budget import Budget, enough, raised
+from hardcost.model.finding.bill import Advice, Total
+from hardcost.show.text import percent
+from hardcost.units import count, listed
 
 
 def advice_lines(advice: Advice) -> list[str]:
@@ -49,7 +45,7 @@ def _budget(advice: Advice | Budget) -> str:
 
 def _none_fits(advice: Advice, budget: str) -> Iterator[str]:
     """Yield that no control can be kept, or no audit rule, and the least budget that keeps one."""
-    over = {it.metric: _share(it) for it in advice.alone if _share(it) > _allowed(advice, it)}
+    over = {str(it.metric): _share(it) for it in advice.alone if _share(it) > _allowed(advice, it)}
     least = raised(Budget(advice.budget, advice.budgets), over, enough)
     kind = "audit rule" if advice.kept else "control"
     end = f": the least budget that keeps one is {_budget(least)}" if over else ""
@@ -61,7 +57,9 @@ def _none_fits(advice: Advice, budget: str) -> Iterator[str]:
 
 
 def _allowed(advice: Advice, total: Total) -> float:
-    return advice.budgets.get(total.metric, math.inf if advice.budget is None else advice.budget)
+    return advice.budgets.get(
+        str(total.metric), math.inf if advice.budget is None else advice.budget
+    )
 
 
 def _worst(totals: tuple[Total, ...]) -> Total:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
-from hardcost.analysis.weighing import AVERAGE, WHOLE
-from hardcost.report.text import MISSING, decimals, listed, percent, ratio, signed, visible
-from hardcost.units import is_rate
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from hardcost.analysis.bill.weights import AVERAGE, WHOLE
+from hardcost.model.workload import MetricId
+from hardcost.show.text import MISSING, decimals, percent, ratio, signed
+from hardcost.units import Identity, is_rate, listed, visible
 
 _WORDS = {
     "insn/op": "instructions per operation",
@@ -37,7 +36,7 @@ _NEAR = (0.9, 1.1)
 """Between these factors a percentage is clearer than a multiple."""
 
 
-class Interval(Protocol):
+class MetricInterval(Protocol):
     """A ratio to the baseline with its interval, such as that of a cell."""
 
     @property
@@ -53,11 +52,11 @@ class Interval(Protocol):
         """The upper end of the interval."""
 
 
-class Measured(Protocol):
+class MetricChange(Protocol):
     """A metric without and with a change."""
 
     @property
-    def metric(self) -> str:
+    def metric(self) -> MetricId:
         """The metric's name."""
 
     @property
@@ -84,7 +83,7 @@ def instrument_words(name: str) -> str:
     return f"instrument {visible(name)}{what}"
 
 
-def quoted(name: str) -> str:
+def quoted(name: str | Identity) -> str:
     """Return a name for use in a sentence: in quotes if it contains a space."""
     shown = visible(name)
     return f"'{shown}'" if " " in shown else shown
@@ -117,18 +116,17 @@ def grown_to(factor: float, base: str, unit: str) -> str:
     return f"{verb} {words} {'as' if ' times ' in words else 'than'} {base}"
 
 
-def metric_words(metric: str) -> str:
+def metric_words(metric: MetricId) -> str:
     """Return what a metric is, for a sentence: `the average system call`, or its name."""
     if metric == AVERAGE:
         return "the average system call"
-    workload, _, last = metric.rpartition(" ")
-    words = _METRICS.get(last)
+    words = _METRICS.get(metric.name)
     if words is None:
         return quoted(metric)
-    return f"{words} of {quoted(workload)}" if workload else words
+    return words if metric.workload is None else f"{words} of {quoted(metric.workload)}"
 
 
-def change(of: Measured, cell: Interval | None, program: str = "the program") -> str:
+def change(of: MetricChange, cell: MetricInterval | None, program: str = "the program") -> str:
     """Return how a metric changes: `makes open 2.1 times as expensive (+3,812 …)`.
 
     The ratio's interval replaces the difference if it is more than a point. `program` is what the
@@ -140,22 +138,21 @@ def change(of: Measured, cell: Interval | None, program: str = "the program") ->
     per = "instructions" if of.metric == AVERAGE and unit == "insn/op" else unit_words(unit)
     added = f"{signed(difference, digits)} {per}"
     factor = amount(of.baseline, of.with_profile, unit)
-    workload, _, last = of.metric.rpartition(" ")
     name = metric_words(of.metric)
-    if last == WHOLE:
-        name = quoted(workload) if workload else program
+    if of.metric.name == WHOLE:
+        name = program if of.metric.workload is None else quoted(of.metric.workload)
     if not math.isfinite(factor):
         return f"adds {added} to {name}"
     if is_rate(unit):
         verb = "lowers" if difference < 0 else "raises"
         words = f"{verb} {name} to {percent(of.with_profile / of.baseline)} of the baseline's"
-    elif last == WHOLE and unit not in _TIMES:
+    elif of.metric.name == WHOLE and unit not in _TIMES:
         words = f"makes {name} execute {_executed(factor)}"
     else:
         verb = "take " if unit in _TIMES else ""
         words = f"makes {name} {verb}{grown(factor, unit)}"
     span = _span(cell)
-    if last == WHOLE and unit not in _TIMES and factor < _TWICE:
+    if of.metric.name == WHOLE and unit not in _TIMES and factor < _TWICE:
         span = _span_of_shares(cell)
     return f"{words} ({span})" if span else f"{words} ({added})"
 
@@ -167,14 +164,14 @@ def _executed(factor: float) -> str:
     return f"{percent(abs(factor - 1))} {'more' if factor >= 1 else 'fewer'} instructions"
 
 
-def _span_of_shares(cell: Interval | None) -> str:
+def _span_of_shares(cell: MetricInterval | None) -> str:
     """Return the interval of what is added, as shares; nothing if it is a point when rounded."""
     if not _span(cell) or cell is None:
         return ""
     return f"95% interval {percent(cell.ratio_low - 1)} to {percent(cell.ratio_high - 1)}"
 
 
-def _span(cell: Interval | None) -> str:
+def _span(cell: MetricInterval | None) -> str:
     """Return the interval of a ratio in words; nothing if it is a point when rounded."""
     if cell is None:
         return ""

@@ -6,14 +6,24 @@ A pure function of the finding; terminal and HTML show the same words. Nothing h
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
-from hardcost.analysis.weighing import WHOLE, with_average
-from hardcost.report.ledger import ledger
-from hardcost.report.sentences.advice import advice_lines
-from hardcost.report.sentences.amounts import (
+from hardcost.analysis.bill.weights import WHOLE, with_average
+from hardcost.model.finding.bill import Bill, Bills, Item, Itemised, Total
+from hardcost.model.finding.calls import Calls
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.choice import Advised
+from hardcost.model.finding.finding import Finding
+from hardcost.model.finding.head import Found
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.finding.trace import Traces
+from hardcost.model.role import AuditOff, Role, Whole
+from hardcost.model.workload import MetricId, among
+from hardcost.show.bill_rows import BillRow, Ledger, MetricFigures, ledger
+from hardcost.show.sentences.advice import advice_lines
+from hardcost.show.sentences.amounts import (
     amount,
     change,
     instrument_words,
@@ -22,27 +32,17 @@ from hardcost.report.sentences.amounts import (
     quoted,
     unit_words,
 )
-from hardcost.report.sentences.bothwords import both_sentences
-from hardcost.report.sentences.choicewords import choice_sentences
-from hardcost.report.sentences.profile_answer import profile_answer
-from hardcost.report.sentences.run_answer import run_answer
-from hardcost.report.sentences.statement import Answer, Ranked
-from hardcost.report.sentences.trace_answer import trace_answer
-from hardcost.report.text import decimals, number, percent, shorten, signed, visible
-from hardcost.units import count, is_rate
+from hardcost.show.sentences.choice import choice_sentences
+from hardcost.show.sentences.hotspots import hotspots_answer
+from hardcost.show.sentences.run import run_answer
+from hardcost.show.sentences.statement import Ranked, Statement
+from hardcost.show.sentences.time_and_count import both_sentences
+from hardcost.show.sentences.trace import trace_answer
+from hardcost.show.text import decimals, number, percent, shorten, signed
+from hardcost.units import count, is_rate, visible
+from hardcost.workloads import command
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hardcost.analysis.finding import Bill, Cell, Finding, Item, Total
-    from hardcost.report.ledger import Account, Entry, Ledger
-
-AUDIT_OFF = "audit-off"
-"""The configuration of a bill in which audit is off, if need be by a boot parameter."""
-
-_PROFILE = "profile"
-
-_NULL = "null"
+_NULL = MetricId("null")
 """The cheapest call: its ratio is the largest of most bills, and says least of a workload."""
 
 _TITLES = {"rule": "rules", "control": "controls (settings that can be off)"}
@@ -60,31 +60,38 @@ _NAME = 110
 """Most characters of a name in a sentence; tables show it whole."""
 
 
-def answer(finding: Finding) -> Answer:
+def answer(finding: Finding) -> Statement:
     """Return the answer for the user of `bill` or `run`."""
-    if finding.together is not None:
-        return Answer(tuple(_side_by_side(finding.together.bills)))
-    if finding.traces:
-        return trace_answer(finding)
-    if finding.profiles and not finding.levels:
-        return profile_answer(finding)
-    if finding.bill is None:
-        return run_answer(finding)
-    book = ledger(finding.bill)
-    chosen = [] if finding.choice is None else choice_sentences(finding.choice)[:1]
-    sentences = [*chosen, *_advised(finding), *_whole(finding, finding.bill, book)]
+    match finding:
+        case Bills():
+            return Statement(tuple(_side_by_side(finding.bills)))
+        case Traces():
+            return trace_answer(finding)
+        case Calls():
+            return hotspots_answer(finding)
+        case StudyFinding():
+            return run_answer(finding)
+        case Bill():
+            return bill_answer(finding)
+
+
+def bill_answer(finding: Bill) -> Statement:
+    """Return what a profile costs, in all and by control."""
+    book = ledger(finding)
+    chosen = choice_sentences(finding.choice)[:1] if isinstance(finding, Advised) else []
+    sentences = [*chosen, *_advised(finding), *_whole(finding, book)]
     sentences += both_sentences(finding)
     sentences += _any_rule(book)
     sentences += _defaults(book)
-    kind = kind_of(finding.bill)
+    kind = kind_of(finding)
     if finding.search is not None:
-        sentences += _searched(finding.bill, book)
+        sentences += _searched(finding, book)
     else:
         sentences += _controls(book, kind)
     # A search measures the culprits only, and says nothing about other single controls.
     free = () if finding.search is not None else free_entries(book)
     by = "" if book.leading is None else metric_words(book.leading.metric)
-    return Answer(
+    return Statement(
         tuple(sentences),
         f"The most expensive {_TITLES[kind]}, by their cost on {by}",
         tuple(_ranked(book)),
@@ -95,11 +102,11 @@ def answer(finding: Finding) -> Answer:
     )
 
 
-def _side_by_side(bills: Sequence[Finding]) -> Iterator[str]:
+def _side_by_side(bills: Sequence[Bill]) -> Iterator[str]:
     """Yield each bill's first sentence, which profile costs most, and what the average is."""
     for one in bills:
-        yield from answer(one).sentences[:1]
-    books = {one.bill.profile: ledger(one.bill) for one in bills if one.bill is not None}
+        yield from bill_answer(one).sentences[:1]
+    books = {one.profile: ledger(one) for one in bills}
     costs = {name: book.leading for name, book in books.items() if book.leading is not None}
     if len(costs) < 2 or len({(one.metric, one.unit) for one in costs.values()}) != 1:  # noqa: PLR2004
         return
@@ -107,7 +114,7 @@ def _side_by_side(bills: Sequence[Finding]) -> Iterator[str]:
     of, by = costs[most], costs[most].cost - costs[least].cost
     where = metric_words(of.metric)
     if by <= max(one.least for one in costs.values()):
-        yield f"Their costs on {where} can't be told apart."
+        yield f"Their costs on {where} are not distinguishable."
     else:
         yield (
             f"{quoted(most)} costs most on {where}: {number(by, of.digits)} {_per(of)} more than"
@@ -116,7 +123,7 @@ def _side_by_side(bills: Sequence[Finding]) -> Iterator[str]:
     yield from _average_of(next(iter(books.values())))
 
 
-def kind_of(bill: Bill) -> str:
+def kind_of(bill: Itemised) -> str:
     """Return what a bill's controls are called: rules, if all are audit rules."""
     names = bill.controls or tuple(item.control for item in bill.items)
     # Names of audit rules alone begin so: they are the rules.
@@ -124,7 +131,7 @@ def kind_of(bill: Bill) -> str:
 
 
 def _others(book: Ledger, kind: str, *, searched: bool) -> str:
-    """Return what the controls cost that are not listed, and what none of them costs by itself."""
+    """Return the costs of controls that are not listed, and those that no control has by itself."""
     of, named = book.leading, {entry.control for entry in dear_entries(book)[:TOP]}
     others = [entry for entry in book.entries if entry.control not in named]
     if of is None or searched:
@@ -144,7 +151,7 @@ def _others(book: Ledger, kind: str, *, searched: bool) -> str:
 
 
 def is_free(item: Item) -> bool:
-    """Say whether a control costs nothing on a metric that is distinguishable from 0."""
+    """Say whether a control's cost on a metric is not distinguishable from 0."""
     return item.high >= 0 if is_rate(item.unit) else item.low <= 0
 
 
@@ -158,8 +165,8 @@ def is_nothing(total: Total, cell: Cell | None) -> bool:
     return cell.ratio_low < cell.ratio_high and cell.ratio_low <= 1 <= cell.ratio_high
 
 
-def free_entries(book: Ledger) -> tuple[Entry, ...]:
-    """Return the controls that cost nothing distinguishable from 0 on any metric.
+def free_entries(book: Ledger) -> tuple[BillRow, ...]:
+    """Return the controls whose cost is not distinguishable from 0 on any metric.
 
     A control without an item for a metric is in the rest there. Controls whose cost the numbers do
     not show are not free.
@@ -171,52 +178,51 @@ def free_entries(book: Ledger) -> tuple[Entry, ...]:
     )
 
 
-def baseline_words(finding: Finding) -> str:
+def baseline_words(finding: Bill) -> str:
     """Return the baseline of a bill's profile, such as `audit on and no rules`."""
-    bill = finding.bill
-    if bill is not None and bill.compared_with:
-        return visible(bill.compared_with)
-    if bill is None or not _has_audit(finding):
+    if finding.compared_with:
+        return visible(finding.compared_with)
+    if not _has_audit(finding):
         return "none of these controls"
-    rules = all(item.fired is not None for item in bill.items)
+    rules = all(item.fired is not None for item in finding.items)
     return "audit on and no rules" if rules else "audit on and none of these controls"
 
 
-def _has_audit(finding: Finding) -> bool:
-    return any(cell.configuration == AUDIT_OFF for cell in finding.cells)
+def _has_audit(finding: Bill) -> bool:
+    return any(cell.configuration == AuditOff() for cell in finding.cells)
 
 
-def _advised(finding: Finding) -> Iterator[str]:
+def _advised(finding: Bill) -> Iterator[str]:
     """Yield what to leave out for a budget, if there was one."""
     if finding.advice is not None:
         yield advice_lines(finding.advice)[0]
 
 
-def _whole(finding: Finding, bill: Bill, book: Ledger) -> Iterator[str]:
+def _whole(bill: Bill, book: Ledger) -> Iterator[str]:
     """Yield the cost of the whole profile: on what leads the bill, and where it is largest."""
     profile = quoted(bill.profile)
-    instrument = instrument_words(finding.instrument)
+    instrument = instrument_words(bill.instrument)
     totals = [it for it in bill.totals if math.isfinite(it.baseline + it.with_profile)]
     if not totals:
         yield f"No cost of {profile} was measured ({instrument})."
         return
-    cells = by_metric(finding, _PROFILE)
+    cells = by_metric(bill, Whole())
     clear = [it for it in totals if not is_nothing(it, cells.get(it.metric))]
     if not clear:
         several = f"any of {len(totals)} metrics"
         where = metric_words(totals[0].metric) if len(totals) == 1 else several
-        yield f"{profile} costs nothing distinguishable from 0 on {where} ({instrument})."
+        yield f"{profile} has no cost distinguishable from 0 on {where} ({instrument})."
         yield from _too_wide(totals[0] if len(totals) == 1 else None)
         return
-    program, every = _program(finding), with_average(bill, book.weighed).totals
+    program, every = _program(bill), with_average(bill, book.weighed).totals
     leading = next(it for it in every if it.metric == book.weighed.leading)
     if leading in clear or (leading not in totals and leading.distinguishable):
         changed = change(_as_listed(leading, book), cells.get(leading.metric), program)
-        compared = f"compared to a system with {baseline_words(finding)}"
+        compared = f"compared to a system with {baseline_words(bill)}"
         yield f"{profile} {changed}, {compared} ({instrument})."
     else:
         where = metric_words(leading.metric)
-        yield f"{profile} costs nothing distinguishable from 0 on {where} ({instrument})."
+        yield f"{profile} has no cost distinguishable from 0 on {where} ({instrument})."
         yield from _too_wide(leading)
     yield from _average_of(book)
     if not bill.weights or leading not in clear:
@@ -225,7 +231,7 @@ def _whole(finding: Finding, bill: Bill, book: Ledger) -> Iterator[str]:
 
 
 def _too_wide(total: Total | None) -> Iterator[str]:
-    """Yield between what a cost lies that may be nothing, and what tells more."""
+    """Yield the range of a cost that may be 0, and what would narrow it."""
     if total is None or total.low is None or total.high is None or total.low == total.high:
         return
     ends = (total.low, total.high)
@@ -244,7 +250,7 @@ def _as_listed(leading: Total, book: Ledger) -> Total:
 
 def _also(leading: Total, clear: Sequence[Total]) -> Iterator[Total]:
     """Yield what is worth a sentence beside what leads: other whole programs, the worst call."""
-    others = [it for it in clear if it.metric not in {leading.metric, _NULL}]
+    others = [it for it in clear if leading.metric != it.metric != _NULL]
     yield from (it for it in others if _is_whole(it))
     if not _is_whole(leading):
         worst = max((it for it in others if not _is_whole(it)), key=_factor, default=leading)
@@ -253,16 +259,16 @@ def _also(leading: Total, clear: Sequence[Total]) -> Iterator[Total]:
 
 
 def _is_whole(total: Total) -> bool:
-    return total.metric.rpartition(" ")[2] == WHOLE
+    return total.metric.name == WHOLE
 
 
-def _program(finding: Finding) -> str:
+def _program(finding: Found) -> str:
     """Return what the metric `wall` is of: `your program`, or the workload."""
     workloads = {one.workload for one in finding.cells}
-    named = workloads.pop() if len(workloads) == 1 else ""
-    if not named:
+    if len(workloads) != 1:
         return "the program"
-    return "your program" if named.startswith("command") else f"the workload {quoted(named)}"
+    (only,) = workloads
+    return "your program" if only.name == command.KIND.name else f"the workload {quoted(only)}"
 
 
 def _average_of(book: Ledger) -> Iterator[str]:
@@ -299,7 +305,7 @@ def _any_rule(book: Ledger) -> Iterator[str]:
     )
 
 
-def _per(account: Account) -> str:
+def _per(account: MetricFigures) -> str:
     return "instructions" if account.unit == "insn/op" else unit_words(account.unit)
 
 
@@ -332,11 +338,11 @@ def _factor(total: Total) -> float:
     return factor if math.isfinite(factor) else 0.0
 
 
-def by_metric(finding: Finding, configuration: str) -> dict[str, Cell]:
+def by_metric(finding: Found, role: Role) -> dict[MetricId, Cell]:
     """Return a configuration's cells by the names that metrics have in a bill."""
-    cells = [cell for cell in finding.cells if cell.configuration == configuration]
-    several = len({cell.workload for cell in cells}) > 1
-    return {f"{c.workload} {c.metric}" if several else c.metric: c for c in cells}
+    cells = [cell for cell in finding.cells if cell.configuration == role]
+    workloads = {cell.workload for cell in cells}
+    return {among(workloads, c.workload, c.metric): c for c in cells}
 
 
 def _mostly(total: Total, book: Ledger) -> str:
@@ -357,7 +363,7 @@ def _controls(book: Ledger, kind: str) -> Iterator[str]:
     entries, free = book.entries, free_entries(book)
     unshown = [entry for entry in entries if entry.unshown]
     if len(entries) == 1 and free:
-        yield f"Its only {kind} costs nothing distinguishable from 0."
+        yield f"Its only {kind} has no cost distinguishable from 0."
     if len(entries) > 1:
         yield from _dearest(book, kind)
         yield from _free(len(entries), len(free), len(unshown), kind)
@@ -379,10 +385,10 @@ def _free(every: int, free: int, unshown: int, kind: str) -> Iterator[str]:
         )
     elif free:
         verb = "is" if free == 1 else "are"
-        cost = "it costs" if free == 1 else "they cost"
+        cost = "its cost is" if free == 1 else "their cost is"
         yield (
             f"{free} of {every} {kind}s {verb} free here: while the others are on, {cost}"
-            " nothing distinguishable from 0."
+            " not distinguishable from 0."
         )
     elif not unshown:
         yield f"None of the {every} {kind}s is free."
@@ -411,8 +417,8 @@ def _dearest(book: Ledger, kind: str) -> Iterator[str]:
         yield f"The most expensive {kind} costs {amount_of}: {name}."
 
 
-def dear_entries(book: Ledger) -> list[Entry]:
-    """Return the controls that make what leads the bill distinguishably dearer, in order."""
+def dear_entries(book: Ledger) -> list[BillRow]:
+    """Return the controls with a distinguishable cost on what leads the bill, in order."""
     of = book.leading
     if of is None:
         return []
@@ -441,7 +447,7 @@ def _ranked(book: Ledger) -> Iterator[Ranked]:
         )
 
 
-def _searched(bill: Bill, book: Ledger) -> Iterator[str]:
+def _searched(bill: Itemised, book: Ledger) -> Iterator[str]:
     """Yield the result of a search: its culprits, and the cost of everything else together."""
     culprits = [entry.control for entry in book.entries]
     if not culprits:

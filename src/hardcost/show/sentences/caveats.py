@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.report.text import MARK, decimals, listed, signed, visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.analysis.finding import Item, Total
-
+from hardcost.model.finding.bill import Item, Total
+from hardcost.model.workload import MetricId
+from hardcost.show.text import MARK, decimals, signed
+from hardcost.units import listed, visible
 
 PREDICTED = (
     "the cost model's prediction of `cost`, made before measuring; for a rule on a file, whose cost"
@@ -48,7 +45,7 @@ def caveat_notes(items: Iterable[Item]) -> list[str]:
     return [f"{MARK} {listed(names)}: {visible(caveat)}" for caveat, names in about.items()]
 
 
-def unresolved(totals: Iterable[Total]) -> frozenset[str]:
+def unresolved(totals: Iterable[Total]) -> frozenset[MetricId]:
     """Return the metrics whose totals are not distinguishable from 0."""
     return frozenset(total.metric for total in totals if total.may_be_nothing)
 

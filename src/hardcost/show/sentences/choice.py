@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from hardcost.report.sentences.amounts import unit_words
-from hardcost.report.text import decimals, listed, percent, signed, visible
-from hardcost.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hardcost.analysis.advised import Abandoned, Choice, Costs, Offer, Unkeepable
+from hardcost.model.finding.choice import Abandoned, Choice, Costs, Offer, Unkeepable
+from hardcost.show.sentences.amounts import unit_words
+from hardcost.show.text import decimals, percent, signed
+from hardcost.units import count, listed, visible
 
 _REQUIRED = "required control"
 
@@ -182,7 +178,7 @@ def _facts(one: Abandoned) -> str:
     facts = [cost if one.low > 0 else f"saves nothing by itself on {visible(one.metric)}"]
     facts += [visible(one.severity)] if one.severity else []
     facts += [_named(one.ids)] if one.ids else []
-    facts += [visible(one.place)] if one.place else []
+    facts += [visible(one.where)] if one.place else []
     facts += [f"in place of {len(one.stands_for)} rules"] if len(one.stands_for) > 1 else []
     return "; ".join(facts)
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.report.text import visible
-from hardcost.units import count
-
-if TYPE_CHECKING:
-    from hardcost.analysis.finding import Bill, Failure, Finding
+from hardcost.model.finding.bill import Itemised
+from hardcost.model.finding.failure import Failure
+from hardcost.model.finding.study import StudyFinding
+from hardcost.units import count, visible
 
 _LOG_LINES = 60
 """Lines of a log's tail that are shown."""
@@ -28,13 +26,11 @@ class Reason:
     log: tuple[str, ...]
 
 
-def reasons(finding: Finding) -> tuple[Reason, ...]:
+def reasons(finding: StudyFinding) -> tuple[Reason, ...]:
     """Return the run's failures, equal ones merged."""
     alike: dict[tuple[str, str | None], list[Failure]] = {}
     for failure in finding.failures:
-        # An error names its trial, which is already printed above it.
-        reason = failure.reason.removeprefix(f"{failure.configuration}, {failure.workload}: ")
-        alike.setdefault((reason, failure.hint), []).append(failure)
+        alike.setdefault((failure.reason, failure.hint), []).append(failure)
     seeds = {(f.seed, f.repetition) for f in finding.failures}
     several = len(seeds) > 1 or any(cell.trials > 1 for cell in finding.cells)
     return tuple(
@@ -48,7 +44,7 @@ def reasons(finding: Finding) -> tuple[Reason, ...]:
     )
 
 
-def failure_lines(finding: Finding) -> list[str]:
+def failure_lines(finding: StudyFinding) -> list[str]:
     """Return what failed and why; nothing if no trial failed."""
     if not finding.failures:
         return []
@@ -61,15 +57,14 @@ def failure_lines(finding: Finding) -> list[str]:
     return lines
 
 
-def unmeasured_lines(bill: Bill) -> list[str]:
+def unmeasured_lines(bill: Itemised) -> list[str]:
     """Return which controls a bill is without, and why; nothing if all were measured."""
     if not bill.unmeasured:
         return []
-    lines = [f"{count(len(bill.unmeasured), 'control')} not measured, and in no sum:"]
-    for one in bill.unmeasured:
-        where = f" ({visible(one.place)})" if one.place else ""
-        lines.append(f"  {visible(one.control)}{where}: {visible(one.reason)}")
-    return lines
+    return [
+        f"{count(len(bill.unmeasured), 'control')} not measured, and in no sum:",
+        *(f"  {visible(one.named)}: {visible(one.reason)}" for one in bill.unmeasured),
+    ]
 
 
 def _trial(failure: Failure, *, several: bool) -> str:

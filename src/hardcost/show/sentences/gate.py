@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
-from hardcost.analysis.growth import Change
-from hardcost.report.sentences.amounts import unit_words
-from hardcost.report.text import MISSING, decimals, listed, number, percent, signed, visible
-from hardcost.units import count, is_rate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from hardcost.analysis.growth import Gate, Growth, Line, Part
+from auditrules.model.location import Location
+from hardcost.model.finding.change import Change, ChangeLine, Contribution, Gate, Growth
+from hardcost.show.sentences.amounts import unit_words
+from hardcost.show.text import MISSING, decimals, number, percent, signed
+from hardcost.units import count, is_rate, listed, visible
 
 _MOST_LINES = 3
 _MOST_METRICS = 3
@@ -39,7 +35,7 @@ def sentences(gate: Gate) -> tuple[str, ...]:
         found.append(f"{any_rule_words(gate.any_rule)}.")
     found += _unpriced(gate)
     if gate.unknown:
-        found.append(f"Without a number: {visible(', '.join(gate.unknown))}.")
+        found.append(f"Without a number: {visible(', '.join(map(str, gate.unknown)))}.")
     return tuple(found)
 
 
@@ -100,12 +96,12 @@ def any_rule_words(growth: Growth) -> str:
     )
 
 
-def of_line(gate: Gate, line: Line) -> str:
+def of_line(gate: Gate, line: ChangeLine) -> str:
     """Return what a line of the change does, such as an annotation says."""
     parts = gate.parts_of(line)
     what = {Change.ADDED: "this line", Change.REMOVED: "a removed line", Change.CHANGED: "this"}
     if not parts:
-        return f"{gate.how}: {what[line.change]} costs nothing distinguishable from 0"
+        return f"{gate.how}: {what[line.change]} has no cost distinguishable from 0"
     blamed = {one.name for one in gate.blamed(line)}
     worst = sorted(parts, key=lambda each: each[0].name not in blamed)
     said = "; ".join(_part(growth, part) for growth, part in worst[:_MOST_METRICS])
@@ -124,11 +120,11 @@ def conditions(gate: Gate) -> Iterator[str]:
     how = "Predicted, not measured" if gate.how == "predicted" else "Measured"
     yield f"{how}: {visible(', '.join(gate.conditions))}."
     for warning in gate.warnings:
-        yield f"WARNING: {warning}"
+        yield f"WARNING: {visible(warning)}"
     yield from map(visible, gate.notes)
 
 
-def _part(growth: Growth, part: Part) -> str:
+def _part(growth: Growth, part: Contribution) -> str:
     share = part.cost / growth.base if growth.base > 0 else math.nan
     over = ""
     if growth.over:
@@ -190,7 +186,7 @@ def _to_blame(gate: Gate) -> list[str]:
 
     The largest are taken first. None if lines alone do not explain it.
     """
-    chosen: dict[str, None] = {}
+    chosen: dict[Location, None] = {}
     for growth in gate.over:
         if growth.limit is None or is_rate(growth.unit):
             return []
@@ -213,7 +209,7 @@ def _unpriced(gate: Gate) -> Iterator[str]:
     metrics: dict[tuple[str, str], list[str]] = {}
     for growth in gate.growths:
         for line, why in growth.unpriced:
-            key = (visible(line.place or line.control), why)
+            key = (visible(line.named), why)
             metrics.setdefault(key, []).append(visible(growth.name))
     for (what, why), names in metrics.items():
         more = len(names) - _MOST_METRICS
@@ -221,17 +217,16 @@ def _unpriced(gate: Gate) -> Iterator[str]:
         yield f"What {what} adds to {said} has no number ({why})."
 
 
-def _causes(growth: Growth, parts: Iterable[Part]) -> str:
+def _causes(growth: Growth, parts: Iterable[Contribution]) -> str:
     said = [
-        f"{visible(part.line.place or part.line.control)} ({part.line.change.value})"
-        f" {amount(growth, part.cost)}"
+        f"{visible(part.line.named)} ({part.line.change.value}) {amount(growth, part.cost)}"
         for part in parts
     ]
     return f"{', '.join(said)} {unit_words(growth.unit)}"
 
 
 def _accepted(gate: Gate) -> str:
-    return listed([visible(one.place) for one in gate.accepted])
+    return listed([visible(one.place or "") for one in gate.accepted])
 
 
 def _within(gate: Gate) -> str:

@@ -1,16 +1,14 @@
-"""The beginning of a profile: what each metric costs, and where the largest part of it arises."""
+"""The beginning of hotspots: what each metric costs, and where the largest part of it arises."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.report.sentences.statement import Answer, Ranked
-from hardcost.report.text import number, percent, shorten, signed, visible
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.analysis.finding import Finding, Profiled
+from hardcost.model.finding.calls import Calls, Hotspots
+from hardcost.model.finding.study import StudyFinding
+from hardcost.show.sentences.statement import Ranked, Statement
+from hardcost.show.text import number, percent, shorten, signed
+from hardcost.units import visible
 
 LONGEST = 60
 """Most characters of a function's name."""
@@ -18,12 +16,12 @@ LONGEST = 60
 _SHOWN = 5
 
 
-def profile_answer(finding: Finding) -> Answer:
-    """Return a sentence for each metric, and where the cost of the dearest arises."""
-    sentences = tuple(map(_sentence, finding.profiles))
-    dearest = max(finding.profiles, key=lambda one: one.cost)
+def hotspots_answer(finding: Calls) -> Statement:
+    """Return a sentence for each metric, and where the cost of the most expensive arises."""
+    sentences = tuple(map(_sentence, finding.hotspots))
+    dearest = max(finding.hotspots, key=lambda one: one.cost)
     if dearest.cost <= 0:
-        return Answer(sentences)
+        return Statement(sentences)
     functions = [one for one in dearest.functions if one.own > 0][:_SHOWN]
     unit = visible(dearest.unit)
     ranked = tuple(
@@ -34,7 +32,7 @@ def profile_answer(finding: Finding) -> Answer:
         )
         for one in functions
     )
-    return Answer(sentences, f"Where the cost of {visible(dearest.metric)} arises", ranked)
+    return Statement(sentences, f"Where the cost of {visible(dearest.metric)} arises", ranked)
 
 
 def named(function: str) -> str:
@@ -42,21 +40,25 @@ def named(function: str) -> str:
     return shorten(visible(function), LONGEST)
 
 
-def digits_of(one: Profiled) -> int:
+def digits_of(one: Hotspots) -> int:
     """Return how many decimals are needed for what is counted."""
-    numbers: Sequence[float] = [one.cost, *(function.own for function in one.functions)]
-    return 0 if all(each == round(each) for each in numbers) else 1
+    return digits_for([one.cost, *(function.own for function in one.functions)])
 
 
-def profile_lines(finding: Finding) -> list[str]:
+def digits_for(counts: Iterable[float]) -> int:
+    """Return how many decimals counts of instructions need: none if all are whole."""
+    return 0 if all(each == round(each) for each in counts) else 1
+
+
+def hotspots_lines(finding: StudyFinding) -> list[str]:
     """Return, for a run, where the cost of each configuration arises: a line for each metric."""
-    return [f"{visible(one.after)}: {_sentence(one)}" for one in finding.profiles]
+    return [f"{visible(one.after)}: {_sentence(one)}" for one in finding.hotspots]
 
 
-def _sentence(one: Profiled) -> str:
+def _sentence(one: Hotspots) -> str:
     name = visible(one.metric)
     if not one.cost:
-        return f"{name} costs nothing more."
+        return f"{name} costs the same."
     first = next(iter(one.functions))
     more = "more" if one.cost > 0 else "less"
     return (

@@ -9,23 +9,21 @@ from __future__ import annotations
 
 import math
 import statistics
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
-from hardcost.analysis.means import cost_ratio, distinguishable, mean_penalties
-from hardcost.report.axes import numeric_axis
-from hardcost.report.ledger import FEW
-from hardcost.report.sentences.amounts import grown_to, instrument_words, joined, quoted, unit_words
-from hardcost.report.sentences.draws import is_unclear
-from hardcost.report.sentences.statement import Answer, Ranked
-from hardcost.report.sentences.successive_answer import successive_sentences
-from hardcost.report.text import decimals, number, ratio, signed, visible
-from hardcost.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from hardcost.analysis.finding import Cell, Finding
-    from hardcost.report.comparison import Comparison, Pair
+from hardcost.analysis.estimates.geometric_mean import cost_ratio, distinguishable, mean_penalties
+from hardcost.analysis.study.axes import numeric_axis
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.comparison import ComparedCell, Comparison
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.role import Role
+from hardcost.show.bill_rows import FEW
+from hardcost.show.sentences.amounts import grown_to, instrument_words, joined, quoted, unit_words
+from hardcost.show.sentences.single_draws import is_unclear
+from hardcost.show.sentences.statement import Ranked, Statement
+from hardcost.show.sentences.steps import successive_sentences
+from hardcost.show.text import decimals, number, ratio, signed
+from hardcost.units import count, visible
 
 _WHOLE = "wall"
 """The metric that summarises a whole program."""
@@ -36,7 +34,7 @@ _SLOPE = 2
 """The number of levels above 0 that a line needs for a mean slope."""
 
 
-def run_answer(finding: Finding) -> Answer:
+def run_answer(finding: StudyFinding) -> Statement:
     """Return the answer of a run: its configurations against their baseline."""
     overall = _overall(finding)
     unknown = set(finding.unexercised)
@@ -45,7 +43,7 @@ def run_answer(finding: Finding) -> Answer:
         (name for name in overall if name not in same and overall[name] > 1),
         key=lambda name: -overall[name],
     )
-    dear = [name for name in dear if _apart(finding, name, _baseline_of(finding, name))]
+    dear = [name for name in dear if _is_apart_from_baseline(finding, name)]
     sentences = [
         *_failed(finding, overall),
         *_dearest(finding, overall, dear),
@@ -66,12 +64,12 @@ def run_answer(finding: Finding) -> Answer:
     )
     free = tuple((0, visible(name)) for name in same)
     title = f"Not distinguishable from the baseline ({len(same)} of {len(overall)})"
-    return Answer(tuple(sentences), "The most expensive configurations", ranked, title, free)
+    return Statement(tuple(sentences), "The most expensive configurations", ranked, title, free)
 
 
-def compare_sentences(a: Finding, b: Finding, comparison: Comparison) -> list[str]:
-    """Return what changed from run `a` to run `b`, in sentences of at most three numbers."""
-    pairs = [pair for pair in comparison.pairs if math.isfinite(pair.ratio)]
+def compare_sentences(comparison: Comparison) -> list[str]:
+    """Return what changed from one run to another, in sentences of at most three numbers."""
+    cells = [cell for cell in comparison.cells if math.isfinite(cell.ratio)]
     words = [
         "The two runs are not comparable as they stand; the warnings below say why."
         for _ in comparison.warnings[:1]
@@ -79,11 +77,13 @@ def compare_sentences(a: Finding, b: Finding, comparison: Comparison) -> list[st
     if comparison.kernels is not None:
         one, other = map(visible, comparison.kernels)
         words.append(f"The kernels differ, {one}, then {other}: what changed is their work.")
-    if not comparison.pairs:
-        return [*words, f"Runs {visible(a.run)} and {visible(b.run)} measured nothing in common."]
-    apart = [pair for pair in pairs if not pair.ratio_low <= 1 <= pair.ratio_high]
-    by = visible(a.instrument)
-    of = count(len(comparison.pairs), "number")
+    earlier = comparison.compared_to
+    if not comparison.cells:
+        runs = f"{visible(earlier.run)} and {visible(comparison.run)}"
+        return [*words, f"Runs {runs} measured nothing in common."]
+    apart = [cell for cell in cells if not cell.ratio_low <= 1 <= cell.ratio_high]
+    by = visible(earlier.instrument)
+    of = count(len(comparison.cells), "number")
     if not apart:
         return [*words, f"Nothing changed beyond its interval in {of} (instrument {by})."]
     most = max(apart, key=_factor)
@@ -97,21 +97,20 @@ def compare_sentences(a: Finding, b: Finding, comparison: Comparison) -> list[st
     ]
 
 
-def _factor(pair: Pair) -> float:
-    return abs(math.log(pair.ratio)) if pair.ratio > 0 else math.inf
+def _factor(cell: ComparedCell) -> float:
+    return abs(math.log(cell.ratio)) if cell.ratio > 0 else math.inf
 
 
-def _most(pair: Pair) -> str:
-    cell = pair.b
-    digits = decimals((pair.a.value, cell.value))
+def _most(cell: ComparedCell) -> str:
+    digits = decimals((cell.before.value, cell.value))
     return (
         f"The largest change is {quoted(cell.metric)} of {visible(cell.workload)} under "
-        f"{quoted(cell.configuration)}: {ratio(pair.ratio)[1:]} times the first run "
-        f"({signed(pair.difference, digits)} {unit_words(cell.unit)})."
+        f"{quoted(cell.configuration)}: {ratio(cell.ratio)[1:]} times the first run "
+        f"({signed(cell.difference, digits)} {unit_words(cell.unit)})."
     )
 
 
-def _overall(finding: Finding) -> dict[str, float]:
+def _overall(finding: StudyFinding) -> dict[Role, float]:
     """Return each configuration's cost over all its workloads, as a multiple of its baseline's.
 
     It is the geometric mean over the metrics, for whole programs over their total; the baseline and
@@ -133,13 +132,13 @@ def _telling(cells: Sequence[Cell]) -> list[Cell]:
     return whole if complete else list(cells)
 
 
-def _same(finding: Finding, name: str) -> bool:
+def _same(finding: StudyFinding, name: Role) -> bool:
     """Say whether no metric is distinguishable from the baseline under a configuration."""
     own = [cell for cell in finding.cells if cell.configuration == name]
     return not any(_is_apart(cell) and cell.ratio != 1 for cell in own)
 
 
-def _failed(finding: Finding, overall: Mapping[str, float]) -> Iterator[str]:
+def _failed(finding: StudyFinding, overall: Mapping[Role, float]) -> Iterator[str]:
     if finding.failures:
         trials = count(len(finding.failures), "trial")
         nothing = "" if overall else ", and the rest has no baseline to be compared with"
@@ -148,7 +147,9 @@ def _failed(finding: Finding, overall: Mapping[str, float]) -> Iterator[str]:
         yield "No two configurations were measured, so there is nothing to compare."
 
 
-def _dearest(finding: Finding, overall: Mapping[str, float], dear: Sequence[str]) -> Iterator[str]:
+def _dearest(
+    finding: StudyFinding, overall: Mapping[Role, float], dear: Sequence[Role]
+) -> Iterator[str]:
     """Yield what the configuration costs that is asked, else the most expensive one."""
     by = instrument_words(finding.instrument)
     asked = finding.asked if finding.asked in overall else None
@@ -160,7 +161,7 @@ def _dearest(finding: Finding, overall: Mapping[str, float], dear: Sequence[str]
     cells = [cell for cell in finding.cells if cell.configuration == name]
     base, telling = _baseline_of(finding, name), _telling(cells)
     mean = f" ({_mean_of(telling)}, {by})" if len(telling) > 1 else f" ({by})"
-    if asked is not None and not _apart(finding, asked, base):
+    if asked is not None and not _is_apart_from_baseline(finding, asked):
         about = f"{quoted(name)}, which the study asks about,"
         yield f"{about} is not distinguishable from {_called(base)}{mean}."
     else:
@@ -173,7 +174,9 @@ def _dearest(finding: Finding, overall: Mapping[str, float], dear: Sequence[str]
     yield from _beside(finding, overall, dear, name)
 
 
-def _rank(finding: Finding, overall: Mapping[str, float], dear: Sequence[str], name: str) -> str:
+def _rank(
+    finding: StudyFinding, overall: Mapping[Role, float], dear: Sequence[Role], name: Role
+) -> str:
     """Return what a configuration is among all of them."""
     asked = ", which the study asks about," if name == finding.asked else ""
     if len(overall) == 1 or name not in dear[:1] or _ties(finding, dear, name):
@@ -183,7 +186,7 @@ def _rank(finding: Finding, overall: Mapping[str, float], dear: Sequence[str], n
 
 
 def _beside(
-    finding: Finding, overall: Mapping[str, float], dear: Sequence[str], name: str
+    finding: StudyFinding, overall: Mapping[Role, float], dear: Sequence[Role], name: Role
 ) -> Iterator[str]:
     """Yield which configurations cost as much as one, and which cost most if it is another."""
     ties = _ties(finding, dear, name)
@@ -198,25 +201,30 @@ def _beside(
         yield f"{quoted(first)} costs more{most}: it {grown_to(overall[first], base, unit)}."
 
 
-def _ties(finding: Finding, dear: Sequence[str], name: str) -> list[str]:
+def _ties(finding: StudyFinding, dear: Sequence[Role], name: Role) -> list[Role]:
     """Return those of the expensive configurations that are not distinguishable from one."""
     return [one for one in dear if one != name and not _apart(finding, one, name)]
 
 
-def _tie(finding: Finding, dear: Sequence[str], at: int) -> str:
+def _tie(finding: StudyFinding, dear: Sequence[Role], at: int) -> str:
     """Return that a place in the order says nothing, where the one before costs as much."""
     if not at or _apart(finding, dear[at - 1], dear[at]):
         return ""
     return f"; not distinguishable from {visible(dear[at - 1])}"
 
 
-def _apart(finding: Finding, name: str, other: str) -> bool:
+def _apart(finding: StudyFinding, name: Role, other: Role) -> bool:
     """Say whether two configurations' means are distinguishable."""
     mine, theirs = (
         _telling([cell for cell in finding.cells if cell.configuration == one])
         for one in (name, other)
     )
     return distinguishable(mine, theirs)
+
+
+def _is_apart_from_baseline(finding: StudyFinding, name: Role) -> bool:
+    """Say whether a configuration's mean is distinguishable from its one baseline's."""
+    return all(_apart(finding, name, one) for one in _baselines_of(finding, name))
 
 
 def _is_apart(cell: Cell) -> bool:
@@ -232,7 +240,7 @@ def _mean_of(cells: Sequence[Cell]) -> str:
     return f"geometric mean of {len(cells):,} metrics"
 
 
-def _worst(cell: Cell, finding: Finding) -> str:
+def _worst(cell: Cell, finding: StudyFinding) -> str:
     """Return the metric on which the most expensive configuration costs most."""
     several = len({one.workload for one in finding.cells}) > 1
     of = f" of {visible(cell.workload)}" if several else ""
@@ -242,9 +250,12 @@ def _worst(cell: Cell, finding: Finding) -> str:
     return f"It costs most on {quoted(cell.metric)}{of}: {times} times the baseline ({added})."
 
 
-def _baseline_of(finding: Finding, name: str) -> str:
-    found = dict.fromkeys(c.baseline for c in finding.cells if c.configuration == name)
-    return joined([visible(baseline) for baseline in found])
+def _baselines_of(finding: StudyFinding, name: Role) -> dict[Role, None]:
+    return dict.fromkeys(c.baseline for c in finding.cells if c.configuration == name)
+
+
+def _baseline_of(finding: StudyFinding, name: Role) -> str:
+    return joined([visible(baseline) for baseline in _baselines_of(finding, name)])
 
 
 def _called(baseline: str) -> str:
@@ -252,7 +263,7 @@ def _called(baseline: str) -> str:
     return "the baseline" if baseline == "baseline" else f"the baseline {baseline}"
 
 
-def _unchanged(overall: Mapping[str, float], same: Sequence[str]) -> Iterator[str]:
+def _unchanged(overall: Mapping[Role, float], same: Sequence[Role]) -> Iterator[str]:
     if same and len(overall) > 1:
         of = f"{len(same)} of {len(overall)} configurations"
         verb = "is" if len(same) == 1 else "are"
@@ -260,7 +271,7 @@ def _unchanged(overall: Mapping[str, float], same: Sequence[str]) -> Iterator[st
         yield f"{of} {verb} not distinguishable from the baseline on any metric{named}."
 
 
-def _unexercised(finding: Finding) -> Iterator[str]:
+def _unexercised(finding: StudyFinding) -> Iterator[str]:
     if finding.unexercised:
         names = joined([visible(name) for name in finding.unexercised[:_SHOWN]])
         more = len(finding.unexercised) - _SHOWN
@@ -268,7 +279,7 @@ def _unexercised(finding: Finding) -> Iterator[str]:
         yield f"Nothing exercised what {names}{others} changes: that cost is not known."
 
 
-def _slope(finding: Finding) -> Iterator[str]:
+def _slope(finding: StudyFinding) -> Iterator[str]:
     """Yield the mean cost of one step on a numeric axis, along its first line, and the others'."""
     axis = numeric_axis(finding.levels)
     if axis is None:
@@ -292,7 +303,7 @@ def _slope(finding: Finding) -> Iterator[str]:
     )
 
 
-def _step(finding: Finding, points: Sequence[tuple[str, float]]) -> str | None:
+def _step(finding: StudyFinding, points: Sequence[tuple[Role, float]]) -> str | None:
     """Return what one step adds along a line: on its metric, or the median of several."""
     above = [point for point in points if point[1] > 0]
     if len(above) < _SLOPE or len({cell.unit for cell in finding.cells}) != 1:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from hardcost.report.text import percent, visible
-from hardcost.units import count
-
-if TYPE_CHECKING:
-    from hardcost.analysis.finding import Search
+from hardcost.model.finding.bill import Story
+from hardcost.show.text import percent
+from hardcost.units import count, visible
 
 
-def search_lines(search: Search) -> list[str]:
+def search_lines(search: Story) -> list[str]:
     """Return the statement, every step with its conclusion, and the final conclusions."""
     size = count(search.configurations, "configuration")
     resolved = f"{size} measured; resolution {percent(search.resolution)} of the baseline."

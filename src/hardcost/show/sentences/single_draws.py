@@ -1,4 +1,4 @@
-"""Cells that may be no other than their baseline, and those that are a single draw.
+"""Cells that are not distinguishable from their baseline, and those that are a single draw.
 
 A single draw is shown with the digits that it supports. What several perturbations do not
 distinguish from the baseline is shown as that.
@@ -7,15 +7,12 @@ distinguish from the baseline is shown as that.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from hardcost.analysis.estimates import FEWEST_RANKED
-from hardcost.report.text import ABOUT, MARK, TIMES, number, signed, visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.analysis.finding import Cell
+from hardcost.analysis.estimates.estimates import FEWEST_RANKED
+from hardcost.model.finding.cell import Cell
+from hardcost.show.text import ABOUT, MARK, TIMES, number, signed
+from hardcost.units import visible
 
 ABOUT_ZERO = f"{ABOUT}0"
 _MARKED_ZERO = f"{ABOUT_ZERO}{MARK}"
@@ -48,7 +45,7 @@ def difference(cell: Cell, digits: int) -> str:
 
 
 def interval_notes(cells: Iterable[Cell]) -> list[str]:
-    """Return what intervals are of, where there are any, and what stands for nothing."""
+    """Return what intervals are of, where there are any, and which differences say nothing."""
     several = [cell for cell in cells if cell.trials > 1 and cell.low < cell.high]
     if not several:
         return []

@@ -20,11 +20,11 @@ class Ranked:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Statement:
     """The sentences that a report begins with, and the names that belong on its first screen.
 
-    `others` says what is not among the dearest. `free` holds (number, name) of everything whose
-    cost is not distinguishable from 0.
+    `others` says what is not among the most expensive. `free` holds (number, name) of everything
+    whose cost is not distinguishable from 0.
     """
 
     sentences: tuple[str, ...]

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from hardcost.instruments.traces import TAKES
-from hardcost.report.sentences.statement import Answer, Ranked
-from hardcost.report.text import listed, number, percent, shorten, visible
-from hardcost.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hardcost.analysis.finding import Finding
-    from hardcost.analysis.traced import Share, Traced
+from hardcost.model.finding.trace import ProcessShare, Traced, Traces
+from hardcost.model.role import Baseline, Role, Whole
+from hardcost.show.sentences.statement import Ranked, Statement
+from hardcost.show.text import number, percent, shorten
+from hardcost.units import count, listed, visible
 
 LONGEST = 40
 """Most characters of what a process does."""
 
 _NAMED = 3
 _NUMBER = re.compile(r" \(\d+\)$")  # of those with one name
-_BASELINE = "baseline"
-_UNDER = {"profile": "with the profile", _BASELINE: "without the profile"}
+_UNDER: dict[Role, str] = {Whole(): "with the profile", Baseline(): "without the profile"}
 _LIVES = {
     "init": "hardcost's probe, which is process 1 of the guest and, in the small one, the audit"
     " daemon",
@@ -55,8 +50,7 @@ def call_of(one: Traced) -> str | None:
     """Return the name of the call that a trace is of; None of a whole window."""
     if one.caller is None:
         return None
-    words = dict(word.split("=", 1) for word in one.workload.split(" ")[1:])
-    return words.get("call", one.metric)
+    return dict(one.workload.parameters).get("call", one.metric)
 
 
 def title_of(one: Traced) -> str:
@@ -66,10 +60,13 @@ def title_of(one: Traced) -> str:
     return f"{what}, {_UNDER.get(one.configuration) or visible(one.configuration)}"
 
 
-def trace_answer(finding: Finding) -> Answer:
+def trace_answer(finding: Traces) -> Statement:
     """Return how long each trace takes and who executes it, and of the first, the processes."""
     sentences = tuple(
-        line for one in finding.traces if one.configuration != _BASELINE for line in _sentences(one)
+        line
+        for one in finding.traces
+        if one.configuration != Baseline()
+        for line in _sentences(one)
     )
     first = finding.traces[0]
     shares = first.shares()[: _NAMED + 2]
@@ -81,10 +78,10 @@ def trace_answer(finding: Finding) -> Answer:
         )
         for share in shares
     )
-    return Answer(sentences, "Who executes it", ranked)
+    return Statement(sentences, "Who executes it", ranked)
 
 
-def _most(share: Share, length: int) -> str:
+def _most(share: ProcessShare, length: int) -> str:
     ran, whole = number(share.ran), number(length)
     return f"{visible(share.process)} executes {ran} of the {whole} instructions"
 

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from hardcost.analysis.accounting import counted
-from hardcost.report.tables.layout import Column, Grid, RowText
-from hardcost.report.text import visible
-from hardcost.units import count
+from hardcost.analysis.bill.accounting import counted
+from hardcost.model.accounts import Accounted, RuleOutcome
+from hardcost.show.tables.layout import Column, Grid, RowText
+from hardcost.units import count, visible
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.controls.accounted import Accounted, Outcome
-
-WORDS: dict[Outcome, str] = {
+WORDS: dict[RuleOutcome, str] = {
     "priced": "priced",
     "free": "measured, not distinguishable from 0",
     "no-run-time-cost": "no run-time cost",

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
-from hardcost.analysis.weighing import AVERAGE
+from rich.console import ConsoleRenderable
+
+from hardcost.analysis.bill.weights import AVERAGE
 from hardcost.errors import InputError
-from hardcost.report.ledger import FEW, Account, Entry, Ledger, bill_size, ledger, others
-from hardcost.report.sentences.amounts import metric_words
-from hardcost.report.sentences.answer import AUDIT_OFF, baseline_words, by_metric
-from hardcost.report.sentences.caveats import (
+from hardcost.model.finding.bill import Bill, Item, Itemised
+from hardcost.model.finding.cell import Cell
+from hardcost.model.role import AuditOff
+from hardcost.model.workload import MetricId
+from hardcost.show.bill_rows import FEW, BillRow, Ledger, MetricFigures, bill_size, ledger, others
+from hardcost.show.sentences.amounts import metric_words
+from hardcost.show.sentences.answer import baseline_words, by_metric
+from hardcost.show.sentences.caveats import (
     FIXED,
     INTERACTS,
     PREDICTED,
@@ -21,48 +27,31 @@ from hardcost.report.sentences.caveats import (
     unresolved,
     unresolved_notes,
 )
-from hardcost.report.sentences.failures import unmeasured_lines
-from hardcost.report.sentences.search_steps import search_lines
-from hardcost.report.tables.accounting_table import accounting_line
-from hardcost.report.tables.both_table import BOTH_TERMS, both_grids
-from hardcost.report.tables.first_screen import answered
-from hardcost.report.tables.layout import (
+from hardcost.show.sentences.failures import unmeasured_lines
+from hardcost.show.sentences.search_steps import search_lines
+from hardcost.show.tables.accounting import accounting_line
+from hardcost.show.tables.first_screen import answered
+from hardcost.show.tables.layout import (
     Column,
-    Document,
+    ColumnGroup,
     Grid,
     GridText,
-    Group,
-    Lines,
+    Layout,
     RowText,
     Terms,
+    TextLines,
     without_optional,
 )
-from hardcost.report.tables.run_table import measured_on, note_lines, where
-from hardcost.report.text import (
-    ABSENT,
-    MARK,
-    interval,
-    listed,
-    number,
-    percent,
-    ratio,
-    signed,
-    visible,
-)
-from hardcost.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rich.console import ConsoleRenderable
-
-    from hardcost.analysis.finding import Bill, Cell, Finding, Item
+from hardcost.show.tables.run import measured_on, note_lines, where
+from hardcost.show.tables.time_and_count import BOTH_TERMS, both_grids
+from hardcost.show.text import ABSENT, MARK, interval, number, percent, ratio, signed
+from hardcost.units import count, listed, visible
 
 _CHANCE = "(~0)"
 _CHOSEN, _NAMED = 4, 3
 
 
-def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> ConsoleRenderable:
+def bill_table(finding: Bill, top: int = 20, metrics: Sequence[str] = ()) -> ConsoleRenderable:
     """Return a whole bill for a terminal: totals for each metric, then `top` controls one by one.
 
     `metrics` names the metrics with a column in the itemised table. Without it, a bill with few
@@ -72,38 +61,37 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
         InputError: the bill lacks one of the metrics.
     """
     grids = bill_grids(finding, top, metrics)
-    bill = bill_of(finding)
-    return Document(
+    return Layout(
         (
             *answered(finding),
-            Lines((bill_heading(finding), *measured_on(finding))),
+            TextLines((bill_heading(finding), *measured_on(finding))),
             *(GridText(grid) for grid in grids),
-            *(GridText(one) for one in both_grids(finding, top, shown_accounts(finding, metrics))),
-            *([Lines(tuple(unmeasured_lines(bill)))] if bill.unmeasured else []),
-            *([Lines((accounting_line(bill.accounting),))] if bill.accounting else []),
-            *([Lines(tuple(search_lines(finding.search)))] if finding.search else []),
-            *([Lines(tuple(note_lines(finding)))] if finding.notes else []),
-            Terms((*reading_guide(bill), *(BOTH_TERMS if finding.counted else ()))),
+            *(GridText(one) for one in both_grids(finding, top, accounts_of(finding, metrics))),
+            *([TextLines(tuple(unmeasured_lines(finding)))] if finding.unmeasured else []),
+            *([TextLines((accounting_line(finding.accounting),))] if finding.accounting else []),
+            *([TextLines(tuple(search_lines(finding.search)))] if finding.search else []),
+            *([TextLines(tuple(note_lines(finding)))] if finding.notes else []),
+            Terms((*reading_guide(finding), *(BOTH_TERMS if finding.counted_on else ()))),
         )
     )
 
 
-def shown_accounts(finding: Finding, metrics: Sequence[str] = ()) -> list[Account]:
+def accounts_of(finding: Bill, metrics: Sequence[str] = ()) -> list[MetricFigures]:
     """Return the metrics that have columns in the itemised tables; none of an empty bill."""
-    book = ledger(bill_of(finding))
+    book = ledger(finding)
     return _chosen(book, metrics) if book.accounts else []
 
 
-def bill_heading(finding: Finding) -> str:
+def bill_heading(finding: Bill) -> str:
     """Return the bill's profile and what it was measured with."""
-    bill = bill_of(finding)
-    title = f" ({visible(bill.title)})" if bill.title and bill.title != bill.profile else ""
-    against = f"; compared with: {visible(bill.compared_with)}" if bill.compared_with else ""
-    size = bill_size(bill, searched=finding.search is not None)
-    return f"Bill for {visible(bill.profile)}{title}: {size}{against}; {where(finding)}"
+    named = finding.profile_title
+    title = f" ({visible(named)})" if named and named != finding.profile else ""
+    against = f"; compared with: {visible(finding.compared_with)}" if finding.compared_with else ""
+    size = bill_size(finding, searched=finding.search is not None)
+    return f"Bill for {visible(finding.profile)}{title}: {size}{against}; {where(finding)}"
 
 
-def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:
+def reading_guide(bill: Itemised) -> tuple[tuple[str, str], ...]:
     """Return each word that a bill uses in a special sense, with its meaning."""
     terms = [
         ("cost", "what leaving this one control out of the profile saves"),
@@ -126,7 +114,7 @@ def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:
     return tuple(terms)
 
 
-def _least_terms(bill: Bill) -> list[tuple[str, str]]:
+def _least_terms(bill: Itemised) -> list[tuple[str, str]]:
     """Return the smallest distinguishable cost, and how smaller costs are marked."""
     placebos = max((one.placebos for one in bill.least), default=0)
     if not placebos:
@@ -151,9 +139,9 @@ def _least_terms(bill: Bill) -> list[tuple[str, str]]:
     return terms
 
 
-def bill_grids(finding: Finding, top: int, metrics: Sequence[str] = ()) -> list[Grid]:
+def bill_grids(finding: Bill, top: int, metrics: Sequence[str] = ()) -> list[Grid]:
     """Return the bill's tables: the totals, and the items with the remainder up to the totals."""
-    book = ledger(bill_of(finding))
+    book = ledger(finding)
     if not book.accounts:
         return []
     shown, hidden = book.entries[:top], book.entries[top:]
@@ -163,42 +151,35 @@ def bill_grids(finding: Finding, top: int, metrics: Sequence[str] = ()) -> list[
     ]
 
 
-def matrix_grid(finding: Finding) -> Grid:
+def matrix_grid(finding: Bill) -> Grid:
     """Return every control's cost on every metric, and the remainder up to the totals."""
-    book = ledger(bill_of(finding))
+    book = ledger(finding)
     measured = [account for account in book.accounts if account.metric != AVERAGE]
     grid = _items_grid(finding, book, book.entries, (), measured)
     columns = tuple(
-        Group("", (replace(column, header=group.title),))
+        ColumnGroup("", (replace(column, header=group.title),))
         for group in without_optional(grid).groups
         for column in group.columns
     )
     return replace(grid, groups=columns, title=f"Every cost: {_unit(finding, book)}")
 
 
-def bill_of(finding: Finding) -> Bill:
-    """Return the bill of a finding; a `ValueError` if it has none."""
-    if finding.bill is None:
-        raise ValueError(f"run {finding.run!r} holds no bill")
-    return finding.bill
-
-
-def _unit(finding: Finding, book: Ledger) -> str:
+def _unit(finding: Bill, book: Ledger) -> str:
     units = {account.unit for account in book.accounts}
     unit = f"{visible(units.pop())}, " if len(units) == 1 else ""
     return f"{unit}{where(finding)}"
 
 
 def _totals_grid(
-    finding: Finding, book: Ledger, shown: Sequence[Entry], hidden: Sequence[Entry]
+    finding: Bill, book: Ledger, shown: Sequence[BillRow], hidden: Sequence[BillRow]
 ) -> Grid:
     """Return the cost of each metric without and with the profile, and its parts."""
-    accounts, known = book.accounts, bill_of(finding).totals
+    accounts, known = book.accounts, finding.totals
     unclear = unresolved(known)
     labels = [Column("metric", tuple(visible(account.metric) for account in accounts), left=True)]
     if len({account.unit for account in accounts}) > 1:
         labels.append(Column("unit", tuple(visible(a.unit) for a in accounts), left=True))
-    off = by_metric(finding, AUDIT_OFF)
+    off = by_metric(finding, AuditOff())
     costs = (
         Column("without", tuple(number(a.baseline, a.digits) for a in accounts)),
         Column("with", tuple(number(a.with_profile, a.digits) for a in accounts)),
@@ -227,23 +208,23 @@ def _totals_grid(
         f"What the profile costs: {_unit(finding, book)}; {_compared(finding)}",
         tuple(labels),
         (
-            Group("", costs),
-            Group("one control", most),
-            Group("cost is made of", tuple(made_of)),
-            *([Group("", (_audit_off(accounts, off),))] if off else []),
+            ColumnGroup("", costs),
+            ColumnGroup("one control", most),
+            ColumnGroup("cost is made of", tuple(made_of)),
+            *([ColumnGroup("", (_audit_off(accounts, off),))] if off else []),
         ),
         notes=(*(a.fault for a in accounts if a.fault), *unresolved_notes(known)),
     )
 
 
-def _compared(finding: Finding) -> str:
+def _compared(finding: Bill) -> str:
     """Return what `without` and `audit off` mean."""
     without = f"without: {baseline_words(finding)}"
-    off = visible(bill_of(finding).audit_off)
-    return f"{without}; audit off: {off}" if by_metric(finding, AUDIT_OFF) else without
+    off = visible(finding.audit_off)
+    return f"{without}; audit off: {off}" if by_metric(finding, AuditOff()) else without
 
 
-def _audit_off(accounts: Sequence[Account], off: Mapping[str, Cell]) -> Column:
+def _audit_off(accounts: Sequence[MetricFigures], off: Mapping[MetricId, Cell]) -> Column:
     """Return each metric's value where audit is off."""
     values = (off.get(account.metric) for account in accounts)
     shown = (
@@ -253,28 +234,28 @@ def _audit_off(accounts: Sequence[Account], off: Mapping[str, Cell]) -> Column:
     return Column("audit off", tuple(shown))
 
 
-def _total_cost(account: Account) -> str:
+def _total_cost(account: MetricFigures) -> str:
     """Return the profile's cost, marked if it is not distinguishable from chance."""
     shown = signed(account.cost, account.digits)
     return f"{shown} {_CHANCE}" if account.by_chance else shown
 
 
-def _least(account: Account) -> str:
+def _least(account: MetricFigures) -> str:
     return number(account.least, account.digits) if account.least else "0"
 
 
-def _span(shown: Sequence[Entry]) -> str:
+def _span(shown: Sequence[BillRow]) -> str:
     if not shown:
         return "none"
     return f"#{shown[0].number}-#{shown[-1].number}" if len(shown) > 1 else f"#{shown[0].number}"
 
 
-def times(account: Account) -> str:
+def times(account: MetricFigures) -> str:
     """Return the metric with the profile as a multiple of the baseline."""
     return ratio(float(account.with_profile / account.baseline)) if account.baseline else ABSENT
 
 
-def _dearest(book: Ledger, account: Account) -> tuple[str, str]:
+def _dearest(book: Ledger, account: MetricFigures) -> tuple[str, str]:
     """Return the largest cost of one control on a metric, and its number, or how many share it."""
     costs = [account.items.get(entry.control, Decimal(0)) for entry in book.entries]
     if not costs or max(costs) <= 0:
@@ -285,15 +266,15 @@ def _dearest(book: Ledger, account: Account) -> tuple[str, str]:
     return signed(most, account.digits), first if equals == 1 else f"each of {equals}"
 
 
-def _chosen(book: Ledger, metrics: Sequence[str]) -> list[Account]:
+def _chosen(book: Ledger, metrics: Sequence[str]) -> list[MetricFigures]:
     """Return the metrics that have columns: the requested ones, all of few, or a selection."""
     if metrics:
-        known = [account.metric for account in book.accounts]
+        known = [str(account.metric) for account in book.accounts]
         for metric in metrics:
             if metric not in known:
                 hint = f"it has: {', '.join(map(visible, known))}"
                 raise InputError(f"the bill has no metric {metric!r}", hint=hint)
-        return [account for account in book.accounts if account.metric in metrics]
+        return [account for account in book.accounts if str(account.metric) in metrics]
     leading = book.leading
     if len(book.accounts) <= FEW or leading is None:
         return sorted(book.accounts, key=lambda account: account is not leading)
@@ -301,16 +282,16 @@ def _chosen(book: Ledger, metrics: Sequence[str]) -> list[Account]:
     return [leading, *sorted(clear, key=_relative, reverse=True)][:_CHOSEN]
 
 
-def _relative(account: Account) -> Decimal:
+def _relative(account: MetricFigures) -> Decimal:
     return account.cost / account.baseline if account.baseline else Decimal(0)
 
 
 def _items_grid(
-    finding: Finding,
+    finding: Bill,
     book: Ledger,
-    shown: Sequence[Entry],
-    hidden: Sequence[Entry],
-    chosen: Sequence[Account],
+    shown: Sequence[BillRow],
+    hidden: Sequence[BillRow],
+    chosen: Sequence[MetricFigures],
 ) -> Grid:
     """Return a row for each control, then the remainder, then the total, which is their sum."""
     few = len(book.accounts) <= FEW
@@ -349,7 +330,7 @@ _OTHERS, _ANY, _REST = "others", "having any rule", "rest"
 _INTERACTION, _TOTAL = "interaction", "total"
 
 
-def _tail(hidden: Sequence[Entry], chosen: Sequence[Account]) -> list[str]:
+def _tail(hidden: Sequence[BillRow], chosen: Sequence[MetricFigures]) -> list[str]:
     """Return the names of the rows below the controls."""
     names = [_OTHERS] if hidden else []
     names += [_ANY] if any(account.fixed for account in chosen) else []
@@ -358,20 +339,20 @@ def _tail(hidden: Sequence[Entry], chosen: Sequence[Account]) -> list[str]:
     return [*names, _TOTAL]
 
 
-def _fired(entries: Sequence[Entry]) -> str:
+def _fired(entries: Sequence[BillRow]) -> str:
     known = [entry.fired for entry in entries if entry.fired is not None]
     return f"{sum(known):,}" if known else ABSENT
 
 
 def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would only rename them
     book: Ledger,
-    account: Account,
-    shown: Sequence[Entry],
-    hidden: Sequence[Entry],
+    account: MetricFigures,
+    shown: Sequence[BillRow],
+    hidden: Sequence[BillRow],
     tail: Sequence[str],
     *,
     full: bool,
-) -> Group:
+) -> ColumnGroup:
     """Return one metric's columns; `full` adds the share and each control's cost alone."""
     sums = {
         _OTHERS: account.of(hidden),
@@ -395,10 +376,10 @@ def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would 
             columns.insert(1, Column("predicted", tuple(guess)))
     several = len({other.unit for other in book.accounts}) > 1
     title = visible(account.metric) + (f", {visible(account.unit)}" if several else "")
-    return Group(title, tuple(columns))
+    return ColumnGroup(title, tuple(columns))
 
 
-def _bars(account: Account, shown: Sequence[Entry], tail: int) -> tuple[float, ...]:
+def _bars(account: MetricFigures, shown: Sequence[BillRow], tail: int) -> tuple[float, ...]:
     """Return each control's cost relative to the largest among them; sums have no bars."""
     costs = [float(account.of([entry])) for entry in shown]
     largest = max(costs, default=0.0)
@@ -407,7 +388,7 @@ def _bars(account: Account, shown: Sequence[Entry], tail: int) -> tuple[float, .
     return (*(max(cost, 0.0) / largest for cost in costs), *(0.0 for _ in range(tail)))
 
 
-def _cost(account: Account, entry: Entry) -> str:
+def _cost(account: MetricFigures, entry: BillRow) -> str:
     """Return a control's cost, with its interval unless that is a point."""
     item = entry.items.get(account.metric)
     if item is None:
@@ -416,7 +397,7 @@ def _cost(account: Account, entry: Entry) -> str:
     return marked(_with_interval(shown, item, account), item)
 
 
-def _with_interval(shown: str, item: Item, account: Account) -> str:
+def _with_interval(shown: str, item: Item, account: MetricFigures) -> str:
     if item.low == item.cost == item.high:
         return shown
     return shown + interval(item.cost, item.low, item.high, account.digits).removeprefix(
@@ -424,7 +405,7 @@ def _with_interval(shown: str, item: Item, account: Account) -> str:
     )
 
 
-def _alone(account: Account, entry: Entry) -> str:
+def _alone(account: MetricFigures, entry: BillRow) -> str:
     item = entry.items.get(account.metric)
     if item is None:
         return ABSENT
@@ -432,7 +413,7 @@ def _alone(account: Account, entry: Entry) -> str:
     return f"{shown} {_CHANCE}" if 0 < abs(item.alone) <= account.least else shown
 
 
-def _predicted(account: Account, entry: Entry) -> str:
+def _predicted(account: MetricFigures, entry: BillRow) -> str:
     item = entry.items.get(account.metric)
     if item is None or item.predicted is None:
         return ABSENT
@@ -443,7 +424,9 @@ def _share(amount: Decimal, of: Decimal) -> str:
     return percent(float(amount / of)) if of else ABSENT
 
 
-def _elsewhere(book: Ledger, entry: Entry, columns: set[str], chosen: Sequence[Account]) -> str:
+def _elsewhere(
+    book: Ledger, entry: BillRow, columns: set[MetricId], chosen: Sequence[MetricFigures]
+) -> str:
     """Return where else a control costs more, lint's diagnostics, and pointers to caveats."""
     usual = chosen[0].items.get(entry.control, Decimal(0))
     more = [
@@ -463,10 +446,10 @@ def _elsewhere(book: Ledger, entry: Entry, columns: set[str], chosen: Sequence[A
     return "; ".join(parts)
 
 
-def _items(entries: Sequence[Entry]) -> list[Item]:
+def _items(entries: Sequence[BillRow]) -> list[Item]:
     return [item for entry in entries for item in entry.items.values()]
 
 
-def _sum_note(chosen: Sequence[Account]) -> list[str]:
+def _sum_note(chosen: Sequence[MetricFigures]) -> list[str]:
     """Return that the columns add up, if they do."""
     return [] if any(a.fault for a in chosen) else ["Each cost column adds up to its total."]

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from hardcost.report.sentences.choicewords import (
+from rich.console import ConsoleRenderable
+
+from hardcost.model.finding.choice import Advised, Choice, FrontierLevel
+from hardcost.model.workload import MetricId
+from hardcost.show.sentences.choice import (
     budget_words,
     choice_notes,
     choice_sentences,
@@ -13,17 +17,10 @@ from hardcost.report.sentences.choicewords import (
     given_up_lines,
     kept_lines,
 )
-from hardcost.report.tables.layout import Column, Document, Grid, GridText, Group, Lines
-from hardcost.report.tables.run_table import measured_on, note_lines, where
-from hardcost.report.text import decimals, percent, signed, visible
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import ConsoleRenderable
-
-    from hardcost.analysis.advised import Choice, Level
-    from hardcost.analysis.finding import Finding
+from hardcost.show.tables.layout import Column, ColumnGroup, Grid, GridText, Layout, TextLines
+from hardcost.show.tables.run import measured_on, note_lines, where
+from hardcost.show.text import decimals, percent, signed
+from hardcost.units import visible
 
 _METRICS = 4
 """Most metrics with columns."""
@@ -31,24 +28,17 @@ _METRICS = 4
 _LEFT_OUT = "Budgets that allow the same choice as the one before are left out."
 
 
-def choice_table(finding: Finding) -> ConsoleRenderable:
+def choice_table(finding: Advised) -> ConsoleRenderable:
     """Return what to give up, for a terminal."""
     choice = finding.choice
-    if choice is None:
-        return Document(())
-    parts: list[ConsoleRenderable] = [Lines(tuple(choice_sentences(choice)))]
-    if lines := (*kept_lines(choice, _controls(finding)), *given_up_lines(choice)):
-        parts.append(Lines(lines))
-    parts.append(Lines((_heading(choice, finding), *measured_on(finding))))
+    parts: list[ConsoleRenderable] = [TextLines(tuple(choice_sentences(choice)))]
+    if lines := (*kept_lines(choice, finding.controls), *given_up_lines(choice)):
+        parts.append(TextLines(lines))
+    parts.append(TextLines((_heading(choice, finding), *measured_on(finding))))
     if choice.frontier:
         parts.append(GridText(frontier_grid(choice)))
-    parts.append(Lines((*choice_notes(choice), *note_lines(finding))))
-    return Document(tuple(parts))
-
-
-def _controls(finding: Finding) -> tuple[str, ...]:
-    """Return the controls that were billed, as their authors wrote them, in order."""
-    return () if finding.bill is None else finding.bill.controls
+    parts.append(TextLines((*choice_notes(choice), *note_lines(finding))))
+    return Layout(tuple(parts))
 
 
 def frontier_grid(choice: Choice) -> Grid:
@@ -62,7 +52,7 @@ def frontier_grid(choice: Choice) -> Grid:
         "For each budget: what can be kept, and its cost",
         (Column("budget", tuple(level_words(choice, one) for one in levels), left=True),),
         (
-            Group(
+            ColumnGroup(
                 "",
                 (
                     Column("kept", tuple(str(one.kept) for one in levels)),
@@ -102,7 +92,7 @@ def _given_up(choice: Choice) -> Grid:
             *(severities if any(one.severity for one in rows) else ()),
         ),
         (
-            Group(
+            ColumnGroup(
                 "",
                 (
                     Column("saves", tuple(signed(one.cost, digits) for one in rows)),
@@ -114,14 +104,14 @@ def _given_up(choice: Choice) -> Grid:
     )
 
 
-def dearest(choice: Choice) -> list[str]:
+def dearest(choice: Choice) -> list[MetricId]:
     """Return the metrics that the frontier shows: those that the whole profile costs most."""
     ordered = sorted(choice.before, key=lambda one: -one.share)
     shown = {one.metric for one in ordered[:_METRICS]}
     return [one.metric for one in choice.before if one.metric in shown]
 
 
-def level_words(choice: Choice, level: Level) -> str:
+def level_words(choice: Choice, level: FrontierLevel) -> str:
     """Return a level of the budget: its one metric's share, or by what all are multiplied."""
     limits = [*choice.budgets.values()]
     if choice.budget is not None or not choice.has_budget:
@@ -132,7 +122,7 @@ def level_words(choice: Choice, level: Level) -> str:
     return "yours" if level.factor == 1 else f"yours times {level.factor:g}"
 
 
-def _different(levels: Sequence[Level]) -> list[Level]:
+def _different(levels: Sequence[FrontierLevel]) -> list[FrontierLevel]:
     """Return the levels that allow another choice than the one before, and the user's own."""
     return [
         one
@@ -141,7 +131,7 @@ def _different(levels: Sequence[Level]) -> list[Level]:
     ]
 
 
-def _columns(levels: Sequence[Level], metric: str) -> list[Column]:
+def _columns(levels: Sequence[FrontierLevel], metric: MetricId) -> list[Column]:
     of = [next(one for one in level.costs if one.metric == metric) for level in levels]
     digits = decimals([one.cost for one in of])
     return [
@@ -150,5 +140,5 @@ def _columns(levels: Sequence[Level], metric: str) -> list[Column]:
     ]
 
 
-def _heading(choice: Choice, finding: Finding) -> str:
+def _heading(choice: Choice, finding: Advised) -> str:
     return f"Advice on {visible(choice.profile)}: {choice.controls} controls; {where(finding)}"

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from hardcost.analysis.counted import counted
-from hardcost.report.tables.layout import Column, Grid, Group
-from hardcost.report.text import ABSENT, decimals, number, visible
-from hardcost.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hardcost.analysis.counted import Counted
-    from hardcost.analysis.finding import Finding
+from hardcost.analysis.recorders.counters import Counted, counted
+from hardcost.model.finding.study import StudyFinding
+from hardcost.show.tables.layout import Column, Grid, numbers
+from hardcost.units import count, visible
 
 _EVENTS = {
     "instructions:k": "insn in the kernel",
@@ -34,7 +28,7 @@ _PROGRAMS = (
 )
 
 
-def counter_grids(finding: Finding) -> list[Grid]:
+def counter_grids(finding: StudyFinding) -> list[Grid]:
     """Return, for each workload, instructions and cycles of each call, and their ratio."""
     every = counted(finding)
     grids = []
@@ -45,11 +39,11 @@ def counter_grids(finding: Finding) -> list[Grid]:
             Column("call", tuple(visible(one.call) for one in rows), left=True),
         )
         columns = [
-            _column(heading, [one.counts.get(event, math.nan) for one in rows])
+            numbers(heading, [one.counts.get(event, math.nan) for one in rows])
             for event, heading in _EVENTS.items()
             if any(event in one.counts for one in rows)
         ]
-        columns.append(_column("insn/cycle", [one.per_cycle for one in rows]))
+        columns.append(numbers("insn/cycle", [one.per_cycle for one in rows]))
         title = f"{visible(workload)}: counted by the processor, for an operation"
         grids.append(Grid(title, labels, tuple(columns), notes=tuple(_notes(rows))))
     return grids
@@ -64,10 +58,3 @@ def _notes(rows: Sequence[Counted]) -> Iterator[str]:
             f"up to {count(left_out, 'trial')} of a configuration lack a call: another program used"
             " the counters at that time"
         )
-
-
-def _column(heading: str, values: Sequence[float]) -> Group:
-    known = [value for value in values if math.isfinite(value)]
-    digits = min(decimals(known), 2)
-    cells = tuple(number(v, digits) if math.isfinite(v) else ABSENT for v in values)
-    return Group("", (Column(heading, cells),))

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from hardcost.report.sentences.advice import advice_lines
-from hardcost.report.sentences.answer import answer
-from hardcost.report.sentences.failures import unmeasured_lines
-from hardcost.report.tables.accounting_table import accounting_line
-from hardcost.report.tables.layout import Document, Lines
-from hardcost.report.text import shorten, visible
-from hardcost.units import count
+from rich.console import ConsoleRenderable
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rich.console import ConsoleRenderable
-
-    from hardcost.analysis.finding import Bill, Finding
-    from hardcost.report.sentences.statement import Answer
+from hardcost.model.finding.bill import Bill, Itemised
+from hardcost.show.sentences.advice import advice_lines
+from hardcost.show.sentences.answer import answer
+from hardcost.show.sentences.failures import unmeasured_lines
+from hardcost.show.sentences.statement import Statement
+from hardcost.show.tables.accounting import accounting_line
+from hardcost.show.tables.layout import Layout, TextLines
+from hardcost.show.text import shorten
+from hardcost.units import count, visible
 
 _LONGEST = 76  # characters of a name; the table has it whole
 _FREE = 40  # characters of a free control's name
 _NAMED = 10  # most names of free controls
 
 
-def first_screen(said: Answer) -> Iterator[Lines]:
+def first_screen(said: Statement) -> Iterator[TextLines]:
     """Yield the answer: its sentences, then the most expensive controls, then the others."""
-    yield Lines(said.sentences)
+    yield TextLines(said.sentences)
     if not said.dearest:
         return
     width = max(len(one.cost) for one in said.dearest)
@@ -40,27 +36,24 @@ def first_screen(said: Answer) -> Iterator[Lines]:
     more = f"; and {len(said.free) - _NAMED} more" if len(said.free) > _NAMED else ""
     below = [said.others] if said.others else []
     below += [f"{said.free_title}: {named}{more}"] if named else []
-    yield Lines((f"{said.dearest_title}:", *rows, *below))
+    yield TextLines((f"{said.dearest_title}:", *rows, *below))
 
 
-def bill_screen(finding: Finding) -> ConsoleRenderable:
-    """Return the first screen of a bill: the answer, the dearest controls, a line on the rest."""
-    bill = finding.bill
-    if bill is None:
-        raise ValueError(f"run {finding.run!r} holds no bill")
+def bill_screen(finding: Bill) -> ConsoleRenderable:
+    """Return the first screen of a bill: answer, most expensive controls, a line on the rest."""
     notes = f", with {count(len(finding.notes), 'note')} on them" if finding.notes else ""
     more = f"All numbers{notes}: hardcost report {visible(finding.run)} --all"
-    return Document(
+    return Layout(
         (
             *answered(finding),
-            *([Lines(tuple(unmeasured_lines(bill)))] if bill.unmeasured else []),
-            *([Lines((accounting_line(bill.accounting),))] if bill.accounting else []),
-            Lines((*_remedies(bill), more)),
+            *([TextLines(tuple(unmeasured_lines(finding)))] if finding.unmeasured else []),
+            *([TextLines((accounting_line(finding.accounting),))] if finding.accounting else []),
+            TextLines((*_remedies(finding), more)),
         )
     )
 
 
-def _remedies(bill: Bill) -> Iterator[str]:
+def _remedies(bill: Itemised) -> Iterator[str]:
     """Yield the verbs that say how to pay less, where there is something to pay."""
     if not any(total.distinguishable for total in bill.totals):
         return
@@ -76,8 +69,8 @@ def _remedies(bill: Bill) -> Iterator[str]:
     )
 
 
-def answered(finding: Finding) -> Iterator[Lines]:
+def answered(finding: Bill) -> Iterator[TextLines]:
     """Yield the answer, and what to leave out for a budget."""
     yield from first_screen(answer(finding))
     if finding.advice is not None and len(advice_lines(finding.advice)) > 1:
-        yield Lines(tuple(advice_lines(finding.advice)[1:]))
+        yield TextLines(tuple(advice_lines(finding.advice)[1:]))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from hardcost.report.sentences.gatewords import (
+from rich.console import ConsoleRenderable
+
+from hardcost.model.finding.change import ChangeLine, Gate, Growth
+from hardcost.show.sentences.gate import (
     ANY_RULE,
     amount,
     conditions,
@@ -14,25 +17,18 @@ from hardcost.report.sentences.gatewords import (
     title,
     verdict,
 )
-from hardcost.report.tables.layout import (
+from hardcost.show.tables.layout import (
     Column,
-    Document,
+    ColumnGroup,
     Grid,
     GridText,
-    Group,
-    Lines,
+    Layout,
     Prose,
     RowText,
+    TextLines,
 )
-from hardcost.report.text import ABSENT, visible
-from hardcost.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import ConsoleRenderable
-
-    from hardcost.analysis.growth import Gate, Growth, Line
+from hardcost.show.text import ABSENT
+from hardcost.units import count, visible
 
 _MOST_LINES = 30
 
@@ -42,14 +38,14 @@ def gate_table(gate: Gate) -> ConsoleRenderable:
     shown = tuple(one for one in gate.growths if one.difference or one.exceeds)
     same = len(gate.growths) - len(shown)
     parts: list[ConsoleRenderable] = [
-        Lines(sentences(gate)),
+        TextLines(sentences(gate)),
         Prose(title(gate), "bold"),
         *(GridText(grid) for grid in grids(gate, shown)),
     ]
     if same:
         parts.append(Prose(f"{count(same, 'metric')} did not change."))
-    parts.append(Lines(tuple(conditions(gate))))
-    return Document(tuple(parts))
+    parts.append(TextLines(tuple(conditions(gate))))
+    return Layout(tuple(parts))
 
 
 def grids(gate: Gate, shown: Sequence[Growth]) -> list[Grid]:
@@ -80,9 +76,9 @@ def _metrics(gate: Gate, shown: Sequence[Growth]) -> Grid:
         Column("metric", tuple(visible(one.name) for one in shown), left=True),
         Column("unit", tuple(visible(one.unit) for one in shown), left=True),
     )
-    groups = [Group("", tuple(values))]
+    groups = [ColumnGroup("", tuple(values))]
     if any(one.before is not None for one in shown):
-        groups.append(Group(f"what each whole profile costs ({gate.how})", bills))
+        groups.append(ColumnGroup(f"what each whole profile costs ({gate.how})", bills))
     return Grid(f"What changed, {gate.how}", labels, tuple(groups))
 
 
@@ -90,10 +86,10 @@ def _cost(growth: Growth, value: float | None) -> str:
     return ABSENT if value is None else amount(growth, value)
 
 
-def _lines(gate: Gate, lines: Sequence[Line], of: int) -> Grid:
+def _lines(gate: Gate, lines: Sequence[ChangeLine], of: int) -> Grid:
     rows = [(growth, part.cost) for growth, part in (gate.parts_of(line)[0] for line in lines)]
     changes = [line.change.value for line in lines]
-    texts = [RowText(visible(line.control), visible(line.place)) for line in lines]
+    texts = [RowText(visible(line.control), visible(line.place or "")) for line in lines]
     if gate.any_rule is not None:
         rows.insert(0, (gate.any_rule, gate.any_rule.fixed or 0.0))
         changes.insert(0, "")
@@ -106,7 +102,7 @@ def _lines(gate: Gate, lines: Sequence[Line], of: int) -> Grid:
             Column("metric", tuple(visible(growth.name) for growth, _ in rows), left=True),
         ),
         (
-            Group(
+            ColumnGroup(
                 "",
                 (
                     Column("adds", tuple(amount(growth, cost) for growth, cost in rows)),

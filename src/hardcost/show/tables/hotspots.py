@@ -1,44 +1,34 @@
-"""A profile on a terminal: for each metric, the functions in which its cost arises."""
+"""Hotspots on a terminal: for each metric, the functions in which its cost arises."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from hardcost.analysis.finding import CLOCK
-from hardcost.report.sentences.profile_answer import (
-    LONGEST,
-    digits_of,
-    named,
-    profile_answer,
-)
-from hardcost.report.tables.layout import (
+from rich.console import ConsoleRenderable
+
+from hardcost.model.finding.calls import CLOCK, Calls, Hotspots, OfControl, Process, Stack
+from hardcost.show.sentences.hotspots import LONGEST, digits_for, digits_of, hotspots_answer, named
+from hardcost.show.tables.layout import (
     Column,
-    Document,
+    ColumnGroup,
     Grid,
     GridText,
-    Group,
-    Lines,
+    Layout,
     RowText,
     Terms,
+    TextLines,
     Verbatim,
 )
-from hardcost.report.tables.run_table import measured_on, note_lines, where
-from hardcost.report.tables.source_listing import listing_of
-from hardcost.report.text import number, percent, shorten, signed, visible
-from hardcost.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rich.console import ConsoleRenderable
-
-    from hardcost.analysis.finding import ControlProfiled, Finding, Process, Profiled, Stack
+from hardcost.show.tables.run import measured_on, note_lines, where
+from hardcost.show.tables.source_listing import listing_of
+from hardcost.show.text import number, percent, shorten, signed
+from hardcost.units import count, visible
 
 _TOP = 20
 _TRACED = 3
 _WHERE = 5
-PROFILE_TERMS = (
+HOTSPOT_TERMS = (
     ("own", "how many more instructions the function itself executes"),
     ("total", "the same, including all that it calls; a recursive call counts once"),
     ("[unknown]", "code without a symbol, such as that of stripped programs"),
@@ -47,26 +37,26 @@ PROFILE_TERMS = (
 )
 
 
-def profile_table(finding: Finding, top: int = _TOP) -> ConsoleRenderable:
-    """Return a profile for a terminal: each metric's `top` functions, and who calls the first."""
-    parts: list[ConsoleRenderable] = [Lines(profile_answer(finding).sentences)]
-    parts.append(Lines((f"{visible(finding.title)}; {where(finding)}", *measured_on(finding))))
-    for one in finding.profiles:
-        parts += map(GridText, profile_grids(one, top))
+def hotspots_table(finding: Calls, top: int = _TOP) -> ConsoleRenderable:
+    """Return hotspots for a terminal: each metric's `top` functions, and who calls the first."""
+    parts: list[ConsoleRenderable] = [TextLines(hotspots_answer(finding).sentences)]
+    parts.append(TextLines((f"{visible(finding.title)}; {where(finding)}", *measured_on(finding))))
+    for one in finding.hotspots:
+        parts += map(GridText, hotspot_grids(one, top))
         parts += map(GridText, control_grids(finding, one.metric))
         if one.source is not None:
             listing = listing_of(one, one.source)
             parts.append(Verbatim((listing.title, *listing.lines)))
         callers = tuple(caller_lines(one))
         if callers:
-            parts.append(Lines(callers))
+            parts.append(TextLines(callers))
     if finding.notes:
-        parts.append(Lines(tuple(note_lines(finding))))
-    parts.append(Terms(PROFILE_TERMS))
-    return Document(tuple(parts))
+        parts.append(TextLines(tuple(note_lines(finding))))
+    parts.append(Terms(HOTSPOT_TERMS))
+    return Layout(tuple(parts))
 
 
-def profile_grids(one: Profiled, top: int = _TOP) -> Iterator[Grid]:
+def hotspot_grids(one: Hotspots, top: int = _TOP) -> Iterator[Grid]:
     """Yield who executes a metric, if these are several processes, and in which functions."""
     if len([process for process in one.processes if process.name != CLOCK]) > 1:
         yield _parts_grid(one, "process", "other processes", one.processes, top)
@@ -75,7 +65,7 @@ def profile_grids(one: Profiled, top: int = _TOP) -> Iterator[Grid]:
     yield _function_grid(one, top)
 
 
-def _parts_grid(one: Profiled, what: str, others: str, parts: Sequence[Process], top: int) -> Grid:
+def _parts_grid(one: Hotspots, what: str, others: str, parts: Sequence[Process], top: int) -> Grid:
     """Return the parts whose cost changed most; the sum of all is the metric's cost."""
     shown, rest = parts[:top], parts[top:]
     rows = [(named(process.name), process.before, process.after) for process in shown]
@@ -90,27 +80,25 @@ def _parts_grid(one: Profiled, what: str, others: str, parts: Sequence[Process],
         title=f"{_title(one)}, by {what}",
         labels=(Column(what, names, left=True),),
         groups=(
-            Group("", (Column("cost", tuple(_moved(part, one) for part in moved)),)),
-            Group("", (Column("share", tuple(share)),)),
-            Group("", (Column("before", tuple(_amount(part, one) for part in before)),)),
-            Group("", (Column("after", tuple(_amount(part, one) for part in after)),)),
+            ColumnGroup("", (Column("cost", tuple(_moved(part, one) for part in moved)),)),
+            ColumnGroup("", (Column("share", tuple(share)),)),
+            ColumnGroup("", (Column("before", tuple(_amount(part, one) for part in before)),)),
+            ColumnGroup("", (Column("after", tuple(_amount(part, one) for part in after)),)),
         ),
         lines=frozenset({len(names) - 1}),
     )
 
 
-def control_grids(finding: Finding, metric: str) -> Iterator[Grid]:
+def control_grids(finding: Calls, metric: str) -> Iterator[Grid]:
     """Yield in which functions the cost of each control arises on a metric, if that is known."""
-    found = [one for one in finding.by_control if one.profiled.metric == metric]
-    dear = sorted((one for one in found if one.profiled.cost), key=lambda one: -one.profiled.cost)
+    found = [one for one in finding.by_control if one.metric == metric]
+    dear = sorted((one for one in found if one.cost), key=lambda one: -one.cost)
     if found:
-        first = found[0].profiled
+        unit = next((one.unit for one in finding.hotspots if one.metric == metric), "")
         free = len(found) - len(dear)
         yield Grid(
-            title=f"{visible(metric)}, {visible(first.unit)}, by control",
-            labels=(
-                Column("cost", tuple(_moved(one.profiled.cost, one.profiled) for one in dear)),
-            ),
+            title=f"{visible(metric)}, {visible(unit)}, by control",
+            labels=(Column("cost", tuple(signed(one.cost, _digits(one)) for one in dear)),),
             groups=(),
             texts=tuple(_text(one) for one in dear),
             text_header="control, and the functions that execute more with it",
@@ -118,24 +106,29 @@ def control_grids(finding: Finding, metric: str) -> Iterator[Grid]:
         )
 
 
-def _text(one: ControlProfiled) -> RowText:
-    moved = [function for function in one.profiled.functions if function.own]
+def _digits(one: OfControl) -> int:
+    return digits_for([one.cost, *(function.own for function in one.functions)])
+
+
+def _text(one: OfControl) -> RowText:
+    digits = _digits(one)
     parts = [
-        f"{named(function.function)} {_moved(function.own, one.profiled)}"
-        for function in moved[:_WHERE]
+        f"{named(function.function)} {signed(function.own, digits)}"
+        for function in one.functions[:_WHERE]
     ]
-    rest = math.fsum(function.own for function in moved[_WHERE:])
-    if len(moved) > _WHERE:
-        parts.append(f"{count(len(moved) - _WHERE, 'other')} {_moved(rest, one.profiled)}")
-    return RowText(visible(one.control), visible(one.place), ", ".join(parts))
+    rest = math.fsum(function.own for function in one.functions[_WHERE:])
+    if len(one.functions) > _WHERE:
+        others = count(len(one.functions) - _WHERE, "other")
+        parts.append(f"{others} {signed(rest, digits)}")
+    return RowText(visible(one.control), visible(one.place or ""), ", ".join(parts))
 
 
-def _title(one: Profiled) -> str:
-    title = f"{visible(one.workload)}: {visible(one.metric)}" if one.workload else one.metric
+def _title(one: Hotspots) -> str:
+    title = f"{visible(one.workload)}: {visible(one.metric)}"
     return f"{title}, {visible(one.unit)}, {visible(one.before)} against {visible(one.after)}"
 
 
-def _function_grid(one: Profiled, top: int = _TOP) -> Grid:
+def _function_grid(one: Hotspots, top: int = _TOP) -> Grid:
     """Return the functions whose own cost changed most; their sum is the metric's cost."""
     changed = [function for function in one.functions if function.own]
     shown, rest = changed[:top], changed[top:]
@@ -160,19 +153,19 @@ def _function_grid(one: Profiled, top: int = _TOP) -> Grid:
     total.append("")
     before.append(_amount(one.value, one))
     after.append(_amount(one.value + one.cost, one))
-    title = f"{visible(one.workload)}: {visible(one.metric)}" if one.workload else one.metric
+    title = f"{visible(one.workload)}: {visible(one.metric)}"
     return Grid(
         title=f"{title}, {visible(one.unit)}, {visible(one.before)} against {visible(one.after)}",
         labels=(Column("function", tuple(names), left=True),),
         groups=(
-            Group("", (Column("own", tuple(own)), Column("total", tuple(total)))),
-            Group("own", (Column("before", tuple(before)), Column("after", tuple(after)))),
+            ColumnGroup("", (Column("own", tuple(own)), Column("total", tuple(total)))),
+            ColumnGroup("own", (Column("before", tuple(before)), Column("after", tuple(after)))),
         ),
         lines=frozenset({len(names) - 1}),
     )
 
 
-def caller_lines(one: Profiled) -> Iterator[str]:
+def caller_lines(one: Hotspots) -> Iterator[str]:
     """Yield the stack under which each of the first functions' cost arises most."""
     for function in one.functions[:_TRACED]:
         if not function.own:
@@ -190,9 +183,9 @@ def _path(stack: Stack) -> str:
     return " > ".join(shorten(visible(name), LONGEST) for name in stack.functions[:-1])
 
 
-def _amount(value: float, one: Profiled) -> str:
+def _amount(value: float, one: Hotspots) -> str:
     return number(value, digits_of(one))
 
 
-def _moved(value: float, one: Profiled) -> str:
+def _moved(value: float, one: Hotspots) -> str:
     return signed(value, digits_of(one))

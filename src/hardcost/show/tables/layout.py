@@ -6,21 +6,17 @@ fit side by side are stacked; nothing is cut off.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
-from rich.console import Console, ConsoleRenderable
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from hardcost.report.text import phrases, plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from rich.console import ConsoleOptions, RenderResult
+from hardcost.show.text import ABSENT, decimals, number, phrases, plain
 
 _GAP = 2
 """Spaces between columns."""
@@ -28,7 +24,7 @@ _GAP = 2
 _INDENT = 5
 """Spaces before a row's text if that is printed below its numbers."""
 
-_NARROWEST = 20
+_NARROWEST = 20  # characters for numbers, however wide labels are
 
 _TIED = "\ue000"
 """Ties an option to its value when lines are broken; `visible` keeps it out of all names."""
@@ -56,7 +52,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Group:
+class ColumnGroup:
     """Columns under one heading, such as a metric."""
 
     title: str
@@ -66,6 +62,13 @@ class Group:
     def width(self) -> int:
         """Return the width in character cells, heading included, without the gap before it."""
         return max(_joined(self.columns), cell_len(self.title))
+
+
+def numbers(title: str, values: Sequence[float]) -> ColumnGroup:
+    """Return a group of one column, its numbers with at most two decimals; one may be absent."""
+    digits = min(decimals([value for value in values if math.isfinite(value)]), 2)
+    cells = tuple(number(v, digits) if math.isfinite(v) else ABSENT for v in values)
+    return ColumnGroup("", (Column(title, cells),))
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ class Grid:
 
     title: str
     labels: tuple[Column, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[ColumnGroup, ...]
     texts: tuple[RowText, ...] = ()
     text_header: str = ""
     lines: frozenset[int] = frozenset()
@@ -119,7 +122,7 @@ def split(grid: Grid, width: int) -> list[Grid]:
     return [replace(grid, groups=groups) for groups in _packed(grid, width)]
 
 
-def fewest_parts(grid: Grid, width: int) -> list[tuple[Group, ...]]:
+def fewest_parts(grid: Grid, width: int) -> list[tuple[ColumnGroup, ...]]:
     """Spread the groups over as few parts as possible; a group that is too wide has its own."""
     for candidate in (grid, without_optional(grid)):
         parts = _packed(candidate, width)
@@ -141,7 +144,7 @@ class Prose(ConsoleRenderable):
 
 
 @dataclass(frozen=True)
-class Lines(ConsoleRenderable):
+class TextLines(ConsoleRenderable):
     """Paragraphs without empty lines between them."""
 
     lines: tuple[str, ...]
@@ -208,7 +211,7 @@ class GridText(ConsoleRenderable):
 
 
 @dataclass(frozen=True)
-class Document(ConsoleRenderable):
+class Layout(ConsoleRenderable):
     """Paragraphs and tables with an empty line between them."""
 
     parts: tuple[ConsoleRenderable, ...]
@@ -231,7 +234,7 @@ def render(renderable: ConsoleRenderable, width: int) -> str:
         force_terminal=False,
         force_jupyter=False,
         legacy_windows=False,
-        _environ={},
+        _environ={},  # the user's COLUMNS and NO_COLOR must not change what is written to a file
     )
     with console.capture() as capture:
         console.print(renderable)
@@ -256,7 +259,8 @@ def _in_ascii(grid: Grid) -> Grid:
         title=plain(grid.title),
         labels=tuple(map(column, grid.labels)),
         groups=tuple(
-            Group(plain(group.title), tuple(map(column, group.columns))) for group in grid.groups
+            ColumnGroup(plain(group.title), tuple(map(column, group.columns)))
+            for group in grid.groups
         ),
         texts=tuple(
             replace(text, name=plain(text.name), place=plain(text.place), more=plain(text.more))
@@ -277,9 +281,9 @@ def _joined(columns: Iterable[Column]) -> int:
     return sum(widths) + _GAP * (len(widths) - 1)
 
 
-def _packed(grid: Grid, width: int) -> list[tuple[Group, ...]]:
+def _packed(grid: Grid, width: int) -> list[tuple[ColumnGroup, ...]]:
     room = max(width - _joined(grid.labels), _NARROWEST) if grid.labels else width
-    parts: list[list[Group]] = [[]]
+    parts: list[list[ColumnGroup]] = [[]]
     used = 0
     for group in grid.groups:
         needed = group.width + _GAP
@@ -291,7 +295,7 @@ def _packed(grid: Grid, width: int) -> list[tuple[Group, ...]]:
     return [tuple(part) for part in parts]
 
 
-def _lines(grid: Grid, groups: tuple[Group, ...], width: int, rule: str) -> Iterator[Text]:
+def _lines(grid: Grid, groups: tuple[ColumnGroup, ...], width: int, rule: str) -> Iterator[Text]:
     """Yield one part of a table: headings, a rule, rows."""
     columns = [*grid.labels, *(column for group in groups for column in group.columns)]
     widths = _widths(grid, groups)
@@ -326,7 +330,7 @@ def _beside(grid: Grid, room: int) -> list[bool]:
     return [every or (text.sum and fit) for text, fit in zip(grid.texts, fits, strict=True)]
 
 
-def _widths(grid: Grid, groups: tuple[Group, ...]) -> list[int]:
+def _widths(grid: Grid, groups: tuple[ColumnGroup, ...]) -> list[int]:
     """Return each column's width; a group narrower than its heading is widened on its left."""
     widths = [column.width for column in grid.labels]
     for group in groups:
@@ -336,7 +340,7 @@ def _widths(grid: Grid, groups: tuple[Group, ...]) -> list[int]:
     return widths
 
 
-def _headings(grid: Grid, groups: tuple[Group, ...], widths: list[int], rule: str) -> str:
+def _headings(grid: Grid, groups: tuple[ColumnGroup, ...], widths: list[int], rule: str) -> str:
     """Return the line of the groups' headings, each spanning its columns."""
     at = len(grid.labels)
     text = " " * (sum(widths[:at]) + _GAP * max(at - 1, 0))

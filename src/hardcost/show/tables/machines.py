@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-from hardcost.report.tables.compare_table import digits_of, labels
-from hardcost.report.tables.layout import Column, Document, Grid, GridText, Group, Prose
-from hardcost.report.tables.run_table import where
-from hardcost.report.text import interval, ratio, visible
+from rich.console import ConsoleRenderable
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rich.console import ConsoleRenderable
-
-    from hardcost.analysis.finding import Cell, Finding
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.head import Found
+from hardcost.model.role import Role
+from hardcost.model.workload import Workload
+from hardcost.show.tables.compare import digits_of, labels
+from hardcost.show.tables.layout import Column, ColumnGroup, Grid, GridText, Layout, Prose
+from hardcost.show.tables.run import where
+from hardcost.show.text import interval, ratio
+from hardcost.units import visible
 
 _NONE = "-"
-_Key = tuple[str, str, str, str]
+_Key = tuple[Role, Workload, str, str]
 
 
-def machines_table(findings: Sequence[Finding]) -> ConsoleRenderable:
+def machines_table(findings: Sequence[Found]) -> ConsoleRenderable:
     """Return what each machine measured, side by side."""
     places = (Prose(f"{visible(one.machine)}: {where(one)}") for one in findings)
     notes = [
         Prose(f"{visible(one.machine)}: {visible(note)}") for one in findings for note in one.notes
     ]
-    return Document((*places, GridText(machines_grid(findings)), *notes))
+    return Layout((*places, GridText(machines_grid(findings)), *notes))
 
 
-def machines_grid(findings: Sequence[Finding]) -> Grid:
+def machines_grid(findings: Sequence[Found]) -> Grid:
     """Return the table: a row for each configuration and metric, a group for each machine."""
     every: dict[_Key, Cell] = {}
     for one in findings:
@@ -42,7 +42,7 @@ def machines_grid(findings: Sequence[Finding]) -> Grid:
     return Grid(title, labels(list(every.values())), groups)
 
 
-def _group(finding: Finding, every: Mapping[_Key, Cell], digits: Mapping[str, int]) -> Group:
+def _group(finding: Found, every: Mapping[_Key, Cell], digits: Mapping[str, int]) -> ColumnGroup:
     own = {_key(cell): cell for cell in finding.cells}
     values, ratios = [], []
     for key in every:
@@ -54,7 +54,7 @@ def _group(finding: Finding, every: Mapping[_Key, Cell], digits: Mapping[str, in
         values.append(interval(cell.value, cell.low, cell.high, digits[cell.metric]))
         ratios.append("" if cell.configuration == cell.baseline else ratio(cell.ratio))
     columns = (Column("value", tuple(values)), Column("x", tuple(ratios)))
-    return Group(visible(finding.machine), columns)
+    return ColumnGroup(visible(finding.machine), columns)
 
 
 def _key(cell: Cell) -> _Key:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from rich.console import Console, ConsoleOptions, ConsoleRenderable
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderResult
 
-from hardcost.report.tables.layout import Column, Grid, GridText, Group, fewest_parts
-from hardcost.report.text import ABSENT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rich.console import RenderResult
+from hardcost.show.tables.layout import Column, ColumnGroup, Grid, GridText, fewest_parts
+from hardcost.show.text import ABSENT
 
 BASE = "base"
 """Shown where the baseline would be compared with itself."""
@@ -26,7 +21,7 @@ _AROUND = 5
 
 
 @dataclass(frozen=True)
-class Entry:
+class MatrixRow:
     """One metric in one row: a text for each header of the matrix."""
 
     texts: tuple[str, ...]
@@ -59,19 +54,19 @@ class Matrix:
     labels: tuple[Column, ...]
     metrics: tuple[Metric, ...]
     headers: tuple[str, ...]
-    entries: Mapping[tuple[int, int], Entry]
+    entries: Mapping[tuple[int, int], MatrixRow]
     optional: frozenset[str] = frozenset()
     heated: str = ""
     lines: frozenset[int] = frozenset()
     notes: tuple[str, ...] = ()
-    nothing: Entry = field(default_factory=lambda: Entry((ABSENT,)))
+    nothing: MatrixRow = field(default_factory=lambda: MatrixRow((ABSENT,)))
 
     @property
     def rows(self) -> int:
         """Return the number of rows."""
         return len(self.labels[0].cells)
 
-    def entry(self, row: int, metric: int) -> Entry:
+    def entry(self, row: int, metric: int) -> MatrixRow:
         """Return the entry of a metric in a row."""
         return self.entries.get((row, metric), self.nothing)
 
@@ -83,7 +78,7 @@ def upright(matrix: Matrix) -> Grid:
         entries = [matrix.entry(row, nth) for row in range(matrix.rows)]
         columns = _columns(matrix, entries)
         shown = tuple(c for c in columns if c.header == matrix.headers[0] or not _empty(c))
-        groups.append(Group(metric.title, shown))
+        groups.append(ColumnGroup(metric.title, shown))
     return Grid(matrix.title, matrix.labels, tuple(groups), lines=matrix.lines, notes=matrix.notes)
 
 
@@ -99,7 +94,7 @@ def across(matrix: Matrix) -> Grid:
         entries = [matrix.entry(row, nth) for nth in range(len(matrix.metrics))]
         columns = _columns(matrix, entries)
         shown = tuple(c for c in columns if c.header == matrix.headers[0] or not _bare(c))
-        groups.append(Group(name, shown))
+        groups.append(ColumnGroup(name, shown))
     labelled = tuple(
         f"{label.header} of {name}: {text}"
         for label in matrix.labels[1:]
@@ -134,7 +129,7 @@ def fitting(matrix: Matrix, width: int) -> Grid:
     return min(grid, other, key=lambda it: len(fewest_parts(it, width)) * (it.rows + _AROUND))
 
 
-def _columns(matrix: Matrix, entries: list[Entry]) -> list[Column]:
+def _columns(matrix: Matrix, entries: list[MatrixRow]) -> list[Column]:
     columns = []
     for nth, header in enumerate(matrix.headers):
         texts = tuple(entry.texts[nth] if nth < len(entry.texts) else ABSENT for entry in entries)

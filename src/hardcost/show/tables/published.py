@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-from hardcost.analysis.means import mean_penalties
-from hardcost.report.beside import (
+from hardcost.analysis.estimates.geometric_mean import mean_penalties
+from hardcost.analysis.study.published import (
+    PublishedMean,
+    PublishedRange,
+    PublishedRanges,
+    PublishedSeries,
+    published,
+)
+from hardcost.analysis.study.published_pairs import (
     Values,
     costs,
     costs_by_workload,
@@ -13,40 +20,25 @@ from hardcost.report.beside import (
     our_span,
     workloads,
 )
-from hardcost.report.published import published
-from hardcost.report.tables.layout import Column, Grid, Group
-from hardcost.report.tables.matrix import BASE, Entry, Matrix, Metric
-from hardcost.report.text import (
-    ABSENT,
-    MISSING,
-    TIMES,
-    TO,
-    number,
-    penalty,
-    ratio,
-    visible,
-    written_decimals,
-)
-from hardcost.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.analysis.finding import Cell, Finding
-    from hardcost.analysis.means import MeanPenalty
-    from hardcost.report.published import Mean, Ranges, Series, Span
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.study import MeanPenalty, StudyFinding
+from hardcost.model.workload import Workload
+from hardcost.show.tables.layout import Column, ColumnGroup, Grid
+from hardcost.show.tables.matrix import BASE, Matrix, MatrixRow, Metric
+from hardcost.show.text import ABSENT, MISSING, TIMES, TO, number, penalty, ratio, written_decimals
+from hardcost.units import count, visible
 
 
-def published_title(finding: Finding) -> str:
+def published_title(finding: StudyFinding) -> str:
     """Return the title of the publication, or nothing."""
-    return f"Published: {published(finding.published).title}" if finding.published else ""
+    return f"Published: {published(finding.source).title}" if finding.source else ""
 
 
-def published_notes(finding: Finding) -> tuple[str, ...]:
+def published_notes(finding: StudyFinding) -> tuple[str, ...]:
     """Return the source of the published figures and how to read them."""
-    if finding.published is None:
+    if finding.source is None:
         return ()
-    figures = published(finding.published)
+    figures = published(finding.source)
     return (
         f"Source: {figures.source}; measured with {figures.workload}.",
         "Another kernel, processor and instrument: compare the shape, not the numbers.",
@@ -54,17 +46,17 @@ def published_notes(finding: Finding) -> tuple[str, ...]:
     )
 
 
-def published_matrices(finding: Finding) -> list[Matrix]:
+def published_matrices(finding: StudyFinding) -> list[Matrix]:
     """Return the published figures for the run's configurations, a table for each series.
 
     Each published value is followed by its ratio to the published baseline and our ratio between
     the same two configurations, whose baseline may not be the run's own. If the figures are rates,
     both ratios say how many times slower.
     """
-    if finding.published is None:
+    if finding.source is None:
         return []
     matrices = []
-    for series in published(finding.published).series:
+    for series in published(finding.source).series:
         for workload in workloads(series, finding):
             cells = [c for c in finding.cells if workload in {None, c.workload}]
             matrix = _series_matrix(series, cells, workload)
@@ -73,25 +65,27 @@ def published_matrices(finding: Finding) -> list[Matrix]:
     return matrices
 
 
-def range_grids(finding: Finding) -> list[Grid]:
+def range_grids(finding: StudyFinding) -> list[Grid]:
     """Return a table for each set of published ranges, with ours over the same workloads."""
-    if finding.published is None:
+    if finding.source is None:
         return []
-    grids = [_range_grid(ranges, finding) for ranges in published(finding.published).ranges]
+    grids = [_range_grid(ranges, finding) for ranges in published(finding.source).ranges]
     return [grid for grid in grids if grid is not None]
 
 
-def mean_grids(finding: Finding) -> list[Grid]:
+def mean_grids(finding: StudyFinding) -> list[Grid]:
     """Return the table of mean penalties, if the run's source gives one of its own."""
-    if finding.published is None or not published(finding.published).mean:
+    if finding.source is None or not published(finding.source).mean:
         return []
     means = mean_penalties(finding.cells)
-    return [_mean_grid(finding, means, published(finding.published).mean)] if means else []
+    return [_mean_grid(finding, means, published(finding.source).mean)] if means else []
 
 
-def _series_matrix(series: Series, cells: Sequence[Cell], workload: str | None) -> Matrix | None:
+def _series_matrix(
+    series: PublishedSeries, cells: Sequence[Cell], workload: Workload | None
+) -> Matrix | None:
     """Return the rows of `series` that are among our configurations, with our ratios."""
-    configurations = {cell.configuration for cell in cells}
+    configurations = {str(cell.configuration) for cell in cells}
     rows = [row for row in series.rows if series.configuration(row) in configurations]
     if not rows:
         return None
@@ -119,17 +113,19 @@ def _series_matrix(series: Series, cells: Sequence[Cell], workload: str | None) 
     )
 
 
-def _series_entry(series: Series, row: str, metric: str, values: Values) -> Entry:
+def _series_entry(series: PublishedSeries, row: str, metric: str, values: Values) -> MatrixRow:
     digits = written_decimals(values[metric] for values in series.rows.values())
     base, own = series.configuration(series.baseline), series.configuration(row)
     ours = our_ratio(values, own, base, series.parts(metric))
     shown = number(series.rows[row][metric], digits)
     if row == series.baseline:
-        return Entry((shown, BASE, ABSENT if ours is None else BASE))
-    return Entry((shown, ratio(series.ratio(row, metric)), ABSENT if ours is None else ratio(ours)))
+        return MatrixRow((shown, BASE, ABSENT if ours is None else BASE))
+    return MatrixRow(
+        (shown, ratio(series.ratio(row, metric)), ABSENT if ours is None else ratio(ours))
+    )
 
 
-def _range_grid(ranges: Ranges, finding: Finding) -> Grid | None:
+def _range_grid(ranges: PublishedRanges, finding: StudyFinding) -> Grid | None:
     values = costs_by_workload(ranges, finding)
     measured = {configuration for own in values.values() for configuration, _ in own}
     rows = [row for row in ranges.rows if ranges.configuration(row) in measured]
@@ -141,7 +137,7 @@ def _range_grid(ranges: Ranges, finding: Finding) -> Grid | None:
         ours = tuple(_our_span(ranges, row, metric, values) for row in rows)
         if set(ours) != {ABSENT}:
             columns.append(Column("ours", ours))
-        groups.append(Group(metric, tuple(columns)))
+        groups.append(ColumnGroup(metric, tuple(columns)))
     names = tuple(visible(ranges.configuration(row)) for row in rows)
     base = visible(ranges.configuration(ranges.baseline))
     title = f"Published, {ranges.name}: multiples of {base}, from least to most"
@@ -153,13 +149,15 @@ def _range_grid(ranges: Ranges, finding: Finding) -> Grid | None:
     return Grid(title, labels, tuple(groups), notes=(note + parts_of,))
 
 
-def _span(span: Span | None) -> str:
+def _span(span: PublishedRange | None) -> str:
     if span is None:
         return ABSENT
     return f"up to {ratio(span.high)}" if span.low is None else _from_to(span.low, span.high)
 
 
-def _our_span(ranges: Ranges, row: str, metric: str, values: Mapping[str, Values]) -> str:
+def _our_span(
+    ranges: PublishedRanges, row: str, metric: str, values: Mapping[Workload, Values]
+) -> str:
     span = our_span(ranges, row, metric, values)
     return _from_to(*span) if span else ABSENT
 
@@ -168,7 +166,9 @@ def _from_to(low: float, high: float) -> str:
     return ratio(low) if low == high else f"{ratio(low)}{TO}{ratio(high).removeprefix(TIMES)}"
 
 
-def _mean_grid(finding: Finding, means: Sequence[MeanPenalty], figures: Sequence[Mean]) -> Grid:
+def _mean_grid(
+    finding: StudyFinding, means: Sequence[MeanPenalty], figures: Sequence[PublishedMean]
+) -> Grid:
     by = {(mean.configuration, mean.workload): mean for mean in means}
     configurations = list(dict.fromkeys(mean.configuration for mean in means))
     names = list(dict.fromkeys(mean.workload for mean in means))
@@ -176,7 +176,7 @@ def _mean_grid(finding: Finding, means: Sequence[MeanPenalty], figures: Sequence
     for workload in names:
         own = [by.get((configuration, workload)) for configuration in configurations]
         title = "all" if workload is None else visible(workload)
-        columns.append(Group("", (Column(title, tuple(map(_mean, own))),)))
+        columns.append(ColumnGroup("", (Column(title, tuple(map(_mean, own))),)))
     baselines = ", ".join(dict.fromkeys(visible(mean.baseline) for mean in means))
     how = "the geometric mean of all metrics' ratios to the baseline, each counted once;"
     how += " if a workload has metrics for each operation, only those"

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-from hardcost.analysis.observations import (
+from hardcost.analysis.recorders.observations import (
     EVENTS,
     OTHERS,
-    Load,
+    Amounts,
+    LoadCounts,
+    Shares,
     cpu_shares,
     during_load,
     observed_by,
 )
-from hardcost.report.tables.layout import Column, Grid, Group
-from hardcost.report.text import ABSENT, MISSING, decimals, number, percent, visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from hardcost.analysis.finding import Finding
-    from hardcost.analysis.observations import Amounts, Shares
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.workload import Workload
+from hardcost.show.tables.layout import Column, ColumnGroup, Grid, numbers
+from hardcost.show.text import MISSING, percent
+from hardcost.units import visible
 
 _PROCESSES = 12
 """Most processes that are named; the others share one row."""
@@ -66,12 +65,12 @@ _LOOKUPS = {
 }
 
 
-def observed_grids(finding: Finding) -> list[Grid]:
+def observed_grids(finding: StudyFinding) -> list[Grid]:
     """Return every table of the recorders except that of events by key."""
     return [*share_grids(finding), *loss_grids(finding), *lookup_grids(finding)]
 
 
-def share_grids(finding: Finding) -> list[Grid]:
+def share_grids(finding: StudyFinding) -> list[Grid]:
     """Return, for each workload, each process's share of the busy time by configuration."""
     shares = cpu_shares(finding)
     grids = []
@@ -79,7 +78,7 @@ def share_grids(finding: Finding) -> list[Grid]:
         own = [share for share in shares if share.workload == workload]
         names, parts = joined_shares(own)
         groups = [
-            Group(
+            ColumnGroup(
                 "",
                 (
                     Column(
@@ -98,9 +97,9 @@ def share_grids(finding: Finding) -> list[Grid]:
     return grids
 
 
-def share_title(finding: Finding, workload: str) -> str:
+def share_title(finding: StudyFinding, workload: Workload) -> str:
     """Return the title of a workload's shares."""
-    seen = [one.observed for one in finding.observed if one.workload == workload]
+    seen = [one for one in finding.observed if one.workload == workload]
     measured = any(step.is_measured for one in seen for step in one.steps)
     when = "while it was measured" if measured else "in the whole trial"
     return f"{visible(workload)}: share of the busy processor time by process, {when}"
@@ -128,7 +127,7 @@ def joined_shares(shares: Sequence[Shares]) -> tuple[list[str], list[list[float]
     return named, columns
 
 
-def loss_grids(finding: Finding) -> list[Grid]:
+def loss_grids(finding: StudyFinding) -> list[Grid]:
     """Return one table of what audit and syslog recorded, lost and dropped."""
     seen = _by_workload(observed_by(finding, "audit"))
     seen = [amounts for amounts in seen if amounts.totals.keys() & _LOSSES.keys()]
@@ -137,14 +136,14 @@ def loss_grids(finding: Finding) -> list[Grid]:
     shown = {key: title for key, title in _LOSSES.items() if any(key in a.totals for a in seen)}
     if not shown:
         return []
-    columns = [_column(title, [_total(a, key) for a in seen]) for key, title in shown.items()]
+    columns = [numbers(title, [_total(a, key) for a in seen]) for key, title in shown.items()]
     title = "Audit records, and what was lost or dropped, in a trial"
     meanings = [meaning for key, meaning in _MEANT.items() if key in shown]
     notes = (*(["; ".join(meanings)] if meanings else []), *_own_cost(finding, "audit"))
     return [Grid(title, _labels(seen), tuple(columns), notes=notes)]
 
 
-def event_grids(finding: Finding) -> list[Grid]:
+def event_grids(finding: StudyFinding) -> list[Grid]:
     """Return, for each workload, audit events by key and configuration."""
     seen = observed_by(finding, "audit")
     grids = []
@@ -155,28 +154,28 @@ def event_grids(finding: Finding) -> list[Grid]:
             continue
         names = tuple(visible(key.removeprefix(EVENTS)) or "(no key)" for key in keys)
         groups = [
-            _column(visible(a.configuration), [a.totals.get(key, 0.0) for key in keys]) for a in own
+            numbers(visible(a.configuration), [a.totals.get(key, 0.0) for key in keys]) for a in own
         ]
         title = f"{visible(workload)}: audit events by key, in a trial"
         grids.append(Grid(title, (Column("key", names, left=True),), tuple(groups)))
     return grids
 
 
-def lookup_grids(finding: Finding) -> list[Grid]:
+def lookup_grids(finding: StudyFinding) -> list[Grid]:
     """Return one table of lookups in SELinux's access vector cache, if there were any."""
     seen = _by_workload(observed_by(finding, "avc"))
     seen = [amounts for amounts in seen if amounts.totals.get("lookups")]
     if not seen:
         return []
-    columns = [_column("lookups", [_total(a, "lookups") for a in seen])]
+    columns = [numbers("lookups", [_total(a, "lookups") for a in seen])]
     notes = list(_own_cost(finding, "avc"))
     loads = during_load(finding, "avc", "lookups")
     if loads:
-        own = [loads.get((a.configuration, a.workload), Load(0, 0.0)) for a in seen]
-        columns.append(_column("lookups/request", [load.each for load in own]))
+        own = [loads.get((a.configuration, a.workload), LoadCounts(0, 0.0)) for a in seen]
+        columns.append(numbers("lookups/request", [load.each for load in own]))
         notes.insert(0, _REQUESTS)
     columns += [
-        _column(title, [_total(a, key) for a in seen])
+        numbers(title, [_total(a, key) for a in seen])
         for key, title in _LOOKUPS.items()
         if any(key in a.totals for a in seen)
     ]
@@ -202,26 +201,21 @@ def _total(amounts: Amounts, name: str) -> float:
     return amounts.totals.get(name, math.nan)
 
 
-def _column(title: str, values: Sequence[float]) -> Group:
-    known = [value for value in values if math.isfinite(value)]
-    digits = min(decimals(known), 2)
-    cells = tuple(number(v, digits) if math.isfinite(v) else ABSENT for v in values)
-    return Group("", (Column(title, cells),))
-
-
 def _percent(share: float) -> str:
     return percent(share) if math.isfinite(share) else MISSING
 
 
-def _own_cost(finding: Finding, instrument: str, workload: str | None = None) -> tuple[str, ...]:
+def _own_cost(
+    finding: StudyFinding, instrument: str, workload: Workload | None = None
+) -> tuple[str, ...]:
     """Return the recorder's own cost, relative to the recorded time."""
     parts = [
-        one.observed.own_ticks / one.observed.times[-1]
+        one.own_ticks / one.times[-1]
         for one in finding.observed
-        if one.observed.instrument == instrument
+        if one.instrument == instrument
         and workload in {None, one.workload}
-        and one.observed.times
-        and one.observed.times[-1] > 0
+        and one.times
+        and one.times[-1] > 0
     ]
     return tuple(_watching(instrument, parts)) if parts else ()
 

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
-from hardcost.analysis.means import cost_ratio
-from hardcost.report.axes import numeric_axis
-from hardcost.report.sentences.draws import (
+from rich.console import ConsoleRenderable
+
+from hardcost.analysis.estimates.geometric_mean import cost_ratio
+from hardcost.analysis.study.axes import numeric_axis
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.finding import Finding
+from hardcost.model.finding.head import Found, Head
+from hardcost.model.finding.study import StudyFinding, failures_of, levels_of
+from hardcost.model.role import Role
+from hardcost.model.workload import Workload
+from hardcost.show.sentences.failures import failure_lines
+from hardcost.show.sentences.hotspots import hotspots_lines
+from hardcost.show.sentences.run import run_answer
+from hardcost.show.sentences.single_draws import (
     chance_notes,
     difference,
     draw_difference,
@@ -16,31 +28,21 @@ from hardcost.report.sentences.draws import (
     draw_value,
     interval_notes,
 )
-from hardcost.report.sentences.failures import failure_lines
-from hardcost.report.sentences.profile_answer import profile_lines
-from hardcost.report.sentences.run_answer import run_answer
-from hardcost.report.tables.counters_table import counter_grids
-from hardcost.report.tables.families import summary_grids
-from hardcost.report.tables.layout import Column, Document, Grid, GridText, Lines
-from hardcost.report.tables.matrix import BASE, Entry, Matrix, MatrixText, Metric, upright
-from hardcost.report.tables.observed_table import observed_grids
-from hardcost.report.tables.published_table import (
+from hardcost.show.tables.counters import counter_grids
+from hardcost.show.tables.layout import Column, GridText, Layout, TextLines
+from hardcost.show.tables.matrix import BASE, Matrix, MatrixRow, MatrixText, Metric
+from hardcost.show.tables.published import (
     mean_grids,
     published_matrices,
     published_notes,
     published_title,
     range_grids,
 )
-from hardcost.report.tables.successive_table import successive_grids
-from hardcost.report.text import ABSENT, MISSING, TO, decimals, interval, ratio, visible
-from hardcost.units import Unit, count, is_rate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from rich.console import ConsoleRenderable
-
-    from hardcost.analysis.finding import Cell, Finding
+from hardcost.show.tables.recorders import observed_grids
+from hardcost.show.tables.steps import successive_grids
+from hardcost.show.tables.workload_families import summary_grids
+from hardcost.show.text import ABSENT, MISSING, TO, decimals, interval, ratio
+from hardcost.units import Unit, count, is_rate, visible
 
 _SCORED = (
     "options: how many of the catalogue's kernel options the kernel has as recommended; "
@@ -49,43 +51,45 @@ _SCORED = (
 
 _WHOLE = {Unit.INSN, Unit.NS}
 
-_FAILED = Entry(("failed", ABSENT, ABSENT))
+_FAILED = MatrixRow(("failed", ABSENT, ABSENT))
+
+_Name = TypeVar("_Name")
 
 _HEAT_STEPS = (1.05, 1.25, 2.0, 4.0, 10.0)
 """The ratios at which a cell is shaded one step darker."""
 
 
-def run_table(finding: Finding) -> ConsoleRenderable:
+def run_table(finding: StudyFinding) -> ConsoleRenderable:
     """Return all tables of a run for a terminal: what was measured, published figures, notes."""
-    parts: list[ConsoleRenderable] = [Lines(run_answer(finding).sentences)]
+    parts: list[ConsoleRenderable] = [TextLines(run_answer(finding).sentences)]
     about = [visible(finding.about)] if finding.about else []
-    parts.append(Lines((heading(finding), *about, *measured_on(finding))))
+    parts.append(TextLines((heading(finding), *about, *measured_on(finding))))
     parts += [GridText(grid) for grid in summary_grids(finding)]
     parts += [MatrixText(matrix) for matrix in run_matrices(finding)]
     parts += [GridText(grid) for grid in successive_grids(finding)]
-    if finding.profiles:
-        title = f"Where that arises, compared with {visible(finding.profiles[0].before)}:"
-        parts.append(Lines((title, *profile_lines(finding))))
+    if finding.hotspots:
+        title = f"Where that arises, compared with {visible(finding.hotspots[0].before)}:"
+        parts.append(TextLines((title, *hotspots_lines(finding))))
     failures = failure_lines(finding)
     if failures:
-        parts.append(Lines(tuple(failures)))
+        parts.append(TextLines(tuple(failures)))
     parts += [GridText(grid) for grid in (*counter_grids(finding), *observed_grids(finding))]
     figures: list[ConsoleRenderable] = [MatrixText(it) for it in published_matrices(finding)]
     figures += [GridText(grid) for grid in (*range_grids(finding), *mean_grids(finding))]
     if figures:
-        parts.append(Lines((published_title(finding), *published_notes(finding))))
+        parts.append(TextLines((published_title(finding), *published_notes(finding))))
         parts += figures
     notes = note_lines(finding)
-    return Document((*parts, Lines(tuple(notes)))) if notes else Document(tuple(parts))
+    return Layout((*parts, TextLines(tuple(notes)))) if notes else Layout(tuple(parts))
 
 
-def heading(finding: Finding) -> str:
+def heading(finding: Found) -> str:
     """Return what was run."""
     title = visible(finding.title or finding.study)
     return f"{title} (study {visible(finding.study)}, run {visible(finding.run)})"
 
 
-def measured_on(finding: Finding) -> list[str]:
+def measured_on(finding: Found) -> list[str]:
     """Return a line with what the numbers depend on; none if nothing of it is known."""
     known = finding.environment
     names = {"kernel": "kernel", "qemu": "QEMU", "cpu_model": "processor model"}
@@ -95,31 +99,26 @@ def measured_on(finding: Finding) -> list[str]:
 
 def note_lines(finding: Finding) -> list[str]:
     """Return the run's notes, escaped."""
-    scored = [_SCORED] if _scores_differ(finding, [*finding.levels, *finding.scores]) else []
+    scored = [_SCORED] if _scores_differ(finding, [*levels_of(finding), *finding.scores]) else []
     return [f"Note: {visible(note)}" for note in (*scored, *finding.notes)]
 
 
 def run_matrices(finding: Finding) -> list[Matrix]:
     """Return a table for each workload: each metric's value and difference from the baseline."""
-    workloads = [*(c.workload for c in finding.cells), *(f.workload for f in finding.failures)]
+    workloads = [*(c.workload for c in finding.cells), *(f.workload for f in failures_of(finding))]
     return [_workload_matrix(finding, workload) for workload in dict.fromkeys(workloads)]
 
 
-def run_grids(finding: Finding) -> list[Grid]:
-    """Return the same tables with metrics across."""
-    return [upright(matrix) for matrix in run_matrices(finding)]
-
-
-def where(finding: Finding) -> str:
+def where(finding: Head) -> str:
     """Return the instrument and machine as a table's title names them."""
     return f"instrument {visible(finding.instrument)}, machine {visible(finding.machine)}"
 
 
-def _workload_matrix(finding: Finding, workload: str) -> Matrix:
+def _workload_matrix(finding: Finding, workload: Workload) -> Matrix:
     cells = {(c.configuration, c.metric): c for c in finding.cells if c.workload == workload}
-    lost = {f.configuration for f in finding.failures if f.workload == workload}
+    lost = {f.configuration for f in failures_of(finding) if f.workload == workload}
     lost -= {configuration for configuration, _ in cells}
-    configurations = _ordered(finding, [*(name for name, _ in cells), *sorted(lost)])
+    configurations = _ordered(finding, [*(name for name, _ in cells), *sorted(lost, key=str)])
     metrics = _unique(metric for _, metric in cells)
     units = _unique(cell.unit for cell in cells.values())
     entries = {}
@@ -148,17 +147,17 @@ def _workload_matrix(finding: Finding, workload: str) -> Matrix:
     )
 
 
-def _ordered(finding: Finding, configurations: list[str]) -> list[str]:
+def _ordered(finding: Finding, configurations: list[Role]) -> list[Role]:
     """Return each configuration once, in the plan's order if something failed."""
     found = _unique(configurations)
-    if not finding.failures:
+    if not failures_of(finding):
         return found
-    order = {name: nth for nth, name in enumerate(finding.levels)}
+    order = {name: nth for nth, name in enumerate(levels_of(finding))}
     return sorted(found, key=lambda name: order.get(name, len(order)))
 
 
 def _labels(
-    finding: Finding, configurations: list[str], cells: Mapping[tuple[str, str], Cell]
+    finding: Finding, configurations: list[Role], cells: Mapping[tuple[Role, str], Cell]
 ) -> tuple[Column, ...]:
     labels = [Column("configuration", tuple(map(visible, configurations)), left=True)]
     if _scores_differ(finding, configurations):
@@ -172,17 +171,17 @@ def _labels(
     return tuple(labels)
 
 
-def _metric(metric: str, cells: Mapping[tuple[str, str], Cell], *, alone: bool) -> Metric:
+def _metric(metric: str, cells: Mapping[tuple[Role, str], Cell], *, alone: bool) -> Metric:
     """Return a metric; `alone` says that the table has one unit, named in its title."""
     unit = next(cell.unit for (_, name), cell in cells.items() if name == metric)
     return Metric(visible(metric), "" if alone else visible(unit))
 
 
 def _table_notes(
-    finding: Finding, workload: str, lost: set[str], baselines: list[str]
+    finding: Finding, workload: Workload, lost: set[Role], baselines: list[Role]
 ) -> Iterable[str]:
     """Yield what failures leave unknown in a workload's table, and where higher is better."""
-    failures = [f for f in finding.failures if f.workload == workload]
+    failures = [f for f in failures_of(finding) if f.workload == workload]
     own = [cell for cell in finding.cells if cell.workload == workload]
     rates = _unique(visible(cell.metric) for cell in own if is_rate(cell.unit))
     if rates:
@@ -200,20 +199,20 @@ def _table_notes(
             yield f"the baseline {visible(name)} failed, so differences and ratios are unknown"
 
 
-def _scores_differ(finding: Finding, configurations: Iterable[str]) -> bool:
+def _scores_differ(finding: Finding, configurations: Iterable[Role]) -> bool:
     """Say whether the kernels differ in their scores."""
     return len({finding.scores.get(configuration) for configuration in configurations}) > 1
 
 
-def _score(finding: Finding, configuration: str) -> str:
+def _score(finding: Finding, configuration: Role) -> str:
     """Return how many of the catalogue's kernel options are set as recommended."""
     score = finding.scores.get(configuration)
     return ABSENT if score is None else f"{score.met} of {score.of}"
 
 
-def _line_starts(finding: Finding, configurations: list[str]) -> frozenset[int]:
+def _line_starts(finding: Finding, configurations: list[Role]) -> frozenset[int]:
     """Return the rows where another line of the run's numeric axis begins."""
-    axis = numeric_axis(finding.levels)
+    axis = numeric_axis(levels_of(finding))
     if axis is None:
         return frozenset()
     lines = [axis.line_of(configuration) for configuration in configurations]
@@ -221,7 +220,7 @@ def _line_starts(finding: Finding, configurations: list[str]) -> frozenset[int]:
     return starts if len(starts) * 3 <= len(lines) else frozenset()
 
 
-def _entries(cells: list[Cell | None], failed: list[bool]) -> list[Entry]:
+def _entries(cells: list[Cell | None], failed: list[bool]) -> list[MatrixRow]:
     """Return the text of a metric in each row, with one number of decimals for all."""
     present = [cell for cell in cells if cell is not None]
     digits = decimals(
@@ -230,7 +229,7 @@ def _entries(cells: list[Cell | None], failed: list[bool]) -> list[Entry]:
     return [
         _FAILED
         if lost
-        else Entry((_value(cell, digits), _difference(cell, digits), _ratio(cell)), _heat(cell))
+        else MatrixRow((_value(cell, digits), _difference(cell, digits), _ratio(cell)), _heat(cell))
         for cell, lost in zip(cells, failed, strict=True)
     ]
 
@@ -272,10 +271,10 @@ def _heat(cell: Cell | None) -> int:
     return 0 if cell is None else sum(cost_ratio(cell) >= step for step in _HEAT_STEPS)
 
 
-def _baseline(configuration: str, cells: list[Cell]) -> str:
+def _baseline(configuration: Role, cells: list[Cell]) -> str:
     own = _unique(cell.baseline for cell in cells)
     return ", ".join("itself" if name == configuration else visible(name) for name in own)
 
 
-def _unique(names: Iterable[str]) -> list[str]:
+def _unique(names: Iterable[_Name]) -> list[_Name]:
     return list(dict.fromkeys(names))

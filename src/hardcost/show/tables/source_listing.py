@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hardcost.report.sentences.profile_answer import digits_of, named
-from hardcost.report.text import number, signed, visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hardcost.analysis.finding import Finding, Line, Profiled, Source
+from hardcost.model.finding.calls import Calls, Hotspots, SourceLine, SourceListing
+from hardcost.model.finding.study import StudyFinding
+from hardcost.show.sentences.hotspots import digits_of, named
+from hardcost.show.text import number, signed
+from hardcost.units import visible
 
 _HEADS = ("own", "before", "after", "total", "line")
 _NO_LINE = "(of no line)"
@@ -26,20 +24,20 @@ class Listing:
     lines: tuple[str, ...]
 
 
-def listings(finding: Finding) -> Iterator[Listing]:
+def listings(finding: StudyFinding | Calls) -> Iterator[Listing]:
     """Yield the listing of each metric for which lines were counted."""
-    for one in finding.profiles:
+    for one in finding.hotspots:
         if one.source is not None:
             yield listing_of(one, one.source)
 
 
-def listing_of(one: Profiled, source: Source) -> Listing:
+def listing_of(one: Hotspots, source: SourceListing) -> Listing:
     """Return a function's source with what its lines execute for one operation of a metric."""
     title = f"{named(source.function)}, {visible(one.metric)}, {visible(one.unit)}, line by line"
     return Listing(title, tuple(_listing(one, source)))
 
 
-def _listing(one: Profiled, source: Source) -> Iterator[str]:
+def _listing(one: Hotspots, source: SourceListing) -> Iterator[str]:
     """Yield a function's lines: differences and both sides, then number and text.
 
     What the lines execute themselves adds up to what the function does.
@@ -65,7 +63,7 @@ def _listing(one: Profiled, source: Source) -> Iterator[str]:
     yield f"{_joined(sums, widths)}  in all"
 
 
-def _row(line: Line, digits: int) -> tuple[str, ...]:
+def _row(line: SourceLine, digits: int) -> tuple[str, ...]:
     own = line.own_after - line.own_before
     total = line.total_after - line.total_before
     counted = line.own_before or line.own_after or line.total_before or line.total_after

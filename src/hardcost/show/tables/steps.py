@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
-from hardcost.report.comparison import Pair
-from hardcost.report.sentences.draws import ABOUT_ZERO
-from hardcost.report.successive import Line, lines
-from hardcost.report.tables.layout import Column, Grid, Group
-from hardcost.report.text import ABSENT, decimals, interval, ratio, signed, visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from hardcost.analysis.finding import Cell, Finding
+from hardcost.analysis.change.comparison import compared_cell
+from hardcost.analysis.study.steps import AxisPath, lines
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.role import Role
+from hardcost.model.workload import Workload
+from hardcost.show.sentences.single_draws import ABOUT_ZERO
+from hardcost.show.tables.layout import Column, ColumnGroup, Grid
+from hardcost.show.text import ABSENT, decimals, interval, ratio, signed
+from hardcost.units import visible
 
 _SAME = "="
 
 
-def successive_grids(finding: Finding) -> list[Grid]:
+def successive_grids(finding: StudyFinding) -> list[Grid]:
     """Return a table for each workload and state of a study with a successive axis."""
     workloads = dict.fromkeys(cell.workload for cell in finding.cells)
     return [
@@ -26,7 +26,7 @@ def successive_grids(finding: Finding) -> list[Grid]:
     ]
 
 
-def _grids(finding: Finding, workload: str, line: Line) -> Iterator[Grid]:
+def _grids(finding: StudyFinding, workload: Workload, line: AxisPath) -> Iterator[Grid]:
     cells = {
         (cell.configuration, cell.metric): cell
         for cell in finding.cells
@@ -46,7 +46,7 @@ def _grids(finding: Finding, workload: str, line: Line) -> Iterator[Grid]:
     for nth, (level, name) in enumerate(line.points):
         before = names[nth - 1] if nth else None
         columns = _columns(cells, metrics, before, name)
-        groups.append(Group(f"{axis} {visible(level)}", columns))
+        groups.append(ColumnGroup(f"{axis} {visible(level)}", columns))
     of = f"{visible(workload)}, {visible(line.state)}"
     unit_words = f"{visible(next(iter(units)))}, " if len(units) == 1 else ""
     title = f"From {axis} to {axis}: {of}: {unit_words}instrument {visible(finding.instrument)}"
@@ -54,10 +54,13 @@ def _grids(finding: Finding, workload: str, line: Line) -> Iterator[Grid]:
 
 
 def _columns(
-    cells: Mapping[tuple[str, str], Cell], metrics: Sequence[str], before: str | None, name: str
+    cells: Mapping[tuple[Role, str], Cell], metrics: Sequence[str], before: Role | None, name: Role
 ) -> tuple[Column, ...]:
     """Return a level's values and, after the first level, how they differ from those before."""
-    rows = [_texts(cells.get((before or "", one)), cells.get((name, one))) for one in metrics]
+    rows = [
+        _texts(None if before is None else cells.get((before, one)), cells.get((name, one)))
+        for one in metrics
+    ]
     value, change, by = (tuple(texts) for texts in zip(*rows, strict=True))
     if before is None:
         return (Column("value", value),)
@@ -71,10 +74,10 @@ def _texts(before: Cell | None, cell: Cell | None) -> tuple[str, str, str]:
     value = interval(cell.value, cell.low, cell.high, digits)
     if before is None:
         return value, ABSENT, ABSENT
-    pair = Pair(before, cell)
-    if pair.equal:
+    now = compared_cell(before, cell, before.configuration)
+    if now.equal:
         return value, _SAME, _SAME
-    if pair.may_be_equal:
+    if now.may_be_equal:
         return value, ABOUT_ZERO, ratio(1.0)
     digits = decimals((before.value, cell.value))
-    return value, signed(pair.difference, digits), ratio(pair.ratio)
+    return value, signed(now.difference, digits), ratio(now.ratio)

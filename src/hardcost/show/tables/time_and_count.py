@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from hardcost.analysis import bothways
-from hardcost.report.ledger import ledger
-from hardcost.report.sentences.bothwords import bills_of
-from hardcost.report.tables.layout import Column, Grid, Group, RowText
-from hardcost.report.text import ABSENT, decimals, interval, number, percent, ratio, signed, visible
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from hardcost.analysis.bothways import Both
-    from hardcost.analysis.finding import Finding
-    from hardcost.report.ledger import Account, Ledger
+from hardcost.model.finding.bill import Bill, Both
+from hardcost.model.workload import MetricId
+from hardcost.show.bill_rows import Ledger, MetricFigures, ledger
+from hardcost.show.tables.layout import Column, ColumnGroup, Grid, RowText
+from hardcost.show.text import ABSENT, decimals, interval, number, percent, ratio, signed
+from hardcost.units import visible
 
 _CHANCE = "(~0)"
 _WORDS = {
     "": "",
-    "unknown": "time is too uncertain to tell",
+    "unknown": "time is too uncertain to say",
     "less": "time grows by less than half as much",
     "more": "time grows by more than twice as much",
     "direction": "the one grows, the other shrinks",
 }
-_TOLD = 5  # disagreements that a note tells
+_TOLD = 5  # disagreements that a note lists
 
 BOTH_TERMS = (
     ("ratio", "the baseline with this cost, as a multiple of the baseline"),
@@ -41,39 +35,36 @@ BOTH_TERMS = (
 """The words of these tables."""
 
 
-def both_grids(finding: Finding, top: int, accounts: Sequence[Account]) -> list[Grid]:
+def both_grids(finding: Bill, top: int, accounts: Sequence[MetricFigures]) -> list[Grid]:
     """Return both numbers of the whole profile, and of `top` controls on the accounts' metrics."""
-    bills = bills_of(finding)
-    if bills is None:
-        return []
-    timed, counted = bills
-    wholes, each = bothways.wholes(timed, counted), bothways.controls(timed, counted)
+    wholes = [one for one in finding.both or () if one.control is None]
+    each = [one for one in finding.both or () if one.control is not None]
     if not wholes:
         return []
     found = [_totals(finding, wholes)]
     if each:
         shown = [one.metric for one in accounts if any(it.metric == one.metric for it in wholes)]
-        found.append(_items(ledger(timed), each, top, shown))
+        found.append(_items(ledger(finding), each, top, shown))
     return found
 
 
-def _totals(finding: Finding, wholes: Sequence[Both]) -> Grid:
-    groups = [Group("instructions", _counts(wholes)), Group("time", _times(wholes))]
+def _totals(finding: Bill, wholes: Sequence[Both]) -> Grid:
+    groups = [ColumnGroup("instructions", _counts(wholes)), ColumnGroup("time", _times(wholes))]
     if any(one.differ for one in wholes):
         words = tuple(_WORDS[one.differ] for one in wholes)
-        groups.append(Group("", (Column("they disagree", words, left=True),)))
+        groups.append(ColumnGroup("", (Column("they disagree", words, left=True),)))
     labels = (Column("metric", tuple(visible(one.metric) for one in wholes), left=True),)
     title = f"Both numbers, whole profile: {_machines(finding)}"
     return Grid(title, labels, tuple(groups), notes=tuple(_notes(wholes)))
 
 
-def _items(book: Ledger, each: Sequence[Both], top: int, metrics: Sequence[str]) -> Grid:
+def _items(book: Ledger, each: Sequence[Both], top: int, metrics: Sequence[MetricId]) -> Grid:
     numbered = book.entries[:top]
     known = {(one.control, one.metric): one for one in each}
     groups = []
     for metric in metrics:
         own = [known.get((entry.control, metric)) for entry in numbered]
-        groups.append(Group(visible(metric), _columns(own)))
+        groups.append(ColumnGroup(visible(metric), _columns(own)))
     texts = tuple(RowText(visible(entry.control), visible(entry.place)) for entry in numbered)
     labels = [Column("#", tuple(str(entry.number) for entry in numbered))]
     fired = [_fired(each, entry.control) for entry in numbered]
@@ -151,7 +142,7 @@ def _notes(some: Sequence[Both]) -> Iterator[str]:
         what = visible(one.metric)
         if one.control is not None:
             what += f", {visible(one.control)}"
-        time = ratio(one.ns_ratio) if one.measured else "nothing that can be told from noise"
+        time = ratio(one.ns_ratio) if one.measured else "not distinguishable from noise"
         yield (
             f"{what}: {_WORDS[one.differ]} ({time} in time, {ratio(one.insn_ratio)} in"
             f" instructions); likely: {one.why}"
@@ -160,10 +151,9 @@ def _notes(some: Sequence[Both]) -> Iterator[str]:
         yield f"{len(differing) - _TOLD} more disagree by so much"
 
 
-def _machines(finding: Finding) -> str:
-    counted = finding.counted
-    kernel = "" if counted is None else counted.environment.get("kernel", "another kernel")
-    where = "" if counted is None else visible(counted.machine)
+def _machines(finding: Bill) -> str:
+    kernel = finding.counted_on.get("kernel", "another kernel")
+    where = visible(finding.counted_on.get("machine", ""))
     own = visible(finding.environment.get("kernel", "its kernel"))
     return (
         f"instructions counted on the machine {where}, kernel {visible(kernel)}; ns on"

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
-from hardcost.report.sentences.trace_answer import LONGEST, name_of, title_of, trace_answer, who
-from hardcost.report.tables.layout import Column, Document, Grid, GridText, Group, Lines, Terms
-from hardcost.report.tables.run_table import measured_on, note_lines, where
-from hardcost.report.text import number, percent, ratio, shorten, visible
-from hardcost.units import count
+from rich.console import ConsoleRenderable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from rich.console import ConsoleRenderable
-
-    from hardcost.analysis.finding import Finding
-    from hardcost.analysis.traced import Modelled, Piece, Traced
+from hardcost.model.finding.trace import Modelled, Piece, Traced, Traces
+from hardcost.model.role import Baseline
+from hardcost.show.sentences.hotspots import named
+from hardcost.show.sentences.trace import LONGEST, name_of, title_of, trace_answer, who
+from hardcost.show.tables.layout import (
+    Column,
+    ColumnGroup,
+    Grid,
+    GridText,
+    Layout,
+    Terms,
+    TextLines,
+)
+from hardcost.show.tables.run import measured_on, note_lines, where
+from hardcost.show.text import number, percent, ratio, shorten
+from hardcost.units import count, visible
 
 _TOP = 12  # processes
 _ROWS = 24  # of the order, unless all are wanted
 _PATH = 5  # processes of the longest chain
-_BASELINE = "baseline"
 _LONGEST_ROUND = 6  # pieces of a round that repeats
 TRACE_TERMS = (
     ("insn", "instructions that the process executes, in the kernel too"),
@@ -34,7 +38,7 @@ TRACE_TERMS = (
 
 
 @dataclass(frozen=True)
-class Row:
+class PieceGroup:
     """Pieces that are shown as one: `rounds` like this follow each other, with others between."""
 
     piece: Piece
@@ -42,28 +46,28 @@ class Row:
     rounds: int
 
 
-def trace_table(finding: Finding, *, whole: bool = False) -> ConsoleRenderable:
+def trace_table(finding: Traces, *, whole: bool = False) -> ConsoleRenderable:
     """Return a trace for a terminal: of the order as much as fits a screen, or the `whole`."""
-    parts: list[ConsoleRenderable] = [Lines(trace_answer(finding).sentences)]
-    parts.append(Lines((f"{visible(finding.title)}; {where(finding)}", *measured_on(finding))))
-    for one in shown(finding):
+    parts: list[ConsoleRenderable] = [TextLines(trace_answer(finding).sentences)]
+    parts.append(TextLines((f"{visible(finding.title)}; {where(finding)}", *measured_on(finding))))
+    for one in shown_traces(finding):
         parts += [GridText(share_grid(one)), GridText(order_grid(one, whole=whole))]
-        parts.append(Lines((sum_line(one),)))
+        parts.append(TextLines((sum_line(one),)))
     parts += [GridText(grid) for grid in model_grids(finding)]
     if finding.notes:
-        parts.append(Lines(tuple(note_lines(finding))))
-    parts.append(Terms(terms(finding)))
-    return Document(tuple(parts))
+        parts.append(TextLines(tuple(note_lines(finding))))
+    parts.append(Terms(trace_terms(finding)))
+    return Layout(tuple(parts))
 
 
-def shown(finding: Finding) -> list[Traced]:
+def shown_traces(finding: Traces) -> list[Traced]:
     """Return the traces that are shown: of two that are compared, the one with the profile."""
-    return [one for one in finding.traces if one.configuration != _BASELINE] or [*finding.traces]
+    return [one for one in finding.traces if one.configuration != Baseline()] or [*finding.traces]
 
 
-def terms(finding: Finding) -> tuple[tuple[str, str], ...]:
+def trace_terms(finding: Traces) -> tuple[tuple[str, str], ...]:
     """Return what words and known processes of a trace are."""
-    names = dict.fromkeys(share.process for one in shown(finding) for share in one.shares())
+    names = dict.fromkeys(share.process for one in shown_traces(finding) for share in one.shares())
     known = [(name, who(name)) for name in names]
     lives = {what: name for name, what in reversed(known) if what is not None}
     return (*TRACE_TERMS, *((name, what) for what, name in reversed(lives.items())))
@@ -72,8 +76,8 @@ def terms(finding: Finding) -> tuple[tuple[str, str], ...]:
 def share_grid(one: Traced) -> Grid:
     """Return what each process had of a trace; the instructions add up to its length."""
     shares = one.shares()
-    shown, rest = shares[:_TOP], shares[_TOP:]
-    rows = [(_name(it.process), it.ran, number(it.ready), number(it.slept)) for it in shown]
+    top, rest = shares[:_TOP], shares[_TOP:]
+    rows = [(named(it.process), it.ran, number(it.ready), number(it.slept)) for it in top]
     if rest:
         ran = sum(share.ran for share in rest)
         rows.append((count(len(rest), "other process", "other processes"), ran, "", ""))
@@ -83,9 +87,11 @@ def share_grid(one: Traced) -> Grid:
         title=f"{title_of(one)}, by process",
         labels=(Column("process", names, left=True),),
         groups=(
-            Group("", (Column("insn", tuple(map(number, ran_by))),)),
-            Group("", (Column("share", tuple(percent(it / max(one.length, 1)) for it in ran_by)),)),
-            Group("", (Column("ready", ready), Column("asleep", slept))),
+            ColumnGroup("", (Column("insn", tuple(map(number, ran_by))),)),
+            ColumnGroup(
+                "", (Column("share", tuple(percent(it / max(one.length, 1)) for it in ran_by)),)
+            ),
+            ColumnGroup("", (Column("ready", ready), Column("asleep", slept))),
         ),
         lines=frozenset({len(names) - 1}),
     )
@@ -93,7 +99,7 @@ def share_grid(one: Traced) -> Grid:
 
 def order_grid(one: Traced, *, whole: bool = False) -> Grid:
     """Return who ran after whom; pieces that repeat are one row, unless the `whole` is wanted."""
-    single = (Row(it, it.instructions, 1) for it in one.pieces)
+    single = (PieceGroup(it, it.instructions, 1) for it in one.pieces)
     rows = list(single if whole else islice(merged(one.pieces), _ROWS))
     cells = [_cells(one, row) for row in rows]
     begins, names, instructions, rounds, doing, woken, then = (
@@ -105,25 +111,25 @@ def order_grid(one: Traced, *, whole: bool = False) -> Grid:
         title="In order",
         labels=(Column("begins", begins), Column("process", names, left=True)),
         groups=(
-            Group("", (Column("insn", instructions), Column("times", rounds))),
-            Group("", (Column("does", doing, left=True),)),
-            Group("", (Column("woken by", woken, left=True),)),
-            Group("", (Column("then", then, left=True),)),
+            ColumnGroup("", (Column("insn", instructions), Column("times", rounds))),
+            ColumnGroup("", (Column("does", doing, left=True),)),
+            ColumnGroup("", (Column("woken by", woken, left=True),)),
+            ColumnGroup("", (Column("then", then, left=True),)),
         ),
         notes=(f"{count(left, 'further piece')}, of {rest} insn: --all",) if left else (),
     )
 
 
-def model_grids(finding: Finding) -> Iterator[Grid]:
+def model_grids(finding: Traces) -> Iterator[Grid]:
     """Yield what several processors would make of each trace, with the profile and without."""
     for one in finding.traces:
-        if not one.modelled or one.configuration == _BASELINE:
+        if not one.modelled or one.configuration == Baseline():
             continue
         base = next(
             (
                 other
                 for other in finding.traces
-                if other.configuration == _BASELINE
+                if other.configuration == Baseline()
                 and (other.workload, other.metric) == (one.workload, one.metric)
             ),
             None,
@@ -133,7 +139,7 @@ def model_grids(finding: Finding) -> Iterator[Grid]:
 
 def _modelled(
     title: str, one: Traced, base: Traced | None, length: Callable[[Modelled], int]
-) -> Group:
+) -> ColumnGroup:
     """Return a length on each number of processors, and how many times that without the profile."""
     lengths = [length(it) for it in one.modelled]
     columns = [Column("insn", tuple(map(number, lengths)))]
@@ -142,7 +148,7 @@ def _modelled(
         ratios = [ratio(it / max(was, 1)) for it, was in zip(lengths, before, strict=True)]
         columns.append(Column("without", tuple(map(number, before))))
         columns.append(Column("ratio", tuple(ratios)))
-    return Group(title, tuple(columns))
+    return ColumnGroup(title, tuple(columns))
 
 
 def _model_grid(one: Traced, base: Traced | None) -> Grid:
@@ -152,7 +158,7 @@ def _model_grid(one: Traced, base: Traced | None) -> Grid:
     ]
     first = one.modelled[0]
     whose = [
-        f"{_name(name)} {percent(part / max(first.limit, 1))}" for name, part in first.path[:_PATH]
+        f"{named(name)} {percent(part / max(first.limit, 1))}" for name, part in first.path[:_PATH]
     ]
     chain = f"On any number of processors, {number(first.limit)} insn:"
     return Grid(
@@ -161,7 +167,7 @@ def _model_grid(one: Traced, base: Traced | None) -> Grid:
         groups=tuple(columns),
         notes=(
             f"{chain} {', '.join(whose)}.",
-            f"The busiest process, {_name(first.busiest[0])}, executes {number(first.busiest[1])}.",
+            f"The busiest process, {named(first.busiest[0])}, executes {number(first.busiest[1])}.",
         ),
     )
 
@@ -177,14 +183,14 @@ def sum_line(one: Traced) -> str:
     return f"{counted}: {', '.join(parts)}." if len(parts) > 1 else f"{counted}, as the trace has."
 
 
-def merged(pieces: Sequence[Piece]) -> Iterator[Row]:
+def merged(pieces: Sequence[Piece]) -> Iterator[PieceGroup]:
     """Yield pieces as rows; those of rounds that repeat, one after another, are one row each."""
     at = 0
     while at < len(pieces):
         length, rounds = _rounds(pieces, at)
         for offset in range(length):
             same = pieces[at + offset : at + length * rounds : length]
-            yield Row(same[0], sum(piece.instructions for piece in same), rounds)
+            yield PieceGroup(same[0], sum(piece.instructions for piece in same), rounds)
         at += length * rounds
 
 
@@ -206,25 +212,27 @@ def _rounds(pieces: Sequence[Piece], at: int) -> tuple[int, int]:
 def _alike(piece: Piece) -> tuple[object, ...]:
     """Return what has to be the same of pieces that are shown as one."""
     deeds = tuple(deed.what for deed in piece.deeds)
-    doing = frozenset(piece.doing.split(", "))
-    return piece.process, doing, piece.woken_by, piece.woken is None, piece.stopped, deeds
+    return (
+        piece.process,
+        frozenset(piece.doing),
+        piece.woken_by,
+        piece.woken is None,
+        piece.stopped,
+        deeds,
+    )
 
 
-def _cells(one: Traced, row: Row) -> tuple[str, ...]:
+def _cells(one: Traced, row: PieceGroup) -> tuple[str, ...]:
     piece = row.piece
     deeds = list(dict.fromkeys(deed.what for deed in piece.deeds))
-    doing = shorten(visible(", ".join([piece.doing, *deeds])), LONGEST)
-    woken = "" if piece.woken is None else _name(name_of(one, piece.woken_by))
+    doing = shorten(visible(", ".join([*piece.doing, *deeds])), LONGEST)
+    woken = "" if piece.woken is None else named(name_of(one, piece.woken_by))
     return (
         number(piece.begin),
-        _name(one.processes[piece.process]),
+        named(one.processes[piece.process]),
         number(row.instructions),
         f"x{row.rounds}" if row.rounds > 1 else "",
         doing,
         woken,
         "sleeps" if piece.stopped else "",
     )
-
-
-def _name(process: str) -> str:
-    return shorten(visible(process), LONGEST)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from hardcost.analysis.means import mean_penalties
-from hardcost.report.sentences.draws import draw_notes, draw_ratio
-from hardcost.report.tables.layout import Column, Grid, Group
-from hardcost.report.text import ABSENT, ratio, visible
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.analysis.finding import Cell, Finding
+from hardcost.analysis.estimates.geometric_mean import mean_penalties
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.head import Found
+from hardcost.model.finding.study import failures_of, levels_of
+from hardcost.model.workload import Workload
+from hardcost.show.sentences.single_draws import draw_notes, draw_ratio
+from hardcost.show.tables.layout import Column, ColumnGroup, Grid
+from hardcost.show.text import ABSENT, ratio
+from hardcost.units import visible
 
 _NUMBERED = re.compile(r"(.*?)(\d+)")
 
@@ -38,7 +38,7 @@ class Family:
     axis: str = ""
 
     @property
-    def workloads(self) -> list[str]:
+    def workloads(self) -> list[Workload]:
         """Return the workloads in their order."""
         return list(dict.fromkeys(c.workload for own in self.panels.values() for _, c in own))
 
@@ -48,7 +48,7 @@ class Family:
         return list(dict.fromkeys(level for own in self.panels.values() for level, _ in own))
 
 
-def summary_grids(finding: Finding) -> list[Grid]:
+def summary_grids(finding: Found) -> list[Grid]:
     """Return one table for each family of several workloads: multiples of the baseline.
 
     It has one metric: that of the whole program if there is one, else the mean of all.
@@ -57,7 +57,7 @@ def summary_grids(finding: Finding) -> list[Grid]:
     return [_summary(finding, family) for family in several]
 
 
-def _summary(finding: Finding, family: Family) -> Grid:
+def _summary(finding: Found, family: Family) -> Grid:
     cells = [cell for own in family.panels.values() for _, cell in own]
     baseline, own_workloads = cells[0].baseline, family.workloads
     whole = _USUAL in family.panels
@@ -68,12 +68,20 @@ def _summary(finding: Finding, family: Family) -> Grid:
     drawn = [c for _, c in family.panels[_USUAL] if c.resolution] if whole else []
     words |= {(c.configuration, c.workload): draw_ratio(c) for c in drawn}
     words |= {(c.configuration, c.workload): "base" for c in cells if c.configuration == baseline}
-    lost = [(f.configuration, f.workload) for f in finding.failures if f.workload in own_workloads]
+    lost = [
+        (f.configuration, f.workload) for f in failures_of(finding) if f.workload in own_workloads
+    ]
     words = dict.fromkeys(lost, "failed") | words
     known = {name for name, _ in words}
-    names = [name for name in dict.fromkeys((*finding.levels, *sorted(known))) if name in known]
+    names = [
+        name
+        for name in dict.fromkeys((*levels_of(finding), *sorted(known, key=str)))
+        if name in known
+    ]
     groups = [
-        Group("", (Column(visible(level), tuple(words.get((n, workload), ABSENT) for n in names)),))
+        ColumnGroup(
+            "", (Column(visible(level), tuple(words.get((n, workload), ABSENT) for n in names)),)
+        )
         for level, workload in zip(family.levels, own_workloads, strict=True)
     ]
     what = _USUAL if whole else "mean of all metrics"
@@ -92,31 +100,31 @@ def families(cells: Sequence[Cell]) -> list[Family]:
     kinds: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
         if math.isfinite(cell.value) and cell.value > 0:
-            kinds.setdefault((cell.workload.split(" ")[0], cell.unit), []).append(cell)
+            kinds.setdefault((cell.workload.name, cell.unit), []).append(cell)
     return [_family(unit, own) for (_, unit), own in kinds.items()]
 
 
 def _family(unit: str, cells: Sequence[Cell]) -> Family:
-    workloads = list(dict.fromkeys(cell.workload for cell in cells))
-    common = [word for word in workloads[0].split(" ") if all(word in w.split() for w in workloads)]
-    family = Family(" ".join(common), str(unit), {})
-    for cell in cells:
-        level = " ".join(word for word in cell.workload.split(" ") if word not in common)
-        family.panels.setdefault(cell.metric, []).append((level, cell))
-    if len(workloads) > 1:
-        return _named(family)
-    return _numbered(family)
+    """Return cells of one workload as a family, whose levels are the parameters that differ.
 
-
-def _named(family: Family) -> Family:
-    """Return `family` with levels of one parameter without its name, and a word for no level."""
-    keys = {word.partition("=")[0] for level in family.levels for word in level.split()}
+    Of one parameter they are its values; a word stands for none.
+    """
+    parameters = [cell.workload.parameters for cell in cells]
+    common = tuple(one for one in parameters[0] if all(one in others for others in parameters))
+    different = [tuple(one for one in own if one not in common) for own in parameters]
+    keys = {key for own in different for key, _ in own}
     axis = keys.pop() if len(keys) == 1 else ""
+    family = Family(str(Workload(cells[0].workload.name, common)), str(unit), {}, axis)
+    for own, cell in zip(different, cells, strict=True):
+        words = (value if key == axis else f"{key}={value}" for key, value in own)
+        family.panels.setdefault(cell.metric, []).append((" ".join(words), cell))
+    if not any(different):
+        return _numbered(family)
     panels = {
-        metric: [(level.removeprefix(f"{axis}=") or "default", cell) for level, cell in own]
+        metric: [(level or "default", cell) for level, cell in own]
         for metric, own in family.panels.items()
     }
-    return replace(family, panels=panels, axis=axis)
+    return replace(family, panels=panels)
 
 
 def _numbered(family: Family) -> Family:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hardcost.files import LARGEST_TEXT, own_text, put_own
-from hardcost.machines.cache import digest, file_digest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from hardcost.machines.cache import Cache
+from hardcost.supply.cache.cache import Cache, digest, file_digest
 
 
 @dataclass(frozen=True)

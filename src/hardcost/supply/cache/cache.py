@@ -23,17 +23,14 @@ import shutil
 import tempfile
 import time
 import weakref
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost.errors import FULL_DISK, InputError, MachineError
 from hardcost.files import own_content
-from hardcost.machines import folders, manifest
-from hardcost.machines.cacheplace import default_root
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from hardcost.supply.cache import folders, manifest
+from hardcost.supply.cache.location import default_root
 
 KINDS = (
     "packages",
@@ -69,7 +66,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Entry:
+class CacheEntry:
     """One entry of the cache; `size` in bytes as allocated on disk.
 
     `used` is when it was last used, in seconds of the epoch, to within an hour.
@@ -228,7 +225,7 @@ class Cache:
         place = self.root / kind / name
         node = folders.node(place)
         if node is None:
-            if os.path.lexists(place):  # not an entry of ours
+            if os.path.lexists(place):  # not an entry that hardcost made
                 log.warning("cache: %s %s is made again, since it is a link", kind, name)
                 folders.removed(place)
             return False
@@ -298,18 +295,18 @@ class Cache:
                 await asyncio.sleep(_POLL_SECONDS)
             yield file
 
-    def entries(self, kinds: Sequence[str] = KINDS) -> tuple[Entry, ...]:
+    def entries(self, kinds: Sequence[str] = KINDS) -> tuple[CacheEntry, ...]:
         """Return all entries of `kinds`, by kind and name; what killed runs left is removed."""
         self._sweep_once()
         return tuple(
-            Entry(kind, place.name, _title(place), folders.size(place), place, _used(place))
+            CacheEntry(kind, place.name, _title(place), folders.size(place), place, _used(place))
             for kind in kinds
             for place in sorted((self.root / kind).glob("*"))
             if folders.is_folder(place)
             and (_ENTRY.fullmatch(place.name) or os.path.lexists(place / "title"))
         )
 
-    def named(self, names: tuple[str, ...]) -> tuple[Entry, ...]:
+    def named(self, names: tuple[str, ...]) -> tuple[CacheEntry, ...]:
         """Return the entries that `names` name (a unique prefix is enough).
 
         Raises:
@@ -328,15 +325,17 @@ class Cache:
             chosen.append(fits[0])
         return tuple(dict.fromkeys(chosen))
 
-    def remove(self, entries: Iterable[Entry]) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+    def remove(
+        self, entries: Iterable[CacheEntry]
+    ) -> tuple[tuple[CacheEntry, ...], tuple[CacheEntry, ...]]:
         """Remove those of the entries that are not in use; return these, and the others."""
-        gone: list[Entry] = []
-        stays: list[Entry] = []
+        gone: list[CacheEntry] = []
+        stays: list[CacheEntry] = []
         for entry in entries:
             (gone if self._remove_unused(entry) else stays).append(entry)
         return tuple(gone), tuple(stays)
 
-    def _remove_unused(self, entry: Entry) -> bool:
+    def _remove_unused(self, entry: CacheEntry) -> bool:
         """Remove an entry unless it is being made or used; say whether it is gone."""
         place = self.root / entry.kind / entry.name
         gone = None
@@ -347,7 +346,7 @@ class Cache:
                 except OSError as error:
                     if error.errno not in FULL_DISK:
                         raise
-                    continue  # nobody holds a lock that does not exist
+                    continue  # no process holds a lock that does not exist
                 if not folders.locked(file):
                     return False
             gone = folders.put_aside(place)
@@ -360,7 +359,7 @@ class Cache:
         with contextlib.suppress(OSError):
             os.utime(self.root / kind / name)
 
-    def make_room(self, kind: str, most_bytes: int) -> tuple[Entry, ...]:
+    def make_room(self, kind: str, most_bytes: int) -> tuple[CacheEntry, ...]:
         """Remove the least recently used entries until those of `kind` take `most_bytes`.
 
         Entries used within the last hour, or being made, stay. Returns what was removed.

@@ -8,20 +8,17 @@ import os
 import shutil
 import stat
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 from hardcost.errors import MachineError
 from hardcost.files import own_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _LITTLE_SPACE = 64 << 20  # bytes; a failure with less left is attributed to the full disk
 
 
 OURS = 0o700
-"""Permissions of a folder in which nobody else lists, reads or replaces anything."""
+"""Permissions of a folder in which no other user lists, reads or replaces anything."""
 
 REMEDY = "free some, for example with `hardcost image remove`, or set HARDCOST_CACHE elsewhere"
 """The remedy for a full disk."""
@@ -40,7 +37,7 @@ def is_full(folder: Path) -> bool:
 
 
 def close(folder: Path) -> None:
-    """Close a folder of ours to others, if an older hardcost left it open."""
+    """Close one of hardcost's folders to others, if an older version left it open."""
     status = folder.stat()
     if status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) != OURS:
         with contextlib.suppress(OSError):  # a read-only disk

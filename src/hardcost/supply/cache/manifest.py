@@ -1,7 +1,7 @@
 """The content of a cache entry when it was made: a hash of each file, for later comparison.
 
 The manifest is in the entry's folder. It names its entry and has a hash of itself. Blocks of zeros
-are left out of a file's hash, so that holes cost nothing and it does not matter whether a copy
+are left out of a file's hash, so that holes take no time and it does not matter whether a copy
 preserves them.
 """
 
@@ -13,15 +13,13 @@ import json
 import os
 import re
 import stat
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hardcost.files import own_content
-from hardcost.machines import folders
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from hardcost.supply.cache import folders
 
 FILE = "manifest"
 """Its name in an entry's folder."""

@@ -6,14 +6,10 @@ import contextlib
 import json
 import os
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from hardcost.files import json_value, own_file
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hardcost.machines.cache import Cache
+from hardcost.supply.cache.cache import Cache
 
 _FILE = "took.jsonl"
 _READ_BYTES = 1 << 16  # from the end: the newest thousand or so

@@ -9,25 +9,21 @@ from __future__ import annotations
 import platform
 import shlex
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hardcost.errors import MachineError
-from hardcost.machines import host, took
-from hardcost.machines.cache import digest
-from hardcost.machines.images import contents, ext4, kept, labels, namespace
-from hardcost.machines.images.aptsources import debian_sources
-from hardcost.machines.images.rootimage import RootImage
-from hardcost.machines.packagenames import install
-from hardcost.machines.process import follow, found, run
-from hardcost.machines.progress import ImageProgress
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from hardcost.machines.cache import Cache
+from hardcost.host.install_command import install
+from hardcost.host.process import follow, found, run
+from hardcost.supply.cache import setup_times
+from hardcost.supply.cache.cache import Cache, digest
+from hardcost.supply.images import ext4, ext4_contents, record, selinux_labels, user_namespace
+from hardcost.supply.images.root_image import RootImage
+from hardcost.supply.packages import host_release
+from hardcost.supply.packages.apt_sources import debian_sources
+from hardcost.supply.progress import ImageProgress
 
 SIZE = 4 << 30  # bytes; the host allocates only those that hold data
 PROGRAMS = {
@@ -93,9 +89,9 @@ def debian_image(
     Raises:
         MachineError: The host is not Debian, a program is missing, or packages can't be fetched.
     """
-    release = host.release()
+    release = host_release.release()
     name = digest(_parts(release.codename))
-    place = cache.find("images", name, known=kept.is_known)
+    place = cache.find("images", name, known=record.is_known)
     if place is None:
         missing = missing_programs()
         if missing:
@@ -103,18 +99,20 @@ def debian_image(
                 f"the Debian guest can't be made without {', '.join(missing)}",
                 hint=install(*sorted({PROGRAMS[one] for one in missing})),
             )
-        why_not = namespace.why_not()
+        why_not = user_namespace.why_not()
         if why_not is not None:
-            raise MachineError(f"the Debian guest can't be made: {why_not}", hint=namespace.REMEDY)
+            raise MachineError(
+                f"the Debian guest can't be made: {why_not}", hint=user_namespace.REMEDY
+            )
         notify = report or (lambda _: None)
         making = _Making(release.codename, release.title, notify, time.monotonic())
         try:
             title = f"{release.title}: the guest with services"
             place = cache.make("images", name, title, making.fill)
-            took.remember(cache, "image", time.monotonic() - making.since)
+            setup_times.remember(cache, "image", time.monotonic() - making.since)
         finally:
             notify(None)
-    return kept.kept(place)
+    return record.kept(place)
 
 
 def missing_programs() -> list[str]:
@@ -136,7 +134,7 @@ def _parts(codename: str) -> dict[str, str]:
 
 
 def _setup() -> str:
-    return (resources.files("hardcost.machines.images") / _SETUP).read_text(encoding="utf-8")
+    return (resources.files("hardcost.supply.images") / _SETUP).read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -153,19 +151,21 @@ class _Making:
         tree, image = folder / "tree", folder / "root.img"
         for left_over in folder.parent.glob(f"{folder.name.rpartition('-')[0]}-*"):
             if left_over != folder:  # of a killed run: its files belong to several users
-                namespace.remove(left_over)
+                user_namespace.remove(left_over)
         try:
             self._install(folder, tree)
             self._report("naming what SELinux knows")
             packages = _versions(tree)
-            run(namespace.as_root(["find", tree / "dev", "-mindepth", "1", "-delete"]))
-            labelled = labels.labelled(contents.entries(tree, ext4.EPOCH), labels.computed(tree))
+            run(user_namespace.as_root(["find", tree / "dev", "-mindepth", "1", "-delete"]))
+            labelled = selinux_labels.labelled(
+                ext4_contents.entries(tree, ext4.EPOCH), selinux_labels.computed(tree)
+            )
             self._report("making the file system")
             ext4.make(image, SIZE, labelled)
         finally:
-            namespace.remove(tree)
+            user_namespace.remove(tree)
         title = f"{self.title}, {len(packages)} packages"
-        kept.keep(folder, RootImage(image, ext4.content_digest(image), title, SIZE, packages))
+        record.keep(folder, RootImage(image, ext4.content_digest(image), title, SIZE, packages))
 
     def _install(self, folder: Path, tree: Path) -> None:
         sources, setup = folder / "debian.sources", folder / _SETUP
@@ -192,7 +192,7 @@ class _Making:
             self._report(doing)
 
         remedy = "see its output above; apt-get update on the host must work"
-        follow(namespace.as_root(words), heard, remedy=remedy, environment=_PLAIN)
+        follow(user_namespace.as_root(words), heard, remedy=remedy, environment=_PLAIN)
         sources.unlink()
         setup.unlink()
 

@@ -9,20 +9,16 @@ import hashlib
 import os
 import re
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 from hardcost.errors import MachineError
-from hardcost.machines import folders
-from hardcost.machines.images import contents
-from hardcost.machines.images.namespace import as_root
-from hardcost.machines.packagenames import install
-from hardcost.machines.process import follow, run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from hardcost.machines.images.contents import Entry
+from hardcost.host.install_command import install
+from hardcost.host.process import follow, run
+from hardcost.supply.cache import folders
+from hardcost.supply.images import ext4_contents
+from hardcost.supply.images.ext4_contents import ImageFile
+from hardcost.supply.images.user_namespace import as_root
 
 EPOCH = 1767225600  # 2026-01-01, when every guest's clock starts; no file is newer
 REMEDY = install("e2fsprogs")
@@ -42,7 +38,7 @@ _LIMIT_SECONDS = 1800.0
 _CHUNK = 1 << 20
 
 
-def make(image: Path, size: int, files: Iterable[Entry] = (), *, journal: bool = True) -> None:
+def make(image: Path, size: int, files: Iterable[ImageFile] = (), *, journal: bool = True) -> None:
     """Make an image of `size` bytes that holds `files`, with their owners and attributes.
 
     No file in it is newer than the start of a guest's clock: with the usual `relatime`, each read
@@ -62,7 +58,7 @@ def make(image: Path, size: int, files: Iterable[Entry] = (), *, journal: bool =
     run(words, remedy=REMEDY, limit_seconds=_LIMIT_SECONDS, environment=_ENVIRONMENT)
     values = image.with_suffix(".values")
     values.mkdir()
-    change(image, contents.commands(files, EPOCH, values), image.with_suffix(".script"))
+    change(image, ext4_contents.commands(files, EPOCH, values), image.with_suffix(".script"))
     shutil.rmtree(values)
     checked: list[str | Path] = ["e2fsck", "-f", "-n", "--", image]
     run(checked, remedy=REMEDY, limit_seconds=_LIMIT_SECONDS, environment=_ENVIRONMENT)
@@ -98,13 +94,18 @@ def inside(image: Path, start: int) -> str:
 
 def text_of(file_system: str, path: str) -> str:
     """Return the text of a file in a file system, empty if the file does not exist."""
-    return run(["debugfs", "-R", f"cat {contents.quoted(path)}", "--", file_system], remedy=REMEDY)
+    return run(
+        ["debugfs", "-R", f"cat {ext4_contents.quoted(path)}", "--", file_system], remedy=REMEDY
+    )
 
 
 def is_there(file_system: str, path: str) -> bool:
     """Say whether a file system has a file."""
     return bool(
-        run(["debugfs", "-R", f"stat {contents.quoted(path)}", "--", file_system], remedy=REMEDY)
+        run(
+            ["debugfs", "-R", f"stat {ext4_contents.quoted(path)}", "--", file_system],
+            remedy=REMEDY,
+        )
     )
 
 

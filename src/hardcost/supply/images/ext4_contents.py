@@ -10,16 +10,13 @@ import base64
 import json
 import stat
 import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines.images.namespace import as_root
-from hardcost.machines.process import run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+from hardcost.host.process import run
+from hardcost.supply.images.user_namespace import as_root
 
 _WALK = Path(__file__).with_name("walk.py")
 _USUAL = {stat.S_IFDIR: 0o040755, stat.S_IFLNK: 0o120777, stat.S_IFREG: None}
@@ -27,7 +24,7 @@ _FAIR = frozenset(range(32, 127))  # bytes that need no quoting in a command
 
 
 @dataclass(frozen=True)
-class Entry:
+class ImageFile:
     """A file of an image: its path in it, and `source`, the location of its content.
 
     `mode` includes the file type, `changed` is in seconds since 1970. `twin` is the same for all
@@ -45,7 +42,7 @@ class Entry:
     attributes: Mapping[str, bytes] = field(default_factory=dict)
 
 
-def entries(tree: Path, newest: int) -> list[Entry]:
+def entries(tree: Path, newest: int) -> list[ImageFile]:
     """Return all of a tree except mounts in it; files newer than `newest` get that time.
 
     Raises:
@@ -60,11 +57,11 @@ def entries(tree: Path, newest: int) -> list[Entry]:
         values = {name: base64.b64decode(value) for name, value in attributes.items()}
         old = min(changed, newest)
         source = tree / path
-        found.append(Entry(Path(path), mode, owner, group, old, source, twin, target, values))
+        found.append(ImageFile(Path(path), mode, owner, group, old, source, twin, target, values))
     return found
 
 
-def commands(files: Iterable[Entry], now: int, folder: Path) -> Iterator[str]:
+def commands(files: Iterable[ImageFile], now: int, folder: Path) -> Iterator[str]:
     """Yield debugfs commands that put files into an image made at `now`, directories first.
 
     Each is created by its bare name, in its directory: debugfs takes `/name` for a file in the
@@ -95,7 +92,7 @@ def quoted(path: str) -> str:
     return '"' + path.replace('"', '""') + '"'
 
 
-def _made(entry: Entry, name: str) -> list[str] | None:
+def _made(entry: ImageFile, name: str) -> list[str] | None:
     """Return what creates a file; None for devices and sockets, which their users create."""
     kind = stat.S_IFMT(entry.mode)
     if kind == stat.S_IFDIR:
@@ -107,7 +104,7 @@ def _made(entry: Entry, name: str) -> list[str] | None:
     return [f"mknod {name} p"] if kind == stat.S_IFIFO else None
 
 
-def _described(entry: Entry, name: str, now: int, folder: Path) -> Iterator[str]:
+def _described(entry: ImageFile, name: str, now: int, folder: Path) -> Iterator[str]:
     if _USUAL.get(stat.S_IFMT(entry.mode)) != entry.mode:
         yield f"sif {name} mode 0{entry.mode:o}"
     for key, value in (("uid", entry.owner), ("gid", entry.group)):

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from hardcost.errors import InputError
-from hardcost.machines.images import debianimage
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.images import debian
+from hardcost.supply.images.root_image import RootImage
+from hardcost.supply.progress import ImageProgress
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.images.rootimage import RootImage
-    from hardcost.machines.progress import ImageProgress
-
-_KINDS = {"debian": (debianimage.debian_image, debianimage.PACKAGES)}
+_KINDS = {"debian": (debian.debian_image, debian.PACKAGES)}
 
 
 def make(

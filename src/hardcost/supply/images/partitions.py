@@ -7,13 +7,10 @@ disks. What else a user may have taken for a disk is known by the bytes that it 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hardcost.machines.packagenames import install
-from hardcost.machines.process import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.host.install_command import install
+from hardcost.host.process import run
 
 EXT4 = "ext4"
 SECTOR = 512  # bytes

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from hardcost.errors import MachineError
 from hardcost.files import json_value
-from hardcost.machines.images import ext4
-from hardcost.machines.images.rootimage import RootImage
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.supply.images import ext4
+from hardcost.supply.images.root_image import RootImage
 
 _ABOUT = "image.json"
 

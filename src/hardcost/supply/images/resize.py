@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hardcost.errors import InputError
-from hardcost.machines.cache import digest
-from hardcost.machines.images import kept
-from hardcost.machines.packagenames import install
-from hardcost.machines.process import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.images.rootimage import RootImage
+from hardcost.host.install_command import install
+from hardcost.host.process import run
+from hardcost.supply.cache.cache import Cache, digest
+from hardcost.supply.images import record
+from hardcost.supply.images.root_image import RootImage
 
 _GIB = 1 << 30
 _FILE = "root.img"
@@ -44,6 +39,6 @@ def grown(cache: Cache, image: RootImage, gib: int) -> RootImage:
         os.truncate(larger, gib * _GIB)
         run(["resize2fs", "-f", "--", larger], remedy=install("e2fsprogs"))
         title = f"{image.title}, {gib} GiB"
-        kept.keep(folder, replace(image, path=larger, digest=name, title=title, size=gib * _GIB))
+        record.keep(folder, replace(image, path=larger, digest=name, title=title, size=gib * _GIB))
 
-    return kept.kept(cache.make("images", name, f"{image.title}, {gib} GiB", fill))
+    return record.kept(cache.make("images", name, f"{image.title}, {gib} GiB", fill))

@@ -7,18 +7,14 @@ attributes.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines.images.namespace import as_root
-from hardcost.machines.process import run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from hardcost.machines.images.contents import Entry
+from hardcost.host.process import run
+from hardcost.supply.images.ext4_contents import ImageFile
+from hardcost.supply.images.user_namespace import as_root
 
 ATTRIBUTE = "security.selinux"
 _CONTEXTS = "etc/selinux/default/contexts/files/file_contexts"
@@ -49,7 +45,7 @@ def computed(tree: Path) -> dict[str, str]:
     return found
 
 
-def labelled(files: Iterable[Entry], contexts: Mapping[str, str]) -> list[Entry]:
+def labelled(files: Iterable[ImageFile], contexts: Mapping[str, str]) -> list[ImageFile]:
     """Return files with their labels, by their paths."""
     found = []
     for one in files:

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError
-from hardcost.machines.cache import digest
-from hardcost.machines.images import ext4, kept, labels
-from hardcost.machines.images.contents import Entry
-from hardcost.machines.images.rootimage import GRAIN, RootImage
-from hardcost.machines.kernels.source import debian_source
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hardcost.machines.cache import Cache
+from hardcost.supply.cache.cache import Cache, digest
+from hardcost.supply.images import ext4, record, selinux_labels
+from hardcost.supply.images.ext4_contents import ImageFile
+from hardcost.supply.images.root_image import GRAIN, RootImage
+from hardcost.supply.kernels.source import debian_source
 
 OWNER = 1000  # user and group of all files in it
 _LABEL = b"system_u:object_r:src_t:s0"  # SELinux's for /usr/src; without one, copying is refused
@@ -51,9 +46,9 @@ def tree_image(cache: Cache, files: int) -> RootImage:
         ext4.make(image, size, _entries(source.folder, chosen), journal=False)
         ext4.change(image, ["rmdir lost+found"], folder / "script")  # only root could copy it
         actual = title if len(chosen) == files else f"all {len(chosen)} files of {source.title}"
-        kept.keep(folder, RootImage(image, ext4.content_digest(image), actual, size))
+        record.keep(folder, RootImage(image, ext4.content_digest(image), actual, size))
 
-    return kept.kept(cache.make("images", name, title, fill, known=kept.is_known))
+    return record.kept(cache.make("images", name, title, fill, known=record.is_known))
 
 
 def spread(every: Sequence[Path], count: int) -> list[Path]:
@@ -75,12 +70,12 @@ def _size(folder: Path, chosen: Sequence[Path]) -> int:
     return -(-(content + _AT_LEAST) // GRAIN) * GRAIN
 
 
-def _entries(folder: Path, chosen: Sequence[Path]) -> Iterator[Entry]:
+def _entries(folder: Path, chosen: Sequence[Path]) -> Iterator[ImageFile]:
     """Yield the files as those of a user, and their directories."""
     above = {parent for path in chosen for parent in path.parents}
     for path in (*above, *chosen):
         source = folder / path
         mode = stat.S_IFDIR | 0o755 if path in above else source.lstat().st_mode
         target = str(source.readlink()) if stat.S_ISLNK(mode) else ""
-        label = {labels.ATTRIBUTE: _LABEL}
-        yield Entry(path, mode, OWNER, OWNER, ext4.EPOCH, source, "", target, label)
+        label = {selinux_labels.ATTRIBUTE: _LABEL}
+        yield ImageFile(path, mode, OWNER, OWNER, ext4.EPOCH, source, "", target, label)

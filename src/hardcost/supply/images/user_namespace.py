@@ -7,14 +7,11 @@ program, however that ends; and the host's name is not visible there.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from hardcost.errors import MachineError
-from hardcost.machines.process import found, run
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+from hardcost.host.process import found, run
 
 REMEDY = (
     "root needs the right to mount, which containers may lack (CAP_SYS_ADMIN); others need the"

@@ -9,20 +9,15 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines.cache import digest
-from hardcost.machines.images import contents, ext4, kept, partitions
-from hardcost.machines.images.rootimage import GRAIN, RootImage
-from hardcost.machines.packagenames import install
-from hardcost.machines.process import run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hardcost.machines.cache import Cache
+from hardcost.host.install_command import install
+from hardcost.host.process import run
+from hardcost.supply.cache.cache import Cache, digest
+from hardcost.supply.images import ext4, ext4_contents, partitions, record
+from hardcost.supply.images.root_image import GRAIN, RootImage
 
 _RECIPE = "2"  # increase it when the same parts yield a different image
 _QCOW2 = b"QFI\xfb"
@@ -75,7 +70,7 @@ def image_file(path: Path, cache: Cache) -> RootImage:
         os.truncate(image, _padded(image.stat().st_size))
         _adopted(folder, image, path, _root(image, path))
 
-    return kept.kept(cache.make("images", name, f"image of {path}", fill, known=kept.is_known))
+    return record.kept(cache.make("images", name, f"image of {path}", fill, known=record.is_known))
 
 
 def rootfs_dir(path: Path, cache: Cache) -> RootImage:
@@ -100,11 +95,11 @@ def rootfs_dir(path: Path, cache: Cache) -> RootImage:
 
     def fill(folder: Path) -> None:
         image = folder / "root.img"
-        ext4.make(image, size, contents.entries(path, ext4.EPOCH))
+        ext4.make(image, size, ext4_contents.entries(path, ext4.EPOCH))
         _adopted(folder, image, path, None)
 
-    return kept.kept(
-        cache.make("images", name, f"image of the system in {path}", fill, known=kept.is_known)
+    return record.kept(
+        cache.make("images", name, f"image of the system in {path}", fill, known=record.is_known)
     )
 
 
@@ -220,7 +215,7 @@ def _adopted(
     size = image.stat().st_size
     title = f"{_title(place)} of {origin.name}"
     content = ext4.content_digest(image)
-    kept.keep(folder, RootImage(image, content, title, size, packages, partition=number))
+    record.keep(folder, RootImage(image, content, title, size, packages, partition=number))
 
 
 def _entries(path: Path) -> Iterator[tuple[str, int]]:

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hardcost.errors import MachineError
-from hardcost.machines import modulefile
-from hardcost.machines.cache import digest
-from hardcost.machines.images import contents, ext4, partitions
-from hardcost.machines.process import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.images.rootimage import RootImage
+from hardcost.host.process import run
+from hardcost.supply.cache.cache import Cache, digest
+from hardcost.supply.images import ext4, ext4_contents, partitions
+from hardcost.supply.images.root_image import RootImage
+from hardcost.supply.kernels import module_file
 
 _RECIPE = "1"
 _KERNELS = ("vmlinuz-", "vmlinux-")
@@ -83,7 +78,7 @@ def _version(name: str) -> list[tuple[int, int, str]]:
 
 
 def _dump(system: str, path: str, target: Path) -> None:
-    command = f"dump {contents.quoted(path)} {contents.quoted(str(target))}"
+    command = f"dump {ext4_contents.quoted(path)} {ext4_contents.quoted(str(target))}"
     run(["debugfs", "-R", command, "--", system])
     if not target.is_file() or not target.stat().st_size:
         raise MachineError(f"{path} can't be copied out of {system}")
@@ -93,11 +88,11 @@ def _modules(system: str, release: str, part: str, into: Path) -> None:
     """Copy a part of a kernel's modules, if it has it, and decompress them."""
     for base in ("/usr/lib/modules", "/lib/modules"):
         for ending in ("", *(f".ko{packed}" for packed in _ENDINGS)):
-            path = contents.quoted(f"{base}/{release}/kernel/{part}{ending}")
-            run(["debugfs", "-R", f"rdump {path} {contents.quoted(str(into))}", "--", system])
+            path = ext4_contents.quoted(f"{base}/{release}/kernel/{part}{ending}")
+            run(["debugfs", "-R", f"rdump {path} {ext4_contents.quoted(str(into))}", "--", system])
             _remove_links(into)
     for packed in into.rglob("*.ko.*"):
-        packed.with_suffix("").write_bytes(modulefile.content(packed))
+        packed.with_suffix("").write_bytes(module_file.content(packed))
         packed.unlink()
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hardcost.errors import MachineError
-from hardcost.machines import folders
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.supply.cache import folders
 
 _ERROR = re.compile("error:|No space left", re.IGNORECASE)
 _STEPS = ("  CC ", "  AS ", "  LD ", "  AR ", "  HOSTCC ", "  HOSTLD ")

@@ -11,18 +11,13 @@ import contextlib
 import filecmp
 import os
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from hardcost.errors import MachineError
 from hardcost.files import own_text, put_own
-from hardcost.machines import folders
-from hardcost.machines.kernels.overlay import File
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
-    from hardcost.machines.kernels.overlay import Overlay
+from hardcost.supply.cache import folders
+from hardcost.supply.kernels.patch_overlay import Overlay, PatchedFile
 
 _SOURCE_ITSELF = "source"
 _SHOWN = 300  # characters of an error that may name every file
@@ -69,7 +64,7 @@ class Tree:
         self._note_touched(names)
         for name in sorted(names):
             here = name in overlay.files
-            self._put(name, overlay.files[name] if here else File.at(self._source / name))
+            self._put(name, overlay.files[name] if here else PatchedFile.at(self._source / name))
         self._note_touched(overlay.files)
         put_own(self._state, wanted.encode())
 
@@ -104,10 +99,10 @@ class Tree:
             for name in there.keys() | wanted.keys()
         )
 
-    def _put(self, name: str, wanted: File | None) -> None:
+    def _put(self, name: str, wanted: PatchedFile | None) -> None:
         """Give a file its content, and leave it alone if it has that already."""
         path = self.folder / name
-        if File.at(path) == wanted:
+        if PatchedFile.at(path) == wanted:
             return
         if wanted is not None:
             wanted.write(path)

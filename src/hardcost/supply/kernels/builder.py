@@ -17,33 +17,35 @@ import json
 import os
 import shutil
 import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hardcost.errors import InputError, MachineError, Problem
-from hardcost.machines import folders, kernelconfig
-from hardcost.machines.builtkernel import Built, built, is_known, read_sealed, write_sealed
-from hardcost.machines.cache import digest, file_digest
-from hardcost.machines.kernels import buildlog, kconfigtool, overlay, patches, source, tools
-from hardcost.machines.kernels.make import Make, Output, Trust
-from hardcost.machines.kernels.overlay import File
-from hardcost.machines.kernels.parts import Parts, Patched, SourceParts
-from hardcost.machines.kernels.tree import Tree
-from hardcost.machines.machine import Boot, Unmet
-from hardcost.machines.process import follow, running
-from hardcost.machines.progress import BuildProgress
-from hardcost.machines.said import Said
-from hardcost.machines.supplies import Order, supply_of
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
-    from collections.abc import Set as AbstractSet
-    from pathlib import Path
-
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.kernels.source import Source
-    from hardcost.machines.machine import Builder, KernelRecipe
+from hardcost.host import compiler
+from hardcost.host.output import BoundedOutput
+from hardcost.host.process import follow, running
+from hardcost.protocol.boot import Boot, KernelRecipe, Unmet
+from hardcost.supply.cache import folders
+from hardcost.supply.cache.built_kernels import Built, built, is_known, read_sealed, write_sealed
+from hardcost.supply.cache.cache import Cache, digest, file_digest
+from hardcost.supply.kernels import (
+    build_log,
+    config,
+    kconfig_reasons,
+    patch_overlay,
+    patches,
+    source,
+)
+from hardcost.supply.kernels.build_tree import Tree
+from hardcost.supply.kernels.identity import KernelParts, Patched
+from hardcost.supply.kernels.make import BuildOutput, KernelMake, Trust
+from hardcost.supply.kernels.patch_overlay import PatchedFile
+from hardcost.supply.kernels.source import KernelSource, SourceParts
+from hardcost.supply.progress import BuildProgress
+from hardcost.supply.transfer import Builder, Order, supply_of
 
 _RECIPE = "1"  # increase it when the same parts yield a different kernel
 _SEED = "68617264636f7374" * 4  # of structure layouts (RANDSTRUCT): the same for every kernel
@@ -54,7 +56,7 @@ _KEPT = {"vmlinux": "vmlinux", "System.map": "System.map", ".config": "config"}
 FILES = (*_KEPT.values(), "release", "log", "about.json")
 """The files of a kernel in the cache."""
 
-_CONFIGURING_SECONDS = 600.0
+_CONFIGURING_SECONDS = 600.0  # Kconfig of a patched source may run any program, in the sandbox
 _RESOLVED = "2"  # increase it when the same parts yield a different configuration
 _RESOLVED_BY_KCONFIG = "# Automatically generated file"
 # The state of a git tree must not affect a kernel.
@@ -84,11 +86,11 @@ class Kernels:
         self._jobs = jobs or len(os.sched_getaffinity(0))
         self._report = report or (lambda _: None)
         self._patched: dict[tuple[str, ...], Patched] = {}
-        self._depends: dict[Path, kconfigtool.Kconfig] = {}
-        self._maker = Make(cache, self._folder, trust)
+        self._depends: dict[Path, kconfig_reasons.Kconfig] = {}
+        self._maker = KernelMake(cache, self._folder, trust)
 
     @cached_property
-    def source(self) -> Source:
+    def source(self) -> KernelSource:
         """The source; Debian's is fetched and unpacked on first use.
 
         Raises:
@@ -105,11 +107,11 @@ class Kernels:
             series = self._debians.series
             note(f"fetching and unpacking the source of Linux {series}; this happens once …")
 
-    def depends(self, recipe: KernelRecipe) -> kconfigtool.Kconfig:
+    def depends(self, recipe: KernelRecipe) -> kconfig_reasons.Kconfig:
         """Return what the options of a recipe's source depend on."""
         folder = self._configured_source(recipe).folder
         if folder not in self._depends:
-            self._depends[folder] = kconfigtool.read(folder)
+            self._depends[folder] = kconfig_reasons.read(folder)
         return self._depends[folder]
 
     def _patches(self, recipe: KernelRecipe) -> Patched:
@@ -126,7 +128,7 @@ class Kernels:
 
     def _read_patches(self, recipe: KernelRecipe) -> Patched:
         read = patches.read(recipe.patches, self.source.version)
-        files = overlay.of(read, self.source.folder)
+        files = patch_overlay.of(read, self.source.folder)
         remarks = self._maker.remarks(read)
         names = tuple(patch.name for patch in read)
         return Patched(names, bool(remarks), remarks, files, *self._configured_with(files))
@@ -135,7 +137,7 @@ class Kernels:
         """Return which code of the user's runs on this machine during the build, and how."""
         return self._patches(recipe).remarks
 
-    def _configured_with(self, files: overlay.Overlay) -> tuple[Source, bool]:
+    def _configured_with(self, files: patch_overlay.Overlay) -> tuple[KernelSource, bool]:
         """Return the source that Kconfig reads, and whether a tree of it is compiled.
 
         A tree is linked to its source; a folder of the user's can't be, since it may be edited.
@@ -147,17 +149,17 @@ class Kernels:
             return origin, True
         return source.patched(self._cache, origin, files), False
 
-    def _configured_source(self, recipe: KernelRecipe) -> Source:
+    def _configured_source(self, recipe: KernelRecipe) -> KernelSource:
         """Return the source that Kconfig reads: patched if the patches may affect it."""
         return self._patches(recipe).configured
 
     @cached_property
-    def _tools(self) -> tools.Tools:
-        return tools.find()
+    def _tools(self) -> compiler.Tools:
+        return compiler.find()
 
     def configuration(self, recipe: KernelRecipe) -> dict[str, str]:
-        """Return the configuration that comes of a recipe, dependencies applied by Kconfig."""
-        return kernelconfig.read(self._resolved(recipe), "the resolved configuration")
+        """Return the configuration that a recipe yields, dependencies applied by Kconfig."""
+        return config.read(self._resolved(recipe), "the resolved configuration")
 
     def unmet(self, recipe: KernelRecipe) -> tuple[Unmet, ...]:
         """Return the options of a recipe that don't come out as requested, with the reasons."""
@@ -165,7 +167,7 @@ class Kernels:
         return tuple(
             Unmet(name, wanted, got, depends.why(name, wanted, found))
             for name, wanted in dict(recipe.options).items()
-            if (got := kernelconfig.value(found, name)) != wanted
+            if (got := config.value(found, name)) != wanted
         )
 
     def check(self, recipe: KernelRecipe, only: AbstractSet[str] | None = None) -> None:
@@ -177,7 +179,7 @@ class Kernels:
         problems = tuple(
             Problem(
                 f"{unmet.option}={unmet.wanted} is not what Kconfig sets: {unmet.why}",
-                hint=tools.hint_for(unmet.why) or "set its dependencies too, or leave it out",
+                hint=compiler.hint_for(unmet.why) or "set its dependencies too, or leave it out",
             )
             for unmet in self.unmet(recipe)
             if only is None or unmet.option in only
@@ -236,7 +238,7 @@ class Kernels:
     def order(self, recipe: KernelRecipe) -> Order:
         """Return what another host needs to build a recipe's kernel."""
         patched, of = self._patches(recipe), self.source
-        parts = Parts(
+        parts = KernelParts(
             name=self.name(recipe),
             title=self.title(recipe),
             source=SourceParts(of.digest, of.title, of.version, self._folder is None),
@@ -284,11 +286,11 @@ class Kernels:
         else:
             return
         raise MachineError(
-            f"{self.title(recipe)}: what came is not the kernel that was asked for: {differs}"
+            f"{self.title(recipe)}: the kernel that came is not the one asked for: {differs}"
         )
 
     def _wait(self, title: str, seconds: float) -> None:
-        """Tell that a build waits for another."""
+        """Report that a build waits for another."""
         self._report(BuildProgress(title, 0, None, seconds, waiting=True))
 
     async def _fill(self, folder: Path, recipe: KernelRecipe, name: str) -> None:
@@ -303,6 +305,7 @@ class Kernels:
                 output.put(".config", resolved)
                 steps = await self._make(output, folder_of_source, lock, log, recipe)
                 output.check(folder_of_source)
+                # Of a source that was edited meanwhile, the kernel's name would not be true.
                 self._configured_source(recipe).check_unchanged()
                 release = output.file("include/config/kernel.release").read_text().strip()
                 for made, kept in _KEPT.items():
@@ -332,7 +335,7 @@ class Kernels:
         return tree.folder
 
     @contextlib.contextmanager
-    def _output(self, place: Path, recipe: KernelRecipe) -> Iterator[Output]:
+    def _output(self, place: Path, recipe: KernelRecipe) -> Iterator[BuildOutput]:
         """Give the folder for the build's output.
 
         A foreign patch's code that runs there could change objects of other kernels, so such a
@@ -342,18 +345,19 @@ class Kernels:
         confined = self._maker.is_confined(foreign=patched.foreign)
         with self._cache.scratch() as scratch:
             (scratch / "root").mkdir()
-            output = Output(place / "o", root=scratch / "root")
+            output = BuildOutput(place / "o", root=scratch / "root")
             if confined and patched.foreign and patched.in_tree and self._folder is None:
                 output = replace(output, elsewhere=scratch / "o")
                 shutil.copytree(output.at, output.real, symlinks=True)
             yield output
 
     async def _make(
-        self, output: Output, folder: Path, lock: int, log: Path, recipe: KernelRecipe
+        self, output: BuildOutput, folder: Path, lock: int, log: Path, recipe: KernelRecipe
     ) -> int:
         """Compile the configuration in `output` from the source in `folder`; return the steps.
 
-        The programs inherit `lock`, so that nobody else begins before the last of them has ended.
+        The programs inherit `lock`, so that no other build begins before the last of them has
+        ended.
 
         Raises:
             MachineError: It failed.
@@ -372,17 +376,19 @@ class Kernels:
             kept = {} if "CCACHE_READONLY" in more else {ccache: ccache}
             argv = self._maker.confined(argv, output, (folder, ccache), kept)
         title = self.title(recipe)
-        usual = _USUAL_STEPS if recipe.base in kernelconfig.bases() else None
-        async with running(argv, said=Said("the kernel build", log), keep=[lock]) as process:
+        usual = _USUAL_STEPS if recipe.base in config.bases() else None
+        async with running(
+            argv, said=BoundedOutput("the kernel build", log), keep=[lock]
+        ) as process:
             ended = asyncio.ensure_future(process.wait())
             started = time.monotonic()
             while not (await asyncio.wait({ended}, timeout=_POLL_SECONDS))[0]:
                 self._report(
-                    BuildProgress(title, buildlog.steps(log), usual, time.monotonic() - started)
+                    BuildProgress(title, build_log.steps(log), usual, time.monotonic() - started)
                 )
             if process.returncode:
-                raise buildlog.failed(log, process.returncode)
-        return buildlog.steps(log)
+                raise build_log.failed(log, process.returncode)
+        return build_log.steps(log)
 
     @contextlib.asynccontextmanager
     async def _workplace(self, recipe: KernelRecipe) -> AsyncIterator[tuple[Path, int]]:
@@ -390,20 +396,20 @@ class Kernels:
         place = self._place(self._configured_source(recipe))
         waiting = functools.partial(self._wait, self.title(recipe))
         async with self._cache.locked("builds", place.name, waiting) as lock:
-            objects, entry = Output(place / "o"), f"builds/{place.name}"
+            objects, entry = BuildOutput(place / "o"), f"builds/{place.name}"
             objects.open(entry)
             yield place, lock
             objects.seal(entry)
 
-    def _place(self, of: Source) -> Path:
+    def _place(self, of: KernelSource) -> Path:
         """Return the folder of a source's builds, with the script that fixes the seed."""
         name = digest({"source": of.digest, "recipe": _RECIPE})
         hashed = f'#define RANDSTRUCT_HASHED_SEED "{_SEED}"'
-        script = File(
+        script = PatchedFile(
             f'#!/bin/sh\necho {_SEED} >"$1"\necho \'{hashed}\' >"$2"\n'.encode(), runs=True
         )
         place = self._cache.make("builds", name, f"builds of {of.title}", lambda _: None)
-        if File.at(place / "seed") != script:
+        if PatchedFile.at(place / "seed") != script:
             script.write(place / "seed")
         return place
 
@@ -416,10 +422,10 @@ class Kernels:
     def _resolved(self, recipe: KernelRecipe) -> str:
         """Return the whole configuration of a recipe, as completed by Kconfig; kept."""
         own = dict(recipe.options)
-        base = kernelconfig.base_text(recipe.base).rstrip("\n") + "\n"
-        kernelconfig.check_fit(kernelconfig.read(base, recipe.base) | own)
-        wanted = base + _ALWAYS + kernelconfig.lines(sorted(own.items()))
-        tiny = recipe.base in kernelconfig.bases()
+        base = config.base_text(recipe.base).rstrip("\n") + "\n"
+        config.check_fit(config.read(base, recipe.base) | own)
+        wanted = base + _ALWAYS + config.lines(sorted(own.items()))
+        tiny = recipe.base in config.bases()
         parts = {
             "wanted": wanted,
             "start": "tinyconfig" if tiny else "nothing",
@@ -435,6 +441,7 @@ class Kernels:
         text = self._configured(
             origin, "olddefconfig", (self._tiny(origin) if tiny else "") + wanted
         )
+        # Kconfig begins each file that it writes with this comment, after a bare #.
         if not text.lstrip("#\n").startswith(_RESOLVED_BY_KCONFIG[1:]):
             raise MachineError(
                 "Kconfig left the configuration unchanged", hint="is this its source?"
@@ -443,7 +450,7 @@ class Kernels:
         write_sealed(kept, text)
         return text
 
-    def _tiny(self, origin: Source) -> str:
+    def _tiny(self, origin: KernelSource) -> str:
         """Return the source's own smallest configuration, the basis of the bases; kept."""
         kept = self._place(origin) / f"tiny.{digest({'tools': self._tools.versions})}"
         known = read_sealed(kept)
@@ -453,14 +460,14 @@ class Kernels:
         write_sealed(kept, text)
         return text
 
-    def _configured(self, origin: Source, target: str, text: str) -> str:
+    def _configured(self, origin: KernelSource, target: str, text: str) -> str:
         """Return Kconfig's version of a configuration, in a folder that keeps its objects."""
         place, entry = self._place(origin), f"builds/{self._place(origin).name}"
         foreign = self._folder is not None or origin != self.source
         self._cache.check(origin.folder)
         with folders.opened(place / "kconfig.lock") as lock, self._cache.scratch() as root:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            output = Output(place / "kconfig", root=root)
+            output = BuildOutput(place / "kconfig", root=root)
             output.open(entry)
             output.put(".config", text)
             confined = self._maker.is_confined(foreign=foreign)
@@ -484,7 +491,7 @@ class Kernels:
         changed = self._patches(recipe).overlay.files
         path = self.source.folder / name
         is_inside = path.resolve().is_relative_to(self.source.folder.resolve())
-        found = changed[name] if name in changed else File.at(path) if is_inside else None
+        found = changed[name] if name in changed else PatchedFile.at(path) if is_inside else None
         return None if found is None else found.content.decode(errors="replace")
 
     def family(self, recipe: KernelRecipe) -> str:

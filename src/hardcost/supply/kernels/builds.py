@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 from hardcost.errors import MachineError
-from hardcost.machines.kernels import sandbox, tools
-from hardcost.machines.kernels.builder import FILES, Kernels
-from hardcost.machines.kernels.make import Trust
-from hardcost.machines.kernels.ordered import OrderedKernels
-from hardcost.machines.supplies import supply_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.progress import Listener
-    from hardcost.machines.supplies import Order, Supply
+from hardcost.host import compiler, sandbox
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.kernels.builder import FILES, Kernels
+from hardcost.supply.kernels.make import Trust
+from hardcost.supply.kernels.order import OrderedKernels
+from hardcost.supply.progress import Listener
+from hardcost.supply.transfer import Order, Supply, supply_of
 
 
 def kernels(
@@ -39,7 +34,7 @@ def build_facts() -> dict[str, str]:
     Raises:
         MachineError: Programs are missing.
     """
-    found = tools.find()
+    found = compiler.find()
     found.need_all()
     return {"compiler": found.versions}
 
@@ -50,7 +45,7 @@ def check_builder() -> None:
     Raises:
         MachineError: Programs are missing, or there is no sandbox.
     """
-    tools.find().need_all()
+    compiler.find().need_all()
     reason = sandbox.why_not()
     if reason is not None:
         raise MachineError(

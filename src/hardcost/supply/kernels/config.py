@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hardcost import files, unpacking
-from hardcost.errors import InputError, Place, Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from auditrules.model.location import Location
+from hardcost import decompress, files
+from hardcost.errors import InputError, Problem
 
 NOT_SET = "n"
 _SET = re.compile(r"CONFIG_([A-Za-z0-9_]+)=(.*)")
@@ -33,7 +31,7 @@ _BARE = re.compile(r"[ymn]|-?\d+|0x[0-9a-fA-F]+")
 
 def bases() -> tuple[str, ...]:
     """Return the names of the base configurations that come with hardcost."""
-    found = resources.files("hardcost.machines.kernels").iterdir()
+    found = resources.files("hardcost.supply.kernels").iterdir()
     return tuple(
         sorted(file.name.removesuffix(_SUFFIX) for file in found if file.name.endswith(_SUFFIX))
     )
@@ -46,7 +44,7 @@ def base_text(base: str) -> str:
         InputError: There is none of that name, or the file is not a kernel configuration.
     """
     if base in bases():
-        own = resources.files("hardcost.machines.kernels") / f"{base}{_SUFFIX}"
+        own = resources.files("hardcost.supply.kernels") / f"{base}{_SUFFIX}"
         return own.read_text(encoding="utf-8")
     return file_text(Path(base))
 
@@ -60,8 +58,8 @@ def file_text(path: Path) -> str:
     hint = f"name a file such as /boot/config-*, or one of: {', '.join(bases())}"
     content = files.content(path, "the kernel configuration", _LARGEST, hint)
     try:
-        text = unpacking.whole(content, _LARGEST).decode("utf-8")
-    except (unpacking.DamagedError, UnicodeError) as error:
+        text = decompress.whole(content, _LARGEST).decode("utf-8")
+    except (decompress.DamagedError, UnicodeError) as error:
         raise InputError(f"the kernel configuration {path} can't be read: {error}") from None
     read(text, str(path))
     return text
@@ -106,11 +104,11 @@ def read(text: str, name: str) -> dict[str, str]:
             found[option[0]] = option[1]
         elif stripped and not stripped.startswith("#") and len(problems) < _MOST_PROBLEMS:
             message = f"this is no line of a kernel's configuration: {stripped[:_SHOWN]!r}"
-            problems.append(Problem(message, Place(name, number), _HINT))
+            problems.append(Problem(message, Location(name, number), _HINT))
     if problems:
         raise InputError.of(tuple(problems))
     if not found:
-        raise InputError("no option of a kernel is set here", place=Place(name), hint=_HINT)
+        raise InputError("no option of a kernel is set here", place=Location(name), hint=_HINT)
     return found
 
 

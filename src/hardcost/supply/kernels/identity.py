@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from hardcost.machines.kernels.overlay import Overlay
-    from hardcost.machines.kernels.source import Source
+from hardcost.supply.kernels.patch_overlay import Overlay
+from hardcost.supply.kernels.source import KernelSource, SourceParts
 
 
 @dataclass(frozen=True)
-class SourceParts:
-    """A source without its place: the hash of its content, its names, and whose it is."""
-
-    digest: str
-    title: str
-    version: str
-    is_debians: bool
-
-
-@dataclass(frozen=True)
-class Parts:
+class KernelParts:
     """A kernel's name and title, its source, whole configuration and changes to the source.
 
     `asked` is what its recipe requests, `names` those of its patches. `foreign`: code written by
@@ -50,5 +38,5 @@ class Patched:
     foreign: bool
     remarks: tuple[str, ...]
     overlay: Overlay
-    configured: Source
+    configured: KernelSource
     in_tree: bool

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
-from hardcost.machines.kernelconfig import value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from hardcost.supply.kernels.config import value
 
 _TOKEN = re.compile(r'\s*(&&|\|\||!=|>=|<=|[!=<>()]|"[^"]*"|\$\((?:[^()]|\([^()]*\))*\)|[\w-]+)')
 _SIGNS = ("=", "!=", "<", ">", "<=", ">=")

@@ -10,15 +10,12 @@ from __future__ import annotations
 import difflib
 import re
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hardcost.machines.kernelconfig import NOT_SET, value
-from hardcost.machines.kernels.expressions import holds, names, parts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
+from hardcost.supply.kernels.config import NOT_SET, value
+from hardcost.supply.kernels.kconfig_expressions import holds, names, parts
 
 _ENTRY = re.compile(r"(?:menu)?config\s+(\w+)")
 _DEPENDS = re.compile(r"depends\s+on\s+(.*)")
@@ -174,7 +171,7 @@ class _Reader:
     def _bracket(self, line: str, blocks: list[_Block]) -> bool:
         """Open or close a block; say whether the line does either."""
         if _CLOSES.match(line):
-            if len(blocks) > 1:
+            if len(blocks) > 1:  # the first is the file itself
                 blocks.pop()
             return True
         opens = _OPENS.fullmatch(line)

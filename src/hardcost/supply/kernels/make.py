@@ -8,20 +8,15 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines import manifest
-from hardcost.machines.cache import digest
-from hardcost.machines.kernels import sandbox
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.kernels.patches import Patch
+from hardcost.host import sandbox
+from hardcost.supply.cache import manifest
+from hardcost.supply.cache.cache import Cache, digest
+from hardcost.supply.kernels.patches import Patch
 
 # Also, `-frandom-seed` keeps the latent entropy plugin from asking the system for randomness.
 _ENVIRONMENT = {
@@ -42,7 +37,7 @@ _CONFINED = "the build is confined (no network, no files but its own)"
 
 
 @dataclass(frozen=True)
-class Output:
+class BuildOutput:
     """A folder that make writes to: its path for make, and its real path, if different.
 
     `root` is an empty folder for the sandbox of the build.
@@ -125,7 +120,7 @@ class Trust:
     warn: Callable[[str], None] = lambda _: None
 
 
-class Make:
+class KernelMake:
     """make for the sources of one `Kernels`; `folder` is the user's source, None for Debian's."""
 
     def __init__(self, cache: Cache, folder: Path | None, trust: Trust) -> None:
@@ -198,9 +193,9 @@ class Make:
         return place, more
 
     def words(
-        self, folder: Path, output: Output, more: Mapping[str, str], *, confined: bool
+        self, folder: Path, output: BuildOutput, more: Mapping[str, str], *, confined: bool
     ) -> list[str]:
-        """Return the words that start make, in an environment of ours only."""
+        """Return the words that start make, with no environment but what hardcost sets."""
         user = {name: os.environ[name] for name in _FROM_USER if name in os.environ}
         if confined:
             user = {"PATH": user.get("PATH", os.defpath), "HOME": _TEMPORARY}
@@ -209,7 +204,7 @@ class Make:
 
     @staticmethod
     def confined(
-        argv: Sequence[str], output: Output, reads: Sequence[Path], writes: Mapping[Path, Path]
+        argv: Sequence[str], output: BuildOutput, reads: Sequence[Path], writes: Mapping[Path, Path]
     ) -> list[str]:
         """Return the words that run `argv` in the sandbox, with a folder for its output."""
         if output.root is None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
-from hardcost import unpacking
-from hardcost.auditrules import bounded
+from auditrules.files import bounded
+from hardcost import decompress
 from hardcost.errors import MachineError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 ENDINGS = ("", ".xz", ".zst")
 """The possible suffixes after `.ko`."""
@@ -37,8 +34,8 @@ def content(path: Path) -> bytes:
             f"the module {path.name} is compressed in a way that hardcost can't read"
         )
     try:
-        found = unpacking.whole(bounded.content(path, _MOST_BYTES), _MOST_BYTES)
-    except (unpacking.DamagedError, bounded.UnreadableError) as error:
+        found = decompress.whole(bounded.content(path, _MOST_BYTES), _MOST_BYTES)
+    except (decompress.DamagedError, bounded.UnreadableError) as error:
         raise MachineError(f"the module {path.name} can't be unpacked: {error}") from error
     if not found.startswith(_ELF):
         raise MachineError(f"the module {path.name} can't be unpacked: it is no ELF file")

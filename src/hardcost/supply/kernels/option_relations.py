@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from hardcost.machines.kernelconfig import NOT_SET, value
-from hardcost.machines.kernels import expressions
-from hardcost.machines.machine import Relations
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hardcost.machines.kernels.builder import Kernels
-    from hardcost.machines.kernels.kconfigtool import Kconfig
-    from hardcost.machines.machine import KernelRecipe
+from hardcost.protocol.boot import KernelRecipe, Relations
+from hardcost.supply.kernels import kconfig_expressions
+from hardcost.supply.kernels.builder import Kernels
+from hardcost.supply.kernels.config import NOT_SET, value
+from hardcost.supply.kernels.kconfig_reasons import Kconfig
 
 
 def relations(kernels: Kernels, recipe: KernelRecipe) -> Relations:
@@ -57,5 +52,5 @@ def _required(
     if wanted == NOT_SET:
         return frozenset(by for by in depends.selectors(name, base) if among.get(by) == NOT_SET)
     missing = depends.missing(name, base)
-    named = expressions.names(missing)
+    named = kconfig_expressions.names(missing)
     return frozenset(one for one in named if one in among and one != name)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hardcost.errors import MachineError
-from hardcost.machines.kernels import source
-from hardcost.machines.kernels.builder import Kernels
-from hardcost.machines.kernels.parts import Parts, Patched
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.kernels.source import Source
-    from hardcost.machines.machine import KernelRecipe
-    from hardcost.machines.supplies import Order
+from hardcost.protocol.boot import KernelRecipe
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.kernels import source
+from hardcost.supply.kernels.builder import Kernels
+from hardcost.supply.kernels.identity import KernelParts, Patched
+from hardcost.supply.kernels.source import KernelSource
+from hardcost.supply.transfer import Order
 
 
 class OrderedKernels(Kernels):
@@ -33,7 +29,7 @@ class OrderedKernels(Kernels):
             MachineError: The source is another, or this host would build another kernel of it.
         """
         parts, recipe = order.about, order.boot.kernel
-        if not isinstance(parts, Parts) or recipe is None:
+        if not isinstance(parts, KernelParts) or recipe is None:
             raise TypeError("an order for a kernel says what it is made of")
         self.recipe = recipe
         self._parts = parts
@@ -51,7 +47,7 @@ class OrderedKernels(Kernels):
             )
 
     @cached_property
-    def source(self) -> Source:
+    def source(self) -> KernelSource:
         """The source that came."""
         return self._unpacked
 

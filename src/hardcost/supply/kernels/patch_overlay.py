@@ -7,20 +7,17 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hardcost.errors import InputError, MachineError, Place, Problem
-from hardcost.machines.cache import digest
-from hardcost.machines.kernels import tools
-from hardcost.machines.process import run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from hardcost.machines.kernels.patches import Patch
+from auditrules.model.location import Location
+from hardcost.errors import InputError, MachineError, Problem
+from hardcost.host import compiler
+from hardcost.host.process import run
+from hardcost.supply.cache.cache import digest
+from hardcost.supply.kernels.patches import Patch
 
 # Exact context, no fuzz, and no extra files: a hunk that does not fit is an error.
 _APPLY = (
@@ -38,14 +35,14 @@ _HEADER = ".h"
 
 
 @dataclass(frozen=True)
-class File:
+class PatchedFile:
     """A file's content, and whether it is executable."""
 
     content: bytes
     runs: bool = False
 
     @classmethod
-    def at(cls, path: Path) -> File | None:
+    def at(cls, path: Path) -> PatchedFile | None:
         """Return the file at a path; None if there is none."""
         if not path.is_file():
             return None
@@ -67,7 +64,7 @@ class Overlay:
     `added` are those that the source does not have.
     """
 
-    files: Mapping[str, File | None] = field(default_factory=dict)
+    files: Mapping[str, PatchedFile | None] = field(default_factory=dict)
     added: frozenset[str] = frozenset()
 
     @cached_property
@@ -78,7 +75,7 @@ class Overlay:
         return digest({name: _shown(file) for name, file in self.files.items()})
 
     def is_plain(self, source: Path) -> bool:
-        """Say whether make can tell by itself what to compile again.
+        """Say whether make finds out by itself what to compile again.
 
         It can't if the overlay changes the configuration or the build rules, or adds a header that
         takes precedence over another in files compiled before.
@@ -104,7 +101,7 @@ def of(patches: Sequence[Patch], source: Path) -> Overlay:
     """
     if not patches:
         return NOTHING
-    tools.need_patch()
+    compiler.need_patch()
     with tempfile.TemporaryDirectory(prefix="hardcost-patch-") as folder:
         work = Path(folder) / "source"
         work.mkdir()
@@ -122,8 +119,8 @@ def of(patches: Sequence[Patch], source: Path) -> Overlay:
 
 def _overlay(touched: Iterable[str], work: Path, source: Path) -> Overlay:
     """Return the result for the touched files, as far as they differ."""
-    files = {name: File.at(work / name) for name in sorted(touched)}
-    before = {name: File.at(source / name) for name in files}
+    files = {name: PatchedFile.at(work / name) for name in sorted(touched)}
+    before = {name: PatchedFile.at(source / name) for name in files}
     changed = {name: file for name, file in files.items() if file != before[name]}
     return Overlay(changed, frozenset(name for name in changed if before[name] is None))
 
@@ -147,7 +144,7 @@ def _beginnings(name: str) -> list[str]:
 
 
 def _refused(patch: Patch, line: int, message: str) -> InputError:
-    return InputError(f"{patch.name} can't be applied: {message}", place=Place(patch.file, line))
+    return InputError(f"{patch.name} can't be applied: {message}", place=Location(patch.file, line))
 
 
 def _apply(patch: Patch, work: Path, diff: Path) -> None:
@@ -176,12 +173,12 @@ def _problems(patch: Patch, output: str) -> Iterable[Problem]:
             name = file[1]
         elif failed := _FAILED.match(line):
             number, known = int(failed[1]), places.get(name, ())
-            place = Place(patch.file, known[number - 1] if number <= len(known) else None)
+            place = Location(patch.file, known[number - 1] if number <= len(known) else None)
             message = f"{patch.name} does not apply: {name}, hunk {number} does not fit"
             hunks.append(Problem(message, place, hint))
     words = output.partition("\n")[2].split("\n")[:_SHOWN_LINES]
     message = f"{patch.name} does not apply: {' '.join(words)}"
-    return hunks[:_MOST_PROBLEMS] or [Problem(message, Place(patch.file), hint)]
+    return hunks[:_MOST_PROBLEMS] or [Problem(message, Location(patch.file), hint)]
 
 
 def _is_followed(name: str) -> bool:
@@ -196,7 +193,7 @@ def _is_followed(name: str) -> bool:
     return path.suffix in _FOLLOWED
 
 
-def _shown(file: File | None) -> str:
+def _shown(file: PatchedFile | None) -> str:
     """Return the text that represents a file in a hash."""
     if file is None:
         return "gone"

@@ -8,19 +8,17 @@ that were checked here.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from auditrules.model.location import Location
 from hardcost import files
-from hardcost.errors import InputError, Place, Problem
-from hardcost.machines.kernels import executed
+from hardcost.errors import InputError, Problem
+from hardcost.supply.kernels import host_programs
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-_SERIES = Path(str(resources.files("hardcost.machines.kernels"))) / "series"
+_SERIES = Path(str(resources.files("hardcost.supply.kernels"))) / "series"
 _SUFFIXES = (".patch", ".diff")
 _RELEASE = re.compile(r"\d+\.\d+")
 _COVER_LETTER = "0000-"  # as `git format-patch` names it
@@ -39,7 +37,7 @@ _HINT = "a patch is a unified diff, as git format-patch or diff -u write it"
 
 
 @dataclass(frozen=True)
-class Change:
+class FileChange:
     """What a patch does to one file: the diff's own lines, and the line of each hunk in the patch.
 
     `names` are the files concerned, relative to the source; two if the file is renamed or copied.
@@ -57,7 +55,7 @@ class Patch:
 
     name: str
     file: str
-    changes: tuple[Change, ...]
+    changes: tuple[FileChange, ...]
 
     @property
     def text(self) -> str:
@@ -73,7 +71,7 @@ class Patch:
     def run(self) -> tuple[str, ...]:
         """The changed files that run on the host during a build."""
         names = dict.fromkeys(name for change in self.changes for name in change.names)
-        return tuple(name for name in names if executed.runs(name))
+        return tuple(name for name in names if host_programs.runs(name))
 
 
 def series() -> tuple[str, ...]:
@@ -86,8 +84,8 @@ def read(words: Sequence[str], version: str = "") -> tuple[Patch, ...]:
 
     A word is the name of a series that comes with hardcost, a file, or a folder. From a folder, the
     files *.patch and *.diff are used in the order of their names, without cover letters (0000-*)
-    and files without a diff. A series may have a folder for each release of Linux from which its
-    patches are others; `version` is the source's, such as 7.3.4.
+    and files without a diff. A series has a folder for each release of Linux from which its patches
+    are others; `version` is the source's, such as 7.3.4.
 
     Raises:
         InputError: One does not exist, can't be read, or is not an acceptable patch.
@@ -108,7 +106,7 @@ def _named(word: str, version: str) -> Iterator[Patch]:
         elif path.exists():
             patch = _parsed(path, path.name)
             if patch is None:
-                raise InputError("there is no diff in it", place=Place(str(path)), hint=_HINT)
+                raise InputError("there is no diff in it", place=Location(str(path)), hint=_HINT)
             yield patch
         else:
             known = ", ".join(series()) or "none"
@@ -123,17 +121,19 @@ def _named(word: str, version: str) -> Iterator[Patch]:
 def of_release(folder: Path, version: str) -> Path:
     """Return the folder of patches for a version of Linux.
 
-    Of the folders that are named by a release it is the newest one up to the version, else
-    `folder` itself.
+    `folder` has a folder for each release from which patches are others. It is the newest one up to
+    the version, else the oldest.
     """
-    wanted = [int(number) for number in re.findall(r"\d+", version)]
-    found = [
-        (numbers, one)
-        for one in folder.iterdir()
-        if _RELEASE.fullmatch(one.name)
-        and (numbers := [int(number) for number in one.name.split(".")]) <= wanted
-    ]
-    return max(found, default=([], folder))[1]
+    releases = sorted(
+        (one for one in folder.iterdir() if _RELEASE.fullmatch(one.name)),
+        key=lambda one: _numbers(one.name),
+    )
+    reached = [one for one in releases if _numbers(one.name) <= _numbers(version)]
+    return reached[-1] if reached else releases[0]
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)]
 
 
 def _of_folder(folder: Path, word: str) -> Iterator[Patch]:
@@ -167,7 +167,7 @@ class _Reader:
         self._lines = (text if text.endswith("\n") else text + "\n").split("\n")
         self._at = 0
 
-    def changes(self) -> Iterator[Change]:
+    def changes(self) -> Iterator[FileChange]:
         """Yield the change to each file, in order."""
         while self._at < len(self._lines):
             if self._line().startswith("diff --git "):
@@ -193,7 +193,7 @@ class _Reader:
             and self._line(2).startswith("@@ ")
         )
 
-    def _git(self) -> Change | None:
+    def _git(self) -> FileChange | None:
         """Read what `diff --git` begins; None if no part of a diff follows."""
         begun, names = self._at, self._line().split(" ")[2:]
         if len(names) != 2:  # noqa: PLR2004  (the file's name before and after)
@@ -211,10 +211,10 @@ class _Reader:
         head = [f"diff --git a/{old} b/{new}", *extended]
         if self._begins_plain():
             plain = self._plain(dict.fromkeys((old, new)))
-            return Change(plain.names, _joined(head) + plain.text, begun + 1, plain.hunks)
+            return FileChange(plain.names, _joined(head) + plain.text, begun + 1, plain.hunks)
         if all(line.startswith("index ") for line in extended):
             return None
-        return Change(tuple(dict.fromkeys((old, new))), _joined(head), begun + 1)
+        return FileChange(tuple(dict.fromkeys((old, new))), _joined(head), begun + 1)
 
     def _extended(self, moved: dict[str, str]) -> bool:
         """Process one of git's lines on a file; say whether it was one."""
@@ -230,7 +230,7 @@ class _Reader:
             return True
         return _ALIKE.fullmatch(line) is not None
 
-    def _plain(self, known: dict[str, None] | None = None) -> Change:
+    def _plain(self, known: dict[str, None] | None = None) -> FileChange:
         """Read `---`, `+++` and the hunks; `known` are the files that git's own lines name."""
         begun = self._at
         (old, before), (new, after) = (self._stamped(ahead) for ahead in (0, 1))
@@ -258,7 +258,7 @@ class _Reader:
         ]
         body = self._lines[begun + 2 : self._at]
         names = tuple(known or dict.fromkeys(named))
-        return Change(names, _joined([*head, *body]), begun + 1, tuple(hunks))
+        return FileChange(names, _joined([*head, *body]), begun + 1, tuple(hunks))
 
     def _stamped(self, ahead: int) -> tuple[str, str]:
         """Return the name that a line gives, and the timestamp after it."""
@@ -308,7 +308,7 @@ class _Reader:
 
     def _error(self, message: str, at: int | None = None) -> InputError:
         line = (self._at if at is None else at) + 1
-        return InputError.of((Problem(message, Place(self._file, line), _HINT),))
+        return InputError.of((Problem(message, Location(self._file, line), _HINT),))
 
 
 def _joined(lines: Sequence[str]) -> str:

@@ -7,24 +7,18 @@ import os
 import platform
 import re
 import shutil
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import PurePath
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path, PurePath
+from typing import TypeVar
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines import debianpackages, host
-from hardcost.machines.cache import digest
-from hardcost.machines.kernels.tree import lay_out, link
-from hardcost.machines.packagenames import install
-from hardcost.machines.process import run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.kernels.overlay import Overlay
-    from hardcost.machines.kernels.parts import SourceParts
+from hardcost.host.install_command import install
+from hardcost.host.process import run
+from hardcost.supply.cache.cache import Cache, digest
+from hardcost.supply.kernels.build_tree import lay_out, link
+from hardcost.supply.kernels.patch_overlay import Overlay
+from hardcost.supply.packages import debian, host_release
 
 DEBIAN = "debian:"
 """What stands before the version of one of Debian's sources."""
@@ -50,7 +44,17 @@ _ALIKE = (
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceParts:
+    """A source without its place: the hash of its content, its names, and whose it is."""
+
+    digest: str
+    title: str
+    version: str
+    is_debians: bool
+
+
+@dataclass(frozen=True)
+class KernelSource:
     """A kernel's source: its location, the hash of its content, and its name for a reader."""
 
     folder: Path
@@ -131,7 +135,7 @@ def named(cache: Cache, source: Path | None) -> DebianSource | None:
     version = str(source).removeprefix(DEBIAN)
     if version == DebianSource().series:
         return DebianSource()
-    return DebianSource(*debianpackages.source_of(cache, version))
+    return DebianSource(*debian.source_of(cache, version))
 
 
 def debian_package(cache: Cache, which: DebianSource = DebianSource()) -> Package:
@@ -144,16 +148,14 @@ def debian_package(cache: Cache, which: DebianSource = DebianSource()) -> Packag
         MachineError: It is unavailable; the remedy names other sources.
     """
     files = _of_debian(
-        lambda: debianpackages.unpacked(cache, which.package, elsewhere=which.release), which
+        lambda: debian.unpacked(cache, which.package, elsewhere=which.release), which
     )
     archive = files / "usr/src" / f"{which.package}.tar.xz"
     return Package(archive, _debian_version(cache, which))
 
 
 def _debian_version(cache: Cache, which: DebianSource) -> str:
-    return _of_debian(
-        lambda: debianpackages.version(cache, which.package, elsewhere=which.release), which
-    )
+    return _of_debian(lambda: debian.version(cache, which.package, elsewhere=which.release), which)
 
 
 def debian_offer(cache: Cache) -> str:
@@ -162,12 +164,10 @@ def debian_offer(cache: Cache) -> str:
     Raises:
         MachineError: None is available.
     """
-    return _of_debian(
-        lambda: debianpackages.offer(cache, PACKAGE, elsewhere=_RELEASE), DebianSource()
-    )
+    return _of_debian(lambda: debian.offer(cache, PACKAGE, elsewhere=_RELEASE), DebianSource())
 
 
-def debian_source(cache: Cache, which: DebianSource = DebianSource()) -> Source:
+def debian_source(cache: Cache, which: DebianSource = DebianSource()) -> KernelSource:
     """Return a source that Debian builds a kernel from, unpacked on first use."""
     version = _debian_version(cache, which)
     name = digest({"source": which.package, "version": version, "architecture": platform.machine()})
@@ -177,7 +177,7 @@ def debian_source(cache: Cache, which: DebianSource = DebianSource()) -> Source:
 
     title = f"{which.package} {version}, unpacked"
     folder = cache.make("sources", name, title, fill, parts=_LOOKED_AT)
-    return Source(folder, name, f"{which.package} {version}", _version(folder))
+    return KernelSource(folder, name, f"{which.package} {version}", _version(folder))
 
 
 def is_unpacked(cache: Cache, which: DebianSource) -> bool:
@@ -187,7 +187,7 @@ def is_unpacked(cache: Cache, which: DebianSource) -> bool:
     return any(f"{_version(makefile.parent)}.".startswith(wanted) for makefile in found)
 
 
-def from_folder(folder: Path) -> Source:
+def from_folder(folder: Path) -> KernelSource:
     """Return the source in a folder of the user's; its digest is that of all its files.
 
     Raises:
@@ -205,10 +205,10 @@ def from_folder(folder: Path) -> Source:
             f"a kernel was built or configured in {folder} itself",
             hint=f"`make -C {folder} mrproper` clears that; keep the .config elsewhere",
         )
-    return Source(folder, _digest(folder), str(folder), _version(folder))
+    return KernelSource(folder, _digest(folder), str(folder), _version(folder))
 
 
-def archived(cache: Cache, source: Source) -> Path:
+def archived(cache: Cache, source: KernelSource) -> Path:
     """Return an archive of a folder of the user's, for other hosts."""
     name = digest({"archive of": source.digest})
 
@@ -229,7 +229,7 @@ def archived(cache: Cache, source: Source) -> Path:
     return cache.make("sources", name, f"archive of {source.title}", fill) / _ARCHIVE
 
 
-def unpacked(cache: Cache, parts: SourceParts, archive: Path) -> Source:
+def unpacked(cache: Cache, parts: SourceParts, archive: Path) -> KernelSource:
     """Return the source that came from another host in an archive, unpacked on first use.
 
     Debian's is the entry that `debian_source` makes.
@@ -248,7 +248,7 @@ def unpacked(cache: Cache, parts: SourceParts, archive: Path) -> Source:
 
     looked_at = tuple(str(PurePath(inside, part)) for part in _LOOKED_AT)
     folder = cache.make("sources", name, f"{parts.title}, unpacked", fill, parts=looked_at)
-    return Source(folder / inside, parts.digest, parts.title, parts.version)
+    return KernelSource(folder / inside, parts.digest, parts.title, parts.version)
 
 
 def _unpack(archive: Path, folder: Path, *words: str) -> None:
@@ -259,7 +259,7 @@ def _unpack(archive: Path, folder: Path, *words: str) -> None:
     )
 
 
-def copied(cache: Cache, source: Source) -> Source:
+def copied(cache: Cache, source: KernelSource) -> KernelSource:
     """Return a copy of a folder of the user's, kept and never written to."""
     name = digest({"copy of": source.digest})
 
@@ -269,10 +269,10 @@ def copied(cache: Cache, source: Source) -> Source:
 
     title, parts = f"copy of {source.title}", tuple(f"source/{part}" for part in _LOOKED_AT)
     folder = cache.make("sources", name, title, fill, parts=parts) / "source"
-    return Source(folder, name, source.title, source.version)
+    return KernelSource(folder, name, source.title, source.version)
 
 
-def patched(cache: Cache, source: Source, overlay: Overlay) -> Source:
+def patched(cache: Cache, source: KernelSource, overlay: Overlay) -> KernelSource:
     """Return a patched source, kept and never written to, as a source of its own."""
     name = digest({"source": source.digest, "patches": overlay.digest})
     title = f"{source.title}, patched"
@@ -288,7 +288,7 @@ def patched(cache: Cache, source: Source, overlay: Overlay) -> Source:
 
     parts = tuple(f"source/{part}" for part in _LOOKED_AT)
     folder = cache.make("sources", name, title, fill, parts=parts) / "source"
-    return Source(folder, name, title, _version(folder))
+    return KernelSource(folder, name, title, _version(folder))
 
 
 def _of_debian(take: Callable[[], Taken], which: DebianSource) -> Taken:
@@ -296,7 +296,7 @@ def _of_debian(take: Callable[[], Taken], which: DebianSource) -> Taken:
     try:
         return take()
     except MachineError as error:
-        release = host.check()
+        release = host_release.check()
         if release.codename == which.release:
             raise
         raise MachineError(

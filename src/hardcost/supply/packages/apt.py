@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from hardcost.errors import MachineError
-from hardcost.machines.images.aptsources import debian_sources
-from hardcost.machines.process import run
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.host import Release
+from hardcost.host.process import run
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages.apt_sources import debian_sources
+from hardcost.supply.packages.host_release import HostRelease
 
 _REMEDY = "apt-get update, then try again; hardcost takes packages from apt's own sources"
 _DEPENDS = re.compile(r"^\s*Depends:\s+(\S+)", re.MULTILINE)
@@ -29,7 +25,7 @@ class Apt:
     checked by the same keys.
     """
 
-    def __init__(self, cache: Cache, release: Release, codename: str | None = None) -> None:
+    def __init__(self, cache: Cache, release: HostRelease, codename: str | None = None) -> None:
         """Look up nothing yet."""
         self._release = release
         self._codename = codename

@@ -7,13 +7,10 @@ its own release and from Debian: suite and component are Debian's, and no foreig
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 APT = Path("/etc/apt")
 _ONE_LINE = re.compile(r"^\s*deb\s+(?:\[([^\]]*)\]\s+)?(\S+)\s+(\S+)\s+(\S.*)$")

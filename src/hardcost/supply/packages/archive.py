@@ -1,7 +1,7 @@
 """What an archive holds, read by libarchive within limits, and written below a folder.
 
-It runs in the process that `unpacker.py` starts. libarchive bounds what precedes a member: 32
-headers, and 1 MiB for names and attributes. The rest is bounded here.
+It runs in the process that `supply/packages/unpack.py` starts. libarchive bounds what precedes a
+member: 32 headers, and 1 MiB for names and attributes. The rest is bounded here.
 """
 
 from __future__ import annotations
@@ -12,23 +12,22 @@ import itertools
 import logging
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from hardcost import unpacking
-from hardcost.unpacking import DamagedError
+from hardcost import decompress
+from hardcost.decompress import DamagedError
 
 os.environ.setdefault("LIBARCHIVE", "libarchive.so.13")  # else programs run to look for it
+import re
+from collections.abc import Callable, Iterable, Iterator
+from ctypes import Array, c_char
+from pathlib import Path
+
 import libarchive
 from libarchive.exception import ArchiveError
 
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Callable, Iterable, Iterator
-    from ctypes import Array, c_char
-    from pathlib import Path
-
-Form = Literal["ar", "cpio", "tar"]
-Kind = Literal["file", "folder", "link", "hard link", "other"]
+ArchiveForm = Literal["ar", "cpio", "tar"]
+MemberKind = Literal["file", "folder", "link", "hard link", "other"]
 
 MOST_BYTES = 8 << 30
 """Bytes of an archive, unpacked; Debian's kernel with its debug data has 5.8 billion."""
@@ -48,7 +47,7 @@ class Member:
     """One member: `target` is what a link leads to, `blocks` yields the content."""
 
     name: str
-    kind: Kind
+    kind: MemberKind
     permissions: int
     target: str
     blocks: Callable[[], Iterator[bytes]]
@@ -99,7 +98,7 @@ class _Stream(io.RawIOBase):
         return size
 
 
-def members(parts: Iterator[bytes], form: Form) -> Iterator[Member]:
+def members(parts: Iterator[bytes], form: ArchiveForm) -> Iterator[Member]:
     """Yield what an archive holds, in its order; the content of one is read before the next.
 
     Raises:
@@ -120,11 +119,11 @@ def _reading(stream: _Stream) -> Iterator[None]:
         yield
     except ArchiveError as error:
         if stream.error is None:
-            why = error.msg or unpacking.TOO_EARLY
+            why = error.msg or decompress.TOO_EARLY
             raise DamagedError(f"its archive is damaged: {why}") from None
-        if isinstance(stream.error, MemoryError) or not isinstance(stream.error, unpacking.ERRORS):
+        if isinstance(stream.error, MemoryError) or not isinstance(stream.error, decompress.ERRORS):
             raise stream.error from None
-        raise DamagedError(str(stream.error) or unpacking.TOO_EARLY) from None
+        raise DamagedError(str(stream.error) or decompress.TOO_EARLY) from None
 
 
 def _member(entry: libarchive.ArchiveEntry, stream: _Stream) -> Member:
@@ -147,7 +146,7 @@ def _member(entry: libarchive.ArchiveEntry, stream: _Stream) -> Member:
         return Member(name, "hard link", entry.perm, _text(entry.linkname), blocks)
     if entry.issym:
         return Member(name, "link", entry.perm, _text(entry.linkname), blocks)
-    kind: Kind = "file" if entry.isreg else "folder" if entry.isdir else "other"
+    kind: MemberKind = "file" if entry.isreg else "folder" if entry.isdir else "other"
     return Member(name, kind, entry.perm, "", blocks)
 
 

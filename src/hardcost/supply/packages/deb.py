@@ -1,24 +1,19 @@
 """Debian's packages as files: what one says of itself, and its content, without dpkg.
 
 The format is deb(5): an ar archive of a version, a packed tar with the control file, and one with
-the files. It is read in the process that `unpacker.py` starts.
+the files. It is read in the process that `supply/packages/unpack.py` starts.
 """
 
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
-from hardcost import unpacking
-from hardcost.machines.archivemembers import members, write
-from hardcost.unpacking import DamagedError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from hardcost.machines.archivemembers import Member
+from hardcost import decompress
+from hardcost.decompress import DamagedError
+from hardcost.supply.packages.archive import Member, members, write
 
 _MAGIC = b"!<arch>\n"
 _ARCHITECTURES = frozenset({"amd64", "all"})
@@ -29,7 +24,7 @@ _FIELD = re.compile(r"^([A-Za-z0-9-]+):[ \t]*(.*)$", re.MULTILINE)
 
 
 def unpack(package: BinaryIO, folder: Path, wanted: re.Pattern[str] | None) -> Mapping[str, str]:
-    """Write what a package holds below a folder, as `archivemembers.write` does.
+    """Write what a package holds below a folder, as `archive.write` does.
 
     Returns the one-line fields of what it says of itself, such as `Version`. A kernel's, of which
     only some files are wanted, has to be for guests.
@@ -62,7 +57,7 @@ def _is_part(member: Member, name: str) -> bool:
 
 
 def _members(part: Member) -> Iterator[Member]:
-    return members(unpacking.unpacked(part.blocks()), "tar")
+    return members(decompress.unpacked(part.blocks()), "tar")
 
 
 def _fields(found: Iterator[Member]) -> Mapping[str, str]:

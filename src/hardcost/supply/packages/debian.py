@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from hardcost.decompress import DamagedError
 from hardcost.errors import InputError, MachineError
 from hardcost.files import own_text
-from hardcost.machines import host, unpacker
-from hardcost.machines.apt import Apt
-from hardcost.machines.cache import digest
-from hardcost.machines.debianarchive import DebianArchive
-from hardcost.machines.images.aptsources import BACKPORTS, UNSTABLE
-from hardcost.machines.manifest import WHOLE, damage, is_there
-from hardcost.unpacking import DamagedError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.host import Release
+from hardcost.supply.cache.cache import Cache, digest
+from hardcost.supply.cache.location import default_root
+from hardcost.supply.cache.manifest import WHOLE, damage, is_there
+from hardcost.supply.packages import host_release, unpack
+from hardcost.supply.packages.apt import Apt
+from hardcost.supply.packages.apt_sources import BACKPORTS, UNSTABLE
+from hardcost.supply.packages.host_release import HostRelease
+from hardcost.supply.packages.mirror import DebianArchive
 
 _CONCRETE_KERNEL = re.compile(r"linux-image-\d\S*")
 _ORDINARY = re.compile(r"linux-image-(\d+\.\d+\.\d+(?:[+.-][0-9a-z+.]+)?)-amd64")
@@ -31,7 +28,6 @@ _RELEASES = ("bookworm", "trixie", f"trixie{BACKPORTS}", UNSTABLE)
 _NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 _VERSION = "version"  # the file beside a package's files that holds its version
 _VERSION_NUMBER = re.compile(r"[0-9][A-Za-z0-9.+:~-]*")
-_SAMPLES = "usr/share/doc/auditd/examples/*rules"  # rules in Debian 12, audit-rules in 13
 
 
 @dataclass(frozen=True)
@@ -69,6 +65,21 @@ def unpacked(
     return _entry(cache, package, elsewhere, parts) / "files"
 
 
+def package_root(package: str) -> Path:
+    """Return the folder in which a Debian package lies unpacked, in the cache of this user.
+
+    Raises:
+        MachineError: It can't be fetched.
+    """
+    return unpacked(_of_this_run(default_root()), package)
+
+
+@functools.cache
+def _of_this_run(root: Path) -> Cache:
+    """Return a cache that looks at each package once a run, however many profiles read it."""
+    return Cache(root)
+
+
 def kept(cache: Cache, package: str) -> Path | None:
     """Return the folder with a package's files, None if it was not fetched yet."""
     place = _place(cache, package)
@@ -102,7 +113,7 @@ def current_kernel(cache: Cache) -> str:
     place = _place(cache, "linux-image-amd64")
 
     def fill(folder: Path) -> None:
-        offering = _packages(cache, host.check())
+        offering = _packages(cache, host_release.check())
         offering.offered(("linux-image-amd64",))
         depends = filter(_CONCRETE_KERNEL.fullmatch, offering.depends("linux-image-amd64"))
         found = next(depends, None)
@@ -153,7 +164,7 @@ def _found(cache: Cache, kind: _Kind, version: str) -> tuple[str, str]:
         )
 
     def fill(folder: Path) -> None:
-        own = host.check()
+        own = host_release.check()
         others = [one for one in _RELEASES if one != own.codename]
         seen: set[str] = set()
         for codename in (None, *others):
@@ -180,7 +191,9 @@ def _kind_place(cache: Cache, kind: _Kind, version: str) -> Path:
     return _place(cache, f"the {kind.title} {version}")
 
 
-def _offered(cache: Cache, own: host.Release, codename: str | None, kind: _Kind) -> tuple[str, ...]:
+def _offered(
+    cache: Cache, own: host_release.HostRelease, codename: str | None, kind: _Kind
+) -> tuple[str, ...]:
     """Return what a release offers; nothing of another release whose lists don't come."""
     try:
         return _packages(cache, own, codename).matching(kind.pattern)
@@ -199,7 +212,7 @@ def newest_kernel(packages: Sequence[str], version: str) -> str | None:
         one
         for one in packages
         if (match := _ORDINARY.fullmatch(one))
-        and re.match(rf"{re.escape(version)}(?![0-9])", match[1])
+        and re.match(rf"{re.escape(version)}(?![0-9])", match[1])  # 6.1 is not 6.12
     ]
     return max(found, key=_numbers, default=None)
 
@@ -225,21 +238,6 @@ _SOURCES = _Kind(
 )
 
 
-def sample_rules(cache: Cache) -> Path:
-    """Return the folder of the example rules in the audit package.
-
-    Raises:
-        MachineError: The package can't be fetched, or has none.
-    """
-    folder = next(unpacked(cache, "auditd").glob(_SAMPLES), None)
-    if folder is None:
-        raise MachineError(
-            f"the package auditd has no {_SAMPLES}",
-            hint="this release of Debian has it elsewhere; please report this",
-        )
-    return folder
-
-
 def _entry(cache: Cache, package: str, elsewhere: str | None, parts: Sequence[str]) -> Path:
     """Return a package's place in the cache, with its version and the used `parts`."""
     chosen = _checked(_chosen(cache, package) if "|" in package else package)
@@ -249,7 +247,7 @@ def _entry(cache: Cache, package: str, elsewhere: str | None, parts: Sequence[st
     def fill(folder: Path) -> None:
         archive = _offering(cache, (chosen,), elsewhere)[0].download(chosen, folder, before)
         try:
-            said = unpacker.unpack(archive, folder / "files")
+            said = unpack.unpack(archive, folder / "files")
         except DamagedError as error:
             raise MachineError(f"the package {chosen} can't be unpacked: {error}") from error
         if said.get("Package") != chosen:
@@ -257,7 +255,7 @@ def _entry(cache: Cache, package: str, elsewhere: str | None, parts: Sequence[st
                 f"the package {said.get('Package')} came for {chosen}; please report this"
             )
         (folder / _VERSION).write_text(said.get("Version", ""))
-        archive.unlink()
+        archive.unlink()  # the cache need not hold its content twice
 
     title = f"Debian package {chosen}"
     return cache.make("packages", place.name, title, fill, parts=(_VERSION, *parts))
@@ -301,7 +299,7 @@ def _chosen(cache: Cache, alternatives: str) -> str:
     return (place / "package").read_text()
 
 
-def _packages(cache: Cache, own: Release, codename: str | None = None) -> Apt | DebianArchive:
+def _packages(cache: Cache, own: HostRelease, codename: str | None = None) -> Apt | DebianArchive:
     """Return the packages of a release, by default the host's own: by apt, or from the archive."""
     if own.has_apt:
         return Apt(cache, own, codename)
@@ -312,7 +310,7 @@ def _offering(
     cache: Cache, names: tuple[str, ...], elsewhere: str | None
 ) -> tuple[Apt | DebianArchive, str]:
     """Return what offers one of `names`, and which: the host's release, else another."""
-    release = host.check()
+    release = host_release.check()
     try:
         packages = _packages(cache, release)
         return packages, packages.offered(names)

@@ -7,16 +7,13 @@ Debian's archive, so that two such hosts boot the same guests.
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines.packagenames import install
-from hardcost.machines.process import found
-from hardcost.machines.signatures import GPGV
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from hardcost.host.install_command import install
+from hardcost.host.process import found
+from hardcost.supply.packages.signatures import GPGV
 
 _RELEASES = {"12": "bookworm", "13": "trixie"}
 _USUAL = "bookworm"
@@ -26,7 +23,7 @@ _REMEDY = "run hardcost on one of these; a container will do, and no KVM is need
 
 
 @dataclass(frozen=True)
-class Release:
+class HostRelease:
     """A release of Debian: its code name, its title for a reader, and whether apt here has it."""
 
     codename: str
@@ -34,7 +31,7 @@ class Release:
     has_apt: bool = True
 
 
-def release(os_release: Mapping[str, str] | None = None) -> Release:
+def release(os_release: Mapping[str, str] | None = None) -> HostRelease:
     """Return the host's release of Debian, by its os-release, which is read here if not given.
 
     Raises:
@@ -44,7 +41,7 @@ def release(os_release: Mapping[str, str] | None = None) -> Release:
     title = os_release.get("PRETTY_NAME", "an unknown system")
     codename = _RELEASES.get(os_release.get("VERSION_ID", ""))
     if os_release.get("ID") == "debian" and codename is not None:
-        return Release(codename, title)
+        return HostRelease(codename, title)
     if os_release.get("ID") == "debian":
         why = "hardcost was not tested with it"
     elif "debian" in os_release.get("ID_LIKE", "").split():
@@ -54,7 +51,7 @@ def release(os_release: Mapping[str, str] | None = None) -> Release:
     raise MachineError(f"{_NEEDS}. This host is {title}: {why}", hint=_REMEDY)
 
 
-def check(os_release: Mapping[str, str] | None = None) -> Release:
+def check(os_release: Mapping[str, str] | None = None) -> HostRelease:
     """Return the release whose packages this host uses: its own by apt, or Debian 12's.
 
     Raises:
@@ -69,7 +66,7 @@ def check(os_release: Mapping[str, str] | None = None) -> Release:
     try:
         own = release(os_release)
     except MachineError:
-        own = Release(_USUAL, os_release.get("PRETTY_NAME", "an unknown system"), has_apt=False)
+        own = HostRelease(_USUAL, os_release.get("PRETTY_NAME", "an unknown system"), has_apt=False)
     if own.has_apt and all(found(name) for name in _APT):
         return own
     if found(GPGV) is None:
@@ -78,7 +75,7 @@ def check(os_release: Mapping[str, str] | None = None) -> Release:
             f" and no {GPGV}, which checks its signatures",
             hint=install(GPGV),
         )
-    return Release(
+    return HostRelease(
         own.codename,
         f"{own.title}, with packages of Debian's {own.codename} from its archive",
         has_apt=False,

@@ -1,7 +1,7 @@
 """Packages straight from Debian's archive, where the host has no apt of Debian's.
 
 What a mirror hands over is believed where Debian signed it: each suite's `InRelease` is checked by
-gpgv against the keys that come with hardcost (`debiankeys/`), the list of packages against the
+gpgv against the keys that come with hardcost (`debian_keys/`), the list of packages against the
 digest there, and a package against the digest in the list.
 """
 
@@ -13,23 +13,20 @@ import os
 import re
 import urllib.error
 import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from importlib import resources
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hardcost import files, unpacking
+from hardcost import decompress, files
 from hardcost.errors import MachineError
-from hardcost.machines import debversion, signatures
-from hardcost.machines.builtkernel import read_sealed, write_sealed
-from hardcost.machines.images.aptsources import BACKPORTS, UNSTABLE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from hardcost.machines.cache import Cache
+from hardcost.supply.cache.built_kernels import read_sealed, write_sealed
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages import signatures
+from hardcost.supply.packages.apt_sources import BACKPORTS, UNSTABLE
+from hardcost.supply.packages.version import key
 
 MIRROR = "HARDCOST_DEBIAN_MIRROR"
 """The variable that names a mirror of Debian's archive: its address, without `dists/`."""
@@ -39,6 +36,7 @@ PAST = "HARDCOST_DEBIAN_PAST"
 
 _SECURITY = "-security"  # after a mirror's address, and after a suite's name
 _LIST = "main/binary-{}/Packages.xz"
+# Bytes. What a mirror sends is fetched whole before its signature or hash is checked.
 _LARGEST_RELEASE, _LARGEST_LIST, _LARGEST_PACKAGE = 4 << 20, 64 << 20, 1 << 30
 _MOST_UNPACKED, _MOST_KEPT = 1 << 30, 256 << 20
 _SECONDS = 60.0
@@ -139,7 +137,7 @@ class DebianArchive:
         for mirror, suite in _suites(self._codename):
             for name, offer in _listed(mirror, suite, _LIST.format(self._architecture)):
                 before = found.get(name)
-                if before is None or debversion.key(before.version) < debversion.key(offer.version):
+                if before is None or key(before.version) < key(offer.version):
                     found[name] = offer
         self._own.mkdir(parents=True, exist_ok=True)
         kept = {name: list(vars(one).values()) for name, one in found.items()}
@@ -225,13 +223,13 @@ def _is_past(time: str | None) -> bool:
     try:
         return parsedate_to_datetime(time).replace(tzinfo=UTC) < datetime.now(UTC)
     except ValueError as error:
-        raise MachineError(f"Debian's archive gives a time that is none: {time}") from error
+        raise MachineError(f"Debian's archive gives an invalid time: {time}") from error
 
 
 def _unpacked(packed: bytes, suite: str) -> str:
     try:
-        return unpacking.whole(packed, _MOST_UNPACKED).decode()
-    except (unpacking.DamagedError, UnicodeError) as error:
+        return decompress.whole(packed, _MOST_UNPACKED).decode()
+    except (decompress.DamagedError, UnicodeError) as error:
         raise MachineError(f"the list of packages of {suite} is damaged: {error}") from error
 
 
@@ -249,7 +247,7 @@ def _package(offer: _Offer | None) -> bytes:
 
 def own_keys() -> tuple[bytes, ...]:
     """Return the keys of Debian's archive that come with hardcost."""
-    folder = resources.files("hardcost.machines") / "debiankeys"
+    folder = resources.files("hardcost.supply.packages") / "debian_keys"
     found = sorted(folder.iterdir(), key=lambda one: one.name)
     return tuple(one.read_bytes() for one in found if one.name.endswith(".asc"))
 

@@ -1,7 +1,8 @@
 """RPM packages, without rpm, which Debian does not have: who signed one, and its archive.
 
 The format is rpm's docs/manual/format.md: a lead, a header of signatures, the header, and a packed
-cpio archive. What a header says of sizes is bounded.
+cpio archive. libarchive reads the archive, but neither headers nor signatures. What a header says
+of sizes is bounded.
 """
 
 from __future__ import annotations
@@ -10,22 +11,22 @@ import base64
 import binascii
 import hashlib
 import struct
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from pathlib import Path
+from typing import BinaryIO
 
-from hardcost import unpacking
-from hardcost.machines import signatures
-from hardcost.unpacking import DamagedError
+from hardcost import decompress
+from hardcost.decompress import DamagedError
+from hardcost.supply.packages import signatures
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
+# The format of RPM packages: a lead, then headers, each with an index of entries and a store.
 _LEAD, _LEAD_SIZE = b"\xed\xab\xee\xdb", 96
 _HEADER, _HEADER_START, _ENTRY_SIZE = b"\x8e\xad\xe8\x01", 16, 16
+# Bounds: a header is read before its signature is checked.
 _MOST_ENTRIES, _LARGEST_STORE = 1 << 16, 64 << 20
 _ARCHITECTURE, _DIGEST, _ALGORITHM = 1022, 5092, 5093  # RPMTAG_ARCH, _PAYLOADSHA256, …ALGO
-_SHA256 = 8
+_SHA256 = 8  # OpenPGP's number of it
 _SIGNED, _SIGNED_IN_TEXT = (267, 268), 278  # RPMSIGTAG_DSA, _RSA of the header; …_OPENPGP, base64
 _MOST_SIGNATURES, _LARGEST_SIGNATURE = 16, 1 << 14
 _ARCHITECTURES = frozenset({"x86_64", "noarch"})
@@ -104,7 +105,7 @@ def check_signed(package: Path, keys: Sequence[bytes]) -> None:
 
 
 def content(package: BinaryIO) -> Iterator[bytes]:
-    """Return the parts of the cpio archive in a package; they raise one of `unpacking.ERRORS`.
+    """Return the parts of the cpio archive in a package; they raise one of `decompress.ERRORS`.
 
     Raises:
         DamagedError: It is no package, is damaged, or is for another architecture.
@@ -122,7 +123,7 @@ def content(package: BinaryIO) -> Iterator[bytes]:
         if total.hexdigest() != digest:
             raise DamagedError("its content does not have the digest that its header says")
         package.seek(begin)
-    parts = unpacking.parts(_pieces(package))
+    parts = decompress.parts(_pieces(package))
     if parts is None:
         raise DamagedError("it is packed in a way that hardcost can't unpack")
     return parts
@@ -146,7 +147,7 @@ def _header(file: BinaryIO) -> _Header:
     start = file.tell()
     begin = file.read(_HEADER_START)
     if len(begin) < _HEADER_START:
-        raise DamagedError(unpacking.TOO_EARLY)
+        raise DamagedError(decompress.TOO_EARLY)
     if not begin.startswith(_HEADER):
         raise DamagedError(f"it has no header at byte {start}")
     count, size = struct.unpack_from(">II", begin, 8)
@@ -154,7 +155,7 @@ def _header(file: BinaryIO) -> _Header:
         raise DamagedError(f"its header is too large: {count} entries, {size} bytes")
     rest = file.read(count * _ENTRY_SIZE + size)
     if len(rest) < count * _ENTRY_SIZE + size:
-        raise DamagedError(unpacking.TOO_EARLY)
+        raise DamagedError(decompress.TOO_EARLY)
     entries = (struct.unpack_from(">IIII", rest, n * _ENTRY_SIZE) for n in range(count))
     places = {tag: (offset, number) for tag, _, offset, number in entries}
     return _Header(places, rest[count * _ENTRY_SIZE :], begin + rest)

@@ -6,15 +6,12 @@ import base64
 import binascii
 import re
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError
-from hardcost.machines.packagenames import install
-from hardcost.machines.process import output
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from hardcost.host.install_command import install
+from hardcost.host.process import output
 
 GPGV = "gpgv"
 _ARMORED = re.compile(

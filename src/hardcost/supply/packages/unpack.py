@@ -13,18 +13,14 @@ import importlib.util
 import logging
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost import files
+from hardcost.decompress import DamagedError
 from hardcost.errors import FULL_DISK, MachineError
-from hardcost.machines import process
-from hardcost.machines.kernels import sandbox
-from hardcost.machines.packagenames import install
-from hardcost.unpacking import DamagedError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+from hardcost.host import process, sandbox
+from hardcost.host.install_command import install
 
 LARGEST = 2 << 30
 """Bytes of a package; Debian's largest, a kernel with its debug data, has 0.9 billion."""
@@ -32,10 +28,10 @@ LARGEST = 2 << 30
 log = logging.getLogger(__name__)
 """Logs that there is no sandbox; `cli/` shows it."""
 
-_MODULE = "hardcost.machines.unpackingchild"
-_NEEDED = ("hardcost", "libarchive", "zstandard")  # Python's packages that it imports
+_MODULE = "hardcost.supply.packages.unpack_child"
+_NEEDED = ("hardcost", "auditrules", "libarchive", "zstandard")  # Python's packages that it imports
 _AT = Path("/unpacked")
-_MOST_SECONDS = 3600.0
+_MOST_SECONDS = 3600.0  # what is packed decides how long unpacking takes
 _SYSTEM = Path("/usr")  # is in every sandbox
 _KILLED = frozenset({0, *range(128, 160), *range(-64, 0)})  # statuses: all is well, or a signal
 

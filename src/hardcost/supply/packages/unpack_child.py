@@ -1,4 +1,4 @@
-"""What unpacks a package, in the process that `unpacker.py` starts: limits, then the work.
+"""The process that `unpack.py` starts: it takes on limits, and then unpacks a package.
 
 It reads the package from standard input, and answers with a line of JSON.
 """
@@ -10,15 +10,13 @@ import re
 import resource
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from types import FrameType
+from typing import NoReturn
 
+from hardcost.decompress import DamagedError
 from hardcost.errors import FULL_DISK
-from hardcost.unpacking import DamagedError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from types import FrameType
 
 MOST_MEMORY = 1 << 30
 """Bytes of its address space; most of it is what compression looks back on."""
@@ -58,14 +56,14 @@ class _MissingError(Exception):
 def _fields(kind: str, wanted: str, folder: Path) -> Mapping[str, str]:
     """Write what a package holds, and return what it says of itself."""
     try:
-        from hardcost.machines import archivemembers, debarchive, rpmpackage  # noqa: PLC0415
+        from hardcost.supply.packages import archive, deb, rpm  # noqa: PLC0415
     except (ImportError, OSError) as error:
         raise _MissingError(str(error)) from error
     package = sys.stdin.buffer
     if kind == "deb":
-        return debarchive.unpack(package, folder, KERNEL if wanted == "kernel" else None)
-    found = archivemembers.members(rpmpackage.content(package), "cpio")
-    archivemembers.write(found, folder, KERNEL)
+        return deb.unpack(package, folder, KERNEL if wanted == "kernel" else None)
+    found = archive.members(rpm.content(package), "cpio")
+    archive.write(found, folder, KERNEL)
     return {}
 
 

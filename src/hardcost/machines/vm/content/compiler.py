@@ -7,19 +7,14 @@ headers; and out of the kernel's source some programs and a library that run on 
 from __future__ import annotations
 
 import tarfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hardcost.errors import MachineError
-from hardcost.machines import debianpackages
-from hardcost.machines.cache import digest
-from hardcost.machines.kernels.source import PACKAGE, debian_package
-from hardcost.machines.qemu import cpio
-from hardcost.machines.qemu.packaged import Packages
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.machines.cache import Cache
+from hardcost.machines.vm.content import cpio
+from hardcost.machines.vm.content.packages import Packages
+from hardcost.supply.cache.cache import Cache, digest
+from hardcost.supply.kernels.source import PACKAGE, debian_package
+from hardcost.supply.packages import debian
 
 SOURCE_FOLDER = "usr/src/build"
 """Where the sources lie in the guest, in the folders in which they lie in the kernel's source."""
@@ -84,12 +79,12 @@ SOURCES = (
 
 def parts(cache: Cache) -> dict[str, str]:
     """Return all that defines what `files` returns."""
-    versions = {name: debianpackages.version(cache, name) for name in _PACKAGES}
+    versions = {name: debian.version(cache, name) for name in _PACKAGES}
     source = {PACKAGE: debian_package(cache).version}
     return {**versions, **source, "patterns": " ".join(_PATTERNS), "sources": " ".join(SOURCES)}
 
 
-def files(cache: Cache) -> list[cpio.File]:
+def files(cache: Cache) -> list[cpio.ArchiveFile]:
     """Return what the compiler guest holds besides the small guest's files."""
     sources = _sources(cache)
     return [

@@ -1,5 +1,7 @@
 """Initramfs archives: the cpio format "newc", the same bytes for the same content.
 
+Trials' counts depend on these bytes, so no library's version may change them.
+
 Source of the format: the kernel's Documentation/driver-api/early-userspace/buffer-format.rst.
 """
 
@@ -11,7 +13,7 @@ from pathlib import PurePosixPath
 
 
 @dataclass(frozen=True)
-class File:
+class ArchiveFile:
     """One entry: `mode` holds type and permissions, `content` a file's bytes or a link's target."""
 
     path: str
@@ -19,26 +21,26 @@ class File:
     content: bytes = b""
 
 
-def regular(path: str, content: bytes, permissions: int = 0o644) -> File:
+def regular(path: str, content: bytes, permissions: int = 0o644) -> ArchiveFile:
     """Return an entry for a regular file."""
-    return File(path, stat.S_IFREG | permissions, content)
+    return ArchiveFile(path, stat.S_IFREG | permissions, content)
 
 
-def link(path: str, target: str) -> File:
+def link(path: str, target: str) -> ArchiveFile:
     """Return an entry for a symbolic link."""
-    return File(path, stat.S_IFLNK | 0o777, target.encode())
+    return ArchiveFile(path, stat.S_IFLNK | 0o777, target.encode())
 
 
-def archive(files: list[File]) -> bytes:
+def archive(files: list[ArchiveFile]) -> bytes:
     """Return the archive of `files`, owned by root, with every folder above them."""
-    entries = {folder: File(folder, stat.S_IFDIR | 0o755) for folder in _folders(files)}
+    entries = {folder: ArchiveFile(folder, stat.S_IFDIR | 0o755) for folder in _folders(files)}
     entries |= {file.path: file for file in files}
     ordered = [entries[path] for path in sorted(entries)]
     body = b"".join(_entry(number, file) for number, file in enumerate(ordered, start=1))
-    return body + _entry(0, File("TRAILER!!!", 0))
+    return body + _entry(0, ArchiveFile("TRAILER!!!", 0))
 
 
-def _folders(files: list[File]) -> set[str]:
+def _folders(files: list[ArchiveFile]) -> set[str]:
     return {
         str(parent)
         for file in files
@@ -47,7 +49,7 @@ def _folders(files: list[File]) -> set[str]:
     }
 
 
-def _entry(number: int, file: File) -> bytes:
+def _entry(number: int, file: ArchiveFile) -> bytes:
     name = file.path.encode() + b"\0"
     links = 2 if stat.S_ISDIR(file.mode) else 1
     fields = (number, file.mode, 0, 0, links, 0, len(file.content), 0, 0, 0, 0, len(name), 0)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
-from hardcost.machines.images.debianimage import debian_image
-from hardcost.machines.images.ownkernel import own_kernel
-from hardcost.machines.images.sourcetree import tree_image
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.images.ownkernel import OwnKernel
-    from hardcost.machines.images.rootimage import RootImage
-    from hardcost.machines.progress import ImageProgress
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.images.debian import debian_image
+from hardcost.supply.images.root_image import RootImage
+from hardcost.supply.images.source_tree import tree_image
+from hardcost.supply.images.user_root_kernel import OwnKernel, own_kernel
+from hardcost.supply.progress import ImageProgress
 
 
 class Roots(Protocol):
-    """What gives the images that guests have for disks, made on first use."""
+    """The images of guests' disks, made on first use."""
 
     def root(self, cache: Cache) -> RootImage:
         """Return the root.

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hardcost.machines import debianpackages
-from hardcost.machines.cache import digest, file_digest
-from hardcost.machines.ourprograms import built
-from hardcost.machines.qemu import compiler, cpio, modules
-from hardcost.machines.qemu.packaged import Packages
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.machine import Guest
-    from hardcost.machines.qemu.bootkernel import Kernel
+from hardcost.machines.vm.boot_kernel import BootKernel
+from hardcost.machines.vm.content import compiler, cpio, modules
+from hardcost.machines.vm.content.packages import Packages
+from hardcost.protocol.boot import Guest
+from hardcost.supply.cache.cache import Cache, digest, file_digest
+from hardcost.supply.packages import debian
+from hardcost.supply.programs import built
 
 AUDIT_PACKAGES = ("auditd", "libaudit1", "libauparse0t64 | libauparse0", "libcap-ng0", "libc6")
 _AUDITCTL = "sbin/auditctl"
@@ -72,14 +67,14 @@ def probe_binary() -> Path:
 
 
 def toolchain() -> str:
-    """Return what our programs were built with: compiler, linker and C library, for a reader."""
+    """Return the toolchain of our programs, for a reader: compiler, linker and C library."""
     try:
         return (probe_binary().parent / "toolchain").read_text(encoding="utf-8").strip()
     except OSError:
         return "an unknown toolchain"
 
 
-def initramfs(cache: Cache, kind: Guest = "small", kernel: Kernel | None = None) -> Path:
+def initramfs(cache: Cache, kind: Guest = "small", kernel: BootKernel | None = None) -> Path:
     """Return a guest's archive, made on first use.
 
     A Debian guest's holds the modules of `kernel` that mount its root; None has them built in.
@@ -90,7 +85,7 @@ def initramfs(cache: Cache, kind: Guest = "small", kernel: Kernel | None = None)
         found = kernel.modules if kernel is not None else None
         parts |= {"modules": "" if found is None or kernel is None else kernel.digest}
     else:
-        parts |= {package: debianpackages.version(cache, package) for package in AUDIT_PACKAGES}
+        parts |= {package: debian.version(cache, package) for package in AUDIT_PACKAGES}
     if kind == "compiler":
         parts |= compiler.parts(cache)
 
@@ -104,27 +99,30 @@ def initramfs(cache: Cache, kind: Guest = "small", kernel: Kernel | None = None)
     return cache.make("guests", digest(parts), _TITLES[kind], fill) / "initrd.cpio"
 
 
-def _programs() -> list[cpio.File]:
+def _programs() -> list[cpio.ArchiveFile]:
     return [cpio.regular(path, built(name).read_bytes(), 0o755) for path, name in _PROGRAMS.items()]
 
 
-def _starter(folder: Path | None) -> list[cpio.File]:
-    """Return what starts a guest whose root is a disk; `folder` holds the kernel's modules."""
+def _starter(folder: Path | None) -> list[cpio.ArchiveFile]:
+    """Return the files that start a guest whose root is a disk; `folder` has the modules."""
     return [
         *_programs(),
-        *(cpio.File(name, 0o040755) for name in ("dev", "proc", "sys", "tmp", "run", "new")),
+        *(cpio.ArchiveFile(name, 0o040755) for name in ("dev", "proc", "sys", "tmp", "run", "new")),
         *([] if folder is None else modules.files(folder)),
     ]
 
 
-def _files(cache: Cache, kind: Guest) -> list[cpio.File]:
+def _files(cache: Cache, kind: Guest) -> list[cpio.ArchiveFile]:
     small = [
         *_programs(),
         cpio.link("bin/noop", "/hardcost-noop"),
         cpio.regular("etc/passwd", _USERS.encode()),
         cpio.regular("etc/group", _GROUPS.encode()),
         cpio.regular("etc/hosts", b"127.0.0.1 localhost\n"),
-        *(cpio.File(folder, 0o040755) for folder in ("dev", "proc", "sys", "tmp", "run", "home")),
+        *(
+            cpio.ArchiveFile(folder, 0o040755)
+            for folder in ("dev", "proc", "sys", "tmp", "run", "home")
+        ),
         *Packages(cache, AUDIT_PACKAGES).programs([_AUDITCTL]),
     ]
     if kind == "small":

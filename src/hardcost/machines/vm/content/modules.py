@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 from hardcost.errors import MachineError
-from hardcost.machines import modulefile
-from hardcost.machines.qemu import cpio
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+from hardcost.machines.vm.content import cpio
+from hardcost.supply.kernels import module_file
 
 FOLDER = "modules"
 """Where they lie in the initramfs, with the file `order`, which names them as they are loaded."""
@@ -24,7 +21,7 @@ _MOST_BYTES = 256 << 20  # of all of them
 _DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
 
 
-def files(folder: Path) -> list[cpio.File]:
+def files(folder: Path) -> list[cpio.ArchiveFile]:
     """Return the modules out of the folder of a kernel's modules, and the order to load them in.
 
     What is not there as a module is taken to be built into the kernel.
@@ -32,7 +29,7 @@ def files(folder: Path) -> list[cpio.File]:
     Raises:
         MachineError: A module can't be read, or they need too many.
     """
-    found = _closure(dict(modulefile.modules(folder)))
+    found = _closure(dict(module_file.modules(folder)))
     order = in_order({name: _depends(content) for name, content in found.items()})
     return [
         *(cpio.regular(f"{FOLDER}/{name}.ko", found[name]) for name in order),
@@ -67,7 +64,7 @@ def _closure(present: Mapping[str, Path]) -> dict[str, bytes]:
     while open_names:
         name = open_names.pop(0)
         if name in present and name not in found:
-            found[name] = modulefile.content(present[name])
+            found[name] = module_file.content(present[name])
             size = sum(map(len, found.values()))
             if len(found) > _MOST or size > _MOST_BYTES:
                 raise MachineError(

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines import debianpackages
-from hardcost.machines.process import run
-from hardcost.machines.qemu import cpio
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from hardcost.machines.cache import Cache
+from hardcost.host.process import run
+from hardcost.machines.vm.content import cpio
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages import debian
 
 _LIBRARIES = "lib/x86_64-linux-gnu"
 _LOADER = f"{_LIBRARIES}/ld-linux-x86-64.so.2"
@@ -28,9 +24,9 @@ class Packages:
     def __init__(self, cache: Cache, names: Sequence[str]) -> None:
         """Fetch what is not in the cache."""
         self._names = names
-        self._roots = [debianpackages.unpacked(cache, name) for name in names]
+        self._roots = [debian.unpacked(cache, name) for name in names]
 
-    def files(self, patterns: Iterable[str]) -> list[cpio.File]:
+    def files(self, patterns: Iterable[str]) -> list[cpio.ArchiveFile]:
         """Return the files and links that match, each pattern at least one.
 
         Raises:
@@ -38,7 +34,7 @@ class Packages:
         """
         return [file for pattern in patterns for file in self._matching(pattern)]
 
-    def programs(self, patterns: Iterable[str]) -> list[cpio.File]:
+    def programs(self, patterns: Iterable[str]) -> list[cpio.ArchiveFile]:
         """Return what matches, and the libraries that the programs among that need.
 
         Raises:
@@ -50,7 +46,7 @@ class Packages:
         loader = self._find(_LOADER).read_bytes()
         return [*files, cpio.regular(_LOADER_IN_GUEST, loader, 0o755), *libraries]
 
-    def _matching(self, pattern: str) -> Iterator[cpio.File]:
+    def _matching(self, pattern: str) -> Iterator[cpio.ArchiveFile]:
         """Yield what matches, by the path that was asked for, also where it is packed below usr."""
         found = [
             (place, path)
@@ -77,7 +73,7 @@ class Packages:
         words = [line.split()[0] for line in listed.splitlines() if "=>" in line]
         return {Path(word).name for word in words if not word.startswith("/lib64/")}
 
-    def _regular(self, path: str) -> cpio.File:
+    def _regular(self, path: str) -> cpio.ArchiveFile:
         return cpio.regular(path, self._find(path).read_bytes(), 0o755)
 
     def _find(self, path: str) -> Path:
@@ -105,7 +101,7 @@ def _places(root: Path, pattern: str) -> list[tuple[Path, str]]:
     return [(place, pattern)] if place.exists() or place.is_symlink() else []
 
 
-def _is_program(file: cpio.File) -> bool:
+def _is_program(file: cpio.ArchiveFile) -> bool:
     """Say whether a file is a program; libraries are executable too."""
     is_executable = stat.S_ISREG(file.mode) and bool(file.mode & 0o111)
     return is_executable and file.content.startswith(_ELF) and ".so" not in file.path

@@ -1,4 +1,4 @@
-"""Which program's and library's code lies where in the processes of a whole system.
+"""Where the code of programs and libraries is mapped in the processes of a whole system.
 
 Programs of a distribution have no symbols but those of functions that they export to others; the
 rest may be in a debug file on this host. A guest's memory is laid out alike each time, so a trial
@@ -10,28 +10,31 @@ Processes that have ended by then, such as the workload's own, stay `[unknown]`.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from hardcost.errors import TrialError
-from hardcost.machines.qemu import debugfiles
-from hardcost.machines.qemu.elfsymbols import Function
-from hardcost.protocol.answers import CommandAnswer, ContentAnswer, Named, RanAnswer, find
-from hardcost.protocol.requests import Command, Run, read, run
+from hardcost.machines.machine import Execution
+from hardcost.machines.vm.plugin import debug_files
+from hardcost.machines.vm.plugin.elf_symbols import Function
+from hardcost.protocol.answers import (
+    Answer,
+    CommandAnswer,
+    ContentAnswer,
+    NamedAnswer,
+    RanAnswer,
+    find,
+)
+from hardcost.protocol.ask import read, run
+from hardcost.protocol.requests import Command, Request, RunProgram
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-
-    from hardcost.machines.machine import Execution
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
-
-    Once = Callable[[Sequence[Request], str | None], Awaitable[Execution]]
+AskGuest = Callable[[Sequence[Request], str | None], Awaitable[Execution]]
 
 _NAME = "hardcost-code-maps"
 _PLACE = f"/run/{_NAME}"
+# Each task's executable maps, behind its name; then the functions of the files in these.
 _LIST = (
     "for task in /proc/[0-9]*/task/[0-9]*; do"
     ' printf "name %s\\n" "$(cat "$task/comm")";'
@@ -48,7 +51,7 @@ _CODE_WORDS = 4  # `code ADDRESS OFFSET SIZE`
 _SECONDS = 600.0  # of the guest's time
 
 
-async def profiled(once: Once, job: Sequence[Request]) -> Execution:
+async def counted_by_maps(once: AskGuest, job: Sequence[Request]) -> Execution:
     """Carry a whole system's job out without the plugin, then with it, and return the latter.
 
     `once` carries a job out: with the plugin, if it is given what `programs` returns.
@@ -61,12 +64,12 @@ async def profiled(once: Once, job: Sequence[Request]) -> Execution:
     second = await once(asking, programs(first.answers))
     if _counts(first) != _counts(second):
         raise TrialError(
-            "the profiler changed what it watched, or the trial does not repeat: "
+            "the plugin changed what it watched, or the trial does not repeat: "
             f"{_counts(first)} and {_counts(second)}",
             hint="please report it, with what `hardcost doctor` prints",
         )
     answers = tuple(
-        one for one in second.answers if not (isinstance(one, Named) and one.name == _NAME)
+        one for one in second.answers if not (isinstance(one, NamedAnswer) and one.name == _NAME)
     )
     return replace(second, answers=answers, host_seconds=first.host_seconds + second.host_seconds)
 
@@ -83,7 +86,7 @@ def programs(answers: Sequence[Answer]) -> str:
         if line.startswith("name "):
             code = lines.setdefault(line.removeprefix("name "), {})
         elif not line.startswith(_OF_FILES):
-            if line not in parts:
+            if line not in parts:  # memory is laid out alike, so many processes have the same lines
                 parts[line] = list(_functions(line, known))
             code |= dict.fromkeys(parts[line])
     return "".join(
@@ -117,11 +120,11 @@ def _exported(lines: Sequence[str]) -> list[Function]:
 
 
 def _debugged(lines: Sequence[str]) -> list[Function]:
-    """Return what the debug file of a file says that it has, if this host has one."""
+    """Return the functions in a file's debug file, if any, at their offsets in the file."""
     builds = [line.removeprefix("build ") for line in lines if line.startswith("build ")]
     if not builds:
         return []
-    functions = debugfiles.functions(builds[0])
+    functions = debug_files.functions(builds[0])
     return [
         replace(one, address=one.address - begin + place, name=one.name[:_LONGEST])
         for begin, place, size in _code(lines)
@@ -131,7 +134,7 @@ def _debugged(lines: Sequence[str]) -> list[Function]:
 
 
 def _code(lines: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """Yield what of a file is executable: its address as linked, its place there, and its size."""
+    """Yield the executable parts of a file: address as linked, offset in the file, size."""
     for line in lines:
         words = line.split(" ")
         if words[0] == "code" and len(words) == _CODE_WORDS:
@@ -140,11 +143,13 @@ def _code(lines: Sequence[str]) -> Iterator[tuple[int, int, int]]:
 
 
 def _place(one: Function) -> tuple[int, int, int, str]:
+    # Of several names of one address, the one with the fewest leading underscores, and the
+    # shortest.
     return one.address, len(one.name) - len(one.name.lstrip("_")), len(one.name), one.name
 
 
 def _functions(line: str, known: Mapping[str, Sequence[Function]]) -> Iterator[str]:
-    """Yield what a file's part has, in order: functions, and the file between them."""
+    """Yield the functions of a part of a file in order, and the file itself between them."""
     words = line.split(maxsplit=_WORDS - 1)
     if len(words) != _WORDS or not words[-1].startswith("/"):
         return
@@ -154,6 +159,7 @@ def _functions(line: str, known: Mapping[str, Sequence[Function]]) -> Iterator[s
     except ValueError:
         return
     begin = at
+    # The kernel marks so a file that was removed or replaced while it is mapped.
     name = PurePosixPath(words[-1].removesuffix(" (deleted)")).name[:_LONGEST]
     for one in known.get(words[-1], ()):
         start = begin + one.address - offset
@@ -169,9 +175,11 @@ def _functions(line: str, known: Mapping[str, Sequence[Function]]) -> Iterator[s
 
 def _with_maps(job: Sequence[Request]) -> list[Request]:
     """Return a job that says where code lies, once everything is measured and still there."""
-    measuring = [at for at, one in enumerate(job) if isinstance(one, Run | Command) and one.clock]
+    measuring = [
+        at for at, one in enumerate(job) if isinstance(one, RunProgram | Command) and one.clock
+    ]
     behind = 1 + max(measuring, default=len(job) - 1)
-    exported = (resources.files("hardcost.machines.qemu") / _EXPORTED).read_text()
+    exported = (resources.files("hardcost.machines.vm.plugin") / _EXPORTED).read_text()
     asking: list[Request] = [
         run(_NAME, ["sh", "-c", _LIST], stdin=exported, limit_seconds=_SECONDS),
         read(_NAME, _PLACE, tail=_LIMIT),

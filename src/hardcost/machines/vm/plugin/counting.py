@@ -1,4 +1,4 @@
-"""Profiled guests: QEMU's plugin, what it is told of the guest's code, and what it saw.
+"""QEMU's plugin: the symbols and windows that it is given, and the counts that it returns.
 
 The plugin finds the processes' own marks, their readings of the clock, by the addresses that the
 programs of the guest have them at. So nothing is added to what is measured, and it counts the same
@@ -10,37 +10,32 @@ from __future__ import annotations
 import base64
 import re
 import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines.ourprograms import built
-from hardcost.machines.qemu import debugfiles, elfsymbols, noting
-from hardcost.protocol.answers import ContentAnswer, all_of
+from hardcost.machines.vm.plugin import debug_files, elf_symbols, trace_points
+from hardcost.protocol.answers import Answer, ContentAnswer, all_of
+from hardcost.protocol.ask import read
 from hardcost.protocol.requests import (
-    Calls,
     Command,
     Counters,
     Install,
-    Run,
-    Start,
+    MeasureCalls,
+    Request,
+    RunProgram,
+    StartService,
     Watch,
-    read,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
+from hardcost.supply.programs import built
 
 PLUGIN = "hardcost-tcg-plugin.so"
 
 OUT = "profile"
-"""The file in which a profile comes."""
+"""The file that the plugin writes its counts to."""
 
 RECIPE = "2"
-"""Increased when other symbols come of the same kernel."""
+"""Increased when the same kernel yields other symbols."""
 
 _READINGS = ("hardcost-probe", "hardcost-measured")
 _SYMBOLS, _MAPS = "/proc/kallsyms", "/proc/self/maps"
@@ -84,7 +79,7 @@ def kernel_symbols(answers: Sequence[Answer]) -> str:
     if not any(line.startswith("kernel ") for line in lines):
         raise MachineError(
             "the guest's kernel does not say where its functions are",
-            hint="a profile needs a kernel with CONFIG_KALLSYMS",
+            hint="counting by function needs a kernel with CONFIG_KALLSYMS",
         )
     return "".join(f"{line}\n" for line in lines)
 
@@ -126,8 +121,9 @@ def words(files: Sequence[Path], out: Path, qemu: str, *, stopped: bool) -> tupl
     """Return QEMU's words for the plugin.
 
     `files` are the paths under which QEMU has what `prepare` made, `out` is that of `OUT`. `qemu`
-    is QEMU's version: the plugin's callbacks differ from 11.1 on, and no function that is there or
-    not tells. A guest that `stopped` for its snapshot reads the clock once more as it goes on.
+    is QEMU's version: the plugin's callbacks differ from 11.1 on, and no missing or new function
+    shows which they are. A guest that `stopped` for its snapshot reads the clock once more as it
+    goes on.
     """
     own, symbols = files
     said = f"qemu={qemu.partition(' ')[0]},skip={int(stopped)}"
@@ -148,14 +144,14 @@ def prepare(
     shutil.copyfile(plugin(), own)
     lines = [*_readings(), *_windows(job), *_programs(job)]
     if traced:
-        lines += noting.wanted(kernel, job)
+        lines += trace_points.wanted(kernel, job)
     symbols.write_text(kernel + "".join(f"{line}\n" for line in lines))
     return own, symbols
 
 
 def _readings() -> Iterator[str]:
     for name in _READINGS:
-        for address in elfsymbols.places_of(built(name).read_bytes(), noting.RDTSC):
+        for address in elf_symbols.places_of(built(name).read_bytes(), trace_points.RDTSC):
             yield f"reading {address:x}"
 
 
@@ -166,11 +162,11 @@ def _windows(job: Sequence[Request]) -> Iterator[str]:
     not measured, which may take far longer. Where a job has it read the clock in other ways, too,
     all windows are followed: nothing is yielded.
     """
-    if any(isinstance(request, (Calls, Command, Counters, Watch)) for request in job):
+    if any(isinstance(request, (MeasureCalls, Command, Counters, Watch)) for request in job):
         return
-    timed = [request for request in job if isinstance(request, (Run, Start))]
+    timed = [request for request in job if isinstance(request, (RunProgram, StartService))]
     for number, request in enumerate(timed):
-        if isinstance(request, Run) and request.clock is not None:
+        if isinstance(request, RunProgram) and request.clock is not None:
             yield f"window {number:x}"
 
 
@@ -180,8 +176,8 @@ def _programs(job: Sequence[Request]) -> Iterator[str]:
         if not isinstance(request, Install):
             continue
         content = base64.b64decode(request.base64)
-        functions = debugfiles.functions(elfsymbols.build_id(content))
-        functions = functions or elfsymbols.functions(content)
+        functions = debug_files.functions(elf_symbols.build_id(content))
+        functions = functions or elf_symbols.functions(content)
         if functions:
             yield f"program {Path(request.path).name[:_NAME]}"
         for one in functions:

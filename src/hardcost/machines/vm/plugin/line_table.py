@@ -5,19 +5,17 @@ from __future__ import annotations
 import hashlib
 import re
 import struct
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from elftools.common.exceptions import DWARFError, ELFError
 from elftools.elf.elffile import ELFFile
 
 from hardcost.errors import MachineError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _ALLOCATED = 2  # a section that is in memory: SHF_ALLOC of elf(5)
 # The hash of a whole file, debug data and all: a note of the kernel, and of the code that it lends.
@@ -28,8 +26,8 @@ _LONGEST = 200  # characters of a file's name
 
 
 @dataclass(frozen=True)
-class Row:
-    """From `address` on, up to the next row's, code comes of a line of a file; 0: of none."""
+class AddressRange:
+    """From `address` on, up to the next row's, code belongs to a line of a file; 0: to none."""
 
     address: int
     file: str
@@ -49,7 +47,7 @@ def code_digest(vmlinux: Path) -> str:
     return whole.hexdigest()
 
 
-def rows(vmlinux: Path, start: int, end: int) -> tuple[Row, ...]:
+def rows(vmlinux: Path, start: int, end: int) -> tuple[AddressRange, ...]:
     """Return the lines of the code from `start` to `end`, in the order of addresses.
 
     Raises:
@@ -66,15 +64,15 @@ def rows(vmlinux: Path, start: int, end: int) -> tuple[Row, ...]:
         return () if program is None else tuple(_between(program, start, end))
 
 
-def _between(program: Any, start: int, end: int) -> Iterator[Row]:  # noqa: ANN401  (untyped)
+def _between(program: Any, start: int, end: int) -> Iterator[AddressRange]:  # noqa: ANN401  (untyped)
     """Yield the rows of a part of the code, the first of them at its start."""
     states = [entry.state for entry in program.get_entries() if entry.state is not None]
-    found: dict[int, Row] = {}
+    found: dict[int, AddressRange] = {}
     for one, following in pairwise(states):
         # Of several rows of one address the last holds; an end of a sequence is no row.
         at, until = max(one.address, start), min(following.address, end)
         if at < until and not one.end_sequence:
-            found[at] = Row(at, _file(program.header, one.file), one.line or 0)
+            found[at] = AddressRange(at, _file(program.header, one.file), one.line or 0)
     previous = None
     for at in sorted(found):
         row = found[at]

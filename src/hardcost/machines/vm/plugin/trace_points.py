@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from hardcost.machines.qemu import elfsymbols
-from hardcost.protocol.requests import Install
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hardcost.protocol.requests import Request
+from hardcost.machines.vm.plugin import elf_symbols
+from hardcost.protocol.requests import Install, Request
 
 RDTSC = b"\x0f\x31"
 """The instruction that reads the clock."""
 
 CALLER = "hardcost-caller"
-"""The program of ours whose readings are noted: it makes the call that is traced."""
+"""Our program whose readings are noted: it makes the call that is traced."""
 
 _CALLS = ("__x64_sys_", "__do_sys_", "__ia32_sys_", "__ia32_compat_sys_")
 _NOTED = frozenset(
@@ -66,5 +61,5 @@ def wanted(kernel: str, job: Sequence[Request]) -> Iterator[str]:
     for request in job:
         if isinstance(request, Install) and request.path.endswith(f"/{CALLER}"):
             content = base64.b64decode(request.base64)
-            for place in elfsymbols.places_of(content, RDTSC):
+            for place in elf_symbols.places_of(content, RDTSC):
                 yield f"mark {place:x}"

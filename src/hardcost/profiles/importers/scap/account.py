@@ -9,22 +9,18 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from hardcost.controls.accounted import Accounted
+from hardcost.controls.control import Control
+from hardcost.model.accounts import Accounted, RuleOutcome
+from hardcost.profiles.importers.scap.datastream import BenchmarkRule, Selected
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from hardcost.controls.accounted import Outcome
-    from hardcost.controls.control import Control
-    from hardcost.profiles.importers.scapstream import Rule, Selected
-
-_FILE = "scapclasses.toml"
+_FILE = "rule_classes.toml"
 _UNKNOWN = "unknown kind"
 
 
@@ -64,7 +60,7 @@ def class_of(rule: str) -> RuleClass | None:
 @cache
 def classes() -> tuple[RuleClass, ...]:
     """Return the classes in the order of precedence."""
-    text = resources.files("hardcost.profiles.importers").joinpath(_FILE).read_text("utf-8")
+    text = resources.files("hardcost.profiles.importers.scap").joinpath(_FILE).read_text("utf-8")
     return tuple(
         RuleClass(
             one["kind"],
@@ -76,7 +72,9 @@ def classes() -> tuple[RuleClass, ...]:
     )
 
 
-def _one(rule: Rule, controls: Iterable[Control], left_out: Mapping[str, str]) -> Accounted:
+def _one(
+    rule: BenchmarkRule, controls: Iterable[Control], left_out: Mapping[str, str]
+) -> Accounted:
     names = tuple(dict.fromkeys(control.name for control in controls))
     kinds = dict.fromkeys(control.mechanism for control in controls)
     if names:
@@ -85,7 +83,7 @@ def _one(rule: Rule, controls: Iterable[Control], left_out: Mapping[str, str]) -
         return _with(rule, "not-priced", "other machines", rule.elsewhere)
     known = class_of(rule.name)
     if known is not None:
-        outcome: Outcome = "no-run-time-cost" if known.cost == "none" else "not-priced"
+        outcome: RuleOutcome = "no-run-time-cost" if known.cost == "none" else "not-priced"
         return _with(rule, outcome, known.kind, known.reason)
     if rule.name in left_out:
         return _with(rule, "not-priced", "not imported", left_out[rule.name])
@@ -93,6 +91,10 @@ def _one(rule: Rule, controls: Iterable[Control], left_out: Mapping[str, str]) -
 
 
 def _with(
-    rule: Rule, outcome: Outcome, kind: str, why: str = "", controls: tuple[str, ...] = ()
+    rule: BenchmarkRule,
+    outcome: RuleOutcome,
+    kind: str,
+    why: str = "",
+    controls: tuple[str, ...] = (),
 ) -> Accounted:
     return Accounted(rule.name, rule.title, rule.severity, rule.ids, outcome, kind, why, controls)

@@ -8,12 +8,16 @@ reads it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hardcost.errors import InputError, Place
-from hardcost.profiles.importers import scaptailoring
-from hardcost.profiles.importers.scapxml import (
+from lxml import etree
+
+from auditrules.model.location import Location
+from hardcost.errors import InputError
+from hardcost.profiles.importers.scap.tailoring import Tailoring, read, without_effect
+from hardcost.profiles.importers.scap.xml import (
     CPE,
     XCCDF,
     element_text,
@@ -23,14 +27,6 @@ from hardcost.profiles.importers.scapxml import (
     short,
     title_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from lxml import etree
-
-    from hardcost.profiles.importers.scaptailoring import Tailoring
 
 LARGEST = 1 << 26
 """Most bytes of a datastream; those of ssg have 25 million."""
@@ -53,7 +49,7 @@ _MOST_EXTENDED = 16  # profiles in a chain of extensions
 
 
 @dataclass(frozen=True)
-class Rule:
+class BenchmarkRule:
     """A rule that a profile selects.
 
     `name` is its id without the content's prefix, `ids` are its other names: its number in the
@@ -83,7 +79,7 @@ class Selected:
     path: Path
     profile: str
     title: str
-    rules: tuple[Rule, ...]
+    rules: tuple[BenchmarkRule, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -97,7 +93,7 @@ def profiles(path: Path) -> tuple[tuple[str, str], ...]:
     return tuple((id_of(one), title_of(one)) for one in root.iter(f"{XCCDF}Profile"))
 
 
-def selected(path: Path, wanted: str, tailoring: Path | None = None) -> Selected:
+def selection_of(path: Path, wanted: str, tailoring: Path | None = None) -> Selected:
     """Return what the profile `wanted` selects: its id or the end of it, such as `stig`.
 
     With a tailoring file, `wanted` is a profile of that file, or the profile that it extends.
@@ -106,11 +102,11 @@ def selected(path: Path, wanted: str, tailoring: Path | None = None) -> Selected
         InputError: A file is not what it should be, can't be read, or there is no such profile.
     """
     root = stream(path)
-    tailored = None if tailoring is None else scaptailoring.read(tailoring, wanted)
+    tailored = None if tailoring is None else read(tailoring, wanted)
     found = profile(root, path, wanted if tailored is None else tailored.base)
     benchmark = found.getparent()
     if benchmark is None:
-        raise InputError("the profile is outside of any benchmark", place=Place(str(path)))
+        raise InputError("the profile is outside of any benchmark", place=Location(str(path)))
     choice = _Choice.of(benchmark, found, tailored)
     platforms = {id_of(one): one for one in benchmark.iter(f"{CPE}platform")}
     return Selected(
@@ -118,7 +114,7 @@ def selected(path: Path, wanted: str, tailoring: Path | None = None) -> Selected
         profile=id_of(found) if tailored is None else tailored.profile,
         title=title_of(found) if tailored is None else tailored.title or title_of(found),
         rules=tuple(choice.rule(one, platforms) for one in choice.selected_rules()),
-        notes=() if tailored is None else scaptailoring.without_effect(tailored, benchmark),
+        notes=() if tailored is None else without_effect(tailored, benchmark),
     )
 
 
@@ -132,7 +128,7 @@ def stream(path: Path) -> etree._Element:
     if root.find(f".//{XCCDF}Benchmark") is None and root.tag != f"{XCCDF}Benchmark":
         raise InputError(
             "there is no XCCDF 1.2 benchmark in it",
-            place=Place(str(path)),
+            place=Location(str(path)),
             hint="name a SCAP datastream, such as ssg-rhel9-ds.xml",
         )
     return root
@@ -151,7 +147,7 @@ def profile(root: etree._Element, path: Path, wanted: str) -> etree._Element:
     names = ", ".join(short(id_of(one)) for one in found)
     raise InputError(
         f"there is no profile '{wanted}'",
-        place=Place(str(path)),
+        place=Location(str(path)),
         hint=f"there are {names}" if names else "it has no profiles",
     )
 
@@ -204,11 +200,11 @@ class _Choice:
         }
         return cls(benchmark, selected, {**values, **set_to}, severities)
 
-    def rule(self, rule: etree._Element, platforms: Mapping[str, etree._Element]) -> Rule:
+    def rule(self, rule: etree._Element, platforms: Mapping[str, etree._Element]) -> BenchmarkRule:
         """Return a rule as a value."""
         scripts = tuple(_scripts(rule, self.values))
         severity = self.severities.get(id_of(rule)) or rule.get("severity") or ""
-        return Rule(
+        return BenchmarkRule(
             name=short(id_of(rule)),
             title=title_of(rule),
             severity=severity if severity in SEVERITIES else "unknown",

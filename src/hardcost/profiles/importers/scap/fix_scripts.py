@@ -10,11 +10,8 @@ Other actions of a script are ignored, and anything not understood is reported.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 FOLDER = "/etc/audit/rules.d/"
 MOST_LINES = 4_000
@@ -40,7 +37,7 @@ _LOOKS_LIKE_RULES = re.compile(
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenRules:
     """A line in a file of /etc/audit/rules.d, and its origin (ids of SCAP rules)."""
 
     text: str
@@ -55,7 +52,7 @@ class TooManyError(Exception):
 class RulesFolder:
     """The files of /etc/audit/rules.d by name, while scripts are followed."""
 
-    files: dict[str, list[Written]] = field(default_factory=dict)
+    files: dict[str, list[WrittenRules]] = field(default_factory=dict)
     appended: int = 0
 
     def append(self, name: str, text: str, by: str) -> None:
@@ -67,9 +64,9 @@ class RulesFolder:
         self.appended += 1
         if self.appended > MOST_LINES:
             raise TooManyError
-        self.files.setdefault(name, []).append(Written(text, (by,)))
+        self.files.setdefault(name, []).append(WrittenRules(text, (by,)))
 
-    def lines(self) -> Iterator[tuple[list[Written], int]]:
+    def lines(self) -> Iterator[tuple[list[WrittenRules], int]]:
         """Yield the location of each line."""
         for name in sorted(self.files):
             for at in range(len(self.files[name])):
@@ -227,7 +224,7 @@ class _Run:
             self.problem = "its script writes a rule that is not understood"
             return
         self.wrote = True
-        chosen: tuple[list[Written], int] | None = None
+        chosen: tuple[list[WrittenRules], int] | None = None
         for lines, at in self.folder.lines():
             there = _calls_beside(lines[at].text, wanted)
             if there is None:
@@ -264,7 +261,7 @@ def _calls_beside(text: str, wanted: tuple[str, str, str]) -> list[str] | None:
     return re.sub(r"-S |,", " ", calls).split()
 
 
-def _with_calls(line: Written, calls: Sequence[str]) -> Written:
+def _with_calls(line: WrittenRules, calls: Sequence[str]) -> WrittenRules:
     """Return a rule with calls added, in the style of its others."""
     found = _CALLS.search(line.text)
     there = found[0] if found else ""
@@ -274,7 +271,7 @@ def _with_calls(line: Written, calls: Sequence[str]) -> Written:
     return replace(line, text=line.text.replace(there, new, 1))
 
 
-def _asked_by_too(line: Written, by: str) -> Written:
+def _asked_by_too(line: WrittenRules, by: str) -> WrittenRules:
     return replace(line, asked_by=tuple(dict.fromkeys((*line.asked_by, by))))
 
 

@@ -3,43 +3,42 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hardcost.controls import watchedpaths
-from hardcost.controls.control import Profile
-from hardcost.errors import InputError, Place
-from hardcost.profiles.bykind import Controls, together
-from hardcost.profiles.importers import scap, scapaccount, scapsettings
-from hardcost.profiles.importers.scapstream import selected
+from auditrules.load import watched_paths
+from auditrules.model.location import Location
+from hardcost.controls.control import Controls, Profile, together
+from hardcost.errors import InputError
+from hardcost.mechanisms.audit import Origin, controls_of
+from hardcost.model.accounts import Accounted, RuleOutcome
+from hardcost.profiles.importers.scap import account
+from hardcost.profiles.importers.scap.datastream import Selected, selection_of
+from hardcost.profiles.importers.scap.rules import as_rule_set, rules_of_selected
+from hardcost.profiles.importers.scap.settings import RequiredSettings, settings_of_selected
 from hardcost.units import count
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from hardcost.controls.accounted import Accounted, Outcome
-    from hardcost.profiles.importers.scap import Origins
-    from hardcost.profiles.importers.scapsettings import Settings
-    from hardcost.profiles.importers.scapstream import Selected
-
-_WORDS: dict[Outcome, str] = {"no-run-time-cost": "no run-time cost", "not-priced": "not priced"}
+_WORDS: dict[RuleOutcome, str] = {
+    "no-run-time-cost": "no run-time cost",
+    "not-priced": "not priced",
+}
 
 
-def load(path: Path, wanted: str, tailoring: Path | None = None) -> Profile:
+def load_scap_profile(path: Path, wanted: str, tailoring: Path | None = None) -> Profile:
     """Return all that a profile of a SCAP datastream requires, as a profile.
 
     Raises:
         InputError: A file is not what it should be, or the profile asks for nothing that hardcost
             has a control for.
     """
-    chosen, found = controls(path, wanted, tailoring)
+    chosen, found = required_controls(path, wanted, tailoring)
     listed = found.listed()
     if not listed:
         rules = count(len(chosen.rules), "rule")
         raise InputError(
             f"hardcost has a control for none of the {rules} of {wanted}",
-            place=Place(str(path)),
+            place=Location(str(path)),
         )
     return Profile(
         name=f"{path} {wanted}",
@@ -51,7 +50,7 @@ def load(path: Path, wanted: str, tailoring: Path | None = None) -> Profile:
     )
 
 
-def controls(
+def required_controls(
     path: Path, wanted: str, tailoring: Path | None = None, shown: Callable[[Path], str] = str
 ) -> tuple[Selected, Controls]:
     """Return what a profile of a SCAP datastream selects, and its controls.
@@ -59,40 +58,34 @@ def controls(
     Raises:
         InputError: A file is not what it should be, or can't be read.
     """
-    chosen = selected(path, wanted, tailoring)
+    chosen = selection_of(path, wanted, tailoring)
     return chosen, of_selected(chosen, shown(path))
 
 
 def of_selected(chosen: Selected, name: str) -> Controls:
     """Return the controls of what a profile of the datastream called `name` selects."""
-    audit = scap.of_selected(chosen)
-    origins: Origins = {}
-    rules = scap.as_rule_set(audit, name, origins)
-    settings = scapsettings.of_selected(chosen)
+    audit = rules_of_selected(chosen)
+    origins: dict[tuple[Location, str], Origin] = {}
+    rules = as_rule_set(audit, name, origins)
+    settings = settings_of_selected(chosen)
     loads = bool(rules.rules) or rules.backlog_limit is not None or bool(rules.options)
     found = together(
         [
             Controls(
-                audit=rules if loads else None,
-                notes=(*chosen.notes, *rules.notes, *watchedpaths.notes(rules.rules)),
-                asked=tuple(origins.items()),
+                controls_of(rules, origins) if loads else (),
+                (*chosen.notes, *rules.notes, *watched_paths.notes(rules.rules)),
             ),
             replace(of_settings(settings), notes=()),  # the accounting says what is left out
         ]
     )
     left_out = settings.left_out | {one.rule: one.why for one in audit.not_found}
-    accounting = scapaccount.accounted(chosen, found.listed(), left_out)
+    accounting = account.accounted(chosen, found.listed(), left_out)
     return together([found, Controls(accounting=accounting)])
 
 
-def of_settings(found: Settings) -> Controls:
+def of_settings(found: RequiredSettings) -> Controls:
     """Return settings as controls."""
-    return Controls(
-        sysctls=tuple(found.sysctls),
-        boots=tuple(found.boots),
-        system=tuple(found.system),
-        notes=tuple(found.notes),
-    )
+    return Controls((*found.sysctls, *found.boots, *found.system), tuple(found.notes))
 
 
 def notes(accounting: Sequence[Accounted]) -> tuple[str, ...]:

@@ -1,27 +1,28 @@
-"""The audit rules that a profile of a SCAP datastream requires (see `scapstream`)."""
+"""The audit rules that a profile of a SCAP datastream requires (see `datastream`)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hardcost.auditrules.folder import as_augenrules, version_key
-from hardcost.auditrules.parse import join, read_line, read_lines
-from hardcost.auditrules.rule import Kind, RuleSet
-from hardcost.auditrules.rule import Place as RulePlace
-from hardcost.errors import InputError, Place
-from hardcost.profiles.importers import scapfix
-from hardcost.profiles.importers.scapstream import SEVERITIES, selected
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
-
-    from hardcost.profiles.importers.scapstream import Rule, Selected
+from auditrules.model.location import Location
+from auditrules.model.rule import RuleKind, RuleSet
+from auditrules.read.folder import as_augenrules, version_key
+from auditrules.read.parse import join, read_line, read_lines
+from hardcost.errors import InputError
+from hardcost.mechanisms.audit import Origin
+from hardcost.profiles.importers.scap import fix_scripts
+from hardcost.profiles.importers.scap.datastream import (
+    SEVERITIES,
+    BenchmarkRule,
+    Selected,
+    selection_of,
+)
 
 
 @dataclass(frozen=True)
-class Line:
+class OriginLine:
     """A line of audit rules, its file in /etc/audit/rules.d, and its origin.
 
     `asked_by` are the ids of the SCAP rules that require it, without the content's prefix; `line`
@@ -38,19 +39,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Origin:
-    """What benchmarks call a line of audit rules, and the gravest severity that they give it."""
-
-    ids: tuple[str, ...]
-    severity: str
-
-
-Origins = dict[tuple[RulePlace, str], Origin]
-"""The origin of a rule, by its location and text; several rules may have one location."""
-
-
-@dataclass(frozen=True)
-class Missing:
+class MissingRules:
     """A selected SCAP rule about audit rules whose lines could not be found, and why."""
 
     rule: str
@@ -68,9 +57,9 @@ class AuditRules:
 
     profile: str
     title: str
-    lines: tuple[Line, ...]
-    not_found: tuple[Missing, ...]
-    elsewhere: tuple[Missing, ...]
+    lines: tuple[OriginLine, ...]
+    not_found: tuple[MissingRules, ...]
+    elsewhere: tuple[MissingRules, ...]
     not_taken: int
 
     def text(self) -> str:
@@ -92,10 +81,10 @@ def audit_rules(path: Path, wanted: str) -> AuditRules:
     Raises:
         InputError: The file is not a datastream, can't be read, or has no such profile.
     """
-    return of_selected(selected(path, wanted))
+    return rules_of_selected(selection_of(path, wanted))
 
 
-def of_selected(found: Selected) -> AuditRules:
+def rules_of_selected(found: Selected) -> AuditRules:
     """Return the audit rules among what a profile selects.
 
     Raises:
@@ -105,12 +94,12 @@ def of_selected(found: Selected) -> AuditRules:
     for rule in found.rules:
         try:
             gathered.take(rule)
-        except scapfix.TooManyError:
+        except fix_scripts.TooManyError:
             message = (
-                f"its profile {found.profile} has more than {scapfix.MOST_LINES} lines of audit"
+                f"its profile {found.profile} has more than {fix_scripts.MOST_LINES} lines of audit"
                 " rules"
             )
-            raise InputError(message, place=Place(str(found.path))) from None
+            raise InputError(message, place=Location(str(found.path))) from None
     lines = gathered.ordered()
     return AuditRules(
         profile=found.profile,
@@ -126,7 +115,7 @@ def rule_set(
     files: Sequence[Path],
     wanted: str,
     shown: Callable[[Path], str] = str,
-    origins: Origins | None = None,
+    origins: dict[tuple[Location, str], Origin] | None = None,
 ) -> RuleSet:
     """Return the audit rules that the profile `wanted` of datastreams requires.
 
@@ -140,9 +129,11 @@ def rule_set(
     return join([as_rule_set(audit_rules(file, wanted), shown(file), filled) for file in files])
 
 
-def as_rule_set(found: AuditRules, name: str, origins: Origins) -> RuleSet:
+def as_rule_set(
+    found: AuditRules, name: str, origins: dict[tuple[Location, str], Origin]
+) -> RuleSet:
     """Return the rules of a datastream called `name`, filling `origins`."""
-    placed = [(line.text, RulePlace(name, line.line)) for line in found.lines]
+    placed = [(line.text, Location(name, line.line)) for line in found.lines]
     read = read_lines(placed)
     for line, (text, place) in zip(found.lines, placed, strict=True):
         ids = tuple(dict.fromkeys((*line.asked_by, *line.ids)))
@@ -160,43 +151,44 @@ class _Gathered:
     """The result of the selected rules, processed one by one."""
 
     def __init__(self) -> None:
-        self.folder = scapfix.RulesFolder()
-        self.not_found: list[Missing] = []
-        self.elsewhere: list[Missing] = []
+        self.folder = fix_scripts.RulesFolder()
+        self.not_found: list[MissingRules] = []
+        self.elsewhere: list[MissingRules] = []
         self.others = 0
-        self.rules: dict[str, Rule] = {}
+        self.rules: dict[str, BenchmarkRule] = {}
 
-    def take(self, rule: Rule) -> None:
+    def take(self, rule: BenchmarkRule) -> None:
         """Follow a rule's script, or record why that is not possible."""
         self.rules[rule.name] = rule
-        if not any(scapfix.mentions_rules(text) for text in (*rule.scripts, rule.prose)):
+        if not any(fix_scripts.mentions_rules(text) for text in (*rule.scripts, rule.prose)):
             self.others += 1
         elif rule.elsewhere:
-            self.elsewhere.append(Missing(rule.name, rule.elsewhere))
+            self.elsewhere.append(MissingRules(rule.name, rule.elsewhere))
         elif not rule.scripts:
-            self.not_found.append(Missing(rule.name, "it has no shell script with its lines"))
-        elif problem := scapfix.follow(rule.scripts[0], self.folder, rule.name):
-            self.not_found.append(Missing(rule.name, problem))
+            self.not_found.append(MissingRules(rule.name, "it has no shell script with its lines"))
+        elif problem := fix_scripts.follow(rule.scripts[0], self.folder, rule.name):
+            self.not_found.append(MissingRules(rule.name, problem))
 
-    def ordered(self) -> tuple[Line, ...]:
+    def ordered(self) -> tuple[OriginLine, ...]:
         """Return the lines in augenrules' order; an unreadable one joins `not_found`."""
-        lines: dict[RulePlace, Line] = {}
+        lines: dict[Location, OriginLine] = {}
+        # As `ls -v` lists them, which is the order of augenrules.
         for name in sorted(self.folder.files, key=version_key):
             for number, written in enumerate(self.folder.files[name], 1):
-                lines[RulePlace(name, number)] = self._line(written, name)
-        taken: list[Line] = []
+                lines[Location(name, number)] = self._line(written, name)
+        taken: list[OriginLine] = []
         for one in as_augenrules([read_line(line.text, place) for place, line in lines.items()]):
             line = lines[one.place]
             if one.fault is not None:
                 why = f"its line {line.text!r} can't be read: {one.fault.message}"
-                self.not_found.append(Missing(line.asked_by[0], why))
-            elif one.kind not in {Kind.COMMENT, Kind.REPLACED}:
+                self.not_found.append(MissingRules(line.asked_by[0], why))
+            elif one.kind not in {RuleKind.COMMENT, RuleKind.REPLACED}:
                 taken.append(line)
         return tuple(taken)
 
-    def _line(self, written: scapfix.Written, file: str) -> Line:
+    def _line(self, written: fix_scripts.WrittenRules, file: str) -> OriginLine:
         asking = [self.rules[name] for name in written.asked_by]
-        return Line(
+        return OriginLine(
             text=written.text,
             file=file,
             asked_by=written.asked_by,

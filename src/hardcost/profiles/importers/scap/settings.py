@@ -9,30 +9,22 @@ rule that wants a daemon to run has a control of its own in `_SERVICES`. Rules a
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, TypedDict
+from pathlib import Path
+from typing import Literal, TypedDict
 
-from hardcost.controls.control import (
-    ENDS_THE_GUEST,
-    Auditd,
-    AuditPlugin,
-    BootParameter,
-    Fapolicyd,
-    Lsm,
-    MountOptions,
-    Rsyslog,
-    Sysctl,
-)
-from hardcost.profiles.importers.scap import gravest
-from hardcost.profiles.importers.scapfix import mentions_rules
-from hardcost.profiles.importers.scapstream import selected
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from hardcost.controls.control import SystemControl
-    from hardcost.profiles.importers.scapstream import Rule, Selected
+from hardcost.controls.control import Control
+from hardcost.mechanisms.auditd import ENDS_THE_GUEST, Auditd, AuditPlugin
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.fapolicyd import Fapolicyd
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.mechanisms.mount import MountOptions
+from hardcost.mechanisms.rsyslog import Rsyslog
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.profiles.importers.scap.datastream import BenchmarkRule, Selected, selection_of
+from hardcost.profiles.importers.scap.fix_scripts import mentions_rules
+from hardcost.profiles.importers.scap.rules import gravest
 
 _ASSIGNED = re.compile(r"^(\w+)='([^'\n]*)'$", re.MULTILINE)
 _SYSCTL = re.compile(r"sysctl -q -n -w ([\w./:-]+)=(\"[^\"\n]*\"|\S+)")
@@ -72,7 +64,7 @@ class _Names(TypedDict):
 
 
 @dataclass
-class Settings:
+class RequiredSettings:
     """The settings of the scripts.
 
     `notes` say what was left out, and why; `left_out` says that by rule.
@@ -80,7 +72,7 @@ class Settings:
 
     sysctls: list[Sysctl] = field(default_factory=list)
     boots: list[BootParameter] = field(default_factory=list)
-    system: list[SystemControl] = field(default_factory=list)
+    system: list[Control] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
 
@@ -89,24 +81,26 @@ class Settings:
 class _Gathered:
     """What is made of several rules: mount options, lines of auditd.conf, services, SELinux."""
 
-    mounts: dict[str, dict[str, list[Rule]]] = field(default_factory=dict)
-    auditd: dict[str, tuple[str, Rule]] = field(default_factory=dict)
-    services: dict[str, Rule] = field(default_factory=dict)
-    states: list[tuple[Literal["permissive", "enforcing"], Rule]] = field(default_factory=list)
+    mounts: dict[str, dict[str, list[BenchmarkRule]]] = field(default_factory=dict)
+    auditd: dict[str, tuple[str, BenchmarkRule]] = field(default_factory=dict)
+    services: dict[str, BenchmarkRule] = field(default_factory=dict)
+    states: list[tuple[Literal["permissive", "enforcing"], BenchmarkRule]] = field(
+        default_factory=list
+    )
 
 
-def settings(path: Path, wanted: str) -> Settings:
+def settings_of(path: Path, wanted: str) -> RequiredSettings:
     """Return the settings that the profile `wanted` of a datastream requires.
 
     Raises:
         InputError: The file is not a datastream, can't be read, or has no such profile.
     """
-    return of_selected(selected(path, wanted))
+    return settings_of_selected(selection_of(path, wanted))
 
 
-def of_selected(profile: Selected) -> Settings:
+def settings_of_selected(profile: Selected) -> RequiredSettings:
     """Return the settings among what a profile selects."""
-    found, gathered = Settings(), _Gathered()
+    found, gathered = RequiredSettings(), _Gathered()
     others = 0
     for rule in profile.rules:
         if rule.elsewhere:
@@ -126,7 +120,7 @@ def of_selected(profile: Selected) -> Settings:
     return found
 
 
-def _note(found: Settings, others: int) -> None:
+def _note(found: RequiredSettings, others: int) -> None:
     """Say what was left out, and why."""
     without: dict[str, list[str]] = {}
     for name, why in found.left_out.items():
@@ -139,7 +133,7 @@ def _note(found: Settings, others: int) -> None:
         )
 
 
-def _take(rule: Rule, found: Settings, gathered: _Gathered) -> str | None:
+def _take(rule: BenchmarkRule, found: RequiredSettings, gathered: _Gathered) -> str | None:
     """Import the settings that a rule requires; return why not."""
     if not rule.scripts:
         return "it has no script with its settings"
@@ -157,14 +151,12 @@ def _take(rule: Rule, found: Settings, gathered: _Gathered) -> str | None:
     return _kernel(script, rule, found)
 
 
-def _kernel(script: str, rule: Rule, found: Settings) -> str | None:
+def _kernel(script: str, rule: BenchmarkRule, found: RequiredSettings) -> str | None:
     """Import sysctls and boot parameters."""
-    ids, severity = _origin([rule])
-    sysctls = [
-        Sysctl(one[1], _bare(one[2]), ids, severity=severity) for one in _SYSCTL.finditer(script)
-    ]
+    named = _origin([rule])
+    sysctls = [Sysctl(one[1], _bare(one[2]), **named) for one in _SYSCTL.finditer(script)]
     boots = [
-        BootParameter(word, ids, severity=severity)
+        BootParameter(word, **named)
         for one in _BOOT.finditer(script)
         for word in _bare(one[1]).split()
     ]
@@ -181,7 +173,7 @@ def _kernel(script: str, rule: Rule, found: Settings) -> str | None:
     return None
 
 
-def _mount(script: str, rule: Rule, gathered: _Gathered) -> str | None:
+def _mount(script: str, rule: BenchmarkRule, gathered: _Gathered) -> str | None:
     """Import a mount option."""
     path, option = _MOUNT.search(script), _OPTION.search(script)
     if path is None or option is None:
@@ -194,7 +186,7 @@ def _mount(script: str, rule: Rule, gathered: _Gathered) -> str | None:
     return None
 
 
-def _auditd(script: str, rule: Rule, gathered: _Gathered) -> str | None:
+def _auditd(script: str, rule: BenchmarkRule, gathered: _Gathered) -> str | None:
     """Import a line of auditd.conf."""
     line = next(filter(None, (pattern.search(script) for pattern in _AUDITD)), None)
     if line is None:
@@ -207,10 +199,11 @@ def _auditd(script: str, rule: Rule, gathered: _Gathered) -> str | None:
     return None
 
 
-def _merge_repeated(found: Settings) -> None:
+def _merge_repeated(found: RequiredSettings) -> None:
     """Merge what several rules set alike; of different values of a sysctl, the last one counts."""
     sysctls: dict[str, Sysctl] = {}
     for one in found.sysctls:
+        # Taken out, to come back at the end: of several, the last script decides.
         before = sysctls.pop(one.path, one)
         if before.value == one.value:
             sysctls[one.path] = replace(one, **_both(before, one))
@@ -232,25 +225,25 @@ def _both(a: Sysctl | BootParameter, b: Sysctl | BootParameter) -> _Names:
     }
 
 
-def _add_mounts(gathered: _Gathered, found: Settings) -> None:
+def _add_mounts(gathered: _Gathered, found: RequiredSettings) -> None:
     """Add the mount options of each directory as one control."""
     for path in _APPLIES:
         if options := gathered.mounts.get(path):
             rules = [rule for of in options.values() for rule in of]
-            found.system.append(MountOptions(path, tuple(sorted(options)), *_origin(rules)))
+            found.system.append(MountOptions(path, tuple(sorted(options)), **_origin(rules)))
 
 
-def _add_selinux(gathered: _Gathered, found: Settings) -> None:
+def _add_selinux(gathered: _Gathered, found: RequiredSettings) -> None:
     """Add SELinux's state; the guest's policy stands for the one that is required."""
     policy = gathered.services.get(_POLICY)
-    for mode, rule in gathered.states[-1:]:
+    for mode, rule in gathered.states[-1:]:  # the last script that writes the state decides
         rules = [rule, *([policy] if policy else [])]
-        found.system.append(Lsm(mode, *_origin(rules)))
+        found.system.append(Lsm(mode, **_origin(rules)))
     if policy and not gathered.states:
         found.left_out[policy.name] = "nothing requires SELinux's state"
 
 
-def _add_auditd(gathered: _Gathered, found: Settings) -> None:
+def _add_auditd(gathered: _Gathered, found: RequiredSettings) -> None:
     """Add auditd with its configuration lines, if the profile requires it to run."""
     daemon = gathered.services.get(_DAEMON)
     if daemon is None:
@@ -259,32 +252,34 @@ def _add_auditd(gathered: _Gathered, found: Settings) -> None:
         return
     lines = {key: value for key, (value, _) in gathered.auditd.items()}
     rules = [daemon, *(rule for _, rule in gathered.auditd.values())]
-    ids, severity = _origin(rules)
-    freq = lines.pop("freq", str(Auditd.freq))
+    named = _origin(rules)
+    freq = lines.pop("freq", str(Auditd.freq))  # a field of its own in the control
     configured = tuple(sorted(lines.items()))
-    found.system.append(Auditd(freq=int(freq), settings=configured, ids=ids, severity=severity))
+    found.system.append(Auditd(freq=int(freq), settings=configured, **named))
     if plugin := gathered.services.get(_PLUGIN):
-        found.system.append(AuditPlugin("syslog", *_origin([plugin])))
+        found.system.append(AuditPlugin("syslog", **_origin([plugin])))
 
 
-def _add_services(gathered: _Gathered, found: Settings) -> None:
+def _add_services(gathered: _Gathered, found: RequiredSettings) -> None:
     """Add the other daemons that the profile requires to run."""
     log, forward = gathered.services.get(_SYSLOG), gathered.services.get(_FORWARDS)
     if log is not None:
-        ids, severity = _origin([log, *([forward] if forward else [])])
-        found.system.append(Rsyslog(forward=bool(forward), ids=ids, severity=severity))
+        named = _origin([log, *([forward] if forward else [])])
+        found.system.append(Rsyslog(forward=bool(forward), **named))
     elif forward is not None:
         found.left_out[forward.name] = "nothing requires rsyslog to run"
     if control := gathered.services.get(_APPLICATION_CONTROL):
-        ids, severity = _origin([control])
-        found.system.append(Fapolicyd(ids=ids, severity=severity))
+        found.system.append(Fapolicyd(**_origin([control])))
 
 
-def _origin(rules: Iterable[Rule]) -> tuple[tuple[str, ...], str]:
+def _origin(rules: Iterable[BenchmarkRule]) -> _Names:
     """Return what benchmarks call the control that rules require, and its gravest severity."""
     known = list(rules)
     names = (one for rule in known for one in (rule.name, *rule.ids))
-    return tuple(dict.fromkeys(names)), gravest(rule.severity for rule in known)
+    return {
+        "ids": tuple(dict.fromkeys(names)),
+        "severity": gravest(rule.severity for rule in known),
+    }
 
 
 def _filled(script: str) -> str:

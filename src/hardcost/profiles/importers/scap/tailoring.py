@@ -6,11 +6,15 @@ selects and unselects rules, refines values, or sets them. SCAP Workbench writes
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hardcost.errors import InputError, Place, Problem
-from hardcost.profiles.importers.scapxml import (
+from lxml import etree
+
+from auditrules.model.location import Location
+from hardcost.errors import InputError, Problem
+from hardcost.profiles.importers.scap.xml import (
     XCCDF,
     id_of,
     line_of,
@@ -18,12 +22,6 @@ from hardcost.profiles.importers.scapxml import (
     short,
     title_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from lxml import etree
 
 LARGEST = 1 << 24
 """Most bytes of a tailoring file; one that names every rule of a datastream has half a million."""
@@ -56,7 +54,7 @@ def read(path: Path, wanted: str) -> Tailoring:
             of the profile are reported, each at its line.
     """
     root = parsed(path, LARGEST, "an XCCDF 1.2 tailoring file")
-    place = Place(str(path), line_of(root))
+    place = Location(str(path), line_of(root))
     if root.tag != f"{XCCDF}Tailoring":
         raise InputError(
             "there is no XCCDF 1.2 tailoring in it",
@@ -106,7 +104,7 @@ def _chosen(profiles: Sequence[etree._Element], path: Path, wanted: str) -> etre
     what = "several profiles that extend" if extending else "no profile that is, or extends,"
     raise InputError(
         f"the tailoring has {what} '{wanted}'",
-        place=Place(str(path)),
+        place=Location(str(path)),
         hint=f"it has {names}" if names else "it has no profiles",
     )
 
@@ -122,7 +120,7 @@ def _extended(
         if not current.get("extends"):
             raise InputError(
                 f"the profile {short(id_of(current))} extends no profile of the datastream",
-                place=Place(str(path), line_of(current)),
+                place=Location(str(path), line_of(current)),
                 hint='give it an attribute such as extends="xccdf_…_profile_stig"',
             )
         current = others.pop(current.get("extends") or "", None)
@@ -131,7 +129,7 @@ def _extended(
 def _problems(changes: Sequence[etree._Element], path: Path) -> Iterator[Problem]:
     """Yield what is wrong with the changes."""
     for one in changes:
-        place = Place(str(path), line_of(one))
+        place = Location(str(path), line_of(one))
         kind = str(one.tag).removeprefix(XCCDF)
         if not one.get("idref"):
             yield Problem(f"this {kind} has no idref", place, "name the rule, group or value")

@@ -8,16 +8,14 @@ first. An element takes some hundred bytes of memory, however short it is, so th
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from lxml import etree
 
-from hardcost import unpacking
-from hardcost.auditrules import bounded
-from hardcost.errors import InputError, Place
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from auditrules.files import bounded
+from auditrules.model.location import Location
+from hardcost import decompress
+from hardcost.errors import InputError
 
 XCCDF = "{http://checklists.nist.gov/xccdf/1.2}"
 CPE = "{http://cpe.mitre.org/language/2.0}"
@@ -44,15 +42,15 @@ def parsed(path: Path, largest: int, what: str) -> etree._Element:
         remove_comments=True,
         remove_pis=True,
     )
-    place = Place(str(path))
+    place = Location(str(path))
     try:
-        content = unpacking.whole(bounded.content(path, largest), largest)
+        content = decompress.whole(bounded.content(path, largest), largest)
         root = _fed(parser, content)
-    except (bounded.UnreadableError, unpacking.DamagedError) as error:
+    except (bounded.UnreadableError, decompress.DamagedError) as error:
         raise InputError(str(error), place=place, hint=f"name {what}") from None
     except etree.XMLSyntaxError as error:
         line = error.lineno or None
-        raise InputError(f"it is not XML: {error.msg}", place=Place(str(path), line)) from None
+        raise InputError(f"it is not XML: {error.msg}", place=Location(str(path), line)) from None
     if root.getroottree().docinfo.internalDTD is not None:
         raise InputError("it has a document type, which SCAP content never has", place=place)
     return root
@@ -65,7 +63,7 @@ def _fed(parser: etree.XMLPullParser, content: bytes) -> etree._Element:
         for event, one in parser.read_events():
             count += 1 + (len(one.attrib) if event == "start" else 0)
         if count > _MOST_ELEMENTS:
-            raise unpacking.DamagedError(
+            raise decompress.DamagedError(
                 f"it has more than {_MOST_ELEMENTS:,} elements and attributes"
             )
     return parser.close()

@@ -1,0 +1,102 @@
+"""What a change of a profile costs, from the trials of both states and of each without a line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
+from hardcost.analysis.bill.fixed_price import NOTHING, SPREAD, fixed_price, less
+from hardcost.analysis.change.growth import line_of, ordered
+from hardcost.analysis.estimates.estimates import (
+    Estimate,
+    Series,
+    by_metric,
+    shift,
+    value,
+)
+from hardcost.analysis.estimates.resolution import least
+from hardcost.controls.control import Profile
+from hardcost.model.finding.change import Change, ChangeLine, Contribution, Growth
+from hardcost.model.role import Base, Baseline, Role, Whole, Without
+from hardcost.plan.change import Changes, ChangeState
+from hardcost.plan.first_rule import paid_for
+from hardcost.store.record import Record
+
+
+def growths(
+    records: Sequence[Record],
+    lines: Mapping[Without, ChangeLine],
+    *,
+    both: bool = True,
+    payer: ChangeState | None = None,
+    sole: AbstractSet[Without] = frozenset(),
+) -> tuple[Growth, ...]:
+    """Return how each metric grew from one state to the other.
+
+    `lines` are lines of the change by the role of the configuration without them. A part that is
+    not distinguishable from 0 is left to the rest. Without `both`, only the earlier state was
+    measured, since nothing changed. The `payer` is the state that alone pays for having any audit
+    rule; `sole` are the roles that lack its only one. Such a line's part is beside the
+    price of having any, which leaving it out saves as well.
+    """
+    found = []
+    for metric, known in by_metric(records).items():
+        floor = least(metric, known).cost
+        base, baseline = known[Base()], known[Baseline()]
+        head = known[Whole()] if both else base
+        by, before = shift(head, base), shift(base, baseline).value
+        start = value(base).value
+        price = fixed_price(known, floor) if payer is not None else NOTHING
+        bounds = {role: SPREAD * floor if role in sole else floor for role in lines}
+        parts = {
+            role: Contribution(line, *_cost(known, role, price if role in sole else NOTHING))
+            for role, line in lines.items()
+            if role in known
+        }
+        found.append(
+            Growth(
+                metric=metric,
+                unit=base.unit,
+                base=start,
+                head=start + by.value,
+                low=by.low,
+                high=by.high,
+                least=floor,
+                before=before,
+                after=before + by.value,
+                parts=ordered(one for role, one in parts.items() if _counts(one, bounds[role])),
+                fixed=-price.value if payer == Base() else price.value,
+            )
+        )
+    return tuple(found)
+
+
+def lines_by_role(base: Profile, head: Profile, changes: Changes) -> dict[Without, ChangeLine]:
+    """Return the lines of a change by the role of the configuration that lacks them."""
+    added = {Without((at,)): line_of(head.controls[at], Change.ADDED) for at in changes.added}
+    removed = {
+        Without((at,), Base()): line_of(base.controls[at], Change.REMOVED) for at in changes.removed
+    }
+    return added | removed
+
+
+def only_rule(base: Profile, head: Profile, payer: ChangeState | None) -> frozenset[Without]:
+    """Return the role that lacks the only audit rule of the state that alone pays."""
+    if payer is None:
+        return frozenset()
+    rules = paid_for((base if payer == Base() else head).controls)
+    return frozenset({Without(rules, payer)}) if len(rules) == 1 else frozenset()
+
+
+def _cost(
+    known: Mapping[Role, Series], role: Without, price: Estimate
+) -> tuple[float, float, float]:
+    """Return what a line adds, with its interval: what leaving it out saves beside the price."""
+    saved = less(shift(known[role.of], known[role]), price)
+    if role.of == Whole():
+        return saved.value, saved.low, saved.high
+    return -saved.value, -saved.high, -saved.low
+
+
+def _counts(part: Contribution, floor: float) -> bool:
+    return abs(part.cost) > floor and not part.low <= 0 <= part.high

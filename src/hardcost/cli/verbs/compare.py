@@ -1,0 +1,51 @@
+"""`hardcost compare`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+import hardcost
+from hardcost.cli.input import completion
+from hardcost.cli.input.options import (
+    RESULT_FORMATS,
+    format_option,
+    raw_option,
+    store_option,
+    takes,
+)
+from hardcost.cli.verb import Verb
+
+
+@dataclass(frozen=True)
+class _Options:
+    """The options of `hardcost compare`."""
+
+    store: Path = store_option()
+    format: str = format_option(RESULT_FORMATS)
+    raw: bool = raw_option()
+
+
+@click.command(cls=Verb)
+@click.argument("a", shell_complete=completion.runs)
+@click.argument("b", shell_complete=completion.runs)
+@takes("own", _Options)
+def compare(a: str, b: str, own: _Options) -> None:
+    """Show the runs A and B side by side.
+
+    A and B are names of runs, their beginnings, or 'last'; `hardcost list runs` prints them. Counts
+    that were taken with different versions of QEMU or processor models are not comparable: then a
+    warning is printed. If only the kernels differ, the kernels are compared.
+
+    \b
+    Example:  hardcost compare audit-rules-20260101-120000-ab12 last
+    """
+    from hardcost.cli.console import progress
+    from hardcost.cli.input import requests
+    from hardcost.cli.output import finding
+
+    form = requests.form_of(own.format, raw=own.raw)
+    request = hardcost.CompareRequest(a, b, store=own.store)
+    finding.show_comparison(hardcost.compare(request, progress.monitor_of("auto")), form)

@@ -1,0 +1,93 @@
+"""What is known of a profile's audit rules before a bill is measured: predicted costs, lint."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from auditrules.auditctl.translate import Target
+from auditrules.cost.constants import Constants
+from auditrules.kernel.field_tests import UnresolvedError
+from auditrules.lint.checks import findings_in
+from auditrules.lint.context import LintOptions, gather
+from auditrules.load.load import load_rules, readings_of
+from auditrules.load.target import NOWHERE
+from auditrules.model.location import Location
+from auditrules.model.rule import Rule
+from hardcost.analysis.bill.prediction import PredictedRule, expected
+from hardcost.calibration import kernel_constants
+from hardcost.controls.control import Profile
+from hardcost.library.measurement import Measuring
+from hardcost.machines.machine import Machine
+from hardcost.mechanisms.audit import AuditRule
+from hardcost.protocol.boot import Boot
+from hardcost.supply.cache.cache import Cache
+
+
+def of_profile(profile: Profile, constants: Constants | None) -> dict[str, PredictedRule]:
+    """Return the prediction for each audit rule of a profile, by the rule's name.
+
+    Without `constants`, those of the kernel that was measured, no cost is.
+
+    Nothing is predicted for rules that the kernel would refuse, or that name users whose numbers
+    only the guest knows: measuring shows what is wrong with them.
+    """
+    # The number of a rule stands for its line: rules of a TOML file may share one, or have none.
+    rules = tuple(
+        replace(control.rule, place=Location(profile.name, number))
+        for number, control in enumerate(profile.controls, 1)
+        if isinstance(control, AuditRule)
+    )
+    machine = NOWHERE.likely_target(rules)
+    loader = "3.0.9" if constants is None else kernel_constants.auditctl(constants)
+    found = load_rules(rules, replace(machine, auditctl=loader))
+    if not found.rules or found.failing:
+        return {}
+    codes = _findings(rules, machine, Constants.of_debian())
+    sources = [rule.source for rule in found.rules if rule.source is not None]
+    try:
+        known = expected(found.rules, constants, [codes.get(one.place, ()) for one in sources])
+    except UnresolvedError:
+        return {}
+    return {source.text: one for source, one in zip(sources, known, strict=True)}
+
+
+def constants_for(
+    machine: Machine, how: Measuring, environment: Mapping[str, str]
+) -> tuple[Constants | None, tuple[str, ...]]:
+    """Return the constants of the kernel that was measured; where there are none, a note why."""
+    found = kernel_constants.of_measured(machine, Cache(), environment)
+    if found is not None:
+        return found, ()
+    about, measured = Constants.of_debian().about, environment.get("kernel", "another kernel")
+    words = [f"--kernel {how.wanted.kernel}"] if how.wanted.kernel else []
+    words += [f"--cpu {how.wanted.cpu}"] if how.wanted.cpu != about["cpu_model"] else []
+    remedy = (
+        f"`hardcost rules cost --fit {' '.join([*words, 'FILE'])}` measures them in a few minutes"
+    )
+    if machine.environment(Boot())["kernel"] != measured:
+        remedy = "there are none for a kernel that was built for a bill"
+    return None, (
+        (
+            f"no costs are predicted: the cost model has no constants for kernel {measured}, "
+            f"processor model {environment.get('cpu_model')}, QEMU {environment.get('qemu')}, only "
+            f"for kernel {about['kernel']}, processor model {about['cpu_model']}, QEMU "
+            f"{about['qemu']}; {remedy}"
+        ),
+    )
+
+
+def _findings(
+    rules: Sequence[Rule], machine: Target, constants: Constants
+) -> Mapping[Location | None, list[str]]:
+    """Return the codes of what lint finds in the rules, by their location."""
+    found: defaultdict[Location | None, list[str]] = defaultdict(list)
+    context = gather([readings_of(rules)], (), LintOptions(constants=constants), machine)
+    for finding in findings_in(context):
+        if context.leaves_out(finding.code, finding.spot):
+            continue
+        place = finding.spot.at(None)
+        if finding.code not in found[place]:
+            found[place].append(finding.code)
+    return found

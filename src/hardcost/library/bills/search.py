@@ -1,0 +1,302 @@
+"""A bill by group testing: the search asks, a run answers, until the culprits are named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from hardcost.analysis.bill.accounting import with_accounting
+from hardcost.analysis.bill.culprits import chance_of, guide_name, itemise, story_of
+from hardcost.analysis.bill.significance import resolved
+from hardcost.analysis.estimates.estimates import cells
+from hardcost.controls.control import Control, Profile
+from hardcost.errors import HardcostError, InputError, RequestError
+from hardcost.instruments.instrument import Instrument
+from hardcost.instruments.names import instrument_named
+from hardcost.library.bills.defaults import with_defaults
+from hardcost.library.bills.single import baseline_note
+from hardcost.library.bills.weights import Ranking
+from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finished, notes_of
+from hardcost.measure.control_failures import refused_setting
+from hardcost.measure.monitor import Failed, Monitor
+from hardcost.measure.prepare import boot_of, check_able
+from hardcost.measure.run import Run
+from hardcost.measure.search import Search
+from hardcost.mechanisms.kconfig import KernelOption, recipe_of
+from hardcost.model.finding.bill import Bill, Story, Unmeasured
+from hardcost.model.role import Idle, PlaceboRole, Whole
+from hardcost.model.workload import Workload
+from hardcost.plan import placebo
+from hardcost.plan.baseline import compared_with
+from hardcost.plan.plan import Plan
+from hardcost.plan.search import culprits
+from hardcost.plan.search.culprits import Suspects
+from hardcost.plan.search.group_testing import bound, statement
+from hardcost.plan.search.questions import Closeness, SearchResult
+from hardcost.profiles.kernel import defaults, options
+from hardcost.protocol.boot import Boot, KernelRecipe
+from hardcost.store.record import Record
+
+MOST_KERNELS = 12
+"""Configurations of a search that builds kernels, unless the user allows more."""
+
+_FORESEEN_CULPRITS = 3  # so many as the search's own statement speaks of
+
+_USUAL_NOISE = 0.02  # relative, of an instrument that is not exact; the search finds its own
+
+
+@dataclass(frozen=True)
+class BySearch:
+    """A bill by search that is to be measured.
+
+    `resolution` is the least cost that matters, as a share of the baseline; at most `most`
+    configurations are measured.
+    """
+
+    profile: Profile
+    workloads: Sequence[Workload]
+    how: Measuring
+    resolution: float
+    most: int | None
+    ranking: Ranking
+    monitor: Monitor
+
+    def foreseen(self) -> Foreseen:
+        """Return what would be measured: the first configurations, and how many more at most."""
+        asked, said, settings = self._begin()
+        plan = replace(asked.plan, notes=(*asked.plan.notes, said))
+        return self._planned(plan, asked, settings).foreseen()
+
+    def bill(self) -> Bill:
+        """Search for what is to blame for the profile's cost, and save the bill.
+
+        Raises:
+            HardcostError: Something is wrong with the input, the machine, a trial or the store.
+        """
+        asked, said, settings = self._begin()
+        with self._planned(asked.plan, asked, settings).begun() as run:
+            if self.how.running:  # nothing is tried out on a machine that is in use
+                begun = _Begun(asked, run.measure().records)
+            else:
+                begun = _begun(asked, run, self._asked_of)
+            asked, found = begun.asked, begun.asked.found
+            searched = Search(run, asked.plan, found, begun.records)
+            outcome = searched.outcome(_above_chance(settings, begun.records, self.monitor))
+            named_by = guide_name(begun.records)
+            story = story_of(found.problem.names, outcome, said, named_by)
+            finding = _finding(asked, run.name, outcome, searched.records, story, self.ranking)
+            return finished(run, replace(finding, unmeasured=begun.unmeasured), self.how)
+
+    def _begin(self) -> tuple[_Asked, str, Closeness]:
+        """Return the search's task, the statement of what it does at most, and its settings.
+
+        Raises:
+            InputError: A search can't answer what is asked.
+        """
+        if self.how.repetitions is not None:
+            raise RequestError(
+                "a search decides itself how often it measures",
+                hint="leave `repetitions` out, or take `method` single",
+            )
+        asked = self._asked_of(self.profile)
+        settings = self._settings(asked.found)
+        said = statement(asked.found.problem, settings)
+        self.monitor.note(said)
+        return asked, said, settings
+
+    def _planned(self, plan: Plan, asked: _Asked, settings: Closeness) -> PlannedRun:
+        most = most_configurations(asked.found, settings)
+        on = self._on or PlannedRun.of(plan, self.how, self.monitor)
+        return replace(on, plan=plan, most=most)
+
+    def _asked_of(self, billed: Profile) -> _Asked:
+        kept, found = _suspects(billed, self._on)
+        return _Asked(kept, found, self._first_plan(kept, found))
+
+    @cached_property
+    def _on(self) -> PlannedRun | None:
+        """The machine where it has to be asked about kernel options, and can do what is wanted.
+
+        Raises:
+            InputError: A workload is wrong, or the profile is beyond the machine.
+        """
+        recipe = recipe_of(self.profile.controls)
+        if recipe is None or not recipe.options:
+            return None
+        everything = culprits.suspects(self.profile, group_of=_group_of)
+        plan = self._first_plan(self.profile, everything)
+        on = PlannedRun.of(plan, self.how, self.monitor)
+        check_able(map(boot_of, plan.trials), plan.instrument, on.machine)
+        return on
+
+    def _settings(self, found: Suspects) -> Closeness:
+        """Return how the search goes: of kernels that are built it measures fewer."""
+        builds = any(one.builds for one in found.switched)
+        return Closeness(
+            threshold=self.resolution,
+            most=self.most or (MOST_KERNELS if builds else None),
+            noise=None if self._instrument.exact else _USUAL_NOISE,
+        )
+
+    def _first_plan(self, profile: Profile, found: Suspects) -> Plan:
+        """Return what is measured before the search asks: the baseline, the whole, and placebos."""
+        controls = (*found.fixed, *found.switched)
+        exact = self._instrument.exact
+        return culprits.first_plan(
+            profile,
+            found,
+            self.workloads,
+            instrument=self._instrument.name,
+            seeds=self.how.seeds,
+            placebos=placebo.affordable(controls, self.workloads) if exact else 0,
+        ).set_up(self.how.setup)
+
+    @property
+    def _instrument(self) -> Instrument:
+        return instrument_named(self.how.measured_by)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The task of a search: which of a profile's controls may be switched, and its first plan."""
+
+    profile: Profile
+    found: Suspects
+    plan: Plan
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """What a search begins with: its first records, without the settings that were refused."""
+
+    asked: _Asked
+    records: tuple[Record, ...]
+    unmeasured: tuple[Unmeasured, ...] = ()
+
+
+def _begun(asked: _Asked, run: Run, again: Callable[[Profile], _Asked]) -> _Begun:
+    """Measure what a search begins with, without the settings that the guest's kernel refuses.
+
+    Raises:
+        HardcostError: A trial failed, and it is not known which setting is to blame.
+    """
+    lost: list[Unmeasured] = []
+    while True:
+        try:
+            measured = run.measure_instead(asked.plan) if lost else run.measure()
+        except HardcostError as error:
+            refused = refused_setting(asked.profile, error)
+            if refused is None:
+                raise
+            profile, unmeasured = refused
+            lost.append(unmeasured)
+            run.monitor.hear(Failed(f"{unmeasured.named} is not measured: {unmeasured.reason}"))
+            asked = again(profile)
+        else:
+            return _Begun(asked, measured.records, tuple(lost))
+
+
+def _suspects(profile: Profile, on: PlannedRun | None) -> tuple[Profile, Suspects]:
+    """Return the profile without options that can't hold, and which of it a search may switch.
+
+    Raises:
+        InputError: There is nothing to be searched.
+    """
+    recipe, requires = recipe_of(profile.controls), None
+    if recipe is not None and on is not None:
+        profile, requires = _that_hold(profile, recipe, on)
+    found = culprits.suspects(profile, requires, _group_of)
+    if not found.switched:
+        why = "; ".join(profile.notes)
+        raise InputError(f"nothing in the profile {profile.name} can be searched: {why}")
+    return profile, found
+
+
+def most_configurations(found: Suspects, settings: Closeness) -> int:
+    """Return how many configurations a search is to be expected to measure at most."""
+    most = bound(len(found.switched), _FORESEEN_CULPRITS)
+    return most if settings.most is None else min(most, settings.most)
+
+
+def _above_chance(settings: Closeness, records: Sequence[Record], monitor: Monitor) -> Closeness:
+    """Return the settings with a resolution that placebos do not reach."""
+    chance = chance_of(records)
+    if chance <= settings.threshold:
+        return settings
+    monitor.note(
+        f"placebos seem to cost {chance:.2%} of the baseline: the search looks for no less"
+    )
+    return replace(settings, threshold=chance)
+
+
+def _finding(  # noqa: PLR0913, PLR0917  (what a bill by search is made of)
+    asked: _Asked,
+    run: str,
+    outcome: SearchResult,
+    records: Sequence[Record],
+    story: Story,
+    ranking: Ranking,
+) -> Bill:
+    profile, plan, found = asked.profile, asked.plan, asked.found
+    bill = resolved(itemise(profile, found.problem, outcome, records), records)
+    bill = replace(bill, compared_with=compared_with(profile))
+    known = defaults.known(profile.controls)
+    bill = with_defaults(with_accounting(bill, profile, plan.instrument), known)
+    measured = culprits.measured(plan, found, [step.on for step in outcome.steps])
+    whole = [one for one in records if one.role == Whole()]
+    return Bill(
+        run=run,
+        study=plan.study,
+        title=plan.title,
+        instrument=plan.instrument,
+        cells=cells(
+            measured,
+            [one for one in records if not isinstance(one.role, PlaceboRole | Idle)],
+        ),
+        notes=tuple(
+            dict.fromkeys(
+                (
+                    baseline_note(profile),
+                    *plan.notes,
+                    *(why for _, why in known.off),
+                    *notes_of(whole),
+                )
+            )
+        ),
+        search=story,
+        **vars(ranking.on(bill)),
+    )
+
+
+def _that_hold(
+    profile: Profile, recipe: KernelRecipe, on: PlannedRun
+) -> tuple[Profile, Mapping[Control, frozenset[Control]]]:
+    """Return the profile without kernel options that change nothing or can't hold, with notes.
+
+    Beside it comes which option comes out only together with which others.
+    """
+    on.machine.fetch((Boot(kernel=recipe),), on.monitor.note)
+    on.monitor.note("asking Kconfig what the options change in the base configuration …")
+    found = on.machine.relations(recipe)
+    kept = {name: KernelOption(name, value) for name, value in found.effective}
+    notes = [
+        f"{one.option}={one.wanted} is not what Kconfig sets: {one.why}" for one in found.unmet
+    ]
+    if found.already:
+        same = ", ".join(f"{name}={value}" for name, value in found.already)
+        notes.append(f"set so in the base configuration already, at no cost here: {same}")
+    return replace(
+        profile,
+        controls=tuple(one for one in profile.controls if not one.builds or one in kept.values()),
+        notes=(*profile.notes, *notes),
+    ), {
+        kept[name]: frozenset(kept[other] for other in others)
+        for name, others in found.requires.items()
+    }
+
+
+def _group_of(control: Control) -> str:
+    """Return where the control belongs: an option's group in the catalogue, else its kind."""
+    entry = options.entry_of(control.option) if isinstance(control, KernelOption) else None
+    return control.mechanism if entry is None else entry.group

@@ -1,0 +1,212 @@
+"""A bill by single trials: each control of a profile left out, and alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from hardcost.analysis.bill import itemise, time_and_count
+from hardcost.analysis.bill.accounting import with_accounting
+from hardcost.analysis.bill.budget import Budget
+from hardcost.analysis.bill.prediction import annotated
+from hardcost.analysis.bill.significance import resolved
+from hardcost.analysis.estimates.estimates import cells
+from hardcost.analysis.estimates.resolution import allowing_for_chance
+from hardcost.controls.control import Profile
+from hardcost.errors import HardcostError
+from hardcost.instruments.insn import INSN
+from hardcost.library import precision
+from hardcost.library.bills import budgets, prediction
+from hardcost.library.bills.defaults import with_defaults
+from hardcost.library.bills.weights import Ranking
+from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finished, notes_of
+from hardcost.measure.control_failures import Spared, measured
+from hardcost.measure.monitor import Monitor
+from hardcost.measure.precision import Aim
+from hardcost.measure.run import Run, environment_of
+from hardcost.mechanisms.audit import audit_rules
+from hardcost.model.finding.bill import Bill
+from hardcost.model.role import AuditOff, Baseline, Whole
+from hardcost.model.workload import Workload
+from hardcost.plan import leave_one_out, placebo
+from hardcost.plan.baseline import compared_with
+from hardcost.plan.factorial import BLOCK_ROUNDS
+from hardcost.plan.plan import Plan
+from hardcost.profiles.kernel import defaults
+from hardcost.profiles.toml_text import pieces
+from hardcost.store.record import Record
+
+_FIRST_ROUNDS = 2 * BLOCK_ROUNDS  # of a bill with a precision, whose rounds may take long
+_BY_STATE = "disabled by its state (auditctl -e 0)"
+_SHOWN = frozenset({Baseline(), Whole(), AuditOff()})
+
+
+@dataclass(frozen=True)
+class BillQuestion:
+    """What is asked of a bill: a budget, how precise times are, its order, whether to count."""
+
+    limit: Budget | None = None
+    aim: Aim | None = None
+    ranking: Ranking | None = None
+    count: bool = True
+
+
+@dataclass(frozen=True)
+class Single:
+    """A bill that is to be measured."""
+
+    profile: Profile
+    workloads: Sequence[Workload]
+    how: Measuring
+    asked: BillQuestion
+    monitor: Monitor
+
+    def foreseen(self) -> Foreseen:
+        """Return what would be measured."""
+        return self._planned.foreseen()
+
+    def bill(self) -> Bill:
+        """Measure each control left out and alone, and save the bill.
+
+        Raises:
+            HardcostError: Something is wrong with the input, the machine, a trial or the store.
+        """
+        planned, how, asked, aim = self._planned, self.how, self.asked, self.asked.aim
+        counted = _Counted()
+        if asked.count and how.running:
+            planned.prepared()  # refuses what the machine can't do
+            counted = self._counted()
+        if aim is not None:
+            aim = replace(aim, began=time.monotonic())
+        with planned.begun() as run:
+            spared = _spared(self.profile, planned.plan, run, self._plan, running=how.running)
+            profile = spared.profile
+            done = precision.measured(
+                spared.plan, run, aim, lambda number: self._plan(profile, number), spared.measured
+            )
+            found = finding(profile, done.plan, run, done.records, how, asked.ranking)
+            notes = (*found.notes, *done.notes, *counted.notes)
+            found = replace(found, unmeasured=spared.unmeasured, notes=notes)
+            found = time_and_count.beside(found, counted.bill)
+            if asked.limit is not None:
+                advice = budgets.advice(profile, done.plan, run, done.records, asked.limit)
+                found = replace(found, advice=advice)
+            return finished(run, found, how)
+
+    @cached_property
+    def _planned(self) -> PlannedRun:
+        precision.check_inexact(self.asked.aim, self.how.measured_by)
+        return PlannedRun.of(self._plan(self.profile), self.how, self.monitor)
+
+    def _plan(self, profile: Profile, repetitions: int | None = None) -> Plan:
+        """Return the trials of a profile's bill, repeated so often or as the user wants."""
+        number = repetitions or self.how.repetitions
+        if self.asked.aim is not None and repetitions is None:
+            number = max(number or 0, _FIRST_ROUNDS)
+        how = replace(self.how, repetitions=number)
+        return plan_of(profile, self.workloads, how).set_up(how.setup)
+
+    def _counted(self) -> _Counted:
+        """Return the same bill in instructions, as a run of its own."""
+        by = self.how.counting()
+        self.monitor.note(
+            f"counting instructions of the same controls on the machine {by.machine} …"
+        )
+        try:
+            plan = plan_of(self.profile, self.workloads, by).set_up(by.setup)
+            with PlannedRun.of(plan, by, self.monitor).begun() as run:
+                records = run.measure().records
+                found = finding(self.profile, plan, run, records, by, self.asked.ranking)
+                return _Counted(finished(run, found, by))
+        except HardcostError as error:
+            said = f"instructions were not counted beside the times: {error}"
+            self.monitor.note(said)
+            return _Counted(notes=(said,))
+
+
+def _spared(
+    profile: Profile, plan: Plan, run: Run, planned: Callable[[Profile], Plan], *, running: bool
+) -> Spared:
+    """Measure a bill; in guests, without the controls that they do not bear.
+
+    Raises:
+        HardcostError: A trial failed all the same.
+    """
+    if running:  # nothing is tried out on a machine that is in use
+        return Spared(profile, plan, run.measure())
+    return measured(profile, planned, run)
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """A bill in instructions beside one of times, or a note why there is none."""
+
+    bill: Bill | None = None
+    notes: tuple[str, ...] = ()
+
+
+def finding(  # noqa: PLR0913, PLR0917  (what a bill is made of)
+    profile: Profile,
+    plan: Plan,
+    run: Run,
+    records: Sequence[Record],
+    how: Measuring,
+    ranking: Ranking | None = None,
+) -> Bill:
+    """Return the bill of `records`.
+
+    Where instructions were counted of audit rules, what was predicted stands beside the cost.
+    """
+    every = allowing_for_chance(cells(plan, records), records)
+    shown = [cell for cell in every if cell.configuration in _SHOWN]
+    whole = [record for record in records if record.role == Whole()]
+    bill = resolved(itemise.itemise(profile, records), records)
+    against = compared_with(profile, running=how.running)
+    bill = replace(bill, compared_with=against, pieces=pieces(profile))
+    if how.running:
+        bill = replace(bill, audit_off=_BY_STATE)
+    known = defaults.known(profile.controls)
+    bill = with_defaults(with_accounting(bill, profile, plan.instrument), known)
+    notes: tuple[str, ...] = ()
+    if plan.instrument == INSN.name and audit_rules(profile.controls):
+        constants, notes = prediction.constants_for(run.machine, how, environment_of(whole))
+        bill = annotated(bill, prediction.of_profile(profile, constants))
+    return Bill(
+        run=run.name,
+        study=plan.study,
+        title=plan.title,
+        instrument=plan.instrument,
+        cells=tuple(shown),
+        notes=(
+            _baseline_note(against),
+            *plan.notes,
+            *(why for _, why in known.off),
+            *notes_of(whole),
+            *notes,
+        ),
+        **vars(bill if ranking is None else ranking.on(bill)),
+    )
+
+
+def plan_of(profile: Profile, workloads: Sequence[Workload], how: Measuring) -> Plan:
+    """Return the trials of a profile's bill, as the user wants them measured."""
+    return leave_one_out.bill_plan(
+        profile,
+        workloads,
+        instrument=how.measured_by,
+        seeds=how.seeds,
+        repetitions=how.repetitions,
+        placebos=placebo.affordable(profile.controls, workloads),
+        running=how.running,
+    )
+
+
+def baseline_note(profile: Profile) -> str:
+    """Return the note that says what a profile's bill is compared with."""
+    return _baseline_note(compared_with(profile))
+
+
+def _baseline_note(against: str) -> str:
+    return f"compared with: {against} (the configuration `baseline`)"

@@ -1,0 +1,174 @@
+"""What there is: controls, profiles, workloads, instruments, studies and machines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from hardcost.analysis.study.published import published
+from hardcost.errors import HardcostError, MachineError
+from hardcost.files import own_code
+from hardcost.instruments import recorders
+from hardcost.instruments.names import INSTRUMENTS
+from hardcost.machines.titles import TITLES
+from hardcost.profiles import catalogue
+from hardcost.profiles.kernel import options
+from hardcost.study.read import study_titles
+from hardcost.supply.cache.cache import Cache, digest
+from hardcost.supply.packages import debian
+from hardcost.workloads.names import all_workloads
+from hardcost.workloads.parameters import described
+from hardcost.workloads.syscalls import calls
+
+_FROZEN = ConfigDict(frozen=True)
+_PUBLISHED_OPTIONS = "cis-audit-2019"
+_KIND = "listings"
+_FILE = "controls.json"
+_MOST_BYTES = 4 << 20  # of listings in the cache: some ten
+
+
+class ControlEntry(BaseModel):
+    """A control of a profile, with what benchmarks call it, separated by blanks.
+
+    Where a profile can't be read here, `mechanism` is `unknown`, and `control` says why.
+    """
+
+    model_config = _FROZEN
+
+    profile: str
+    mechanism: str
+    control: str
+    ids: str
+
+
+class WorkloadEntry(BaseModel):
+    """A workload, or a call of the workload syscalls; `parameters` say what each means."""
+
+    model_config = _FROZEN
+
+    name: str
+    what: str
+    parameters: str
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """The names of its parameters; a call of `syscalls` has none."""
+        known = all_workloads().get(self.name)
+        return () if known is None else tuple(described(known.parameters))
+
+
+class TitledEntry(BaseModel):
+    """A profile, an instrument, a study or a machine."""
+
+    model_config = _FROZEN
+
+    name: str
+    title: str
+
+
+_CONTROLS = TypeAdapter(tuple[ControlEntry, ...])
+
+
+def titled(what: str) -> tuple[TitledEntry, ...]:
+    """Return the profiles, instruments, studies or machines."""
+    if what == "profiles":
+        titles = dict(catalogue.titles())
+    elif what == "studies":
+        titles = dict(study_titles())
+    elif what == "machines":
+        titles = dict(TITLES)
+    else:
+        titles = {one.name: one.title for one in INSTRUMENTS.values()}
+        titles |= {name: f"recorder: {title}" for name, title in recorders.TITLES.items()}
+    return tuple(TitledEntry(name=name, title=title) for name, title in titles.items())
+
+
+def workloads() -> tuple[WorkloadEntry, ...]:
+    """Return the workloads, and the calls of the workload syscalls."""
+    found = []
+    for name, kind in all_workloads().items():
+        keys = "; ".join(f"{key}: {what}" for key, what in described(kind.parameters).items())
+        found.append(WorkloadEntry(name=name, what=kind.title, parameters=keys))
+    found += [
+        WorkloadEntry(name=f"syscalls calls={call.name}", what=call.what, parameters="")
+        for call in calls().values()
+    ]
+    return tuple(found)
+
+
+def kernel_options() -> Sequence[Mapping[str, str]]:
+    """Return the options that the catalogue recommends or that vendors published, with values.
+
+    The keys are `option`, `recommended`, and the names of the vendors.
+    """
+    figures = published(_PUBLISHED_OPTIONS).kernel_config
+    recommended: dict[str, str] = {}
+    for entry in options.entries():
+        if entry.status != "gone":
+            wanted = "unset" if entry.option.value == "n" else entry.option.value  # as published
+            recommended.setdefault(entry.option.option, wanted)
+    values = {name.removeprefix("CONFIG_"): of for name, of in figures.items()}
+    vendors = values.pop("columns")
+    unknown = ("",) * len(vendors)
+    return [
+        {
+            "option": option,
+            "recommended": recommended.get(option, ""),
+            **dict(zip(vendors, values.get(option, unknown), strict=True)),
+        }
+        for option in sorted({*recommended, *values})
+    ]
+
+
+def controls() -> tuple[ControlEntry, ...]:
+    """Return the controls of the catalogue; nothing is fetched for it.
+
+    They are kept in the cache, since SCAP content takes seconds to read: once for each version of
+    hardcost and each set of packages there.
+    """
+    cache = Cache()
+    packages = cache.root / "packages"
+    if not packages.is_dir():
+        return tuple(_read(cache))
+    there = sorted(one.name for one in packages.iterdir())
+    name = digest({"code": own_code(), "packages": " ".join(there)})
+
+    def fill(folder: Path) -> None:
+        (folder / _FILE).write_text(json.dumps([one.model_dump() for one in _read(cache)]))
+
+    place = cache.make(_KIND, name, "the catalogue's controls", fill)
+    cache.make_room(_KIND, _MOST_BYTES)
+    return _CONTROLS.validate_json((place / _FILE).read_bytes())
+
+
+def _read(cache: Cache) -> Sequence[ControlEntry]:
+    def at_hand(package: str) -> Path:
+        kept = debian.kept(cache, package)
+        if kept is None:
+            raise MachineError(
+                f"unknown here: the Debian package {package} is fetched when the profile is billed"
+            )
+        return kept
+
+    found: list[ControlEntry] = []
+    for name in catalogue.titles():
+        try:
+            profile = catalogue.load(name, at_hand)
+        except HardcostError as error:
+            found.append(
+                ControlEntry(profile=name, mechanism="unknown", control=str(error), ids="")
+            )
+            continue
+        found += [
+            ControlEntry(
+                profile=profile.name,
+                mechanism=type(control).__name__,
+                control=control.name,
+                ids=" ".join(one for one in control.ids if not one.startswith("SRG-")),
+            )
+            for control in profile.controls
+        ]
+    return found

@@ -1,0 +1,176 @@
+"""What audit rules cost each system call, predicted without booting.
+
+The unit is instructions; by a machine's own prices, nanoseconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+
+from auditrules.cost import histogram
+from auditrules.cost.constants import Constants
+from auditrules.cost.measurement import OperationCost, TimePrices
+from auditrules.cost.predict import Histogram
+from auditrules.cost.totals import Priced
+from auditrules.kernel import semantics
+from auditrules.model.kernel_rule import KernelRule
+from auditrules.prove.unknown_ids import numbers_for, resolved
+from hardcost.calibration import check, kernel_constants
+from hardcost.calibration.nanoseconds import rounds
+from hardcost.calibration.nanoseconds.prices import kept_prices, measured_prices
+from hardcost.errors import InputError
+from hardcost.library.interrupt import until_done
+from hardcost.library.rules.reading import RulesRequest, read
+from hardcost.machines import names
+from hardcost.machines.machine import Machine
+from hardcost.machines.options import MachineOptions
+from hardcost.measure.monitor import Monitor, Silent
+from hardcost.protocol.boot import Boot
+from hardcost.supply.cache.cache import Cache
+
+DEFAULT_CPU = "max"
+_MACHINE = "vm"  # whose kernel the constants are of
+_LIMIT_SECONDS = 600.0  # of host time, for one measurement
+
+
+@dataclass(frozen=True)
+class CostRequest(RulesRequest):
+    """What is asked: the cost of a mix of calls (None: of a general-purpose system).
+
+    The unit is instructions on `kernel` and `cpu`, which `measure` also measures in a guest; with
+    `timed_on`, nanoseconds on that machine. `fit` measures the prices again. `yes` lets it change
+    this host, or a machine where users are logged in.
+    """
+
+    _: KW_ONLY
+    mix: Histogram | None = None
+    timed_on: str | None = None
+    fit: bool = False
+    measure: bool = False
+    kernel: Path | None = None
+    cpu: str = DEFAULT_CPU
+    yes: bool = False
+
+
+def cost(request: CostRequest, monitor: Monitor | None = None) -> Priced:
+    """Predict what rules cost each call.
+
+    Raises:
+        InputError: A rule can't be read or loaded, or the machine has no prices.
+        MachineError: A trial failed.
+    """
+    monitor = monitor or Silent()
+    prices = None
+    if request.timed_on is not None:
+        on = request.timed_on
+        prices = fit(on, monitor, yes=request.yes) if request.fit else _kept(on, monitor)
+    rules = read(request, monitor)
+    if prices is not None:
+        constants, guest = prices.constants, None
+    else:
+        constants, guest = _constants(request, monitor)
+    with monitor.work() as tell:
+        tell("loading the rules")
+        rules = rules.loaded_by(kernel_constants.auditctl(constants))
+        numbers = numbers_for(rules.guessed, {})
+        kept = resolved(rules.guessed, numbers)
+        loaded = semantics.load(kept)
+    priced = Priced(
+        constants=constants,
+        rules=rules,
+        loaded=loaded,
+        mix=histogram.general() if request.mix is None else request.mix,
+        assumed=request.mix is None,
+        unused=tuple(name for _, name in numbers),
+        rows=_measured(guest, constants, kept, monitor) if request.measure and guest else (),
+        prices=prices,
+    )
+    with monitor.work() as tell:
+        priced.work_out(tell)
+    return priced
+
+
+def fit(name: str, monitor: Monitor | None = None, *, yes: bool = False) -> TimePrices:
+    """Fit the prices of a machine, keep and return them.
+
+    Raises:
+        InputError: The machine can't be changed, or is none.
+        MachineError: A trial failed.
+    """
+    monitor = monitor or Silent()
+    machine = _machine(name, monitor, yes=yes)
+    rounds.check(machine)
+    monitor.note(f"timing rules on {machine.name} in {rounds.ROUNDS} rounds …")
+    with contextlib.ExitStack() as stage:
+        advance: Callable[[], None] | None = None
+
+        def hear(_done: int, trials: int) -> None:
+            nonlocal advance
+            if advance is None:
+                advance = stage.enter_context(monitor.stage("trials", trials))
+            advance()
+
+        return until_done(measured_prices(machine, Cache(), hear))
+
+
+def _kept(name: str, monitor: Monitor) -> TimePrices:
+    """Return the prices that were fitted for a machine.
+
+    Raises:
+        InputError: None were.
+        MachineError: The machine can't be reached.
+    """
+    machine = _machine(name, monitor, yes=False)
+    found = kept_prices(machine, Cache())
+    if found is None:
+        raise InputError(
+            f"no prices were fitted for {name} as it is: its kernel, command line and processor",
+            hint=f"`hardcost rules cost --fit --machine {name}` fits them in some ten minutes",
+        )
+    boot = machine.identity(Boot()).get("boot_id", "")
+    if boot != found.constants.about.get("boot", ""):
+        monitor.note(f"{name} has booted since its prices were fitted; the kernel is the same")
+    return found
+
+
+def _machine(name: str, monitor: Monitor, *, yes: bool) -> Machine:
+    if names.is_known(name) and not names.is_running(name):
+        raise rounds.not_running(name)
+    wanted = MachineOptions(yes=yes, instrument="time", exact=False)
+    names.check(name, wanted)
+    return until_done(names.make(name, wanted, monitor))
+
+
+def _constants(request: CostRequest, monitor: Monitor) -> tuple[Constants, Machine | None]:
+    """Return the constants for the kernel, and the machine if there is need of one."""
+    kernel, cpu, fit = request.kernel, request.cpu, request.fit
+    if kernel is None and cpu == DEFAULT_CPU and not fit and not request.measure:
+        return Constants.of_debian(), None
+    wanted, cache = MachineOptions(kernel=kernel, cpu=cpu), Cache()
+    names.check(_MACHINE, wanted)
+    machine = until_done(names.make(_MACHINE, wanted, monitor))
+    found = None if fit else kernel_constants.kept(machine, cache)
+    if found is None:
+        shipped = Constants.of_debian()
+        if not fit and kernel_constants.fits(shipped, machine.environment(Boot())):
+            return shipped, machine
+        monitor.note(
+            "fitting the constants for this kernel in a guest; this takes about three minutes …"
+        )
+        found = until_done(kernel_constants.fitted(machine, cache))
+    return found, machine
+
+
+def _measured(
+    machine: Machine, constants: Constants, rules: Sequence[KernelRule], monitor: Monitor
+) -> tuple[OperationCost, ...]:
+    monitor.note("measuring in a guest with and without the rules …")
+
+    async def compared() -> tuple[OperationCost, ...]:
+        baseline = await check.without_rules(machine, _LIMIT_SECONDS)
+        return await check.compare(machine, constants, rules, baseline, _LIMIT_SECONDS)
+
+    return until_done(compared())

@@ -1,0 +1,192 @@
+"""A study: its configurations, measured and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from hardcost.analysis.calls.hotspots import hotspots_of
+from hardcost.analysis.estimates.estimates import cells
+from hardcost.analysis.estimates.resolution import allowing_for_chance
+from hardcost.analysis.study.published import published
+from hardcost.library import precision
+from hardcost.library.hotspots import check_watched
+from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finished, notes_of
+from hardcost.measure.monitor import Monitor, Silent
+from hardcost.measure.precision import FEWEST_ROUNDS, Aim
+from hardcost.model.finding.calls import Hotspots
+from hardcost.model.finding.observation import seen_in
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.request import CheckedRequest
+from hardcost.model.role import PlaceboRole
+from hardcost.plan import factorial
+from hardcost.plan.plan import Configuration, Plan
+from hardcost.profiles.settings import Settings
+from hardcost.store.record import Record
+from hardcost.study.model import Study
+from hardcost.study.read import read
+from hardcost.supply.packages.debian import package_root
+from hardcost.units import listed
+
+
+@dataclass(frozen=True)
+class RunRequest(CheckedRequest):
+    """What is asked of a study: the name of a ready-made one, or a TOML file.
+
+    `scale` is another size that it defines. Each word of `boot` is added to the kernel's command
+    line in every configuration. With `hotspots`, instructions are also counted by function.
+    `precision` is half the width of each ratio's confidence interval, a share, for which trials of
+    times are added for at most `time_limit` seconds.
+    """
+
+    study: str | Path
+    _: KW_ONLY
+    scale: str | None = None
+    boot: tuple[str, ...] = ()
+    hotspots: bool = False
+    precision: float | None = None
+    time_limit: float | None = None
+    how: Measuring = field(default_factory=Measuring)
+
+
+def run(request: RunRequest, monitor: Monitor | None = None) -> StudyFinding:
+    """Run a study, and return what was found, which is saved; trials that fail are part of it.
+
+    Raises:
+        HardcostError: Something is wrong with the input, the machine or the store.
+    """
+    RunRequest.expect(request)
+    return _Asked(request, monitor or Silent()).finding()
+
+
+def foreseen(request: RunRequest, monitor: Monitor | None = None) -> Foreseen:
+    """Return the plan of a study that is not run.
+
+    Raises:
+        HardcostError: Something is wrong with the input, the machine or the store.
+    """
+    return _Asked(request, monitor or Silent()).planned.foreseen()
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A study that is to be run."""
+
+    request: RunRequest
+    monitor: Monitor
+
+    @cached_property
+    def planned(self) -> PlannedRun:
+        """The study's plan, as the user wants it measured, on its machine.
+
+        Raises:
+            HardcostError: The request is wrong, or the machine can't measure so.
+        """
+        request, how = self.request, self.request.how
+        how.check()
+        repetitions = how.repetitions
+        if self._aim is not None:
+            repetitions = max(how.repetitions or 0, FEWEST_ROUNDS)
+        plan = self._plan(repetitions)
+        precision.check_inexact(self._aim, plan.instrument)
+        if request.hotspots:
+            workloads = tuple(dict.fromkeys(trial.workload for trial in plan.trials))
+            check_watched(plan.instrument, plan.setup.record, workloads)
+            plan = plan.set_up(replace(plan.setup, by_function=True))
+        if plan.published is not None:
+            published(plan.published)  # reports that there are none before anything is measured
+        return PlannedRun.of(plan, how, self.monitor)
+
+    def finding(self) -> StudyFinding:
+        """Run the study, and save what was found."""
+        planned, request = self.planned, self.request
+        with planned.begun() as run:
+            first = run.measure(keep_going=True)
+            done = precision.measured(planned.plan, run, self._aim, self._plan, first)
+            found = _finding(done.plan, run.name, done.records, request.scale)
+            notes = (*found.notes, *done.notes)
+            return finished(run, replace(found, notes=notes), request.how)
+
+    @cached_property
+    def _aim(self) -> Aim | None:
+        return precision.aim(self.request.precision, self.request.time_limit)
+
+    def _plan(self, repetitions: int | None) -> Plan:
+        """Return the trials of the study, in so many rounds."""
+        request, how = self.request, self.request.how
+        measured_by = how.instrument if how.workloads is None else None
+        return factorial.plan(
+            with_boot(
+                read(str(request.study), package_root, request.scale, measured_by), request.boot
+            ),
+            factorial.Overrides(
+                workloads=how.workloads,
+                instrument=how.instrument,
+                seeds=how.seeds,
+                repetitions=repetitions,
+                fresh=how.cold,
+                init=how.init,
+                record=how.record,
+            ),
+            placebos=True,
+        )
+
+
+def with_boot(study: Study, words: Sequence[str]) -> Study:
+    """Return a study with words added to the kernel's command line of each configuration.
+
+    Raises:
+        InputError: One is no single word; all such are reported at once.
+    """
+    added = Settings(boots=tuple(dict.fromkeys(words))).controls().controls
+    if not added:
+        return study
+    return replace(
+        study,
+        configurations=tuple(
+            replace(one, controls=(*one.controls, *(it for it in added if it not in one.controls)))
+            for one in study.configurations
+        ),
+        notes=(*study.notes, f"in each configuration: {listed(one.name for one in added)}"),
+    )
+
+
+def _finding(plan: Plan, run: str, records: Sequence[Record], scale: str | None) -> StudyFinding:
+    return StudyFinding(
+        run=run,
+        study=plan.study,
+        title=plan.title,
+        instrument=plan.instrument,
+        cells=allowing_for_chance(cells(plan, records), records),
+        notes=(*plan.notes, *notes_of(records)),
+        levels={one.role: one.levels for one in _compared(plan)},
+        source=plan.published,
+        successive=plan.successive,
+        asked=plan.asked,
+        about=plan.about,
+        scale=scale,
+        hotspots=tuple(_hotspots(plan, records)),
+        observed=tuple(
+            seen_in(record.role, record.workload, record.seed, record.repetition, seen)
+            for record in records
+            if not isinstance(record.role, PlaceboRole)
+            for seen in record.observed
+        ),
+    )
+
+
+def _compared(plan: Plan) -> list[Configuration]:
+    """Return what the study compares: all configurations but the placebos."""
+    return [one for one in plan.configurations if not isinstance(one.role, PlaceboRole)]
+
+
+def _hotspots(plan: Plan, records: Sequence[Record]) -> Iterator[Hotspots]:
+    """Yield where the cost of each configuration arises, if it was watched."""
+    if any(record.calls for record in records):
+        measured = {record.role for record in records}
+        for configuration in _compared(plan):
+            baseline = plan.baseline_of(configuration)
+            if configuration.role != baseline and {configuration.role, baseline} <= measured:
+                yield from hotspots_of(records, baseline, configuration.role)

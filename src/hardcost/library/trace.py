@@ -1,0 +1,137 @@
+"""Which process runs when, from a call until the audit records are handled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+
+from hardcost.analysis.calls.replay import modelled
+from hardcost.analysis.calls.trace import traced
+from hardcost.analysis.estimates.estimates import cells
+from hardcost.controls.control import Profile
+from hardcost.errors import InputError, RequestError
+from hardcost.library.hotspots import check_watched
+from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finished, notes_of
+from hardcost.library.profiles import ProfileRequest
+from hardcost.measure.monitor import Monitor, Silent
+from hardcost.measure.run import Run
+from hardcost.model.finding.trace import Traces
+from hardcost.model.request import Count
+from hardcost.model.role import Baseline, Whole
+from hardcost.model.workload import Workload
+from hardcost.plan import leave_one_out
+from hardcost.plan.plan import Plan
+from hardcost.store.record import Record
+from hardcost.workloads import one_call, syscalls
+from hardcost.workloads.parameters import meant
+from hardcost.workloads.syscalls import calls
+
+
+@dataclass(frozen=True)
+class TraceRequest(ProfileRequest):
+    """What is asked of a trace: one `call` of the workload syscalls, or the workloads of `how`.
+
+    `processors` are numbers of processors on which it is modelled how long it would take.
+    """
+
+    _: KW_ONLY
+    call: str | None = None
+    processors: tuple[Count, ...] = ()
+
+
+def trace(request: TraceRequest, monitor: Monitor | None = None) -> Traces:
+    """Trace which process runs when under a profile, and save what was found.
+
+    Raises:
+        HardcostError: Something is wrong with the input, the machine, a trial or the store.
+    """
+    TraceRequest.expect(request)
+    loaded, planned = _planned(request, monitor or Silent())
+    with planned.begun() as run:
+        found = _finding(loaded, planned.plan, run, run.measure().records, request.processors)
+        return finished(run, found, request.how)
+
+
+def foreseen(request: TraceRequest, monitor: Monitor | None = None) -> Foreseen:
+    """Return the plan of what is not traced.
+
+    Raises:
+        HardcostError: Something is wrong with the input, the machine or the store.
+    """
+    return _planned(request, monitor or Silent())[1].foreseen()
+
+
+def _planned(request: TraceRequest, monitor: Monitor) -> tuple[Profile, PlannedRun]:
+    """Return the profile, and the trials that are traced.
+
+    Raises:
+        HardcostError: The request is wrong, or the machine can't measure so.
+    """
+    how = request.how
+    how.check()
+    workloads = _workloads(request.call, how)
+    loaded = request.loaded_one("a trace is of")
+    plan = plan_of(loaded, workloads, how, beside=bool(request.processors))
+    return loaded, PlannedRun.of(plan, how, monitor)
+
+
+def _workloads(call: str | None, how: Measuring) -> tuple[Workload, ...]:
+    """Return what is traced: one call, or the workloads that were named.
+
+    Raises:
+        InputError: It can't be traced.
+    """
+    if (call is None) == (how.workloads is None):
+        raise InputError("name a call, such as chmod, or a workload, such as filecopy: not both")
+    if how.seeds is not None or how.repetitions is not None:
+        raise RequestError("a trace is of one trial: leave `seeds` and `repetitions` out")
+    if call is not None:
+        if call not in calls():
+            hint = meant(call, "calls", calls())
+            raise RequestError(f"`call`: there is no call '{call[:40]}'", hint=hint)
+        check_watched(how.instrument, how.record, ())
+        return (Workload(one_call.NAME, (("call", call),)),)
+    workloads = how.workloads or ()
+    if any(one.name == syscalls.NAME for one in workloads):
+        raise RequestError(
+            f"`workloads`: {syscalls.NAME} can't be traced",
+            hint="`call` open traces one call of it",
+        )
+    check_watched(how.instrument, how.record, workloads)
+    return workloads
+
+
+def plan_of(
+    loaded: Profile, workloads: Sequence[Workload], how: Measuring, *, beside: bool = False
+) -> Plan:
+    """Return the trial that is traced for each workload: with the whole profile.
+
+    `beside` adds the one without it, to compare with.
+    """
+    plan = leave_one_out.bill_plan(loaded, workloads, seeds=(0,), repetitions=1)
+    trials = tuple(
+        replace(one, perturbations=(0,))
+        for one in plan.trials
+        if one.configuration.role == Whole() or (beside and one.configuration.role == Baseline())
+    )
+    setup = replace(how.setup, by_function=True, traced=True)
+    return replace(plan, kind="trace", trials=trials).set_up(setup)
+
+
+def _finding(
+    loaded: Profile, plan: Plan, run: Run, records: Sequence[Record], numbers: Sequence[int]
+) -> Traces:
+    traces = [
+        traced(one, record.workload, record.role)
+        for record in sorted(records, key=lambda one: one.role != Whole())
+        for one in record.traces
+    ]
+    return Traces(
+        run=run.name,
+        study=plan.study,
+        title=f"Trace under {loaded.name}",
+        instrument=plan.instrument,
+        cells=cells(plan, records),
+        notes=(*plan.notes, *notes_of(records)),
+        traces=tuple(replace(one, modelled=modelled(one, numbers)) for one in traces),
+    )

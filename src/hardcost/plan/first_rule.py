@@ -1,0 +1,31 @@
+"""What having any audit rule costs, whichever it is: the trials that measure it.
+
+As soon as one rule is there, the kernel collects what each call does, and walks the exit list as
+the call returns. That is paid once. It is what one idle rule adds, less what a second one adds,
+which pays for itself alone. They are measured in the company of the profile's other controls, as
+its items are. Any kind of control that says `pays` and `idle` is measured so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hardcost.controls.control import Control, comparable
+from hardcost.model.role import Idle
+from hardcost.plan.plan import Configuration
+
+
+def paid_for(controls: Sequence[Control]) -> tuple[int, ...]:
+    """Return the indices of the controls for whose sake the kernel collects what calls do."""
+    return tuple(index for index, one in enumerate(controls) if one.pays)
+
+
+def configurations(controls: Sequence[Control]) -> tuple[Configuration, ...]:
+    """Return what is measured beside a profile's `controls`; () if none has idle ones like it."""
+    idle = next((one.idle for one in controls if one.pays and one.idle), ())
+    if not idle:
+        return ()
+    others = comparable([one for one in controls if not one.pays], controls)
+    return tuple(
+        Configuration(Idle(number), (*others, *idle[:number])) for number in range(len(idle) + 1)
+    )
