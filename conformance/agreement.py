@@ -8,33 +8,21 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from conformance.field import DIRECTORIES, LINKED, THROUGH_LINKS
-from hardcost.auditrules.eventrecords import OBJ_PID, SYSCALL, goes_with_syscall, type_name
-from hardcost.auditrules.kernelrule import KEY_SEPARATOR, FilterList, Test
-from hardcost.auditrules.loading import load_lines
-from hardcost.auditrules.parse import read_line
-from hardcost.auditrules.rule import Place
-from hardcost.auditrules.semantics import (
-    Decision,
-    Loaded,
-    Outcome,
-    Verdict,
-    decide,
-    load,
-)
-from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.translate import Target
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from conformance.battery import Battery, SetResult, Wanted
-    from conformance.calls import Call
-    from hardcost.auditrules.event import Event
-    from hardcost.auditrules.kernelrule import KernelRule
+from auditrules.auditctl.translate import Target
+from auditrules.kernel.event import Event
+from auditrules.kernel.records import OBJ_PID, SYSCALL, goes_with_syscall, type_name
+from auditrules.kernel.semantics import FilterDecision, Loaded, Outcome, Verdict, decide, load
+from auditrules.load.load import load_lines
+from auditrules.model.kernel_rule import KEY_SEPARATOR, FieldTest, FilterList, KernelRule
+from auditrules.model.location import Location
+from auditrules.read.parse import read_line
+from auditrules.tables import lookup
+from conformance.battery import Battery, SetResult, WantedRules
+from conformance.calls import Call
+from conformance.files_and_workers import DIRECTORIES, LINKED, THROUGH_LINKS
 
 _TREES = frozenset(path.rstrip("/") for path in (*DIRECTORIES, *LINKED, *THROUGH_LINKS[:2]))
 
@@ -82,8 +70,8 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """What came of comparing: how many cases of each kind, and where the two differ.
+class Agreement:
+    """The result of comparing: how many cases of each kind, and where the two differ.
 
     `counts` has `cases`, and of them what was exercised: `recorded`, `never`, `bucket`, …
     """
@@ -91,12 +79,12 @@ class Comparison:
     counts: Counter[str]
     disagreements: tuple[Disagreement | Refusal, ...]
 
-    def __add__(self, other: Comparison) -> Comparison:
+    def __add__(self, other: Agreement) -> Agreement:
         """Return both together."""
-        return Comparison(self.counts + other.counts, self.disagreements + other.disagreements)
+        return Agreement(self.counts + other.counts, self.disagreements + other.disagreements)
 
 
-def compare(battery: Battery, sets: Sequence[Wanted], calls: Sequence[Call]) -> Comparison:
+def compare(battery: Battery, sets: Sequence[WantedRules], calls: Sequence[Call]) -> Agreement:
     """Compare all cases of a battery."""
     counts: Counter[str] = Counter()
     found: list[Disagreement | Refusal] = []
@@ -132,11 +120,11 @@ def compare(battery: Battery, sets: Sequence[Wanted], calls: Sequence[Call]) -> 
                 if named != came:
                     about = (calls[index], battery.events[index], _names(named), _names(came), "")
                     found.append(Disagreement(wanted.rules, *about))
-    return Comparison(counts, tuple(found))
+    return Agreement(counts, tuple(found))
 
 
 _UNTOLD = frozenset(lookup.records()[name] for name in ("BPRM_FCAPS", "IPC", "IPC_SET_PERM"))
-"""What no event tells (`eventrecords.kinds`)."""
+"""What no event shows (`records.kinds`)."""
 
 
 def _written(outcome: Outcome) -> list[int]:
@@ -161,11 +149,12 @@ def _names(kinds: Sequence[int]) -> str:
 def loaded_set(rules: str, battery: Battery) -> tuple[Loaded, frozenset[int]]:
     """Return the rules of a text as the guest's kernel holds them, and which lines are refused."""
     readings = [
-        read_line(line, Place("set", number)) for number, line in enumerate(rules.splitlines(), 1)
+        read_line(line, Location("set", number))
+        for number, line in enumerate(rules.splitlines(), 1)
     ]
     target = replace(GUEST, release=battery.release, auditctl=battery.auditctl)
     found = load_lines([readings], target, lambda rule: _lacks(rule, battery))
-    refused = frozenset(one.reading.place.line for one in found.failing)
+    refused = frozenset(one.reading.place.line or 0 for one in found.failing)
     return load(found.rules, battery.files), refused
 
 
@@ -204,7 +193,7 @@ def _exercised(loaded: Loaded, event: Event, outcome: Outcome) -> Iterator[str]:
     """Yield what a case exercises, so that it can be seen what a battery is worth."""
     facts = {
         "recorded": outcome.recorded,
-        "decided by never": outcome.decision is Decision.NEVER,
+        "decided by never": outcome.decision is FilterDecision.NEVER,
         "raised elsewhere": event.raised,
         "raised and suppressed": event.raised and not outcome.recorded,
         "dropped whole": outcome.requested and not outcome.recorded,
@@ -241,7 +230,7 @@ def _of_rule(rule: KernelRule) -> Iterator[str]:
     fields = {
         f"{test.field}{test.operator}" if test.field in {"inode", "exe", "arch"} else test.field
         for test in rule.conditions
-        if isinstance(test, Test)
+        if isinstance(test, FieldTest)
     }
     for field in fields:
         yield f"decided with {field}"

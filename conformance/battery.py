@@ -13,31 +13,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from conformance.field import FIXTURE, PATHS, SETTINGS, THROUGH_LINKS, WORKERS
-from conformance.kernelrecords import Ground, event_of, key_of, unrecorded
-from conformance.program import carry_out
+from auditrules.kernel.event import Event, FileId
+from auditrules.tables.lookup import OLDEST, RELEASES, Auditctl, Release, auditctl_of
+from conformance.calls import Call, Json, Step
+from conformance.files_and_workers import FIXTURE, PATHS, SETTINGS, THROUGH_LINKS, WORKERS
+from conformance.kernel_records import Ground, event_of, key_of, unrecorded
+from conformance.program import ProgramAnswer, carry_out
 from conformance.repertoire import CALLS
-from hardcost.auditrules.event import FileId
-from hardcost.auditrules.tables.lookup import OLDEST, auditctl_of, release_of
 from hardcost.errors import TrialError
-from hardcost.machines import debianpackages
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot
-from hardcost.protocol.requests import Write
+from hardcost.machines.machine import Machine
+from hardcost.protocol.boot import Boot
+from hardcost.protocol.requests import Request, Write
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages import debian
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from conformance.calls import Call, Json, Step
-    from conformance.program import Answer
-    from hardcost.auditrules.event import Event
-    from hardcost.auditrules.tables.lookup import Auditctl, Release
-    from hardcost.machines.machine import Machine
-    from hardcost.protocol.requests import Request
-
+_VERSION = re.compile(r"(\d+)\.(\d+)")
 _LIMIT_SECONDS = 1800.0
 _AHEAD = 1  # line that the program puts before a set's
 _REFUSED = re.compile(r"error in line (\d+) of")
@@ -45,7 +38,7 @@ _REFUSED = re.compile(r"error in line (\d+) of")
 
 @dataclass(frozen=True)
 class SetResult:
-    """What came of the calls under one rule set.
+    """The result of the calls under one rule set.
 
     `recorded` has the key of each call that was recorded (several keys joined by `KEY_SEPARATOR`),
     `kinds` the types of all records of its event, `made` which calls were made, by their indices.
@@ -81,7 +74,7 @@ class Battery:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedRules:
     """A rule set to try, with the calls to make (all, if None), and whether to list it."""
 
     rules: str
@@ -106,7 +99,7 @@ FIELD_SITE = Site()
 
 def run_battery(
     machine: Machine,
-    sets: Sequence[str | Wanted],
+    sets: Sequence[str | WantedRules],
     calls: Sequence[Call] = CALLS,
     boot: Boot = Boot(),  # noqa: B008  (frozen)
     site: Site = FIELD_SITE,
@@ -116,12 +109,27 @@ def run_battery(
     Raises:
         TrialError: The guest did not do its job, lost records, or the events are not known.
     """
-    wanted = [Wanted(rules) if isinstance(rules, str) else rules for rules in sets]
+    wanted = [WantedRules(rules) if isinstance(rules, str) else rules for rules in sets]
     job = job_of(wanted, calls, site)
     answers = carry_out(machine, boot, prepared(site), job, _LIMIT_SECONDS)
     release = release_of(machine.environment(boot)["kernel"])
     battery = read(answers, wanted, calls, site, release)
-    return replace(battery, auditctl=auditctl_of(debianpackages.version(Cache(), "auditd")))
+    return replace(battery, auditctl=auditctl_of(debian.version(Cache(), "auditd")))
+
+
+def release_of(version: str) -> Release:
+    """Return the newest of the releases that a kernel's version, as in `uname -r`, is not before.
+
+    Of a version before all of them, it is the oldest.
+    """
+    found = _VERSION.search(version)
+    numbers = (int(found[1]), int(found[2])) if found else (0, 0)
+    return next((one for one in reversed(RELEASES) if _numbers(one) <= numbers), OLDEST)
+
+
+def _numbers(release: Release) -> tuple[int, int]:
+    major, minor = map(int, release.split("."))
+    return major, minor
 
 
 def prepared(site: Site) -> tuple[Request, ...]:
@@ -134,7 +142,9 @@ def prepared(site: Site) -> tuple[Request, ...]:
     )
 
 
-def job_of(sets: Sequence[Wanted], calls: Sequence[Call] = CALLS, site: Site = FIELD_SITE) -> Json:
+def job_of(
+    sets: Sequence[WantedRules], calls: Sequence[Call] = CALLS, site: Site = FIELD_SITE
+) -> Json:
     """Return the program's job."""
     return {
         "fixture": [step.as_json() for step in site.fixture],
@@ -153,8 +163,8 @@ def job_of(sets: Sequence[Wanted], calls: Sequence[Call] = CALLS, site: Site = F
 
 
 def read(
-    answers: Sequence[Answer],
-    sets: Sequence[Wanted],
+    answers: Sequence[ProgramAnswer],
+    sets: Sequence[WantedRules],
     calls: Sequence[Call],
     site: Site = FIELD_SITE,
     release: Release = OLDEST,
@@ -164,7 +174,7 @@ def read(
     Raises:
         TrialError: They are not those of this job, or records were lost.
     """
-    by_event: dict[str, list[Answer]] = {"files": [], "learned": [], "set": []}
+    by_event: dict[str, list[ProgramAnswer]] = {"files": [], "learned": [], "set": []}
     for answer in answers:
         by_event.setdefault(answer["event"], []).append(answer)
     counts = tuple(len(by_event[name]) for name in ("files", "learned", "set"))
@@ -181,7 +191,7 @@ def read(
     return Battery(_watched(by_event["files"][0], site), events, results, release)
 
 
-def _ground(answer: Answer, site: Site) -> Ground:
+def _ground(answer: ProgramAnswer, site: Site) -> Ground:
     found = {
         path: file
         for path, file in zip(site.paths, answer["files"], strict=True)
@@ -194,7 +204,7 @@ def _ground(answer: Answer, site: Site) -> Ground:
     )
 
 
-def _watched(answer: Answer, site: Site) -> dict[str, FileId]:
+def _watched(answer: ProgramAnswer, site: Site) -> dict[str, FileId]:
     """Return what rules on paths watch: of a mount point, the directory beneath."""
     pairs = zip(site.paths, answer["files"], strict=True)
     return {
@@ -205,8 +215,10 @@ def _watched(answer: Answer, site: Site) -> dict[str, FileId]:
     }
 
 
-def _events(learned: Sequence[Answer], calls: Sequence[Call], ground: Ground) -> tuple[Event, ...]:
-    """Return each call's event; of one that can't be recorded, what others of its worker tell."""
+def _events(
+    learned: Sequence[ProgramAnswer], calls: Sequence[Call], ground: Ground
+) -> tuple[Event, ...]:
+    """Return each call's event; of one that can't be recorded, what others of its worker show."""
     events = [
         event_of([(kind, text) for kind, text in answer["records"]], call, WORKERS, ground)
         for answer, call in zip(learned, calls, strict=True)
@@ -221,7 +233,7 @@ def _events(learned: Sequence[Answer], calls: Sequence[Call], ground: Ground) ->
     )
 
 
-def _result(answer: Answer, made: tuple[int, ...]) -> SetResult:
+def _result(answer: ProgramAnswer, made: tuple[int, ...]) -> SetResult:
     if answer["lost"]:
         raise TrialError(f"the kernel lost {answer['lost']} audit records")
     keys = [key_of(written) for written in answer["keys"]]

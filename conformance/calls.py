@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hardcost.auditrules.tables.lookup import Arch
+from auditrules.tables.lookup import Arch
 
 Json = dict[str, Any]
 
@@ -38,13 +36,13 @@ class Space:
 
 
 @dataclass(frozen=True)
-class Words:
+class ArgumentWords:
     """The address of words of the architecture's size, as an argument."""
 
     words: tuple[Argument, ...]
 
 
-Argument = int | Text | Data | Space | Words
+Argument = int | Text | Data | Space | ArgumentWords
 
 
 @dataclass(frozen=True)
@@ -180,7 +178,7 @@ def _argument(argument: Argument) -> int | Json:
             return {"bytes": list(content)}
         case Space(size):
             return {"space": size}
-        case Words(words):
+        case ArgumentWords(words):
             return {"words": [_argument(word) for word in words]}
         case number:
             return number
@@ -194,7 +192,7 @@ def _shown(argument: Argument) -> str:
             return content.hex()
         case Space(size):
             return f"[{size} bytes]"
-        case Words(words):
+        case ArgumentWords(words):
             return f"[{', '.join(_shown(word) for word in words)}]"
         case number:
             return str(number)

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from conformance.agreement import Comparison, compare
-from conformance.battery import run_battery
+from conformance.agreement import Agreement, compare
+from conformance.battery import Battery, WantedRules, run_battery
 from conformance.exclusions import Excluding
-from conformance.random_rules import Drawing
+from conformance.random_rules import RuleDrawing
 from conformance.repertoire import CALLS
-from hardcost.machines.machine import Boot as State
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from conformance.battery import Battery, Wanted
-    from hardcost.machines.machine import Machine
+from hardcost.machines.machine import Machine
+from hardcost.protocol.boot import Boot
 
 CALLS_A_SET = 60
 SETS_A_BOOT = 200
@@ -44,20 +39,20 @@ EXERCISED = (
 
 
 @dataclass(frozen=True)
-class Boot:
+class BootResult:
     """One boot's part: the sets that were tried, what came, and how it compares."""
 
-    sets: tuple[Wanted, ...]
+    sets: tuple[WantedRules, ...]
     battery: Battery
-    comparison: Comparison
+    comparison: Agreement
 
 
 def boots(
     machine: Machine,
     cases: int,
     seed: int,
-    state: State = State(),  # noqa: B008  (frozen)
-) -> Iterator[Boot]:
+    state: Boot = Boot(),  # noqa: B008  (frozen)
+) -> Iterator[BootResult]:
     """Yield boot after boot until at least so many cases were compared.
 
     Raises:
@@ -67,8 +62,8 @@ def boots(
 
 
 def on_each(
-    guests: Sequence[tuple[Machine, State]], cases: int, seed: int, *, listed: bool = False
-) -> Iterator[tuple[Boot, ...]]:
+    guests: Sequence[tuple[Machine, Boot]], cases: int, seed: int, *, listed: bool = False
+) -> Iterator[tuple[BootResult, ...]]:
     """Yield boot after boot of each guest, with the same sets, until so many cases were compared.
 
     The sets are aimed at what the calls do in the first guest, whose cases are counted. `listed`
@@ -79,7 +74,7 @@ def on_each(
     """
     # What the calls do is known before sets are aimed at them.
     known = run_battery(guests[0][0], (), boot=guests[0][1])
-    drawing = Drawing(random.Random(seed), known.events)  # noqa: S311  (no secret)
+    drawing = RuleDrawing(random.Random(seed), known.events)  # noqa: S311  (no secret)
     compared = drawn = 0
     while compared < cases:
         wanted = min(SETS_A_BOOT, -(-(cases - compared) // CALLS_A_SET))
@@ -89,24 +84,24 @@ def on_each(
         )
         drawn += wanted
         batteries = [run_battery(machine, sets, boot=state) for machine, state in guests]
-        parts = tuple(Boot(sets, one, compare(one, sets, CALLS)) for one in batteries)
+        parts = tuple(BootResult(sets, one, compare(one, sets, CALLS)) for one in batteries)
         compared += parts[0].comparison.counts["cases"]
         yield parts
 
 
-def total(parts: Iterator[Boot]) -> Comparison:
+def total(parts: Iterator[BootResult]) -> Agreement:
     """Return all boots' comparisons together."""
-    return sum((part.comparison for part in parts), Comparison(Counter(), ()))
+    return sum((part.comparison for part in parts), Agreement(Counter(), ()))
 
 
-def excluding(machine: Machine, sets: int, calls: int, seed: int) -> Boot:
+def excluding(machine: Machine, sets: int, calls: int, seed: int) -> BootResult:
     """Return one boot's comparison of sets with exclude filters, record by record.
 
     Raises:
         TrialError: The guest did not do its job.
     """
     known = run_battery(machine, ())
-    drawing = Excluding(Drawing(random.Random(seed), known.events))  # noqa: S311  (no secret)
+    drawing = Excluding(RuleDrawing(random.Random(seed), known.events))  # noqa: S311  (no secret)
     drawn = tuple(drawing.rule_set(calls, index) for index in range(sets))
     battery = run_battery(machine, drawn)
-    return Boot(drawn, battery, compare(battery, drawn, CALLS))
+    return BootResult(drawn, battery, compare(battery, drawn, CALLS))

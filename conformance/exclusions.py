@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from conformance.aimed import happens
-from conformance.field import PROGRAMS, WORKERS
-from hardcost.auditrules.kernelrule import UNSET
-
-if TYPE_CHECKING:
-    import random
-
-    from conformance.battery import Wanted
-    from conformance.random_rules import Drawing
+from auditrules.model.kernel_rule import UNSET
+from conformance.battery import WantedRules
+from conformance.files_and_workers import PROGRAMS, WORKERS
+from conformance.random_exit_rule import happens
+from conformance.random_rules import RuleDrawing
 
 _TYPES = ("SYSCALL", "PATH", "CWD", "PROCTITLE", "EOE", "EXECVE", "SOCKADDR", "OBJ_PID", "OPENAT2",
           "MMAP", "FD_PAIR", "SOCKETCALL", "AVC", "ANOM_LINK", "ANOM_CREAT")  # fmt: skip
@@ -25,9 +21,9 @@ _RANGES = ("msgtype>0", "msgtype>=PATH", "msgtype<PATH", "msgtype<=SYSCALL", "ms
 class Excluding:
     """Sets of rules with a few exclude filters before, among or after them."""
 
-    drawing: Drawing
+    drawing: RuleDrawing
 
-    def rule_set(self, calls: int, number: int) -> Wanted:
+    def rule_set(self, calls: int, number: int) -> WantedRules:
         """Return a set with calls, so many of them."""
         chance = self.drawing.chance
         wanted = self.drawing.rule_set(calls, number)

@@ -1,4 +1,4 @@
-"""The ground on which a battery takes place: files in file systems of their own, and workers.
+"""The files and processes of a battery: file systems of its own, and workers.
 
 What rules name is never replaced while calls run: a watched file that is replaced moves its rule,
 and then no two runs of a call are alike. What calls make and remove has names of its own, the
@@ -183,7 +183,7 @@ WORKERS: tuple[Worker, ...] = (
         held=_HELD,
     ),
 )
-"""Root that nobody logged in as, a user, a mixture, root that somebody logged in as, a service."""
+"""Root without a login, a user, a mixture, root that has logged in, a service."""
 
 ROOTS = frozenset({0, 3})
 """The workers with all rights."""

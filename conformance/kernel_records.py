@@ -9,19 +9,15 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.event import Event, FileId, Name, given_names
-from hardcost.auditrules.tables import lookup
+from auditrules.kernel.event import Event, FileId, VisitedName, given_names
+from auditrules.tables import lookup
+from conformance.calls import Call, Worker
 from hardcost.errors import TrialError
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from conformance.calls import Call, Worker
-
-Record = tuple[int, str]
+KernelRecord = tuple[int, str]
 """The kind of a record and its text."""
 
 _SYSCALL, _PATH, _SOCKADDR, _CWD, _OPENAT2 = 1300, 1302, 1306, 1307, 1337
@@ -38,7 +34,7 @@ class Ground:
     kinds: Mapping[tuple[int, int], int]
 
     def path_of(self, file: FileId, named: str | None) -> str | None:
-        """Return where a file lies, which was named so; None if neither tells."""
+        """Return the path of a file, by itself or by the name used; None if neither says it."""
         known = [path for path, found in self.files.items() if found == file]
         if named in known or not known:
             return named
@@ -51,12 +47,12 @@ def key_of(written: str) -> str:
 
 
 def event_of(
-    records: Sequence[Record], call: Call, workers: Sequence[Worker], ground: Ground
+    records: Sequence[KernelRecord], call: Call, workers: Sequence[Worker], ground: Ground
 ) -> Event | None:
-    """Return a call's event as its records tell it, None where there are none.
+    """Return a call's event as its records show it, None where there are none.
 
     Raises:
-        TrialError: The records do not tell all that the filter saw.
+        TrialError: The records do not show all that the filter saw.
     """
     by_kind: defaultdict[int, list[dict[str, str]]] = defaultdict(list)
     for kind, text in records:
@@ -132,15 +128,15 @@ def _subject(call_record: Mapping[str, str]) -> dict[str, str]:
 
 def _names(
     items: Sequence[Mapping[str, str]], working: str, ground: Ground, given: int
-) -> tuple[Name, ...]:
+) -> tuple[VisitedName, ...]:
     """Return the names that a call visited; it gave the first of them, so many."""
-    names: list[Name] = []
+    names: list[VisitedName] = []
     parent = 0  # the file system of the last directory in which something was looked up
     for at, item in enumerate(items):
         written = _text(item["name"])
         named = None if written is None else posixpath.normpath(posixpath.join(working, written))
         if "inode" not in item:
-            names.append(Name(filesystem=parent if at >= given else 0))
+            names.append(VisitedName(filesystem=parent if at >= given else 0))
             continue
         major, minor = (int(part, 16) for part in item["dev"].split(":"))
         file = FileId(major, minor, int(item["inode"]))
@@ -148,7 +144,7 @@ def _names(
         parent = kind if item["nametype"] == "PARENT" else parent
         special, number = (int(part, 16) for part in item["rdev"].split(":"))
         names.append(
-            Name(
+            VisitedName(
                 path=ground.path_of(file, named),
                 file=file,
                 special_device=(special, number),

@@ -9,23 +9,20 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hardcost.errors import MachineError, TrialError
-from hardcost.machines.process import run
-from hardcost.protocol.answers import ContentAnswer, all_of
-from hardcost.protocol.requests import install, read
-from hardcost.protocol.requests import run as run_program
+from hardcost.host.process import run
+from hardcost.machines.machine import Machine
+from hardcost.protocol import ask
+from hardcost.protocol.answers import Answer, ContentAnswer, all_of
+from hardcost.protocol.ask import install, read
+from hardcost.protocol.boot import Boot
+from hardcost.protocol.requests import Request
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.machines.machine import Boot, Machine
-    from hardcost.protocol.answers import Answer as ProbeAnswer
-    from hardcost.protocol.requests import Request
-
-Answer = dict[str, Any]
+ProgramAnswer = dict[str, Any]
 """An answer of the program: one JSON object with the word `event`."""
 
 _PROJECT = Path(__file__).resolve().parent.parent
@@ -65,7 +62,7 @@ def carry_out(
     first: Sequence[Request],
     job: dict[str, Any],
     limit_seconds: float,
-) -> list[Answer]:
+) -> list[ProgramAnswer]:
     """Have the program do `job` in one guest, after `first` was asked of the probe.
 
     Raises:
@@ -81,12 +78,12 @@ def requests_of(job: dict[str, Any], program: bytes, limit_seconds: float) -> tu
     return (
         install(_PROGRAM, program, 0o755),
         install(_JOB, json.dumps(job)),
-        run_program("conformance", [_PROGRAM, "job", _JOB, _ANSWERS], limit_seconds=limit_seconds),
+        ask.run("conformance", [_PROGRAM, "job", _JOB, _ANSWERS], limit_seconds=limit_seconds),
         read("conformance", _ANSWERS, _MOST_ANSWERED),
     )
 
 
-def answers_in(answers: Sequence[ProbeAnswer]) -> list[Answer]:
+def answers_in(answers: Sequence[Answer]) -> list[ProgramAnswer]:
     """Return what the program answered, out of the probe's answers.
 
     Raises:

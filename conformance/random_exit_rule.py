@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import random
+from collections.abc import Callable, Sequence
 
-from conformance.field import (
+from auditrules.auditctl.translate import COMPARABLE
+from auditrules.kernel.event import NO_INODE, Event, VisitedName
+from auditrules.kernel.field_tests import permissions
+from auditrules.model.kernel_rule import UNSET
+from auditrules.tables import lookup
+from conformance.files_and_workers import (
     ABSENT,
     DIRECTORIES,
     FIELD,
@@ -15,17 +21,6 @@ from conformance.field import (
     THROUGH_LINKS,
     WORKERS,
 )
-from hardcost.auditrules.event import NO_INODE
-from hardcost.auditrules.fieldtests import permissions
-from hardcost.auditrules.kernelrule import UNSET
-from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.translate import COMPARABLE
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable, Sequence
-
-    from hardcost.auditrules.event import Event, Name
 
 WATCHED = (*FILES, *DIRECTORIES, *ABSENT, *SYMLINKS, *THROUGH_LINKS[1:])
 """What rules name as a file."""
@@ -224,7 +219,7 @@ class Aimed:
     def _file(self) -> str | None:
         if not self.event.names:
             return None
-        name: Name = self.chance.choice(self.event.names)
+        name: VisitedName = self.chance.choice(self.event.names)
         kind = self.chance.choice(("devmajor", "devminor", "obj_uid", "obj_gid", "filetype"))
         if kind == "filetype":
             kinds = {number: text for text, number in lookup.FILE_TYPES.items()}

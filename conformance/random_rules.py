@@ -6,20 +6,24 @@ same seed gives the same sets.
 
 from __future__ import annotations
 
+import random
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from conformance.aimed import WATCHED, Aimed, contested, happens, keys, letters, watchable
-from conformance.battery import Wanted
-from conformance.field import DIRECTORIES
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Sequence
-
-    from hardcost.auditrules.event import Event
+from auditrules.kernel.event import Event
+from auditrules.tables import lookup
+from conformance.battery import WantedRules
+from conformance.files_and_workers import DIRECTORIES
+from conformance.random_exit_rule import (
+    WATCHED,
+    Aimed,
+    contested,
+    happens,
+    keys,
+    letters,
+    watchable,
+)
 
 _MOST_RULES = 20
 _FEW_RULES = 4
@@ -85,13 +89,13 @@ _ATTEMPTS = 500  # draws until one is of the kind whose turn it is
 
 
 @dataclass(frozen=True)
-class Drawing:
+class RuleDrawing:
     """What sets are drawn from: a source of chance, and the calls' events."""
 
     chance: random.Random
     events: Sequence[Event]
 
-    def rule_set(self, calls: int, number: int = 0) -> Wanted:
+    def rule_set(self, calls: int, number: int = 0) -> WantedRules:
         """Return a set with calls, so many of them, at which its rules are aimed.
 
         Sets of successive numbers have a rule each for every kind of condition in turn.
@@ -107,9 +111,9 @@ class Drawing:
             lines = self._with_deletions(lines)
         if happens(self.chance, 0.02):
             # No rule, or none that counts.
-            return Wanted(f"{self.chance.choice(('', *_OTHER_LISTS))}\n", tuple(sorted(made)))
+            return WantedRules(f"{self.chance.choice(('', *_OTHER_LISTS))}\n", tuple(sorted(made)))
         lines += self._in_turn(made, _IN_TURN[number % len(_IN_TURN)])
-        return Wanted("\n".join(lines) + "\n", tuple(sorted(made)))
+        return WantedRules("\n".join(lines) + "\n", tuple(sorted(made)))
 
     def _with_deletions(self, lines: Sequence[str]) -> list[str]:
         """Return lines among which some rules go again later, and some of those come back."""

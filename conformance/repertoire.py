@@ -1,33 +1,29 @@
-"""The calls that a battery makes: each by several workers, by either gate into the kernel."""
+"""The calls that a battery makes: each by several workers, by both entries into the kernel."""
 
 from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 from conformance.calls import (
+    Argument,
+    ArgumentWords,
     Call,
     Data,
     Space,
     Step,
     Text,
-    Words,
     directory,
     file,
     remove,
     symlink,
     unmount,
 )
-from conformance.field import FIELD, INNER, OPEN, ROOTS, WORKERS, YARD
-from hardcost.auditrules.tables import lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from conformance.calls import Argument
-    from hardcost.auditrules.tables.lookup import Arch
+from conformance.files_and_workers import FIELD, INNER, OPEN, ROOTS, WORKERS, YARD
 
 _AT = -100  # AT_FDCWD
 _INTERNET, _UNIX, _HELD, _HELD_DIRECTORY = 1001, 1002, 1003, 1004
@@ -259,19 +255,33 @@ _SOCKETS = (
     _t("socket", 2, 2, 0, closes=True),
     _t("socket", 99, 2, 0),
     _t("getsockname", _INTERNET, Space(128), Data(struct.pack("=I", 128))),
-    _t("socketcall", 3, Words((_INTERNET, _internet(9), 16)), arches=("b32",)),
-    _t("socketcall", 3, Words((_UNIX, _unix(f"{FIELD}/f1"), 20)), arches=("b32",)),
-    _t("socketcall", 2, Words((_INTERNET, _internet(9, "192.0.2.1"), 16)), arches=("b32",)),
-    _t("socketcall", 1, Words((1, 2, 0)), arches=("b32",), closes=True),
+    _t("socketcall", 3, ArgumentWords((_INTERNET, _internet(9), 16)), arches=("b32",)),
+    _t("socketcall", 3, ArgumentWords((_UNIX, _unix(f"{FIELD}/f1"), 20)), arches=("b32",)),
+    _t("socketcall", 2, ArgumentWords((_INTERNET, _internet(9, "192.0.2.1"), 16)), arches=("b32",)),
+    _t("socketcall", 1, ArgumentWords((1, 2, 0)), arches=("b32",), closes=True),
 )
 
 _PROCESSES = (
-    _t("execve", _p("noop"), Words((Text("noop"), 0)), Words((0,)), child=True),
-    _t("execve", _p("suid"), Words((Text("noop"), 0)), Words((0,)), child=True),
-    _t("execve", _p("dir/prog"), Words((Text("noop"), 0)), Words((0,)), child=True),
-    _t("execve", _p("unrunnable"), Words((Text("noop"), 0)), Words((0,)), child=True),
-    _t("execve", _p("nowhere"), Words((Text("noop"), 0)), Words((0,)), child=True),
-    _t("execveat", _AT, _p("noop"), Words((Text("noop"), 0)), Words((0,)), 0, child=True),
+    _t("execve", _p("noop"), ArgumentWords((Text("noop"), 0)), ArgumentWords((0,)), child=True),
+    _t("execve", _p("suid"), ArgumentWords((Text("noop"), 0)), ArgumentWords((0,)), child=True),
+    _t("execve", _p("dir/prog"), ArgumentWords((Text("noop"), 0)), ArgumentWords((0,)), child=True),
+    _t(
+        "execve",
+        _p("unrunnable"),
+        ArgumentWords((Text("noop"), 0)),
+        ArgumentWords((0,)),
+        child=True,
+    ),
+    _t("execve", _p("nowhere"), ArgumentWords((Text("noop"), 0)), ArgumentWords((0,)), child=True),
+    _t(
+        "execveat",
+        _AT,
+        _p("noop"),
+        ArgumentWords((Text("noop"), 0)),
+        ArgumentWords((0,)),
+        0,
+        child=True,
+    ),
     _t("exit_group", 3, child=True),
     _t("exit", 4, child=True),
     _t("setuid", 1000, child=True),
@@ -358,8 +368,8 @@ CALLS: tuple[Call, ...] = tuple(_drawn(_TEMPLATES))
 def calls_about(path: str, number: int) -> tuple[Call, ...]:
     """Return calls on a path that may be a file, a directory that holds `in`, or nothing.
 
-    None of them makes or removes what lies there. `number` tells the calls about one path from
-    those about another.
+    None of them makes or removes what lies there. `number` distinguishes the calls about one path
+    from those about another.
     """
     own, inside, absent = Text(path), Text(f"{path}/in"), Text(f"{path}/absent")
     templates = (

@@ -6,19 +6,16 @@ Nothing is asked of the semantics here: what one kernel did, the other has to ha
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from conformance.battery import Battery, SetResult, Wanted
-    from conformance.calls import Call
-    from hardcost.auditrules.event import Event
+from auditrules.kernel.event import Event
+from conformance.battery import Battery, SetResult, WantedRules
+from conformance.calls import Call
 
 
 @dataclass(frozen=True)
-class Difference:
+class KernelDifference:
     """What the two did otherwise: a call's record and its key, or what they made of the rules."""
 
     what: str
@@ -35,10 +32,10 @@ class Difference:
 
 @dataclass(frozen=True)
 class Beside:
-    """What came of it: how many `cases`, of which `recorded`, or `unsteady` and left out."""
+    """The result: how many `cases`, of which `recorded`, or `unsteady` and left out."""
 
     counts: Counter[str]
-    differences: tuple[Difference, ...]
+    differences: tuple[KernelDifference, ...]
 
     def __add__(self, other: Beside) -> Beside:
         """Return both together."""
@@ -46,7 +43,7 @@ class Beside:
 
 
 def beside(
-    first: Battery, second: Battery, sets: Sequence[Wanted], calls: Sequence[Call]
+    first: Battery, second: Battery, sets: Sequence[WantedRules], calls: Sequence[Call]
 ) -> Beside:
     """Compare what two kernels recorded of the same calls, and what they made of the rules."""
     counts: Counter[str] = Counter()
@@ -64,24 +61,26 @@ def beside(
             counts["cases"] += 1
             counts["recorded"] += keys[0] is not None
             if keys[0] != keys[1]:
-                found.append(Difference(str(calls[index]), *keys, wanted.rules))
+                found.append(KernelDifference(str(calls[index]), *keys, wanted.rules))
     return Beside(counts, tuple(found))
 
 
-def _of_files(first: Battery, second: Battery) -> Iterator[Difference]:
+def _of_files(first: Battery, second: Battery) -> Iterator[KernelDifference]:
     """Yield watched files that are not the same ones: their inode's number decides."""
     for path in sorted({*first.files, *second.files}):
         files = first.files.get(path), second.files.get(path)
         if files[0] != files[1]:
-            yield Difference(path, *files)
+            yield KernelDifference(path, *files)
 
 
-def _of_events(first: Battery, second: Battery, calls: Sequence[Call]) -> Iterator[Difference]:
+def _of_events(
+    first: Battery, second: Battery, calls: Sequence[Call]
+) -> Iterator[KernelDifference]:
     """Yield calls of which the two recorded other facts where everything is recorded."""
     for call, one, other in zip(calls, first.events, second.events, strict=True):
         first_told, second_told = _told(one, call), _told(other, call)
         if first_told != second_told:
-            yield Difference(str(call), first_told, second_told)
+            yield KernelDifference(str(call), first_told, second_told)
 
 
 def _told(event: Event, call: Call) -> Event:
@@ -89,9 +88,9 @@ def _told(event: Event, call: Call) -> Event:
     return replace(event, pid=0) if call.child else event
 
 
-def _of_rules(one: SetResult, other: SetResult, rules: str) -> Iterator[Difference]:
+def _of_rules(one: SetResult, other: SetResult, rules: str) -> Iterator[KernelDifference]:
     """Yield what differs of the rules themselves: refused, loaded, listed."""
     for what in ("made", "refused", "loaded", "listing"):
         pair = getattr(one, what), getattr(other, what)
         if pair[0] != pair[1]:
-            yield Difference(what, *pair, rules)
+            yield KernelDifference(what, *pair, rules)

@@ -7,27 +7,21 @@ sets equal; a kernel records something else under one of them once the assumptio
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from conformance.battery import Site, Wanted, run_battery
-from conformance.calls import Call, Text, directory, file, remove, symlink
-from conformance.field import FIXTURE
-from hardcost.auditrules.parse import read_line
-from hardcost.auditrules.prove.prove import prove
-from hardcost.auditrules.prove.relation import Relation, Result
-from hardcost.auditrules.rule import Place
-from hardcost.auditrules.translate import Target, translate
-from hardcost.protocol.requests import Install
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from conformance.calls import Step
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.tables.lookup import Arch
-    from hardcost.machines.machine import Machine
-    from hardcost.protocol.requests import Request
+from auditrules.auditctl.translate import Target, translate
+from auditrules.model.kernel_rule import KernelRule
+from auditrules.model.location import Location
+from auditrules.prove.prove import prove_equal
+from auditrules.prove.relation import Relation, Result
+from auditrules.read.parse import read_line
+from auditrules.tables.lookup import Arch
+from conformance.battery import Site, WantedRules, run_battery
+from conformance.calls import Call, Step, Text, directory, file, remove, symlink
+from conformance.files_and_workers import FIXTURE
+from hardcost.machines.machine import Machine
+from hardcost.protocol.requests import Install, Request
 
 _ROOT, _USER = 0, 1  # workers
 _CHMOD, _GETPPID, _GETTID, _OPEN, _FCHMODAT2 = 90, 110, 186, 2, 452
@@ -59,7 +53,7 @@ class Scenario:
 
 def proof(one: Scenario) -> Result:
     """Return what the prover says of the two sets."""
-    return prove(_rules(one, one.a), _rules(one, one.b), one.relation)
+    return prove_equal(_rules(one, one.a), _rules(one, one.b), one.relation)
 
 
 def _rules(one: Scenario, lines: tuple[str, ...]) -> list[KernelRule]:
@@ -67,13 +61,13 @@ def _rules(one: Scenario, lines: tuple[str, ...]) -> list[KernelRule]:
     target = Target()
     if directories is not None:
         target = replace(target, is_directory=lambda path: path.rstrip("/") in directories)
-    readings = [read_line(line, Place("set", number)) for number, line in enumerate(lines, 1)]
+    readings = [read_line(line, Location("set", number)) for number, line in enumerate(lines, 1)]
     return [translate(reading.rule, target) for reading in readings if reading.rule is not None]
 
 
 def recorded(machine: Machine, one: Scenario) -> tuple[Mapping[int, str], Mapping[int, str]]:
     """Return which calls a kernel records under A and under B, with their keys."""
-    sets = [Wanted(_text(lines), one.made) for lines in (one.a, (*one.b, *one.settings))]
+    sets = [WantedRules(_text(lines), one.made) for lines in (one.a, (*one.b, *one.settings))]
     site = Site(fixture=(*FIXTURE, *one.violated), first=one.first)
     found = run_battery(machine, sets, one.calls, site=site)
     return found.sets[0].recorded, found.sets[1].recorded

@@ -6,32 +6,25 @@ in what lies there, and the same calls made under both.
 
 from __future__ import annotations
 
+import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from auditrules.auditctl.translate import Target
+from auditrules.cost.constants import Constants
+from auditrules.cost.histogram import general
+from auditrules.load.load import load_lines
+from auditrules.optimize.optimize import OptimizeOptions, optimise
+from auditrules.optimize.output import text
+from auditrules.read import parse
 from conformance.agreement import GUEST
-from conformance.aimed import happens
-from conformance.battery import Site, Wanted, run_battery
-from conformance.calls import directory, file, link, mount, symlink
-from conformance.field import FIXTURE, PATHS
-from conformance.random_rules import Drawing
+from conformance.battery import Battery, SetResult, Site, WantedRules, run_battery
+from conformance.calls import Call, Step, directory, file, link, mount, symlink
+from conformance.files_and_workers import FIXTURE, PATHS
+from conformance.random_exit_rule import happens
+from conformance.random_rules import RuleDrawing
 from conformance.repertoire import CALLS, calls_about
-from hardcost.auditrules import parse
-from hardcost.auditrules.cost.constants import Constants
-from hardcost.auditrules.cost.histogram import general
-from hardcost.auditrules.loading import load_lines
-from hardcost.auditrules.optimize.optimise import optimise
-from hardcost.auditrules.optimize.output import text
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Sequence
-
-    from conformance.battery import Battery, SetResult
-    from conformance.calls import Call, Step
-    from hardcost.auditrules.optimize.optimise import Options
-    from hardcost.auditrules.translate import Target
-    from hardcost.machines.machine import Machine
+from hardcost.machines.machine import Machine
 
 WATCHED = ("/field/u1", "/field/u2", "/yard/u3")
 """The paths of which the optimiser knows nothing."""
@@ -96,7 +89,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Compared:
-    """What came of a pair in a world: calls that were recorded, and where the two differ."""
+    """The result of a pair in a world: calls that were recorded, and where the two differ."""
 
     pair: Pair
     world: str
@@ -118,18 +111,18 @@ def site(world: str) -> Site:
 
 def learned(machine: Machine) -> Battery:
     """Return what the calls' events are where the watched paths are directories."""
-    return run_battery(machine, [Wanted("", calls=())], EVERY_CALL, site=site("directory"))
+    return run_battery(machine, [WantedRules("", calls=())], EVERY_CALL, site=site("directory"))
 
 
 def draw(
     chance: random.Random,
     battery: Battery,
     number: int,
-    options: Options | None = None,
+    options: OptimizeOptions | None = None,
     target: Target = TARGET,
 ) -> Pair | None:
     """Return a set with watches of unknown kind, and a cheaper one; None if there is none."""
-    drawing = Drawing(chance, battery.events[: len(CALLS)])
+    drawing = RuleDrawing(chance, battery.events[: len(CALLS)])
     others = drawing.rule_set(_OTHERS, number)
     lines = others.rules.splitlines()
     for _ in range(chance.choice((1, 1, 2, 3))):
@@ -170,8 +163,10 @@ def compare(
     world: str,
     calls: Sequence[Call] = EVERY_CALL,
 ) -> tuple[Compared, ...]:
-    """Return what comes of each pair in a world; `calls` are those that `EVERY_CALL` numbers."""
-    wanted = [Wanted(rules, pair.calls) for pair in pairs for rules in (pair.original, pair.made)]
+    """Return the result of each pair in a world; `calls` are those that `EVERY_CALL` numbers."""
+    wanted = [
+        WantedRules(rules, pair.calls) for pair in pairs for rules in (pair.original, pair.made)
+    ]
     sets = run_battery(machine, wanted, calls, site=site(world)).sets
     return tuple(
         _compared(pair, world, sets[2 * number], sets[2 * number + 1])

@@ -8,15 +8,27 @@ from __future__ import annotations
 
 import posixpath
 import struct
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from auditrules.auditctl.write import UnwritableRuleError, text_of
+from auditrules.kernel.event import NO_INODE, VisitedName
+from auditrules.kernel.semantics import Outcome
+from auditrules.model.kernel_rule import UNSET, FieldTest, FilterList, KernelRule
+from auditrules.model.rule import plain_path
+from auditrules.prove.formulas import NUMBERS_OF_NAMES, inside
+from auditrules.prove.relation import Difference
+from auditrules.prove.unknown_ids import resolved
+from auditrules.tables import lookup
 from conformance.calls import (
+    Argument,
+    ArgumentWords,
     Call,
     Data,
+    Json,
     Space,
+    Step,
     Text,
-    Words,
     Worker,
     directory,
     fifo,
@@ -25,27 +37,11 @@ from conformance.calls import (
     program,
     remove,
 )
-from conformance.kernelrecords import key_of
-from conformance.program import carry_out
-from hardcost.auditrules.event import NO_INODE
-from hardcost.auditrules.kernelrule import UNSET, FilterList, KernelRule, Test
-from hardcost.auditrules.prove.atoms import NUMBERS_OF_NAMES, inside
-from hardcost.auditrules.prove.unresolved import resolved
-from hardcost.auditrules.rule import plain_path
-from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.write import UnwritableError, text_of
+from conformance.kernel_records import key_of
+from conformance.program import ProgramAnswer, carry_out
 from hardcost.errors import TrialError
-from hardcost.machines.machine import Boot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from conformance.calls import Argument, Json, Step
-    from conformance.program import Answer
-    from hardcost.auditrules.event import Name
-    from hardcost.auditrules.prove.relation import Difference
-    from hardcost.auditrules.semantics import Outcome
-    from hardcost.machines.machine import Machine
+from hardcost.machines.machine import Machine
+from hardcost.protocol.boot import Boot
 
 _LIMIT_SECONDS = 1800.0
 _AT = -100  # AT_FDCWD
@@ -62,7 +58,7 @@ _PLACES = frozenset({"path", "dir", "exe"})
 
 @dataclass(frozen=True)
 class Witness:
-    """A call that should tell two rule sets apart, and all that it needs.
+    """A call that should distinguish two rule sets, and all that it needs.
 
     `sets` are the lines of A and B; `expected` what they should make of it: the key, None where
     nothing is to be recorded. `result` is what the call has to come to, None if any will do.
@@ -115,11 +111,11 @@ def witness(
 ) -> Witness | None:
     """Return a call for a difference of the exit list, None if there is no making its event.
 
-    `number` tells witnesses of one guest apart.
+    `number` distinguishes witnesses of one guest.
     """
     try:
         return _Maker(difference, (tuple(a), tuple(b)), number).witness()
-    except (_UnmadeError, UnwritableError):
+    except (_UnmadeError, UnwritableRuleError):
         return None
 
 
@@ -151,7 +147,7 @@ class _Maker:
             for rules in self.sets
             for rule in rules
             for test in rule.conditions
-            if isinstance(test, Test)
+            if isinstance(test, FieldTest)
         ]
         self._tested = {test.field for test in tests}
         self._places = [
@@ -256,7 +252,7 @@ class _Maker:
     def _mode(self) -> int:
         return 0 if self.event.exit == _EACCES else 0o777
 
-    def _path(self, name: Name) -> str:
+    def _path(self, name: VisitedName) -> str:
         return self.root + (name.path or "/hardcost/visited")
 
     # Calls ------------------------------------------------------------------------------------
@@ -367,8 +363,8 @@ class _Maker:
         return _Made(arguments, (file(old, 0o777, self._owner()), remove(new)))
 
     def _executed(self) -> _Made:
-        words = Words((Text("noop"), 0))
-        return _Made((Text(self._only_path()), words, Words((0,))), child=True)
+        words = ArgumentWords((Text("noop"), 0))
+        return _Made((Text(self._only_path()), words, ArgumentWords((0,))), child=True)
 
     def _tagged(self, arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
         """Return the arguments with a number that the call ignores: its record is known by it."""
@@ -399,7 +395,7 @@ def _moved(rules: Sequence[KernelRule], root: str) -> tuple[KernelRule, ...]:
             rule,
             conditions=tuple(
                 replace(test, value=(root + str(test.value)).rstrip("/"))
-                if isinstance(test, Test) and test.field in _PLACES
+                if isinstance(test, FieldTest) and test.field in _PLACES
                 else test
                 for test in rule.conditions
             ),
@@ -447,7 +443,9 @@ def _job(witnesses: Sequence[Witness]) -> Json:
     }
 
 
-def _testimony(one: Witness, index: int, result: int, answers: Sequence[Answer]) -> Testimony:
+def _testimony(
+    one: Witness, index: int, result: int, answers: Sequence[ProgramAnswer]
+) -> Testimony:
     found: list[str | None] = []
     for answer in answers:
         if answer["lost"]:

@@ -1,9 +1,9 @@
 """How good `advise` is on drawn problems with planted costs and interactions: `--draws N`.
 
-Run by hand: `python bench/advise_planted.py`. A planted sum of costs is in place of the machine
-(tests/analysis/planted.py); one to three metrics have a budget. The search is compared with the
-greedy proposals of `hardcost bill --budget`, with leaving out the dearest one after another, each
-measured, and with the best of all choices where these can be counted out.
+Run by hand: `python -m bench.accuracy.advise_planted`. A planted sum of costs is in place of the
+machine (tests/analysis/planted.py); one to three metrics have a budget. The search is compared with
+the greedy proposals of `hardcost bill --budget`, with leaving out the dearest one after another,
+each measured, and with the best of all choices where these can be counted out.
 """
 
 from __future__ import annotations
@@ -12,11 +12,8 @@ import argparse
 import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 # The tests are not an installable package.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 from tests.analysis.planted import brute_force, draw, greedy, in_order
 
 _COUNTED = 12

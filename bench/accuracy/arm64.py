@@ -1,11 +1,12 @@
 """Boot Debian's arm64 kernel twice under the instruction counter, and compare all that it says.
 
-    .venv/bin/python bench/arm64.py
+    .venv/bin/python -m bench.accuracy.arm64
 
 Fetches Debian's current arm64 kernel straight from its archive, compiles a process 1 of a few
-kilobytes for it (bench/arm64_init.c), and boots both under qemu-system-aarch64, twice with audit
-off and twice with it on. Each pair has to say the same, time stamps of the kernel's log included.
-Prints what `getppid` and `open` with `close` cost in instructions; exits with 1 if a pair differs.
+kilobytes for it (bench/accuracy/arm64_init.c), and boots both under qemu-system-aarch64, twice with
+audit off and twice with it on. Each pair has to say the same, time stamps of the kernel's log
+included. Prints what `getppid` and `open` with `close` cost in instructions; exits with 1 if a pair
+differs.
 
 It takes the packages qemu-system-arm and gcc-aarch64-linux-gnu.
 """
@@ -16,18 +17,15 @@ import hashlib
 import re
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines import unpacker
-from hardcost.machines.cache import Cache
-from hardcost.machines.debianarchive import DebianArchive
-from hardcost.machines.process import follow, run
-from hardcost.machines.qemu import cpio
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from hardcost.host.process import follow, run
+from hardcost.machines.vm.content import cpio
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages import unpack
+from hardcost.supply.packages.mirror import DebianArchive
 
 SOURCE = Path(__file__).with_name("arm64_init.c")
 QEMU = "qemu-system-aarch64"
@@ -71,7 +69,7 @@ def _kernel(cache: Cache, scratch: Path) -> tuple[str, Path]:
     name = next(filter(_KERNEL.fullmatch, packages.depends("linux-image-arm64")), None)
     if name is None:
         raise MachineError("linux-image-arm64 depends on no kernel")
-    unpacker.unpack(packages.download(name, scratch), scratch / "kernel")
+    unpack.unpack(packages.download(name, scratch), scratch / "kernel")
     (image,) = (scratch / "kernel" / "boot").glob("vmlinuz-*")
     return name, image
 
@@ -82,7 +80,7 @@ def _initramfs(scratch: Path) -> Path:
     run([*words, "-o", made, SOURCE], remedy="apt-get install gcc-aarch64-linux-gnu")
     files = [
         cpio.regular("init", made.read_bytes(), 0o755),
-        cpio.File("dev", 0o040755),
+        cpio.ArchiveFile("dev", 0o040755),
     ]
     (scratch / "initrd").write_bytes(cpio.archive(files))
     return scratch / "initrd"

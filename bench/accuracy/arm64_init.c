@@ -1,4 +1,4 @@
-/* Process 1 of bench/arm64.py's guest, without a C library: what calls cost, by the guest's clock. */
+/* Process 1 of bench/accuracy/arm64.py's guest, without a C library: what calls cost, by the guest's clock. */
 
 typedef unsigned long u64;
 

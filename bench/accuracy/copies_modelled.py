@@ -1,34 +1,31 @@
 """`stig-filecopy`, modelled on several processors, beside the ranges that were published.
 
-Run as `python bench/modelled_copies.py [--copies 1,8] [--processors 1,2,8] [--files 10]`. Each
-configuration is traced once for each number of copies, on one processor, and replayed on others
-(docs/trace.md). A row has what copying and removing take, and until their records are done with, in
-instructions, and how many times what it takes without hardening. It is a model, no measurement.
+Run as `python -m bench.accuracy.copies_modelled [--copies 1,8] [--processors 1,2,8] [--files 10]`.
+Each configuration is traced once for each number of copies, on one processor, and replayed on
+others (docs/trace.md). A row has what copying and removing take, and until their records are done
+with, in instructions, and how many times what it takes without hardening. It is a model, no
+measurement.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hardcost.analysis.replay import modelled
-from hardcost.analysis.traced import traced
-from hardcost.cli import options
-from hardcost.design import factorial
-from hardcost.design.plan import Setup, Workload
-from hardcost.machines.cache import Cache
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.run.execute import execute
-from hardcost.run.prepare import prepare
+from hardcost.analysis.calls.replay import modelled
+from hardcost.analysis.calls.trace import traced
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.measure.execute import execute
+from hardcost.measure.prepare import prepare
+from hardcost.model.workload import Workload
+from hardcost.plan import factorial
+from hardcost.plan.plan import Setup, Trial
 from hardcost.study.read import read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hardcost.design.plan import Trial
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages.debian import package_root
 
 _BASE = "none"
 _CONFIGURATIONS = "none,audit,audit-syslog,stig-full"
@@ -74,11 +71,11 @@ def trials(
 
     Where instructions are counted it is traced.
     """
-    study = read("stig-filecopy", options.package_root, None, None)
+    study = read("stig-filecopy", package_root, None, None)
     workload = Workload("filecopy", (("concurrency", copies), ("files", files)))
     plan = factorial.plan(study, factorial.Overrides((workload,), instrument, repetitions=1))
     is_traced = instrument == "insn"
-    plan = plan.set_up(Setup(profiled=is_traced, traced=is_traced))
+    plan = plan.set_up(Setup(by_function=is_traced, traced=is_traced))
     found = [one for one in plan.trials if one.configuration.name in wanted]
     for trial in sorted(found, key=lambda one: one.configuration.name != _BASE):
         yield replace(trial, perturbations=(0,))
@@ -91,7 +88,7 @@ def lengths(trial: Trial, processors: Sequence[int]) -> Iterator[tuple[int, int,
     """
     machine = VirtualMachine(Cache(), Hardware("icount"))
     record = asyncio.run(execute(prepare(trial, machine), machine, _LIMIT_SECONDS))
-    traces = [traced(one, record.workload, record.configuration) for one in record.traces]
+    traces = [traced(one, record.workload, record.role) for one in record.traces]
     for each in zip(*(modelled(one, processors) for one in traces), strict=True):
         name, most = max((one.busiest for one in each), key=lambda it: it[1])
         done, drained = sum(one.length for one in each), sum(one.drained for one in each)

@@ -1,9 +1,10 @@
 """`stig-filecopy` on two processors: what the model of a trace says, and what a guest takes.
 
-Run as `python bench/measured_copies.py [--copies 2] [--files 20] [--rounds 5]` on a quiet machine
-with two processors. Each configuration is traced once, on one processor, and replayed on one and
-two (docs/trace.md). Then it runs under `time`, in a guest with one processor and in one with two,
-whose instructions QEMU executes on two processors of this machine (MTTCG), rounds interleaved.
+Run as `python -m bench.accuracy.copies_on_two_processors [--copies 2] [--files 20] [--rounds 5]` on
+a quiet machine with two processors. Each configuration is traced once, on one processor, and
+replayed on one and two (docs/trace.md). Then it runs under `time`, in a guest with one processor
+and in one with two, whose instructions QEMU executes on two processors of this machine (MTTCG),
+rounds interleaved.
 
 The model is in instructions, and a guest's instruction does not always take the same time. So it
 predicts the time on two processors from that on one: times what two take by the model, divided by
@@ -15,22 +16,18 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
-from bench.modelled_copies import lengths, trials
+from bench.accuracy.copies_modelled import lengths, trials
 
-from hardcost.machines.cache import Cache
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.run.execute import execute
-from hardcost.run.prepare import prepare
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hardcost.design.plan import Trial
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.measure.execute import execute
+from hardcost.measure.prepare import prepare
+from hardcost.plan.plan import Trial
+from hardcost.supply.cache.cache import Cache
 
 _ONE, _TWO = 1, 2
 _LIMIT_SECONDS = 3600.0

@@ -1,6 +1,6 @@
-"""Changes without effect must cost nothing: 40 placebos, billed as any control is.
+"""Changes without effect must have no cost: 40 placebos, billed as any control is.
 
-Run by hand: `python bench/false_alarms.py [--quick] [--alone] [--first N] [-o FILE.json]
+Run by hand: `python -m bench.accuracy.false_alarms [--quick] [--alone] [--first N] [-o FILE.json]
 [WORKLOAD…]`. `--first 23` takes other placebos than those from which `chance` in `syscalls.toml`
 was made (0 to 19).
 
@@ -20,35 +20,32 @@ import json
 import random
 import sys
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hardcost.analysis import itemise
-from hardcost.analysis.estimates import by_metric, shift
-from hardcost.analysis.least import bound
-from hardcost.auditrules.rule import Rule
-from hardcost.controls.control import AuditDaemon, AuditRule, Placebo, Profile
-from hardcost.design.leave_one_out import BASELINE, FIRED, bill_plan
-from hardcost.design.placebos import USUAL
-from hardcost.design.plan import Configuration, Trial, Workload
+from auditrules.model.rule import Rule
+from hardcost.analysis.bill import itemise
+from hardcost.analysis.estimates.estimates import Estimate, by_metric, shift
+from hardcost.analysis.estimates.resolution import bound
+from hardcost.controls.control import Control, PlaceboKind, Profile
 from hardcost.errors import HardcostError
-from hardcost.machines.cache import Cache
-from hardcost.machines.process import run
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.run import parallel
-from hardcost.run.prepare import prepare
+from hardcost.host.process import run
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.measure import parallel
+from hardcost.measure.prepare import Prepared, prepare
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.placebo import Placebo
+from hardcost.model.finding.bill import Itemised
+from hardcost.model.role import Fired, Named
+from hardcost.model.workload import Workload
+from hardcost.plan.leave_one_out import bill_plan
+from hardcost.plan.placebo import USUAL
+from hardcost.plan.plan import Configuration, Trial
+from hardcost.store.record import Record
+from hardcost.supply.cache.cache import Cache
 from hardcost.workloads import syscalls
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.analysis.estimates import Estimate
-    from hardcost.analysis.finding import Bill
-    from hardcost.controls.control import Control, PlaceboKind
-    from hardcost.run.prepare import Prepared
-    from hardcost.store.record import Record
 
 _EACH: dict[PlaceboKind, int] = {"boot": 20, "sysctl": 10, "rule": 10}
 _RULES = tuple(
@@ -166,9 +163,9 @@ async def _alone(
     for daemon in ((), (AuditDaemon(),)):
         mine = [one for one in placebos if (one.kind == "rule") == bool(daemon)]
         trials = [
-            Trial(Configuration(name, (*daemon, *controls)), workload, "insn", 0)
+            Trial(Configuration(Named(name), (*daemon, *controls)), workload, "insn", 0)
             for name, controls in (
-                (f"{BASELINE} {bool(daemon)}", ()),
+                (f"baseline {bool(daemon)}", ()),
                 *((one.name, (one,)) for one in mine),
             )
         ]
@@ -177,8 +174,8 @@ async def _alone(
     shifts: dict[str, dict[str, list[Estimate]]] = defaultdict(lambda: defaultdict(list))
     for metric, known in by_metric(records).items():
         for one in placebos:
-            against = known[f"{BASELINE} {one.kind == 'rule'}"]
-            shifts[one.kind][metric].append(shift(known[one.name], against))
+            against = known[Named(f"baseline {one.kind == 'rule'}")]
+            shifts[one.kind][str(metric)].append(shift(known[Named(one.name)], against))
     return shifts
 
 
@@ -229,11 +226,11 @@ async def _measured(
 
 async def _billed(
     machine: VirtualMachine, profiles: Sequence[Profile], workload: Workload, jobs: int
-) -> list[tuple[Profile, Bill]]:
+) -> list[tuple[Profile, Itemised]]:
     """Return each profile's bill; trials shared by several run once."""
     plans = [bill_plan(profile, [workload], placebos=USUAL) for profile in profiles]
     ready = [
-        [prepare(trial, machine) for trial in plan.trials if trial.configuration.name != FIRED]
+        [prepare(trial, machine) for trial in plan.trials if trial.configuration.role != Fired()]
         for plan in plans
     ]
     known = await _measured(machine, [one for plan in ready for one in plan], jobs)
@@ -243,9 +240,7 @@ async def _billed(
             itemise.itemise(
                 profile,
                 [
-                    known[one.identity].model_copy(
-                        update={"configuration": one.trial.configuration.name}
-                    )
+                    known[one.identity].model_copy(update={"role": one.trial.configuration.role})
                     for one in plan
                 ],
             ),
@@ -254,13 +249,13 @@ async def _billed(
     ]
 
 
-def _count(rows: dict[str, Row], name: str, profile: Profile, bill: Bill) -> None:
+def _count(rows: dict[str, Row], name: str, profile: Profile, bill: Itemised) -> None:
     """Add a bill to the rows: every item and total that should not be there is a false alarm."""
     placebos = [one.name for one in profile.controls if isinstance(one, Placebo)]
     rules = [one.name for one in profile.controls if isinstance(one, AuditRule)]
     least = {one.metric: one.cost for one in bill.least}
     for total in bill.totals:
-        row = rows[total.metric]
+        row = rows[str(total.metric)]
         row.metric = f"{name} {total.metric}"
         row.value = total.baseline
         row.least = max(row.least, least[total.metric])

@@ -1,14 +1,15 @@
-"""Who pays for a copy under the whole STIG: as the profile has it, and as the recorder `cpu` does.
+"""Shares of processes in a copy under the whole STIG: by hotspots, and by the recorder `cpu`.
 
-    python bench/profile_shares.py [--hardcost COMMAND] [PROFILE.json RUN.json]
+    python -m bench.accuracy.hotspot_shares [--hardcost COMMAND] [PROFILE.json RUN.json]
 
-It profiles a copy, and runs the same copy with the recorder; or it reads what these two printed. A
-row for each process: its share of the processor in both, in per cent, and the difference. It exits
-with 1 if one differs by more than a point.
+It counts a copy by function, and runs the same copy with the recorder; or it reads what these two
+printed. A row for each process: its share of the processor in both, in per cent, and the
+difference. It exits with 1 if one differs by more than a point.
 
-The two count other things, which are evened out first. The profile knows threads by their names,
+The two count other things, which are evened out first. Hotspots know threads by their names,
 the recorder processes: threads are added to the process that they are of. The recorder takes
-processor time, too, as `hardcost-probe`, which the profiled guest does not spend: that is left out.
+processor time, too, as `hardcost-probe`, which the guest that counts by function does not spend:
+that is left out.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ Shares = dict[str, float]
 
 def main() -> int:
     """Print the table, and return the exit status."""
-    parser = argparse.ArgumentParser(description="Shares of the processor: profile and recorder.")
+    parser = argparse.ArgumentParser(description="Shares of the processor: hotspots and recorder.")
     parser.add_argument("--hardcost", default="hardcost", help="the command")
     parser.add_argument("files", nargs="*", type=Path, help="what the two commands printed")
     chosen = parser.parse_args()
@@ -66,7 +67,7 @@ def main() -> int:
     ours, recorded = profiled(profile), observed(run)
     names = sorted({*ours, *recorded}, key=lambda name: -ours.get(name, 0.0))
     rows = [(name, ours.get(name, 0.0), recorded.get(name, 0.0)) for name in names]
-    print("| process | profile | recorder | difference |")
+    print("| process | hotspots | recorder | difference |")
     print("| --- | ---: | ---: | ---: |")
     for name, one, other in rows:
         if max(one, other) >= SMALL:
@@ -75,8 +76,8 @@ def main() -> int:
 
 
 def _measured(command: str) -> tuple[Any, Any]:
-    """Return what a profile and a recorded run print."""
-    words = [command, "profile", PROFILE, "--workload", WORKLOAD, "--repetitions", "1"]
+    """Return what hotspots and a recorded run print."""
+    words = [command, "hotspots", PROFILE, "--workload", WORKLOAD, "--repetitions", "1"]
     profile = _said(words)
     with tempfile.TemporaryDirectory() as name:
         study = Path(name) / "one.toml"
@@ -91,8 +92,8 @@ def _said(words: list[str]) -> Any:  # noqa: ANN401  (JSON)
 
 
 def profiled(profile: Any) -> Shares:  # noqa: ANN401  (JSON)
-    """Return the shares of the copy and the removal, by a profile."""
-    (wall,) = (one for one in profile["profiles"] if one["metric"] == "wall")
+    """Return the shares of the copy and the removal, by hotspots."""
+    (wall,) = (one for one in profile["hotspots"] if one["metric"] == "wall")
     return _shares({one["name"]: one["after"] for one in wall["processes"]})
 
 

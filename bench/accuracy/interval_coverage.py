@@ -1,4 +1,6 @@
-"""How often intervals hold the truth: `python bench/interval_coverage.py [--draws 200] [CALL…]`.
+"""How often intervals hold the truth.
+
+Run as `python -m bench.accuracy.interval_coverage [--draws 200] [CALL…]`.
 
 Calls of `syscalls` that move are measured under so many perturbations, without rules and under
 controls. The middle half of all draws stands for the truth. Each trial has the default number of
@@ -17,56 +19,60 @@ import argparse
 import asyncio
 import sys
 from collections import Counter
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from hardcost.analysis.estimates import Series, series, shift, value
-from hardcost.auditrules.rule import Rule
-from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Lsm
-from hardcost.design.perturbations import USUAL
-from hardcost.design.plan import Configuration
-from hardcost.machines.cache import Cache
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.study.read import workload
-from hardcost.workloads import syscalls
 
 # A script finds its own folder alone, and not the one that this is in.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
-from bench.movement import records, trials
+from bench.accuracy.moving_metrics import records, trials
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from hardcost.analysis.estimates import Estimate, Key
-    from hardcost.store.record import Record
+from auditrules.model.rule import Rule
+from hardcost.analysis.estimates.estimates import (
+    Estimate,
+    Series,
+    SeriesKey,
+    series_of,
+    shift,
+    value,
+)
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.model.role import Baseline, Named
+from hardcost.plan.perturbations import USUAL
+from hardcost.plan.plan import Configuration
+from hardcost.store.record import Record
+from hardcost.study.read import checked_workload
+from hardcost.supply.cache.cache import Cache
+from hardcost.workloads import syscalls
 
 _RULES = "-a always,exit -F arch=b64 -S swapon -F uid={}"
 _CALLS = (
-    Configuration("baseline", (AuditDaemon(),)),
+    Configuration(Baseline(), (AuditDaemon(),)),
     Configuration(
-        "ten rules",
+        Named("ten rules"),
         (AuditDaemon(), *(AuditRule(Rule(_RULES.format(70_001 + n))) for n in range(10))),
     ),
-    Configuration("init_on_free", (AuditDaemon(), BootParameter("init_on_free=1"))),
+    Configuration(Named("init_on_free"), (AuditDaemon(), BootParameter("init_on_free=1"))),
 )
 _RECORDED = Configuration(
-    "recorded", (AuditDaemon(), AuditRule(Rule("-a always,exit -S all -F auid=1000 -k all")))
+    Named("recorded"), (AuditDaemon(), AuditRule(Rule("-a always,exit -S all -F auid=1000 -k all")))
 )
 _SYSTEM = (
-    Configuration("baseline", (Lsm("none"),)),
-    Configuration("enforcing", (Lsm("enforcing"),)),
+    Configuration(Baseline(), (Lsm("none"),)),
+    Configuration(Named("enforcing"), (Lsm("enforcing"),)),
 )
 
 
-def groups(of: Series) -> list[list[Key]]:
+def groups(of: Series) -> list[list[SeriesKey]]:
     """Return the keys of the draws in groups of the default number, as one trial has them."""
     keys = sorted(key for key in of.medians if key[1])
     return [keys[at : at + USUAL] for at in range(0, len(keys) - USUAL + 1, USUAL)]
 
 
-def part(of: Series, keys: list[Key]) -> Series:
+def part(of: Series, keys: list[SeriesKey]) -> Series:
     """Return some of the draws."""
     return Series(
         of.unit,
@@ -94,17 +100,17 @@ def cases(mine: Series, baseline: Series | None) -> Iterator[tuple[Estimate, Est
 
 def show(found: list[Record]) -> float:
     """Print how often intervals hold the mean of all draws; return the share."""
-    known = series(found)
+    known = series_of(found)
     counted: Counter[str] = Counter()
     print(f"{'metric':16}{'of':26}{'mean':>14}{'width':>10}{'holds':>12}")
-    for (name, load, metric), mine in known.items():
-        baseline = None if name == "baseline" else known["baseline", load, metric]
+    for (role, load, metric), mine in known.items():
+        baseline = None if role == Baseline() else known[Baseline(), load, metric]
         each = list(cases(mine, baseline))
         if not each:
             continue
         holds = sum(one.low <= truth.value <= one.high for one, truth in each)
         width = sum(one.high - one.low for one, _ in each) / len(each)
-        what = "value" if baseline is None else f"cost of {name}"
+        what = "value" if baseline is None else f"cost of {role}"
         of = f"{holds} of {len(each)}"
         print(f"{metric:16}{what:26}{each[0][1].value:14,.1f}{width:10,.1f}{of:>12}")
         counted["holds"] += holds
@@ -131,7 +137,7 @@ def main() -> int:
     given = parser.parse_args()
     machine = VirtualMachine(Cache(), Hardware("icount"))
     calls = "+".join(given.calls or moving())
-    asked = workload(given.workload or f"syscalls calls={calls}", "insn")
+    asked = checked_workload(given.workload or f"syscalls calls={calls}", "insn")
     configurations = _SYSTEM if given.workload else _CALLS + (_RECORDED,) * given.recorded
     todo = [
         one

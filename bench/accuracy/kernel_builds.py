@@ -1,4 +1,6 @@
-"""Whether kernel builds are reproducible: `python bench/kernels.py [OPTION=VALUE …]`.
+"""Whether kernel builds are reproducible.
+
+Run as `python -m bench.accuracy.kernel_builds [OPTION=VALUE …]`.
 
 Builds the lean kernel, the same with the patches of the series `flat`, and one with the options
 given (by default RANDSTRUCT_FULL=y and GCC_PLUGIN_LATENT_ENTROPY=y, which both draw random
@@ -15,16 +17,13 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hardcost.controls.control import KernelOption
-from hardcost.machines.cache import Cache
-from hardcost.machines.cacheplace import default_root
-from hardcost.machines.kernels.builder import Kernels
-from hardcost.machines.machine import KernelRecipe
-
-if TYPE_CHECKING:
-    from hardcost.machines.builtkernel import Built
+from hardcost.mechanisms.kconfig import KernelOption
+from hardcost.protocol.boot import KernelRecipe
+from hardcost.supply.cache.built_kernels import Built
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.cache.location import default_root
+from hardcost.supply.kernels.builder import Kernels
 
 RANDOM = ("RANDSTRUCT_FULL=y", "GCC_PLUGIN_LATENT_ENTROPY=y")
 

@@ -1,4 +1,6 @@
-"""Which metrics move: `python bench/movement.py [--draws 12] [--keep FILE] [WORKLOAD…]`.
+"""Which metrics depend on perturbations.
+
+Run as `python -m bench.accuracy.moving_metrics [--draws 12] [--keep FILE] [WORKLOAD…]`.
 
 Each workload (by default `syscalls`) is measured unperturbed and under so many perturbations, which
 change nothing that means anything. A metric whose values are all within a few instructions of each
@@ -13,34 +15,30 @@ import asyncio
 import dataclasses
 import statistics
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hardcost.analysis.estimates import series
-from hardcost.controls.control import AuditDaemon
-from hardcost.design.perturbations import UNPERTURBED, USUAL, of_each_trial
-from hardcost.design.plan import Configuration, Trial
+from hardcost.analysis.estimates.estimates import series_of
 from hardcost.errors import HardcostError
-from hardcost.machines.cache import Cache
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.run import parallel
-from hardcost.run.prepare import FIXED_LAYOUT_SEED, prepare
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.measure import parallel
+from hardcost.measure.prepare import FIXED_LAYOUT_SEED, Prepared, prepare
+from hardcost.mechanisms.audit import AuditDaemon
+from hardcost.model.role import Named
+from hardcost.model.workload import Workload
+from hardcost.plan.perturbations import UNPERTURBED, USUAL, of_each_trial
+from hardcost.plan.plan import Configuration, Trial
 from hardcost.store.record import Record
-from hardcost.study.read import workload
+from hardcost.study.read import checked_workload
+from hardcost.supply.cache.cache import Cache
 from hardcost.workloads import syscalls
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hardcost.design.plan import Workload
-    from hardcost.run.prepare import Prepared
 
 FEW = 16
 """Instructions within which values agree: a name that collides with another in a cache costs 6."""
 
 _LIMIT_SECONDS = 1200.0
-_BASELINE = Configuration("baseline", (AuditDaemon(),))
+_BASELINE = Configuration(Named("baseline"), (AuditDaemon(),))
 
 
 def trials(
@@ -128,13 +126,13 @@ def main() -> int:
     perturb_all()
     agrees = True
     for text in given.workloads:
-        asked = workload(text, "insn")
+        asked = checked_workload(text, "insn")
         says[""] = len(of_each_trial(asked, "insn")) > 1
         todo = trials(asked, _BASELINE, given.draws, machine)
         found = asyncio.run(records(todo, machine, given.jobs, given.keep))
         values = {
             metric: [one.value for one in of.medians.values()]
-            for (_, _, metric), of in series(found).items()
+            for (_, _, metric), of in series_of(found).items()
         }
         agrees &= show(asked, values, says)
     return int(not agrees)

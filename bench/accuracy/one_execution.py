@@ -1,4 +1,6 @@
-"""Whether one execution is exact: `python bench/one_execution.py [--executions 300] [--jobs 2]`.
+"""Whether one execution is exact.
+
+Run as `python -m bench.accuracy.one_execution [--executions 300] [--jobs 2]`.
 
 All 26 calls are measured again and again under four sets of audit rules, each from its snapshot, a
 third of the executions beside two busy loops, on so many jobs at once. Every sample has to be the
@@ -11,26 +13,22 @@ import argparse
 import asyncio
 import sys
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from hardcost.auditrules.rule import Rule
-from hardcost.controls.control import AuditDaemon, AuditRule, Profile
-from hardcost.design.plan import Configuration, Trial, Workload
-from hardcost.machines.cache import Cache
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.exactness import difference
-from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.run.prepare import FIXED_LAYOUT_SEED, prepare
 
 # A script finds its own folder alone, and not the one that this is in.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 from tests.load import busy
 
-if TYPE_CHECKING:
-    from hardcost.machines.machine import Execution
-    from hardcost.run.prepare import Prepared
+from auditrules.model.rule import Rule
+from hardcost.controls.control import Profile
+from hardcost.machines.machine import Execution
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.machines.vm.repeat import difference
+from hardcost.measure.prepare import FIXED_LAYOUT_SEED, Prepared, prepare
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.model.role import Named
+from hardcost.model.workload import Workload
+from hardcost.plan.plan import Configuration, Trial
+from hardcost.supply.cache.cache import Cache
 
 _LIMIT_SECONDS = 600.0
 _BUSY = 3  # every third execution has company
@@ -49,7 +47,7 @@ def trial(machine: VirtualMachine, name: str) -> Prepared:
     """Return the trial of all calls under the rules of that name."""
     rules = (AuditRule(Rule(line)) for line in _SETS[name])
     profile = Profile(name, name, "bench", (AuditDaemon(), *rules))
-    configuration = Configuration(name, profile.controls)
+    configuration = Configuration(Named(name), profile.controls)
     return prepare(Trial(configuration, Workload("syscalls"), "insn", FIXED_LAYOUT_SEED), machine)
 
 

@@ -1,7 +1,7 @@
 """The cost and results of the search for culprits on simulated machines: `--draws N` of each kind.
 
-Run by hand: `python bench/planted_culprits.py`. Only the search itself is measured; the
-machines are those of its tests (tests/design/simulated.py), with 64 controls.
+Run by hand: `python -m bench.accuracy.planted_culprits`. Only the search itself is measured; the
+machines are those of its tests (tests/plan/search/simulated_costs.py), with 64 controls.
 """
 
 from __future__ import annotations
@@ -9,19 +9,16 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import statistics
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 # The tests are not an installable package.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from tests.plan.search.simulated_costs import CONTROLS, SHAPES, draw, run
 
-from tests.design.simulated import CONTROLS, SHAPES, draw, run
-
-from hardcost.design.group_testing import Settings, bound
-from hardcost.design.grouptest.lattice import Lattice
+from hardcost.plan.search.group_testing import bound
+from hardcost.plan.search.lattice import Lattice
+from hardcost.plan.search.questions import Closeness
 
 _KINDS = ((0.0, (0.03, 0.1)), (0.01, (0.03, 0.1)), (0.05, (0.08, 0.2)))
 """Noise (relative standard deviation), and the range of planted costs (parts of the baseline)."""
@@ -65,7 +62,7 @@ def one(
     generator = np.random.default_rng([seed, dependencies])
     machine, asked = draw(shape, generator, costs=costs, dependencies=dependencies)
     machine = dataclasses.replace(machine, noise=deviation)
-    found = run(machine, asked, Settings(noise=deviation), seed)
+    found = run(machine, asked, Closeness(noise=deviation), seed)
     lattice, outcome = Lattice(asked), found.outcome
     guilty = machine.guilty(lattice, outcome.resolution)
     return Draw(

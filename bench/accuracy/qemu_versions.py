@@ -1,15 +1,15 @@
 """What the 26 calls count under different versions of QEMU, each twice.
 
-    python3 bench/qemu_versions.py measure --hardcost .venv/bin/hardcost -o qemu-7.2.json
-    python3 bench/qemu_versions.py table qemu-7.2.json qemu-10.0.json qemu-11.1.json
-    python3 bench/qemu_versions.py profile --hardcost .venv/bin/hardcost
+    python3 -m bench.accuracy.qemu_versions measure --hardcost .venv/bin/hardcost -o qemu-7.2.json
+    python3 -m bench.accuracy.qemu_versions table qemu-7.2.json qemu-10.0.json qemu-11.1.json
+    python3 -m bench.accuracy.qemu_versions hotspots --hardcost .venv/bin/hardcost
 
 `measure` runs a study of the 26 calls, without rules and with 50 that name other calls, twice from
 nothing with this host's QEMU, and exits with 1 if the two runs differ in a digit. It needs nothing
 but Python and the command, so that it runs where a wheel is installed. `--kernel` is as hardcost
 takes it: name the same on each host. `table` prints what was measured as Markdown: each call under
-each QEMU, and where two differ. `profile` profiles three calls under `audit-samples`, twice from
-nothing, and exits with 1 if functions do not add up to a cost, or the two profiles differ.
+each QEMU, and where two differ. `hotspots` counts three calls under `audit-samples`, twice from
+nothing, and exits with 1 if functions do not add up to a cost, or the two results differ.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ name = "rules-50"
 audit.rules = [{rules}]
 """
 RULE = '"-a always,exit -F arch=b64 -S swapon -F uid={}"'
-"""As in the study `kernels`: rules that name a call which nobody makes."""
+"""As in the study `kernels`: rules that name a call which no program makes."""
 
 Cells = dict[tuple[str, str], float]
 
@@ -44,8 +44,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="The 26 calls under versions of QEMU.")
     verbs = parser.add_subparsers(dest="verb", required=True)
     measured = verbs.add_parser("measure")
-    profiled = verbs.add_parser("profile")
-    for one in (measured, profiled):
+    counted = verbs.add_parser("hotspots")
+    for one in (measured, counted):
         one.add_argument("--hardcost", default="hardcost", help="the command")
         one.add_argument("--kernel", default="debian:6.1")
     measured.add_argument("-o", "--output", type=Path, required=True)
@@ -55,8 +55,8 @@ def main() -> int:
     if chosen.verb == "table":
         print(table([json.loads(one.read_text(encoding="utf-8")) for one in chosen.files]))
         return 0
-    if chosen.verb == "profile":
-        return _profile(chosen.hardcost, chosen.kernel)
+    if chosen.verb == "hotspots":
+        return _hotspots(chosen.hardcost, chosen.kernel)
     first, again = (_run(chosen.hardcost, chosen.kernel) for _ in range(2))
     chosen.output.write_text(json.dumps(first), encoding="utf-8")
     alike = first["cells"] == again["cells"]
@@ -84,13 +84,13 @@ def _said(words: list[str], kernel: str) -> Any:  # noqa: ANN401  (JSON)
     return json.loads(done.stdout)
 
 
-def _profile(command: str, kernel: str) -> int:
+def _hotspots(command: str, kernel: str) -> int:
     """Print what three calls cost, and whether their functions add up to it; twice."""
-    words = [command, "profile", "audit-samples", "--workload", "syscalls calls=null+open+chmod"]
+    words = [command, "hotspots", "audit-samples", "--workload", "syscalls calls=null+open+chmod"]
     first, again = (_said(words, kernel) for _ in range(2))
-    alike = first["profiles"] == again["profiles"]
+    alike = first["hotspots"] == again["hotspots"]
     print(f"QEMU {first['environment']['qemu']}: twice {'the same' if alike else 'NOT the same'}")
-    for one in first["profiles"]:
+    for one in first["hotspots"]:
         moved = sum(each["own_after"] - each["own_before"] for each in one["functions"])
         alike &= moved == one["cost"]
         print(f"  {one['metric']}: cost {one['cost']:,.0f}, its functions {moved:,.0f}")

@@ -1,10 +1,12 @@
-"""Audit rules in nanoseconds on this machine, and in instructions: `python bench/real.py`.
+"""Audit rules in nanoseconds on this machine, and in instructions.
 
-Run by hand, as root, on a machine that nobody else uses: it loads audit rules into this machine's
-own kernel, which `make test` never does. hardcost puts back what was there; this bench compares
-`auditctl -l` and `-s`, every setting below /proc/sys, and the names of all files below /etc with
-what they were, and ends with 1 if any differs. What the kernel itself changes is left out: files
-that can't be written, and those that differ between two looks at them at once.
+Run as `python -m bench.accuracy.real_machine`.
+
+Run by hand, as root, on a machine that is not in use otherwise: it loads audit rules into this
+machine's own kernel, which `make test` never does. hardcost puts back what was there; this bench
+compares `auditctl -l` and `-s`, every setting below /proc/sys, and the names of all files below
+/etc with what they were, and ends with 1 if any differs. What the kernel itself changes is left
+out: files that can't be written, and those that differ between two looks at them at once.
 
 The same study is measured twice: here under the instrument time, and in a guest with Debian's
 kernel under insn. `--precision` and `--time-limit` are those of `hardcost run`. `--keep FOLDER`
@@ -21,16 +23,16 @@ import stat
 import subprocess  # noqa: TID251  (a benchmark starts hardcost as a shell does)
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hardcost.machines import debianpackages
-from hardcost.machines.cache import Cache
-from hardcost.machines.process import run
-from hardcost.machines.qemu.initramfs import AUDIT_PACKAGES
+from bench.rules.sample_rules import sample_rules
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+from hardcost.host.process import run
+from hardcost.machines.vm.content.initramfs import AUDIT_PACKAGES
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages import debian
 
 _CALLS = ("null", "read", "stat", "open", "chmod")
 _NO_RULES = "0 rules"
@@ -50,7 +52,7 @@ def rule_sets() -> dict[str, list[str]]:
     sets["10 dir rules"] = [
         f"-a always,exit -F dir=/opt/hardcost-real-{at} -F perm=wa" for at in range(10)
     ]
-    samples = debianpackages.sample_rules(Cache()) / "30-stig.rules"
+    samples = sample_rules(Cache()) / "30-stig.rules"
     written = samples.read_text(encoding="utf-8").splitlines()
     sets["STIG samples"] = [line.strip() for line in written if line.startswith(("-a", "-w"))]
     return sets
@@ -141,7 +143,7 @@ def _state(program: Path) -> dict[str, str]:
 def auditctl(folder: Path) -> Path:
     """Write a program that starts the audit package's own auditctl, which need not be installed."""
     cache = Cache()
-    roots = [debianpackages.unpacked(cache, package) for package in AUDIT_PACKAGES[:-1]]
+    roots = [debian.unpacked(cache, package) for package in AUDIT_PACKAGES[:-1]]
     program = next(p for root in roots for p in root.rglob("auditctl") if p.is_file())
     libraries = dict.fromkeys(str(one.parent) for root in roots for one in root.rglob("*.so.*"))
     path = folder / "bin" / "auditctl"

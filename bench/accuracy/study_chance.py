@@ -1,9 +1,9 @@
-"""What means nothing must not cost anything in a study, and a quiet rule must be seen.
+"""A study must find no cost of changes without effect, and must find that of a quiet rule.
 
-Run by hand: `python bench/study_chance.py [--number 45] [--store FILE]`. It runs one study on the
-machine `vm`: a baseline with one audit rule, then as many configurations that differ from it by the
-rule's key, by settings that no call reads, or by boot words that mean nothing; and one with a
-further rule that names none of the calls. It counts the pairs (configuration, metric) that are
+Run by hand: `python -m bench.accuracy.study_chance [--number 45] [--store FILE]`. It runs one study
+on the machine `vm`: a baseline with one audit rule, then as many configurations that differ from it
+by the rule's key, by settings that no call reads, or by boot words that mean nothing; and one with
+a further rule that names none of the calls. It counts the pairs (configuration, metric) that are
 shown as a difference, and the calls on which the further rule is not shown; both should be 0.
 """
 
@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hardcost.machines.process import run
+from hardcost.host.process import run
 from hardcost.workloads import syscalls
 
 _SETTINGS = (

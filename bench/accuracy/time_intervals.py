@@ -1,8 +1,11 @@
-"""How often times are wrong: `python bench/time_honesty.py [--studies 400] [--keep F] [--report]`.
+"""How often intervals of times miss the truth.
+
+Run as `python -m bench.accuracy.time_intervals [--studies 400] [--keep F] [--report]`.
 
 On this machine, as `--machine host` measures it. An A/A study compares a configuration with itself:
 a test at 1 % may cry wolf in 1 % of them. A planted study adds a cost to each operation, which
-bench/planted/calibrate.c times apart from the instrument: an interval of 95 % holds it in 95 %.
+bench/accuracy/planted/calibrate.c times apart from the instrument: an interval of 95 % holds it in
+95 %.
 
 Each study is done twice, in turns: in blocks as hardcost does it (A, B, B, A or B, A, A, B), with
 hardcost's own estimators; and plainly, all of A before all of B, with the mean of each process and
@@ -23,28 +26,30 @@ import shutil
 import statistics
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from scipy import special
 
-from hardcost.analysis.estimates import Series, mean_of_trials, median, shift
-from hardcost.machines.machine import Boot
-from hardcost.machines.ourprograms import built
-from hardcost.machines.process import run
-from hardcost.machines.real import starting
-from hardcost.machines.real.realmachine import RealMachine, reached
-from hardcost.machines.real.thishost import HostReach
+from hardcost.analysis.estimates.estimates import (
+    Estimate,
+    Series,
+    SeriesKey,
+    mean_of_trials,
+    median,
+    shift,
+)
+from hardcost.host.process import run
+from hardcost.machines.real import probe_command
+from hardcost.machines.real.host import HostReach
+from hardcost.machines.real.machine import RealMachine, reached
 from hardcost.protocol.answers import CallAnswer, all_of
-from hardcost.protocol.requests import CallPlan, Calls
+from hardcost.protocol.boot import Boot
+from hardcost.protocol.requests import CallPlan, MeasureCalls
+from hardcost.supply.programs import built
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.analysis.estimates import Estimate, Key
-
-_ROOT = Path(__file__).resolve().parent.parent
+_ROOT = Path(__file__).resolve().parents[2]
 _PLACE = _ROOT / "build" / "time-honesty"
 _CALL, _BATCH, _SAMPLES = "null", 256, 49
 _BLOCKS = 10
@@ -102,7 +107,7 @@ def _kept(file: Path) -> list[Study]:
 
 def _measured(counts: Sequence[int], file: Path, seconds: float) -> list[Study]:
     folder = _programs()
-    machine = asyncio.run(reached(HostReach(folder), starting.programs_hash(folder)))
+    machine = asyncio.run(reached(HostReach(folder), probe_command.programs_hash(folder)))
     until = time.monotonic() + seconds
     file.parent.mkdir(parents=True, exist_ok=True)
     found = []
@@ -121,7 +126,7 @@ def _measured(counts: Sequence[int], file: Path, seconds: float) -> list[Study]:
 def _programs() -> Path:
     """Build what is measured with a planted cost, and return the folder with it and the probe."""
     _PLACE.mkdir(parents=True, exist_ok=True)
-    for name in starting.PROGRAMS:
+    for name in probe_command.PROGRAMS:
         shutil.copy(built(name), _PLACE / name)
     build = ["cargo", "build", "--release", "--locked", "--package", "hardcost-measured"]
     build += ["--bin", "hardcost-measured", "--features", "alone,planted"]
@@ -182,13 +187,15 @@ async def _processes(
         )
         for name in order
     )
-    done = await machine.execute(Boot(), [Calls(clock="monotonic", calls=rows)], _LIMIT_SECONDS)
+    done = await machine.execute(
+        Boot(), [MeasureCalls(clock="monotonic", calls=rows)], _LIMIT_SECONDS
+    )
     answers = all_of(done.answers, CallAnswer)
     return [[one / _BATCH for one in answer.samples] for answer in answers], dict(done.surroundings)
 
 
 def _series(values: Sequence[float]) -> Series:
-    samples: dict[Key, tuple[float, ...]] = {(0, n): (one,) for n, one in enumerate(values)}
+    samples: dict[SeriesKey, tuple[float, ...]] = {(0, n): (one,) for n, one in enumerate(values)}
     return Series("ns/op", samples, {k: median(one) for k, one in samples.items()}, timed=True)
 
 

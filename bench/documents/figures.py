@@ -1,10 +1,12 @@
-"""The figures of README.md and docs/: `python bench/figures.py [--check] [--slow] [PAGE …]`.
+"""The figures of the pages that people read.
 
-Every block of output and every table of figures in these pages stands below a comment that says
-what produces it, and so does a figure in a sentence if it has one. This script runs all of that
-with a fresh store and updates the figures. With `--check` it compares, prints how pages and output
-differ, and exits with 1 if they do. Kernels and guests come from the user's cache. Anything slow
-(kernel builds, Debian guests) is skipped without `--slow`.
+Run as `python -m bench.documents.figures [--check] [--slow] [PAGE …]`.
+
+In README.md, docs/ and linux-audit/, every block of output and every table of figures stands below
+a comment that says what produces it, and so does a figure in a sentence if it has one. This script
+runs all of that with a fresh store and updates the figures. With `--check` it compares, prints how
+pages and output differ, and exits with 1 if they do. Kernels and guests come from the user's cache.
+Anything slow (kernel builds, Debian guests) is skipped without `--slow`.
 
     <!-- figures: bill audit-samples; name: samples -->      the block below is what that prints
     <!-- figures: run x.toml; rows: a, b; metrics: null; show: diff -->      a table, row by row
@@ -14,8 +16,8 @@ differ, and exits with 1 if they do. Kernels and guests come from the user's cac
     <!-- figures: sh grep … -->                              run by a shell, in a copy of docs/
     354<!--= samples null fixed -->                    a figure in a sentence
 
-Words are those of `hardcost`; `python` starts a script of bench/, {package:NAME} is the folder of
-a Debian package. `; slow` marks slow commands. A block may leave lines out: it is a part of the
+Words are those of `hardcost`; `python` starts a script of the project, {package:NAME} is the folder
+of a Debian package. `; slow` marks slow commands. A block may leave lines out: it is a part of the
 output, in order, and `…` shows where something is missing. To update it, each of its lines is
 replaced by the line of the output that differs from it only in figures, as far as possible. If a
 command fails, or prints no such line, the page keeps its text, and the status is 1.
@@ -37,20 +39,22 @@ import sys
 import tempfile
 import textwrap
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hardcost.cli.options import package_root
+from hardcost.supply.packages.debian import package_root
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     str(page.relative_to(ROOT))
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+    for page in (
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").glob("*.md")),
+        *sorted((ROOT / "linux-audit").glob("*.md")),
+    )
     if "<!-- figures: " in page.read_text()
 ]
 
@@ -264,12 +268,12 @@ class Producer:
     def prepare(self) -> None:
         """Set up the folder that commands expect: the project's files, and writable places."""
         shutil.copytree(ROOT / "docs", self.folder / "docs")
-        for name in ("bench", "kernel", "src", "tests"):
+        for name in ("audit_rules", "bench", "linux-audit", "src", "tests"):
             (self.folder / name).symlink_to(ROOT / name)
 
     @cached_property
     def _environment(self) -> dict[str, str]:
-        paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+        paths = os.pathsep.join(map(str, (ROOT / "src", ROOT / "audit_rules" / "src", ROOT)))
         store = str(self.store or self.folder / "store.sqlite")
         return {**os.environ, "PYTHONPATH": paths, "HARDCOST_STORE": store, "COLUMNS": "120"}
 

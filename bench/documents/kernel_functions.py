@@ -1,11 +1,11 @@
 """Write the table of the kernel's functions by the file of the source that they are in.
 
-    .venv/bin/python bench/kernel_functions.py
+    .venv/bin/python -m bench.documents.kernel_functions
 
 It takes object files of hardcost's own kernel, which `hardcost kernel build` leaves in the cache,
 and the names of Debian's kernels' functions, which profiles leave there. A function of Debian's
 that is in no object file is looked for in the source, as a definition at the begin of a line. What
-the table has already stays: `src/hardcost/instruments/kernelsource.txt`.
+the table has already stays: `src/hardcost/instruments/kernel_source.txt`.
 """
 
 from __future__ import annotations
@@ -13,17 +13,14 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hardcost.machines.cache import Cache
-from hardcost.machines.kernels.source import debian_source
-from hardcost.machines.process import run
+from hardcost.host.process import run
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.kernels.source import debian_source
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-TABLE = Path("src/hardcost/instruments/kernelsource.txt")
+TABLE = Path("src/hardcost/instruments/kernel_source.txt")
 SEARCHED = (
     *("arch/x86", "block", "crypto", "fs", "init", "io_uring", "ipc", "kernel", "lib", "mm"),
     *("security", "net/core", "net/ipv4", "net/ipv6", "net/netlink", "net/unix", "net/packet"),
@@ -32,7 +29,7 @@ SEARCHED = (
     *("drivers/dax", "drivers/iommu", "drivers/nvdimm", "drivers/pci", "drivers/rtc"),
     *("drivers/tty", "drivers/virtio"),
 )
-FOREIGN = frozenset(  # file systems that no guest of ours has
+FOREIGN = frozenset(  # file systems that none of our guests has
     (
         *("9p", "adfs", "affs", "afs", "befs", "bfs", "btrfs", "cachefiles", "ceph", "cifs"),
         *("coda", "cramfs", "dlm", "efs", "erofs", "exfat", "f2fs", "fat", "freevxfs"),
@@ -99,7 +96,7 @@ def compiled(folder: Path, source: Path) -> Iterator[tuple[str, str]]:
 
 
 def known(folder: Path) -> set[str]:
-    """Return the names of all functions of kernels that were profiled."""
+    """Return the names of all functions of kernels whose functions were counted."""
     lines = (line for file in folder.glob("*/kernel") for line in file.read_text().splitlines())
     words = (line.split(" ") for line in lines if line.startswith("kernel "))
     return {each[2].partition(".")[0] for each in words if len(each) >= WORDS}

@@ -2,7 +2,7 @@
 
 For any pages; tests do the same with the what-if part of a bill's page.
 
-    bench/report_pages.py --screenshots /tmp/pages report.html ...
+    bench/documents/report_pages.py --screenshots /tmp/pages report.html ...
 
 Status 1 if axe finds something serious or critical on a page, or if a page as a whole scrolls
 sideways, at 1400 or at 390 pixels, in light or in dark colours.
@@ -13,13 +13,10 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, sync_playwright
 
 WINDOWS = {1400: 900, 390: 844}
 """A laptop's window and a telephone's: height by width, in CSS pixels."""

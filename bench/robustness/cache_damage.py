@@ -1,27 +1,24 @@
-"""How hardcost handles a damaged cache: rounds for `bench/damage.py`, and the rules to judge them.
+"""Rounds of damage to a cache for `damage.py`, and the rules that judge what hardcost does.
 
-A round damages one file of a random entry, or puts a link, pipe or device in the place of one, of
-an entry or of a lock, and runs a study again. Each run must print the same numbers, whether it
-healed the cache or did not use the damaged file, or refuse with status 3 and a remedy; and nothing
-outside the cache may change.
+A round damages one file of a random entry, or replaces one, an entry or a lock by a link, pipe or
+device, and runs a study again. Each run must print the same numbers, whether it healed the cache or
+did not use the damaged file, or refuse with status 3 and a remedy; and nothing outside the cache
+may change.
 """
 
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import subprocess  # noqa: TID251  (only its exception)
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
-from bench.small_study import RUN, Tool, numbers
+from bench.robustness.small_study import RUN, Tool, numbers
 
-from hardcost.machines import folders
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
-    from pathlib import Path
+from hardcost.supply.cache import folders
 
 LIMIT_SECONDS = 600
 KINDS = ("packages", "kernels", "guests", "snapshots", "boots")
@@ -50,7 +47,7 @@ class CacheRounds:
         print(f"undamaged: {self._whole.seconds:.1f} s, status {self._whole.status}")
 
     def round(self, way: str, chance: random.Random) -> tuple[str, str]:
-        """Damage the cache in one way; return what came of it, and what is wrong with that."""
+        """Damage the cache in one way; return the outcome, and what is wrong with it."""
         aim = self._outside / "aim"
         aim.write_text(PRECIOUS)
         path = self._chosen(chance)
@@ -146,7 +143,7 @@ def _swap(path: Path, chance: random.Random) -> None:
 
 
 def _strange(path: Path, chance: random.Random, aim: Path) -> None:
-    """Put a link, a pipe or a device in the place of a file or folder."""
+    """Replace a file or folder by a link, a pipe or a device."""
     folders.delete(path)
     kind = chance.choice(["link", "pipe", "device"])
     if kind == "pipe":
@@ -188,9 +185,8 @@ def _on(damage: Callable[[Path, random.Random], None]) -> _Way:
     return way
 
 
-if TYPE_CHECKING:
-    _Way = Callable[[Path, random.Random, Path, Path], Path | None]
-    """Returns what has to be removed by its user, if that is refused."""
+_Way = Callable[[Path, random.Random, Path, Path], Path | None]
+"""Returns what has to be removed by its user, if that is refused."""
 
 WAYS: dict[str, _Way] = {
     "byte flipped": _on(_flip),

@@ -1,4 +1,6 @@
-"""How hardcost handles a damaged cache and store: `python bench/damage.py --rounds 200 --seed 1`.
+"""How hardcost handles a damaged cache and store.
+
+Run as `python -m bench.robustness.damage --rounds 200 --seed 1`.
 
 Rounds alternate between a cache of its own, which a study boots guests from, and a store of its
 own, which every verb that reads one is asked about (`cache_damage.py`, `store_damage.py` say how
@@ -18,11 +20,9 @@ from collections import Counter
 from pathlib import Path
 
 # A script finds its own folder alone, and not the one that this is in.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from bench.robustness.small_study import own_cache
 
-from bench.small_study import own_cache
-
-from bench import cache_damage, store_damage
+from bench.robustness import cache_damage, store_damage
 
 PARTS = ("cache", "store")
 

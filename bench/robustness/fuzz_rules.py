@@ -1,8 +1,8 @@
 """Fuzz the reader of audit rules: does any input make it crash, hang, or take too long?
 
-    python bench/fuzz_rules.py                          # a million inputs, and the growth of time
-    python bench/fuzz_rules.py --inputs 20000 --seed 7
-    python bench/fuzz_rules.py --atheris 1000000        # guided by coverage, with atheris
+    python -m bench.robustness.fuzz_rules                           # a million inputs
+    python -m bench.robustness.fuzz_rules --inputs 20000 --seed 7
+    python -m bench.robustness.fuzz_rules --atheris 1000000         # guided by coverage
 
 Inputs are lines that auditctl was tested on, mutated: bytes flipped, inserted, deleted and
 duplicated, words exchanged, lines joined. Each is read, loaded, translated, written and read again.
@@ -23,21 +23,20 @@ import signal
 import sys
 import time
 from collections import Counter
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 # The tests are not an installable package.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
-from tests.auditrules.lines import at_random, by_hand
+from audit_rules.tests.lines import at_random, by_hand
 
-from hardcost.auditrules import loading, parse
-from hardcost.auditrules.rule import Kind, Place
-from hardcost.auditrules.translate import translate, translate_all
-from hardcost.auditrules.write import UnwritableError, listed, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from auditrules.auditctl.translate import translate, translate_all
+from auditrules.auditctl.write import UnwritableRuleError, listed, text_of
+from auditrules.load import load
+from auditrules.model.location import Location
+from auditrules.model.rule import RuleKind
+from auditrules.read import parse
 
 SLOWEST_SECONDS = 5  # for one input of a few hundred bytes
 SIZES = (4_000, 8_000, 16_000, 32_000, 64_000)  # lines
@@ -145,14 +144,14 @@ def change(generator: random.Random, line: bytearray, words: list[bytes]) -> Non
 def tried(data: bytes) -> Iterator[str]:
     """Read bytes, check the results, and yield the kind of each line."""
     readings = parse.read_bytes(data, "x.rules")
-    rule_set, of_deletions = loading.combine(readings)
+    rule_set, of_deletions = load.combine(readings)
     rules, of_rules = translate_all(rule_set.rules)
     for reading in readings:
-        if (reading.kind is Kind.FAULT) is (reading.fault is None):
+        if (reading.kind is RuleKind.FAULT) is (reading.fault is None):
             raise AssertionError(f"{reading.kind} with the fault {reading.fault}")
         yield str(reading.kind)
     for fault in (*of_deletions, *of_rules):
-        if fault.file != "x.rules" or not 1 <= (fault.line or 0) <= len(readings):
+        if fault.place.file != "x.rules" or not 1 <= (fault.place.line or 0) <= len(readings):
             raise AssertionError(f"the fault {fault} has no place")
         yield "rule refused"
     for rule in rules:
@@ -160,10 +159,10 @@ def tried(data: bytes) -> Iterator[str]:
             raise AssertionError("a rule is listed as nothing")
         try:
             text = text_of(rule)
-        except UnwritableError:
+        except UnwritableRuleError:
             yield "rule that can't be written"
             continue
-        again = parse.read_line(text, Place("again", 1)).rule
+        again = parse.read_line(text, Location("again", 1)).rule
         if again is None or translate(again) != rule:
             raise AssertionError(f"it comes back as another rule: {text}")
         yield "rule written"
@@ -187,7 +186,7 @@ def limited(seconds: int) -> Iterator[None]:
 
 def guided(inputs: int, seed: int) -> None:
     """Let atheris choose the inputs, by the code they reach; it ends the process."""
-    atheris: Any = importlib.import_module("atheris")  # not a dependency of ours
+    atheris: Any = importlib.import_module("atheris")  # not one of hardcost's dependencies
     atheris.instrument_all()
     folder = Path("build/fuzz-rules")
     folder.mkdir(parents=True, exist_ok=True)
@@ -221,7 +220,7 @@ def seconds(line: Callable[[int], str], size: int) -> float:
     lines = content.split(b"\n")[:size]
     content = b"\n".join(lines) + b"\n"
     started = time.process_time()
-    rule_set, _ = loading.combine(parse.read_bytes(content, "x.rules"))
+    rule_set, _ = load.combine(parse.read_bytes(content, "x.rules"))
     translate_all(rule_set.rules)
     return time.process_time() - started
 

@@ -1,6 +1,6 @@
 """Whether a machine is as it was, however a run that changes it is interrupted.
 
-    .venv/bin/python bench/interrupted_changes.py --moments 1-100
+    .venv/bin/python -m bench.robustness.interrupted_changes --moments 1-100
 
 A Debian guest with GRUB and sshd is the machine. A run changes its audit rules, audit's state and
 sysctls, and makes files that rules watch; or another process changes files, services and mounts, by
@@ -23,22 +23,19 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from tests.vm.sshguest import ssh_guest
+from tests.vm.ssh_guest import Running, SshGuest, ssh_guest
 
-from hardcost.machines.cache import Cache
-from hardcost.machines.real import changes, keeping
-from hardcost.machines.real.sshhost import SshReach
-from hardcost.protocol.requests import Audit, Write, install, mount
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tests.vm.sshguest import Running, SshGuest
+from hardcost.machines.real import changes, keeper_messages
+from hardcost.machines.real.ssh import SshReach
+from hardcost.protocol.ask import install, mount
+from hardcost.protocol.requests import Audit, Write
+from hardcost.supply.cache.cache import Cache
 
 STUDY = """\
 title = "what is changed and undone"
@@ -52,7 +49,7 @@ name = "rules"
 audit.rules = [
     "-a always,exit -F arch=b64 -S chmod,fchmod -k modes",
     "-w /opt/made/for/a/rule -p wa -k made",
-    "-a always,exit -F arch=b32 -S all -F uid=70000 -k nobody",
+    "-a always,exit -F arch=b32 -S all -F uid=70000 -k unused",
 ]
 sysctl = { "kernel.kptr_restrict" = "2", "vm.dirty_bytes" = "100000000" }
 [[configuration]]
@@ -88,8 +85,8 @@ HELD = (
     install("/etc/rsyslog.conf", "*.* /var/log/all\n", 0o600),
     install("/etc/rsyslog.d/made/here.conf", "# nothing\n"),
     install("/etc/audit/auditd.conf", "log_file = /var/log/audit/audit.log\n", 0o640),
-    keeping.Unit(name="rsyslog.service", active=False),
-    keeping.Unit(name="auditd.service", active=True),
+    keeper_messages.UnitState(name="rsyslog.service", active=False),
+    keeper_messages.UnitState(name="auditd.service", active=True),
     mount("/srv", ["noexec", "nosuid"]),
     Audit(rules="-a always,exit -F arch=b64 -S chmod -k a\n", backlog_limit=512),
     Write(path="/proc/sys/vm/dirty_bytes", value="100000000"),
@@ -110,7 +107,7 @@ _ENDS_SECONDS = 240.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of an interruption: `pending` changes at the moment; what is not as it was."""
+    """The outcome of an interruption: `pending` changes at the moment; what is not as it was."""
 
     kind: str
     by: str
@@ -188,7 +185,7 @@ def start(guest: SshGuest, rounds: int, *more: str, study: str = STUDY) -> Runni
 
 def hold_in(guest: SshGuest) -> Running:
     """Start a process that changes files, services and mounts of the guest over and over."""
-    return guest.start_python("from bench.interrupted_changes import hold; hold()")
+    return guest.start_python("from bench.robustness.interrupted_changes import hold; hold()")
 
 
 BEGUN: dict[What, Callable[[SshGuest], Running]] = {
@@ -204,7 +201,7 @@ def hold() -> None:
     reach = SshReach("root@guest")
 
     async def once() -> None:
-        async with changes.held(reach, changes.Asked("bench", HELD)):
+        async with changes.held(reach, changes.RunClaim("bench", HELD)):
             await asyncio.sleep(1.0)
 
     asyncio.run(reach.prepare())

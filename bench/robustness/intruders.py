@@ -1,9 +1,9 @@
 """Attacks a lab that is started in each documented way, from another host and as another user.
 
-Run by hand, as root for the attempts of another user: `python bench/intruders.py`. The other host
-is a network namespace with a cable to the lab's, and nothing here reaches any other network. In
-each way a scheduler and a worker are started, and both ports are tried as `intruder.py` does:
-without TLS, with the certificate of another lab, and, to know that the attempts are worth
+Run by hand, as root for the attempts of another user: `python -m bench.robustness.intruders`. The
+other host is a network namespace with a cable to the lab's, and nothing here reaches any other
+network. In each way a scheduler and a worker are started, and both ports are tried as `intruder.py`
+does: without TLS, with the certificate of another lab, and, to know that the attempts are worth
 something, with the lab's own. It prints a line for each way, and ends with status 1 if anybody got
 in who should not, or a port was open that should not be.
 """
@@ -16,12 +16,12 @@ import shutil
 import subprocess  # noqa: TID251  (what is run here is hardcost itself, and who attacks it)
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tests.run.workers.certificates import authority
-from tests.run.workers.hosts import LAB, Hosts, listening
-from tests.run.workers.test_intruders import (
+from tests.measure.workers.certificates import authority
+from tests.measure.workers.hosts import LAB, Hosts, listening
+from tests.measure.workers.test_intruders import (
     INTRUDER,
     PATIENT,
     Attempt,
@@ -29,10 +29,7 @@ from tests.run.workers.test_intruders import (
     who_got_in,
     without_certificate,
 )
-from tests.run.workers.test_tls import options
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from tests.measure.workers.test_tls import options
 
 _NOBODY = 65534
 _EVERYWHERE = "0.0.0.0"  # noqa: S104  (with TLS)
@@ -104,7 +101,7 @@ def lab(
 
 
 def below(pid: int) -> list[int]:
-    """Return all processes that came of one."""
+    """Return all descendants of a process."""
     found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [one for child in map(int, found) for one in (child, *below(child))]
 
@@ -117,7 +114,7 @@ def attacked(  # noqa: PLR0913, PLR0917  (each is a thing of its own)
     known: Sequence[str] | None,
     theirs: Sequence[str],
 ) -> bool:
-    """Attack a lab, print what came of it, and say whether that is as it should be."""
+    """Attack a lab, print the outcome, and say whether that is as it should be."""
     ports = [sorted(found) for pid in pids if (found := listening(pid))]
     places = [f"{'tcp' if 'tcp' in way else 'tls'}://{one}" for found in ports for one in found]
     kept = next(iter((folder / "files" / "cache").glob("labs/*.pem")), None)

@@ -1,14 +1,15 @@
-"""Whether the keeper loses, believes or follows anything, in random orders of all that can happen.
+"""Whether the keeper loses a change, trusts an old journal or follows a link, in random orders.
 
-    .venv/bin/python -m bench.random_orders --orders 1-100
+    .venv/bin/python -m bench.robustness.keeper_orders --orders 1-100
 
 Each order happens in mount, process, network and IPC namespaces of its own, to files, settings and
 a mount that are only there. Two users of the machine `host` have things changed and undone by the
-real keeper. Meanwhile somebody changes things by hand, or makes a change permanent; processes are
+real keeper. Meanwhile others change things by hand, or make a change permanent; processes are
 killed at random moments; the power goes; a user puts a link in the way; a user brings a journal
 that was finished long ago, or the machine loses its own. A model says what everything has to be
 after each step, and with which status `hardcost restore` ends. What takes a kernel of its own
-(audit, SELinux, units, boots) is interrupted in guests, by `bench/interrupted_changes.py`.
+(audit, SELinux, units, boots) is interrupted in guests, by
+`bench/robustness/interrupted_changes.py`.
 """
 
 from __future__ import annotations
@@ -19,20 +20,17 @@ import shutil
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from bench import keeperworld as world
-from hardcost.machines.images import namespace
-from hardcost.machines.process import output
-
-if TYPE_CHECKING:
-    from hardcost.machines.real import journal
+from bench.robustness import keeper_world
+from hardcost.host.process import output
+from hardcost.machines.real import journal
+from hardcost.supply.images import user_namespace
 
 STEPS = 14
 """How many steps an order has."""
 
-KINDS: tuple[world.Who, ...] = ("hardcost", "keeper", "both", "all")
-_ROOT = Path(__file__).parents[1]
+KINDS: tuple[keeper_world.Who, ...] = ("hardcost", "keeper", "both", "all")
+_ROOT = Path(__file__).parents[2]
 OWN = ("unshare", "--net", "--ipc", "--")
 """What gives a program a network and an IPC namespace, whose settings are its own."""
 
@@ -45,13 +43,13 @@ class WrongError(Exception):
 class Run:
     """A run: by whom, what everything was before, and once it is known, what it made of things.
 
-    `holder` is None once it is dead, and nobody undoes it by himself. `certain`: all was made.
+    `holder` is None once it is dead, and the run is not undone by itself. `certain`: all was made.
     """
 
     user: str
     before: dict[str, str]
     folders: set[Path]
-    holder: world.Holder | None
+    holder: keeper_world.Holder | None
     wrote: dict[str, str] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
     certain: bool = False
@@ -61,7 +59,7 @@ class Run:
 class Order:
     """One order of steps; `now` is what everything has to be.
 
-    `left` is what things were before somebody else changed them, until another run begins;
+    `left` is what things were before others changed them, until another run begins;
     `unsaid` are folders that are left, too, since no journal says that they were made.
     """
 
@@ -88,11 +86,11 @@ class Order:
             self.take("unlink")
         if self.run is not None:
             self.take("finish" if self.run.holder else "restore")
-        for user in world.USERS:
+        for user in keeper_world.USERS:
             self.restored(user, self._known())
         self.look()
-        if self._known() == {0} and world.leftovers():
-            raise WrongError(f"left lying about: {world.leftovers()}")
+        if self._known() == {0} and keeper_world.leftovers():
+            raise WrongError(f"left lying about: {keeper_world.leftovers()}")
 
     def take(self, step: str) -> None:
         """Take a step, and look."""
@@ -107,10 +105,10 @@ class Order:
         Raises:
             WrongError: It is something else.
         """
-        found = world.observe()
+        found = keeper_world.observe()
         wrong = [f"{n} is {found[n]}, not {it}" for n, it in self.now.items() if found[n] != it]
-        if world.bystanders() != self.bystanders:
-            wrong.append(f"a bystander was harmed: {world.bystanders()}")
+        if keeper_world.bystanders() != self.bystanders:
+            wrong.append(f"a bystander was harmed: {keeper_world.bystanders()}")
         if wrong:
             raise WrongError("; ".join(wrong))
 
@@ -129,14 +127,16 @@ class Order:
 
     def after_undoing(self) -> dict[str, str]:
         """Return what everything is to be once the run is undone."""
-        run, now = self._open(), world.observe()
+        run, now = self._open(), keeper_world.observe()
         wrote = run.wrote or now
         undone = {
             name: run.before[name] if it in {run.before[name], wrote[name]} else it
             for name, it in now.items()
         }
-        if self.linked and str(world.OWNED) in run.touched:
-            undone[str(world.OWNED)] = now[str(world.OWNED)]  # through the link it can't be seen
+        if self.linked and str(keeper_world.OWNED) in run.touched:
+            undone[str(keeper_world.OWNED)] = now[
+                str(keeper_world.OWNED)
+            ]  # through the link it can't be seen
         return undone
 
     def restored(self, user: str, statuses: set[int], *, force: bool = False) -> int:
@@ -145,9 +145,9 @@ class Order:
         Raises:
             WrongError: It ends with another status.
         """
-        status = world.waited(world.restoring(user, force=force))
+        status = keeper_world.waited(keeper_world.restoring(user, force=force))
         if status not in statuses:
-            raise WrongError(f"restore ended with {status}, not {statuses}: {world.said()}")
+            raise WrongError(f"restore ended with {status}, not {statuses}: {keeper_world.said()}")
         return status
 
     def _open(self) -> Run:
@@ -155,29 +155,32 @@ class Order:
             raise WrongError("no run is open")
         return self.run
 
-    def _holder(self) -> world.Holder:
+    def _holder(self) -> keeper_world.Holder:
         holder = self._open().holder
         if holder is None:
-            raise WrongError("nobody holds the run")
+            raise WrongError("no process holds the run")
         return holder
 
     def _settled(self, undone: dict[str, str]) -> None:
-        """Note that the run is undone, but for what is somebody else's.
+        """Note that the run is undone, but for what others have changed.
 
         Raises:
             WrongError: The journal does not name just that.
         """
-        run, found = self._open(), world.open_journal()
+        run, found = self._open(), keeper_world.open_journal()
         theirs = {name for name, it in undone.items() if it != run.before[name]}
         theirs &= run.touched
-        left = world.left(found) if found else set()
+        left = keeper_world.left(found) if found else set()
         known = {name for name in left if name in undone}
-        owned = {str(world.OWNED)} if self.linked else set()
+        owned = {str(keeper_world.OWNED)} if self.linked else set()
         if not known <= theirs | owned or (run.certain and not theirs <= known):
             raise WrongError(f"left are {left}, but others have changed {theirs}")
-        stay = {folder for folder in world.folders() if any(folder.iterdir())} | self.unsaid
-        if not world.folders() <= run.folders | stay or not run.folders <= world.folders():
-            raise WrongError(f"folders are {world.folders()}, were {run.folders}")
+        stay = {folder for folder in keeper_world.folders() if any(folder.iterdir())} | self.unsaid
+        if (
+            not keeper_world.folders() <= run.folders | stay
+            or not run.folders <= keeper_world.folders()
+        ):
+            raise WrongError(f"folders are {keeper_world.folders()}, were {run.folders}")
         self.left = {name: run.before[name] for name in known}
         self.now, self.run = undone, None
 
@@ -187,15 +190,19 @@ class Order:
 
     def _unsaid(self) -> set[Path]:
         """Return folders of which only the machine knew that an interrupted run had made them."""
-        lines = [one for one in world.said().splitlines() if "what the journal does not say" in one]
-        new = world.folders() - self._open().folders
+        lines = [
+            one
+            for one in keeper_world.said().splitlines()
+            if "what the journal does not say" in one
+        ]
+        new = keeper_world.folders() - self._open().folders
         return {one for one in new if any(f" changed {one} since " in line for line in lines)}
 
     def _statuses(self, undone: dict[str, str]) -> set[int]:
-        """Return how a restoration may end: with 1 if something is somebody else's."""
+        """Return how a restoration may end: with 1 if others have changed something."""
         run = self._open()
         theirs = [name for name in run.touched if undone[name] != run.before[name]]
-        if self.linked and str(world.OWNED) in run.touched:
+        if self.linked and str(keeper_world.OWNED) in run.touched:
             return {0, 1}
         if not theirs:
             return {0}
@@ -204,32 +211,32 @@ class Order:
     # What runs do.
 
     def _start(self) -> Run:
-        wanted = world.wanted(self.draw, self.number, linked=self.linked)
-        user = self.draw.choice(world.USERS)
+        wanted = keeper_world.wanted(self.draw, self.number, linked=self.linked)
+        user = self.draw.choice(keeper_world.USERS)
         # Whoever begins closes the journal for `--force`.
         self.kept, self.left, self.unsaid = self.left, {}, set()
-        self.earlier = world.open_journal()
-        holder = world.Holder(user, wanted)
-        self.run = Run(user, dict(self.now), world.folders(), holder)
-        self.run.touched = world.touched([*wanted])
+        self.earlier = keeper_world.open_journal()
+        holder = keeper_world.Holder(user, wanted)
+        self.run = Run(user, dict(self.now), keeper_world.folders(), holder)
+        self.run.touched = keeper_world.touched([*wanted])
         return self.run
 
     def _begin(self) -> None:
         run = self._start()
         if not self._holder().is_held():
-            raise WrongError(f"nothing is held: {world.said()}")
-        run.wrote, run.certain = world.observe(), True
+            raise WrongError(f"nothing is held: {keeper_world.said()}")
+        run.wrote, run.certain = keeper_world.observe(), True
         for name, value in self._holder().wanted.items():
-            if not world.is_value(name, value, run.wrote[name]):
+            if not keeper_world.is_value(name, value, run.wrote[name]):
                 raise WrongError(f"{name} was to be {value!r}, is {run.wrote[name]}")
         self.now = {
             name: run.wrote[name] if name in run.touched else it for name, it in self.now.items()
         }
-        self.stale.append((self.era, run.user, world.book(run.user).read_bytes()))
+        self.stale.append((self.era, run.user, keeper_world.book(run.user).read_bytes()))
 
     def _begin_killed(self) -> None:
         self._start()
-        world.wait_for_keeper(self._holder().process, self.draw.uniform(0.0, 0.08))
+        keeper_world.wait_for_keeper(self._holder().process, self.draw.uniform(0.0, 0.08))
         self._killed()
 
     def _killed(self) -> None:
@@ -238,22 +245,24 @@ class Order:
         undone = self.after_undoing() if run.wrote else dict(run.before)
         kind = self.draw.choice(KINDS)
         self.steps[-1] += f" ({kind})"
-        world.kill(kind, holder.process)
+        keeper_world.kill(kind, holder.process)
         holder.close()
-        world.kill("both", 0)  # hardcost may have begun to restore it
-        run.holder, found = None, world.open_journal()
+        keeper_world.kill("both", 0)  # hardcost may have begun to restore it
+        run.holder, found = None, keeper_world.open_journal()
         if found and self.earlier and found.entries[0] == self.earlier.entries[0]:
             self.left, self.run = self.kept, None  # it had not even begun
             return
         unsettled = [one.name for _, one in found.pending] if found else []
-        if found is None or set(unsettled) <= world.left(found):
+        if found is None or set(unsettled) <= keeper_world.left(found):
             self._settled(undone)
             return
-        now = world.observe()
+        now = keeper_world.observe()
         if not run.wrote:
             run.wrote = now
             for name, value in holder.wanted.items():
-                if now[name] != run.before[name] and not world.is_value(name, value, now[name]):
+                if now[name] != run.before[name] and not keeper_world.is_value(
+                    name, value, now[name]
+                ):
                     raise WrongError(f"{name} was {run.before[name]}, to be {value!r}: {now[name]}")
         self.now = {name: now[name] if name in run.touched else it for name, it in self.now.items()}
 
@@ -263,7 +272,7 @@ class Order:
         statuses = {3 * one for one in self._statuses(undone)}  # a trial that was disturbed
         status = holder.finish()
         if status not in statuses:
-            raise WrongError(f"the run ended with {status}, not {statuses}: {world.said()}")
+            raise WrongError(f"the run ended with {status}, not {statuses}: {keeper_world.said()}")
         self.permanent = dict(holder.wanted)
         holder.close()
         self._settled(undone)
@@ -272,21 +281,21 @@ class Order:
 
     def _restore(self) -> None:
         undone = self.after_undoing()
-        self.restored(self.draw.choice(world.USERS), self._statuses(undone))
+        self.restored(self.draw.choice(keeper_world.USERS), self._statuses(undone))
         self._settled(undone)
 
     def _restore_killed(self) -> None:
         undone = self.after_undoing()
-        process = world.restoring(self.draw.choice(world.USERS))
-        world.wait_for_keeper(process, self.draw.uniform(0.0, 0.03))
-        world.kill("all", process)
-        world.waited(process)
-        found = world.open_journal()
+        process = keeper_world.restoring(self.draw.choice(keeper_world.USERS))
+        keeper_world.wait_for_keeper(process, self.draw.uniform(0.0, 0.03))
+        keeper_world.kill("all", process)
+        keeper_world.waited(process)
+        found = keeper_world.open_journal()
         pending = {one.name for _, one in found.pending} if found else set()
-        if found is None or pending <= world.left(found):
+        if found is None or pending <= keeper_world.left(found):
             self._settled(undone)
         else:
-            self.now = world.observe()
+            self.now = keeper_world.observe()
             wrong = [
                 n for n, it in self.now.items() if it not in {undone[n], self._open().wrote[n]}
             ]
@@ -301,12 +310,12 @@ class Order:
         self._open().folders = folders
 
     def _nothing(self) -> None:
-        self.restored(self.draw.choice(world.USERS), self._known())
+        self.restored(self.draw.choice(keeper_world.USERS), self._known())
 
     def _stale(self) -> None:
         """Bring a journal that was finished long ago."""
         era, user, content = self.draw.choice(self.stale)
-        path = world.book(user)
+        path = keeper_world.book(user)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
         known = self._known()
@@ -314,7 +323,7 @@ class Order:
         path.unlink(missing_ok=True)
 
     def _force(self) -> None:
-        self.restored(self.draw.choice(world.USERS), {0}, force=True)
+        self.restored(self.draw.choice(keeper_world.USERS), {0}, force=True)
         self.now |= self.left
         self.left.clear()
         self.unsaid.clear()
@@ -322,22 +331,22 @@ class Order:
     def _lost(self) -> None:
         """Have the machine lose all that the keeper has there, and bring the user's journal."""
         run, undone = self._open(), self.after_undoing()
-        is_kept = world.is_kept(run.user)  # else it was killed before anything was begun
-        shutil.rmtree(world.DESK)
+        is_kept = keeper_world.is_kept(run.user)  # else it was killed before anything was begun
+        shutil.rmtree(keeper_world.DESK)
         self.era += 1
         if is_kept:
             self.restored(run.user, {3})
-            if "no record" not in world.said():
-                raise WrongError(f"it does not say that it has no record: {world.said()}")
+            if "no record" not in keeper_world.said():
+                raise WrongError(f"it does not say that it has no record: {keeper_world.said()}")
             self.look()
             known = self._statuses(undone)
             status = self.restored(run.user, known if run.certain else known | {1}, force=True)
             if not run.certain:
                 self.unsaid = self._unsaid()
             if status not in known and not self.unsaid:
-                raise WrongError(f"restore ended with {status}, not {known}: {world.said()}")
-        for user in world.USERS:
-            world.book(user).unlink(missing_ok=True)
+                raise WrongError(f"restore ended with {status}, not {known}: {keeper_world.said()}")
+        for user in keeper_world.USERS:
+            keeper_world.book(user).unlink(missing_ok=True)
         self._settled(undone)
 
     # What others do.
@@ -345,56 +354,61 @@ class Order:
     def _by_hand(self) -> None:
         """Change one thing; where it is not sure what was begun, to what it never was."""
         unique = self.run is not None and not self.run.certain
-        name = world.by_hand(self.draw, self.number, unique=unique)
+        name = keeper_world.by_hand(self.draw, self.number, unique=unique)
         self.steps[-1] += f" ({name})"
-        found, moved = world.observe(), {one for all_of in world.MOVED.values() for one in all_of}
+        found, moved = (
+            keeper_world.observe(),
+            {one for all_of in keeper_world.MOVED.values() for one in all_of},
+        )
         changed = {name} | (moved if name in moved else set())
         self.now = {one: found[one] if one in changed else it for one, it in self.now.items()}
 
     def _permanent(self) -> None:
         """Make permanent what a run has tried, and bring that run's journal again."""
         name = self.draw.choice(sorted(self.permanent))
-        world.set_to(name, self.permanent[name])
+        keeper_world.set_to(name, self.permanent[name])
         self.steps[-1] += f" ({name})"
-        found = world.observe()
-        changed = world.touched([name])
+        found = keeper_world.observe()
+        changed = keeper_world.touched([name])
         self.now = {one: found[one] if one in changed else it for one, it in self.now.items()}
         if self.stale:
             self._stale()
 
     def _link(self) -> None:
-        world.link()
-        self.linked, self.bystanders = True, world.bystanders()
+        keeper_world.link()
+        self.linked, self.bystanders = True, keeper_world.bystanders()
 
     def _unlink(self) -> None:
-        world.unlink()
-        self.linked, self.bystanders = False, world.bystanders()
+        keeper_world.unlink()
+        self.linked, self.bystanders = False, keeper_world.bystanders()
 
     def _power(self) -> None:
         """Have the machine lose its power, and boot."""
         run = self._open()
         undone = self.after_undoing()
-        undone |= {name: run.before[name] for name in (*world.SETTINGS, world.MOUNT)}
+        undone |= {name: run.before[name] for name in (*keeper_world.SETTINGS, keeper_world.MOUNT)}
         if run.holder is not None:
-            world.kill("all", run.holder.process)
+            keeper_world.kill("all", run.holder.process)
             run.holder.close()
             run.holder = None
-        world.reboot(run.before, str(self.number))
+        keeper_world.reboot(run.before, str(self.number))
         self._settled(undone)
 
 
 def take(number: int, seed: int, keeper: Path | None = None) -> str:
     """Have an order happen in namespaces of its own; return what was wrong, or nothing."""
-    words = [sys.executable, "-m", "bench.random_orders", "--inside", str(number)]
+    words = [sys.executable, "-m", "bench.robustness.keeper_orders", "--inside", str(number)]
     words += ["--seed", str(seed), *(["--keeper", str(keeper)] if keeper else [])]
-    return output(namespace.as_root([*OWN, *words]), folder=_ROOT, fine={0, 1}).decode().strip()
+    return (
+        output(user_namespace.as_root([*OWN, *words]), folder=_ROOT, fine={0, 1}).decode().strip()
+    )
 
 
 def inside(number: int, seed: int, keeper: Path | None) -> int:
     """Have an order happen here, and report what was wrong."""
-    world.made(keeper)
+    keeper_world.made(keeper)
     draw = random.Random(f"{seed} {number}")  # noqa: S311  (the same order each time)
-    order = Order(draw, world.observe(), world.bystanders())
+    order = Order(draw, keeper_world.observe(), keeper_world.bystanders())
     try:
         order.go()
     except WrongError as error:

@@ -1,4 +1,4 @@
-"""What the random orders of `random_orders` happen to: files, settings and a mount of their own.
+"""What the random orders of `keeper_orders.py` happen to: files, settings and a mount of their own.
 
 All of it is seen by the keeper where a machine has it, and is only in this process's namespaces.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import random
 import secrets
 import shutil
 import signal
@@ -15,27 +16,23 @@ import stat
 import sys
 import time
 import traceback
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
-from hardcost.cli.restore import restore
+from hardcost.cli.command import hardcost
 from hardcost.errors import HardcostError
-from hardcost.machines.ourprograms import built
-from hardcost.machines.process import run
-from hardcost.machines.real import journal, starting
-from hardcost.machines.real.bookkeeping import place
-from hardcost.machines.real.changes import Asked, held
-from hardcost.machines.real.keeping import Replace
-from hardcost.machines.real.thishost import HostReach
-from hardcost.protocol.requests import Make, Write, install, mount
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable, Sequence
-
-    from hardcost.machines.real.keeping import Wanted
+from hardcost.host.process import run
+from hardcost.machines.real import journal, probe_command
+from hardcost.machines.real.changes import RunClaim, held
+from hardcost.machines.real.host import HostReach
+from hardcost.machines.real.keeper_messages import Replace, WantedState
+from hardcost.machines.real.local_journal import place
+from hardcost.protocol.ask import install, mount
+from hardcost.protocol.requests import Make, Write
+from hardcost.supply.programs import built
 
 USERS = ("ann", "bob")
 DESK = Path("/var/lib/hardcost")
@@ -84,7 +81,7 @@ def made(keeper: Path | None) -> None:
     if UNITS.is_dir():
         _mounted(str(UNITS))
     if keeper is not None:
-        _run("mount", "--bind", str(keeper), str(built(starting.KEEPER)))
+        _run("mount", "--bind", str(keeper), str(built(probe_command.KEEPER)))
     for folder in ("t", "open", "user", "m", "elsewhere", "state"):
         (TREE / folder).mkdir()
     (TREE / "open").chmod(0o1777)
@@ -95,7 +92,7 @@ def made(keeper: Path | None) -> None:
         path.write_text(f"before {path.name}\n")
         path.chmod(0o640)
     os.chown(OWNED, _USER_ID, _USER_ID)
-    _VICTIM.write_text("nobody may touch this\n")
+    _VICTIM.write_text("no run may touch this\n")
     _VICTIM.chmod(0o600)
     os.chown(_VICTIM, _USER_ID, _USER_ID)
     for path, is_link in zip(FILES[:4], (False, True, False, True), strict=True):
@@ -125,13 +122,13 @@ def folders() -> set[Path]:
 
 
 def bystanders() -> list[str]:
-    """Return what nobody may ever change or remove: users' own files, and what links lead to."""
+    """Return what must never change or go: users' own files, and what links lead to."""
     decoys = [_truly(path).with_name(f"{path.name}.hardcost") for path in FILES[:4]]
     return [_seen(path) for path in (_VICTIM, *decoys, *sorted(_ELSEWHERE.iterdir()))]
 
 
 def _truly(path: Path) -> Path:
-    """Return where a file is, also while a link lies in the place of its folder."""
+    """Return where a file is, also while its folder is replaced by a link."""
     return _LINKED / path.name if path.parent == OWNED.parent and _LINKED.exists() else path
 
 
@@ -145,7 +142,7 @@ def _seen(path: Path) -> str:
 
 
 def link() -> None:
-    """Put a link in the place of a user's folder, to a file that has the same content."""
+    """Replace a user's folder by a link, to a file that has the same content."""
     OWNED.parent.rename(_LINKED)
     shutil.copy2(_truly(OWNED), _ELSEWHERE / OWNED.name)
     OWNED.parent.symlink_to(_ELSEWHERE)
@@ -229,11 +226,11 @@ def reboot(values: dict[str, str], name: str) -> None:
     _run("mount", "-t", "tmpfs", "-o", values[MOUNT], "tmpfs", MOUNT)
     if (DESK / "journal").exists():
         # As its unit says; what it is called with was put there by the keeper.
-        _run(str(DESK / starting.KEEPER), "attend", "60")
+        _run(str(DESK / probe_command.KEEPER), "attend", "60")
 
 
 class Holder:
-    """A process that changes things until it is told to end, for a user."""
+    """A process that changes things for a user, until it is ended."""
 
     def __init__(self, user: str, wanted: dict[str, str]) -> None:
         """Start it."""
@@ -261,16 +258,16 @@ class Holder:
         os.close(self._hear)
 
 
-async def _hold(requests: Sequence[Wanted], told: int, say: int) -> None:
+async def _hold(requests: Sequence[WantedState], told: int, say: int) -> None:
     ended = asyncio.Event()
     asyncio.get_running_loop().add_reader(told, ended.set)
-    async with held(HostReach(), Asked(secrets.token_hex(8), requests, people=True)):
+    async with held(HostReach(), RunClaim(secrets.token_hex(8), requests, people=True)):
         os.write(say, b"h")
         await ended.wait()
 
 
-def _requests(wanted: dict[str, str]) -> list[Wanted]:
-    found: list[Wanted] = []
+def _requests(wanted: dict[str, str]) -> list[WantedState]:
+    found: list[WantedState] = []
     for name, value in wanted.items():
         if name == MOUNT:
             found.append(mount(name, [value]))
@@ -316,7 +313,12 @@ def waited(process: int) -> int:
 
 def restoring(user: str, *, force: bool = False) -> int:
     """Start `hardcost restore` of a user's, and return its process."""
-    return forked(user, lambda: restore("host", yes=True, force=force, format="text"))
+    words = ["restore", "host", "--yes", *(["--force"] if force else [])]
+
+    def restore() -> None:
+        raise click.exceptions.Exit(hardcost.main(words, standalone_mode=False) or 0)
+
+    return forked(user, restore)
 
 
 def said() -> str:
@@ -349,7 +351,7 @@ def keepers(verb: str = "") -> list[int]:
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             words = (entry / "cmdline").read_text().split("\0")
-            if (entry / "exe").readlink().name == starting.KEEPER and verb in {"", words[1]}:
+            if (entry / "exe").readlink().name == probe_command.KEEPER and verb in {"", words[1]}:
                 found.append(int(entry.name))
     return found
 
@@ -390,15 +392,15 @@ def open_journal() -> journal.Journal | None:
 
 
 def left(found: journal.Journal) -> set[str]:
-    """Return what a journal says to be somebody else's."""
-    numbers = {one.number for one in found.entries if isinstance(one, journal.Left)}
+    """Return what a journal says that others have changed."""
+    numbers = {one.number for one in found.entries if isinstance(one, journal.LeftEntry)}
     return {one.name for number, one in found.pending if number in numbers}
 
 
 def leftovers() -> list[str]:
     """Return what only an open journal may leave: files of the keeper's, half-written ones."""
     found = [*UNITS.glob("*hardcost*"), *UNITS.glob("*/*hardcost*")] if UNITS.is_dir() else []
-    found += [*DESK.glob("journal"), *DESK.glob(starting.KEEPER), *DESK.glob("rules")]
+    found += [*DESK.glob("journal"), *DESK.glob(probe_command.KEEPER), *DESK.glob("rules")]
     return [str(path) for path in (*found, *TREE.rglob(".hardcost-*"), *DESK.glob(".*"))]
 
 

@@ -1,4 +1,4 @@
-"""Whether hardcost survives being killed: `python bench/kills.py --rounds 200 --seed 1`.
+"""Whether hardcost survives being killed: `python -m bench.robustness.kills --rounds 200 --seed 1`.
 
 Creates its own cache by running a study. Each round starts a command (the study, with whatever
 earlier rounds left of its packages, guest, kernel and snapshot; the removal of a random entry; with
@@ -25,9 +25,7 @@ from collections import Counter
 from pathlib import Path
 
 # A script finds its own folder alone, and not the one that this is in.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from bench.small_study import RUN, Tool, numbers, own_cache
+from bench.robustness.small_study import RUN, Tool, numbers, own_cache
 
 IMAGE = ("image", "build", "debian")
 KERNEL = ("kernel", "build", "--option", "INIT_ON_ALLOC_DEFAULT_ON=y", "--jobs", "1")

@@ -1,11 +1,11 @@
-"""A study on three workers of this host, of which one is killed as it builds, and one in a trial.
+"""A study on three workers of this host: one is killed during a build, one during a trial.
 
-Run by hand: `python bench/lost_workers.py [--study audit-rules] [--tls]`. It measures the study
-without workers, with the user's own cache, and then with them: `stays` runs guests and builds
-kernels, `builds` builds only, `runs` runs guests only. The host of the run begins without kernels.
-`builds` gets SIGKILL as it compiles a kernel, `runs` as it has a guest. It prints whether cells are
-the same byte for byte, whether kernels are, and what is left: programs, scratch folders. Exit
-status 1 if anything differs or is left.
+Run by hand: `python -m bench.robustness.lost_workers [--study audit-rules] [--tls]`. It measures
+the study without workers, with the user's own cache, and then with them: `stays` runs guests and
+builds kernels, `builds` builds only, `runs` runs guests only. The host of the run begins without
+kernels. `builds` gets SIGKILL as it compiles a kernel, `runs` as it has a guest. It prints whether
+cells are the same byte for byte, whether kernels are, and what is left: programs, scratch folders.
+Exit status 1 if anything differs or is left.
 
 `--compiled FOLDER` is a cache in which the source lies compiled: the worker `stays` uses it, so
 that it compiles only what differs. Without it the kernels are compiled from nothing, which takes
@@ -18,24 +18,19 @@ import argparse
 import json
 import os
 import shutil
+import subprocess  # noqa: TID251  (its processes are started by the labs of tests)
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tests.run.workers.certificates import authority
-from tests.run.workers.labs import Lab
-from tests.run.workers.test_builders import builds
-from tests.run.workers.test_tls import options
-from tests.vm.conftest import Command
+from tests.measure.workers.certificates import authority
+from tests.measure.workers.labs import RunningLab
+from tests.measure.workers.test_builders import builds
+from tests.measure.workers.test_tls import options
+from tests.vm.conftest import Command, Outcome
 
-from hardcost.machines.cacheplace import default_root
-
-if TYPE_CHECKING:
-    import subprocess  # noqa: TID251  (its processes are started by the labs of tests)
-    from collections.abc import Sequence
-
-    from tests.vm.conftest import Outcome
+from hardcost.supply.cache.location import default_root
 
 _LIMIT_SECONDS = 4 * 3600.0
 _TICK_SECONDS = 0.2
@@ -68,7 +63,7 @@ def compared(run: Sequence[str], words: argparse.Namespace, folder: Path) -> boo
     submitter = Command(folder, folder / "submitter", limit_seconds=_LIMIT_SECONDS)
     begun_without_kernels(submitter.cache)
     certificates = options(authority(folder, "bench")) if words.tls else []
-    with Lab(folder, "tls" if words.tls else "tcp", certificates) as lab:
+    with RunningLab(folder, "tls" if words.tls else "tcp", certificates) as lab:
         own = {"HARDCOST_CACHE": str(words.compiled)} if words.compiled else {}
         caches = {"stays": lab.worker("stays", 1, 1, **own)}
         caches["builds"] = lab.worker("builds", 0, 1)
@@ -100,7 +95,7 @@ def begun_without_kernels(cache: Path) -> None:
             shutil.copytree(ours, cache / kind, symlinks=True, copy_function=os.link)
 
 
-def killed(process: subprocess.Popen[str], lab: Lab, caches: dict[str, Path]) -> list[str]:
+def killed(process: subprocess.Popen[str], lab: RunningLab, caches: dict[str, Path]) -> list[str]:
     """Kill one worker as it builds, and one as it has a guest; return what the run says till then.
 
     What it says is JSON, an event on a line.
@@ -145,7 +140,7 @@ def left_over(caches: dict[str, Path], workers: dict[str, subprocess.Popen[str]]
 
 
 def reported(here: Outcome, there: Outcome, submitter: Command, left: list[str]) -> bool:
-    """Print what came of it; say whether it is as it should be."""
+    """Print the outcome; say whether it is as it should be."""
     same = there.status == 0 and there.raw_cells() == here.raw_cells()
     kernels = {}
     for about in sorted((submitter.cache / "kernels").glob("*/about.json")):

@@ -8,6 +8,7 @@ import subprocess  # noqa: TID251  (what is run here is hardcost itself)
 import sys
 from pathlib import Path
 
+from tests.fakes import kinds
 from tests.studies import of_rules
 
 STUDY = of_rules("small", "null", (0, 1))
@@ -44,6 +45,7 @@ class Tool:
             "HARDCOST_CACHE": str(self.cache),
             "HARDCOST_STORE": str(folder / "runs.sqlite"),
         }
+        kinds.install()  # the machine `fake`, in what is started
         self.environment = {**os.environ, **own}
 
     def start(self, *words: str) -> subprocess.Popen[str]:

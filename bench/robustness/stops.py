@@ -1,10 +1,10 @@
-"""Whether any verb ends in good order: `python bench/stops.py --rounds 200 --seed 26`.
+"""Whether any verb ends in good order: `python -m bench.robustness.stops --rounds 200 --seed 26`.
 
 Each round starts a verb on the machine `fake` and sends it SIGINT, SIGTERM, SIGHUP or SIGKILL at a
 random moment. It must end with a documented status (or by the signal itself, as it does while
 Python starts), leave no process, no half-written file and no scratch folder, and the store must
 still be readable. At the end the study must print the same numbers as at first. Status 1 if
-anything is otherwise. `bench/kills.py` is about guests.
+anything is otherwise. `bench/robustness/kills.py` is about guests.
 """
 
 from __future__ import annotations
@@ -20,10 +20,8 @@ from collections import Counter
 from pathlib import Path
 
 # A script finds its own folder alone, and not the one that this is in.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from bench.kills import adopt_orphans, outlived
-from bench.small_study import Tool, numbers
+from bench.robustness.kills import adopt_orphans, outlived
+from bench.robustness.small_study import Tool, numbers
 
 ON_FAKE = ("--machine", "fake")
 STUDY = ("run", "study.toml", *ON_FAKE, "--fresh", "--format", "json", "--report", "run.html")
@@ -37,7 +35,7 @@ VERBS = (
     ("rules", "lint", "x.rules"),
     ("rules", "cost", "x.rules"),
     ("rules", "prove", "x.rules", "y.rules"),
-    ("rules", "optimize", "x.rules", "--out", "made.rules", "--force", "--no-least"),
+    ("rules", "optimize", "x.rules", "--out", "made.rules", "--force"),
     ("export", "sysctl", "kernel.kptr_restrict=2", "--out", "made.conf"),
     ("list", "runs"),
     ("image", "list"),

@@ -1,4 +1,4 @@
-"""How hardcost handles a damaged store: rounds for `bench/damage.py`, and the rules to judge them.
+"""Rounds of damage to a store for `damage.py`, and the rules that judge what hardcost does.
 
 A round copies a store of several runs, damages it in one way, and asks for everything in it: the
 report of each run, the list, the export, a run that takes its trials from it, and the check. The
@@ -10,24 +10,22 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import signal
 import sqlite3
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.testing import CliRunner
 from tests.studies import of_rules
 
-from hardcost.cli.verbs import hardcost
+from hardcost.cli.command import hardcost
 from hardcost.errors import HardcostError
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable, Iterator
 
 PRECIOUS = "precious"
 _LIMIT_SECONDS = 120
@@ -113,7 +111,7 @@ class StoreRounds:
         ]
 
     def round(self, way: str, chance: random.Random) -> tuple[str, str]:
-        """Damage a copy in one way; return what came of it, and what is wrong with that."""
+        """Damage a copy in one way; return the outcome, and what is wrong with it."""
         store = self._copied()
         shutil.rmtree(self._outside)
         self._outside.mkdir()

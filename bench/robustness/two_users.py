@@ -1,7 +1,9 @@
-"""Two users measure at once, and others forge: `python bench/two_users.py --rounds 3`, as root.
+"""Whether guests of two users who measure at once withstand forgers.
+
+Run as `python -m bench.robustness.two_users --rounds 3`, as root.
 
 Root and an ordinary user run the same bill at the same time, each with a cache and a store of its
-own. Meanwhile `nobody`, a user whom nobody knows, and the ordinary user himself (on root's guests)
+own. Meanwhile `nobody`, a user without a name, and the ordinary user himself (on root's guests)
 try whatever the kernel may let a process do to each guest and its files. Both bills have to be that
 of an undisturbed run, to the digit, and nothing that was tried may have worked. Status 1 if
 anything is otherwise.
@@ -20,20 +22,17 @@ import shutil
 import subprocess  # noqa: TID251  (what is run here is hardcost itself)
 import sys
 import tempfile
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 # A script finds its own folder alone, and not the one that this is in.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from bench.small_study import COMMAND
+from bench.robustness.small_study import COMMAND
 from tests.vm import forger
 
-from hardcost.machines.cacheplace import default_root
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from hardcost.supply.cache.location import default_root
 
 WORKLOAD = ("--workload", "syscalls calls=null+open")
 PARTS = ("totals", "items", "rest", "interaction", "least")
@@ -73,7 +72,7 @@ class Person:
             "HARDCOST_STORE": str(self.folder / "runs.sqlite"),
             "HOME": str(self.folder),
             "TMPDIR": str(self.folder),
-            "PYTHONPATH": str(Path(__file__).resolve().parent.parent),
+            "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
         }
 
     def start(self, *words: str, command: Sequence[str] = COMMAND) -> subprocess.Popen[str]:

@@ -1,4 +1,6 @@
-"""What an audited call executes, function by function: `python bench/audit_functions.py [TABLE]`.
+"""What an audited call executes, function by function.
+
+Run as `python -m bench.rules.audit_functions [TABLE]`.
 
 `getppid`, an open and its close, and a recorded `chmod`, with no rule, one rule, and the sample of
 the STIG's rules, on the stock kernel and on the flat one. TABLE is `null`, `open` or `chmod`, which
@@ -19,10 +21,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from hardcost.machines.cache import Cache
-from hardcost.machines.kernels.builder import Kernels
-from hardcost.machines.machine import KernelRecipe
-from hardcost.machines.process import run
+from hardcost.host.process import run
+from hardcost.protocol.boot import KernelRecipe
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.kernels.builder import Kernels
 
 _CALLS = ("null", "open", "chmod")
 _RULE = "-a always,exit -F arch=b64 -S swapon -F uid=70001 -k one\n"
@@ -39,13 +41,13 @@ def image(patches: tuple[str, ...]) -> Path:
 
 
 @cache
-def profiled(patches: tuple[str, ...]) -> dict[str, dict[str, Own]]:
+def counted(patches: tuple[str, ...]) -> dict[str, dict[str, Own]]:
     """Return the instructions of each function's own, by call and by state."""
     with tempfile.TemporaryDirectory() as folder:
         one = Path(folder) / "one.rules"
         one.write_text(_RULE)
-        single = _profile(patches, str(one), folder)
-        whole = _profile(patches, "audit-samples", folder)
+        single = _hotspots(patches, str(one), folder)
+        whole = _hotspots(patches, "audit-samples", folder)
     found: dict[str, dict[str, Own]] = {}
     for call in _CALLS:
         sides = ((single, "own_before"), (single, "own_after"), (whole, "own_after"))
@@ -56,13 +58,13 @@ def profiled(patches: tuple[str, ...]) -> dict[str, dict[str, Own]]:
     return found
 
 
-def _profile(patches: tuple[str, ...], rules: str, folder: str) -> dict[str, dict[str, Any]]:
+def _hotspots(patches: tuple[str, ...], rules: str, folder: str) -> dict[str, dict[str, Any]]:
     """Return the profile of each call, without rules and with `rules`."""
     words = [sys.executable, "-c", "from hardcost.cli.main import main; main()"]
-    words += ["profile", rules, "--kernel", str(image(patches)), "--format", "json"]
+    words += ["hotspots", rules, "--kernel", str(image(patches)), "--format", "json"]
     words += ["--workload", f"syscalls calls={'+'.join(_CALLS)}"]
     words += ["--store", f"{folder}/store.sqlite"]
-    return {one["metric"]: one for one in json.loads(run(words))["profiles"]}
+    return {one["metric"]: one for one in json.loads(run(words))["hotspots"]}
 
 
 def functions(call: str) -> None:
@@ -70,7 +72,7 @@ def functions(call: str) -> None:
     columns = {
         f"{kernel}, {state}": own
         for kernel, patches in (("stock", ()), ("flat", ("flat",)))
-        for state, own in profiled(patches)[call].items()
+        for state, own in counted(patches)[call].items()
         if (kernel, state) != ("flat", "no rules")
     }
     base = columns["stock, no rules"]
@@ -92,12 +94,12 @@ def functions(call: str) -> None:
 
 def patches() -> None:
     """Print what the calls take after each patch of the series."""
-    root = resources.files("hardcost.machines.kernels") / "series" / "flat"
+    root = resources.files("hardcost.supply.kernels") / "series" / "flat" / "6.1"
     files = sorted(str(one) for one in root.iterdir() if one.name[:4] > "0000")
     row("patches", [f"{call}, {state}" for call in _CALLS for state in _STATES[1:]])
     print("|", " | ".join(["---", *("---:" for _ in range(2 * len(_CALLS)))]), "|")
     for count in range(len(files) + 1):
-        found = profiled(tuple(files[:count]))
+        found = counted(tuple(files[:count]))
         name = Path(files[count - 1]).name[:4].lstrip("0") if count else "none"
         row(name, [cell(sum(found[c][s].values())) for c in _CALLS for s in _STATES[1:]])
 

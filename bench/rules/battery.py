@@ -1,4 +1,4 @@
-"""Published rule sets and their optimised versions in a kernel: `python bench/rule_battery.py`.
+"""Published rule sets and their optimised versions in a kernel: `python -m bench.rules.battery`.
 
 Each set's paths are replaced by files of the battery, so that calls reach them. Then auditctl loads
 the set and its optimised versions (plain, and with --no-b32) in one guest, and all calls of the
@@ -10,37 +10,33 @@ refuses a line of an optimised set that it did not refuse before, or if any reco
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 # Conformance is no package that could be installed.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from collections.abc import Sequence
+from dataclasses import replace
 
-from bench.rule_optimize import sets
+from bench.rules.optimize import sets
 
+from auditrules.auditctl.write import text_of
+from auditrules.cost.constants import Constants
+from auditrules.cost.histogram import general
+from auditrules.model.kernel_lists import taken
+from auditrules.model.kernel_rule import Condition, FieldTest, KernelRule
+from auditrules.optimize.optimize import OptimizeOptions, optimise
 from conformance.battery import run_battery
-from hardcost.auditrules.cost.constants import Constants
-from hardcost.auditrules.cost.histogram import general
-from hardcost.auditrules.kernelrule import Test
-from hardcost.auditrules.loadedrules import taken
-from hardcost.auditrules.optimize.optimise import Options, optimise
-from hardcost.auditrules.write import text_of
-from hardcost.machines.cache import Cache
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.auditrules.kernelrule import Condition, KernelRule
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.supply.cache.cache import Cache
 
 FILES = tuple(f"/field/f{number}" for number in range(1, 9))
 PLACES = {
     "path": (*FILES, "/field/held", "/field/dir/a", "/field/dir/b", "/field/secret/s"),
     "dir": ("/field/dir", "/field/theirs", "/field/secret", "/yard/dir", "/field/sticky"),
 }
-MODES = {"plain": Options(thorough=True), "no-b32": Options(b32=False, thorough=True)}
+MODES = {
+    "plain": OptimizeOptions(thorough=True),
+    "no-b32": OptimizeOptions(b32=False, thorough=True),
+}
 
 
 def main() -> int:
@@ -84,7 +80,7 @@ def placed(rules: Sequence[KernelRule]) -> list[KernelRule]:
     led: dict[tuple[str, str], str] = {}
 
     def leads(condition: Condition) -> Condition:
-        if not isinstance(condition, Test) or condition.field not in PLACES:
+        if not isinstance(condition, FieldTest) or condition.field not in PLACES:
             return condition
         places = PLACES[condition.field]
         known = (condition.field, str(condition.value))

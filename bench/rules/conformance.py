@@ -1,8 +1,8 @@
 """Compare the semantics of audit rules with a kernel: random rule sets, real system calls.
 
-    .venv/bin/python bench/conformance.py --cases 100000 --seed 1
-    .venv/bin/python bench/conformance.py --both --cases 100000
-    .venv/bin/python bench/conformance.py --both --source debian:7.3 --cases 20000
+    .venv/bin/python -m bench.rules.conformance --cases 100000 --seed 1
+    .venv/bin/python -m bench.rules.conformance --both --cases 100000
+    .venv/bin/python -m bench.rules.conformance --both --source debian:7.3 --cases 20000
 
 A kernel is `debian` (the machine's own), `stock` (the lean kernel that hardcost builds), `flat`
 (the same with the patches of that name), or what `--kernel` takes: `debian:7.3`, a package, a
@@ -26,16 +26,15 @@ from collections import Counter
 from pathlib import Path
 
 # Conformance is no package that could be installed.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 from conformance import cases
 from conformance.repertoire import CALLS
-from conformance.twokernels import Beside, beside
-from hardcost.machines.cache import Cache
-from hardcost.machines.kernels.builder import Kernels
-from hardcost.machines.machine import Boot, KernelRecipe, Machine
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
+from conformance.two_kernels import Beside, beside
+from hardcost.machines.machine import Machine
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.protocol.boot import Boot, KernelRecipe
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.kernels.builder import Kernels
 
 _SHOWN = 20  # disagreements
 

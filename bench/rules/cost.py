@@ -1,4 +1,4 @@
-"""Predicted and measured cost of audit rules: `python bench/rule_cost.py [FILE …]`.
+"""Predicted and measured cost of audit rules: `python -m bench.rules.cost [FILE …]`.
 
 Each FILE is one rule set. Without any, the sets are the sample files of Debian's audit package, the
 catalogue's rules, and the RHEL 9 profiles STIG, CIS and OSPP of ssg-nondebian. Prints for each set
@@ -13,30 +13,27 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Iterator
 from importlib import resources
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hardcost.auditrules.cost.constants import Constants
-from hardcost.auditrules.loading import load_rules
-from hardcost.auditrules.parse import read
-from hardcost.auditrules.rule import RulesError
-from hardcost.calibration import check, fitted
-from hardcost.cli.options import package_root
-from hardcost.cli.rules import common
-from hardcost.machines.cache import Cache
-from hardcost.machines.debianpackages import sample_rules
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.profiles.importers import scap
+from bench.rules.sample_rules import sample_rules
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.rule import RuleSet
-    from hardcost.calibration.check import Row
+import hardcost.profiles.importers.scap.rules
+from auditrules.cost.constants import Constants
+from auditrules.cost.measurement import OperationCost
+from auditrules.load.load import load_rules
+from auditrules.load.target import NOWHERE
+from auditrules.model.fault import RulesError
+from auditrules.model.kernel_rule import KernelRule
+from auditrules.model.rule import RuleSet
+from auditrules.read.parse import read
+from hardcost.calibration import check, kernel_constants
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages.debian import package_root
 
 ALLOWED = 0.03
 STREAM = "usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml"
@@ -48,12 +45,12 @@ def main() -> int:
     """Measure, print, and return the exit status."""
     files = [Path(name) for name in sys.argv[1:]]
     machine = VirtualMachine(Cache(), Hardware("icount"))
-    constants = fitted.kept(machine, Cache()) or Constants.of_debian()
+    constants = kernel_constants.kept(machine, Cache()) or Constants.of_debian()
     about = constants.about
     print(f"Linux {about['kernel']}, QEMU {about['qemu']}, constants of {about['date']}")
     print("insn/op; predicted, and measured with the rules less audit without rules")
     baseline = asyncio.run(check.without_rules(machine, LIMIT_SECONDS))
-    worst: list[tuple[str, Row]] = []
+    worst: list[tuple[str, OperationCost]] = []
     for name, rule_set in chain(of_files(files or standard()), () if files else of_profiles()):
         rules = loadable(name, rule_set)
         if not rules:
@@ -85,12 +82,12 @@ def of_profiles() -> Iterator[tuple[str, RuleSet]]:
     """Yield the rules of the RHEL 9 profiles."""
     stream = package_root("ssg-nondebian") / STREAM
     for profile in ("stig", "cis", "ospp"):
-        yield f"rhel9-{profile}", scap.rule_set([stream], profile)
+        yield f"rhel9-{profile}", hardcost.profiles.importers.scap.rules.rule_set([stream], profile)
 
 
 def loadable(name: str, rule_set: RuleSet) -> tuple[KernelRule, ...]:
     """Return the rules without those that the guest can't load, which are printed."""
-    found = load_rules(rule_set.rules, common.NOWHERE.likely_target(rule_set.rules))
+    found = load_rules(rule_set.rules, NOWHERE.likely_target(rule_set.rules))
     for line in found.failing:
         if line.fault is not None:
             print(f"\n{name}: left out: {line.fault}")
@@ -111,7 +108,7 @@ def resolved(rule: KernelRule) -> bool:
     )
 
 
-def line_of(row: Row) -> str:
+def line_of(row: OperationCost) -> str:
     """Return a line on an operation."""
     spread = f"±{row.spread:.0f}" if row.spread else ""
     off = f"{row.off:+.1%}" if abs(row.measured) >= LEAST else ""
@@ -120,13 +117,13 @@ def line_of(row: Row) -> str:
     return f"  {row.operation:15} {numbers}{mark}"
 
 
-def within(row: Row) -> bool:
-    """Say whether a prediction is as close as required, or as the measurement can tell."""
+def within(row: OperationCost) -> bool:
+    """Say whether a prediction is as close as required, or as the measurement can show."""
     apart = abs(row.predicted - row.measured)
     return apart <= max(ALLOWED * abs(row.measured), row.spread, LEAST)
 
 
-def summary(rows: list[tuple[str, Row]]) -> int:
+def summary(rows: list[tuple[str, OperationCost]]) -> int:
     """Print the distribution of errors and the worst; return the exit status."""
     told_apart = [(name, row) for name, row in rows if abs(row.measured) >= LEAST]
     exact = [entry for entry in told_apart if not entry[1].spread]

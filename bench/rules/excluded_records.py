@@ -1,6 +1,6 @@
 """Compare which records a kernel writes with those that the semantics name, under exclude lists.
 
-    .venv/bin/python bench/excluded_records.py [SETS [CALLS [SEED]]]
+    .venv/bin/python -m bench.rules.excluded_records [SETS [CALLS [SEED]]]
 
 Each set has random rules and one to three random filters of the list `exclude`; CALLS real calls
 are made under each in a guest. Prints each disagreement, and how often what was exercised. Exits
@@ -11,16 +11,13 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from pathlib import Path
 
 # Conformance is no package that could be installed.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 from conformance import cases
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.protocol.boot import Boot
+from hardcost.supply.cache.cache import Cache
 
 _SHOWN = 20
 

@@ -1,8 +1,8 @@
 """Prices of audit rules in nanoseconds on this machine, and what they are worth.
 
-Run by hand, as root, on a machine that nobody else uses: `python bench/ns_prices.py`. It loads
-audit rules into this machine's own kernel, as `bench/real.py` does, and compares what was there
-with what is there after it.
+Run by hand, as root, on a machine not in use otherwise: `python -m bench.rules.nanosecond_prices`.
+It loads audit rules into this machine's own kernel, as `bench/accuracy/real_machine.py` does, and
+compares what was there with what is there after it.
 
 The sets of `hardcost rules cost --fit` are timed, together with published ones that no price is
 fitted from: all of more than 20 rules among the audit package's samples, the catalogue's, and the
@@ -24,25 +24,26 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from bench import real, rule_cost
-from hardcost.auditrules import semantics
-from hardcost.auditrules.cost.constants import Constants
-from hardcost.calibration import check, heldout, timedrounds, timeprices
-from hardcost.calibration.heldout import HeldOut
-from hardcost.calibration.timedrounds import Timed
-from hardcost.calibration.timedsets import NONE, ONE, timed_sets
-from hardcost.cli.monitors import monitor_of
+from bench.accuracy import real_machine
+
+import hardcost.calibration.nanoseconds.rounds
+from auditrules.cost.constants import Constants
+from auditrules.cost.measurement import PriceCheck
+from auditrules.kernel import semantics
+from bench.rules import cost
+from hardcost.calibration import check
+from hardcost.calibration.nanoseconds import validation
+from hardcost.calibration.nanoseconds.prices import asked_for, of_rounds
+from hardcost.calibration.nanoseconds.rounds import Timed
+from hardcost.calibration.nanoseconds.rule_sets import NONE, ONE, timed_sets
+from hardcost.calibration.nanoseconds.validation import HeldOut
+from hardcost.cli.console.progress import monitor_of
 from hardcost.machines import names
-from hardcost.machines.wanted import Wanted
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.calibration.heldout import Checked
+from hardcost.machines.options import MachineOptions
 
 _FEWEST_RULES = 20
 _NEXT_WORD_SECONDS = 60.0
@@ -52,16 +53,18 @@ def main() -> None:
     """Measure, fit, and print predictions beside what was measured."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--keep", type=Path)
-    parser.add_argument("--rounds", type=int, default=timedrounds.ROUNDS)
+    parser.add_argument(
+        "--rounds", type=int, default=hardcost.calibration.nanoseconds.rounds.ROUNDS
+    )
     chosen = parser.parse_args()
-    sets = (*heldout.held_out(), *published())
+    sets = (*validation.held_out(), *published())
     with contextlib.ExitStack() as opened:
         folder = chosen.keep or Path(opened.enter_context(tempfile.TemporaryDirectory()))
         folder.mkdir(parents=True, exist_ok=True)
         timed = measured(folder, sets, chosen.rounds)
-    prices = timeprices.of_rounds(timed, sets, {"unit": "ns"})
+    prices = of_rounds(timed, sets, {"unit": "ns"})
     factor = per_instruction(timed)
-    own = {one.name for one in heldout.held_out()}
+    own = {one.name for one in validation.held_out()}
     print(f"{len(timed.rounds)} rounds, {timed.disturbed} of {timed.trials} trials measured again")
     show([one for one in prices.checked if one.set in own], sets, factor, "sets of hardcost's own")
     show([one for one in prices.checked if one.set not in own], sets, factor, "published sets")
@@ -69,9 +72,9 @@ def main() -> None:
 
 def published() -> tuple[HeldOut, ...]:
     """Return the published sets."""
-    with contextlib.redirect_stdout(io.StringIO()):  # what can't be loaded bench/rule_cost.py says
-        every = chain(rule_cost.of_files(rule_cost.standard()), rule_cost.of_profiles())
-        found = [HeldOut(name, rule_cost.loadable(name, rules)) for name, rules in every]
+    with contextlib.redirect_stdout(io.StringIO()):  # what can't be loaded bench/rules/cost.py says
+        every = chain(cost.of_files(cost.standard()), cost.of_profiles())
+        found = [HeldOut(name, cost.loadable(name, rules)) for name, rules in every]
     return tuple(one for one in found if len(one.rules) > _FEWEST_RULES)
 
 
@@ -79,9 +82,9 @@ def measured(folder: Path, sets: Sequence[HeldOut], rounds: int) -> Timed:
     """Return what rounds show on this machine, kept in the folder."""
     kept = folder / "rounds.json"
     if not kept.exists():
-        path = real.auditctl(folder)
+        path = real_machine.auditctl(folder)
         os.environ["PATH"] = os.pathsep.join((str(path.parent), os.environ["PATH"]))
-        with real.unchanged():
+        with real_machine.unchanged():
             found = asyncio.run(_timed(sets, rounds))
         kept.write_text(json.dumps([found.rounds, found.trials, found.disturbed]))
     levels, trials, disturbed = json.loads(kept.read_text())
@@ -89,7 +92,9 @@ def measured(folder: Path, sets: Sequence[HeldOut], rounds: int) -> Timed:
 
 
 async def _timed(sets: Sequence[HeldOut], rounds: int) -> Timed:
-    machine = await names.make("host", Wanted(yes=True, instrument="time"), monitor_of("plain"))
+    machine = await names.make(
+        "host", MachineOptions(yes=True, instrument="time"), monitor_of("plain")
+    )
     said = began = time.monotonic()
 
     def hear(done: int, trials: int) -> None:
@@ -99,23 +104,25 @@ async def _timed(sets: Sequence[HeldOut], rounds: int) -> Timed:
             left = (said - began) / done * (trials - done)
             print(f"trial {done} of {trials}; {left:.0f} s left", file=sys.stderr)
 
-    return await timedrounds.timed(machine, timeprices.asked_for(sets), rounds, hear)
+    return await hardcost.calibration.nanoseconds.rounds.timed(
+        machine, asked_for(sets), rounds, hear
+    )
 
 
 def per_instruction(timed: Timed) -> float:
     """Return the one factor of a model that is linear in instructions, from what one rule adds."""
     counted = Constants.of_debian()
     (rule,) = (one for one in timed_sets() if one.name == ONE)
-    (held,) = (HeldOut(ONE, heldout.of_lines(rule.rules)),)
+    (held,) = (HeldOut(ONE, validation.of_lines(rule.rules)),)
     loaded = semantics.load(held.rules)
     return statistics.median(
         statistics.fmean(level[ONE][operation] - level[NONE][operation] for level in timed.rounds)
         / check.typical(counted, loaded, operation)
-        for operation in heldout.OPERATIONS
+        for operation in validation.OPERATIONS
     )
 
 
-def show(rows: Sequence[Checked], sets: Sequence[HeldOut], factor: float, title: str) -> None:
+def show(rows: Sequence[PriceCheck], sets: Sequence[HeldOut], factor: float, title: str) -> None:
     """Print predictions beside measurements, and how far they are off."""
     counted = Constants.of_debian()
     loaded = {one.name: semantics.load(one.rules) for one in sets}

@@ -1,4 +1,4 @@
-"""Predictions beside measurements for 20 rule sets: `bench/list_predictions.py [SEED]`.
+"""Predictions beside measurements for 20 rule sets: `bench/rules/other_lists.py [SEED]`.
 
 With a seed, the sets are drawn: the model was not fitted to them.
 
@@ -17,12 +17,13 @@ from collections import Counter
 from itertools import permutations
 from random import Random
 
-from hardcost.auditrules.cost.constants import Constants
+from auditrules.cost.constants import Constants
+from auditrules.cost.measurement import OperationCost
 from hardcost.calibration import check
-from hardcost.calibration.heldout import of_lines
-from hardcost.machines.cache import Cache
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.calibration.nanoseconds.validation import of_lines
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.supply.cache.cache import Cache
 
 TRACEFS, DEBUGFS = (f"-a never,filesystem -F fstype={name}" for name in ("tracefs", "debugfs"))
 _LIMIT_SECONDS = 900.0
@@ -133,11 +134,11 @@ def main() -> int:
 
 
 def _moved(
-    machine: VirtualMachine, constants: Constants, baseline: check.Levels
+    machine: VirtualMachine, constants: Constants, baseline: check.CallLevels
 ) -> dict[str, float]:
     """Return how far each operation moves without a cause (instructions).
 
-    A rule on the list `user` should cost nothing, and the same rule as much under any key.
+    A rule on the list `user` should have no cost, and the same rule as much under any key.
     """
     costs: list[dict[str, float]] = []
     for line in (_USER, *(f"{_IDLE} -k {key}" for key in _KEYS)):
@@ -151,7 +152,7 @@ def _moved(
     }
 
 
-def kind_of(row: check.Row, least: float) -> str:
+def kind_of(row: OperationCost, least: float) -> str:
     """Say what a prediction is worth; `least` is how far the operation moves without a cause."""
     if row.unknown:
         return "not predicted"

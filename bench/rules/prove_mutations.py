@@ -1,7 +1,7 @@
 """Single edits of real rule sets: does the prover ever contradict the behaviour of calls?
 
-    python bench/prove_mutations.py --edits 500             # against the semantics
-    python bench/prove_mutations.py --edits 500 --kernel    # and against a kernel, in guests
+    python -m bench.rules.prove_mutations --edits 500             # against the semantics
+    python -m bench.rules.prove_mutations --edits 500 --kernel    # and against a kernel, in guests
 
 The sets are those of Debian's package auditd, with the paths that they watch replaced by files of
 the battery's calls. For each edit the prover says whether it changes anything. If it says no, no
@@ -13,45 +13,35 @@ from __future__ import annotations
 
 import argparse
 import random
-import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 # Conformance and tests are no packages that could be installed.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from audit_rules.tests.random_rule_sets import Drawing
+from bench.rules.sample_rules import sample_rules
 
-from tests.auditrules.drawn import Drawing
-
-from conformance.battery import Wanted, run_battery
-from conformance.field import DIRECTORIES, FILES, PROGRAMS
+from auditrules.auditctl.translate import Target, translate, translate_all
+from auditrules.auditctl.write import UnwritableRuleError, text_of
+from auditrules.kernel.semantics import decide, load
+from auditrules.model import kernel_rule
+from auditrules.model.fault import RulesError
+from auditrules.model.kernel_lists import DuplicateError, check_distinct, taken
+from auditrules.model.kernel_rule import Action, FieldTest, FilterList, KernelRule, Operator
+from auditrules.model.rule import Rule
+from auditrules.prove.event_text import difference_words
+from auditrules.prove.prove import prove_equal
+from auditrules.prove.relation import Relation, Result
+from auditrules.read import parse
+from auditrules.tables import lookup
+from conformance.battery import WantedRules, run_battery
+from conformance.files_and_workers import DIRECTORIES, FILES, PROGRAMS
 from conformance.repertoire import CALLS
 from conformance.witness import Testimony, Witness, run_witnesses, witness
-from hardcost.auditrules import parse
-from hardcost.auditrules.kernelrule import (
-    CALLS as MOST_CALLS,
-)
-from hardcost.auditrules.kernelrule import (
-    Action,
-    FilterList,
-    KernelRule,
-    Operator,
-    Test,
-)
-from hardcost.auditrules.loadedrules import DuplicateError, check_distinct, taken
-from hardcost.auditrules.prove.eventwords import difference_words
-from hardcost.auditrules.prove.prove import prove
-from hardcost.auditrules.prove.relation import Relation, Result
-from hardcost.auditrules.rule import Rule, RulesError
-from hardcost.auditrules.semantics import decide, load
-from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.translate import Target, translate, translate_all
-from hardcost.auditrules.write import UnwritableError, text_of
-from hardcost.machines.cache import Cache
-from hardcost.machines.debianpackages import sample_rules
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.supply.cache.cache import Cache
 
 _USERS = {"root": 0, "chrony": 33, "_chrony": 33, "gdm": 42}
 _DRAWN = 300  # events for each pair of sets
@@ -130,7 +120,7 @@ def _placed(rules: tuple[KernelRule, ...]) -> tuple[KernelRule, ...]:
     """Return rules with their paths replaced by the battery's files."""
     moved: dict[tuple[str, str], str] = {}
 
-    def place(test: Test) -> Test:
+    def place(test: FieldTest) -> FieldTest:
         key = test.field, str(test.value)
         places = _PLACES[test.field]
         if key not in moved:
@@ -142,7 +132,7 @@ def _placed(rules: tuple[KernelRule, ...]) -> tuple[KernelRule, ...]:
         replace(
             rule,
             conditions=tuple(
-                place(test) if isinstance(test, Test) and test.field in _PLACES else test
+                place(test) if isinstance(test, FieldTest) and test.field in _PLACES else test
                 for test in rule.conditions
             ),
         )
@@ -169,7 +159,7 @@ def edit(sets: dict[str, tuple[KernelRule, ...]], chance: random.Random) -> Edit
         if b == a or not all(_can_be_written(rule) for rule in b):
             continue
         start = time.monotonic()
-        result = prove(a, b)
+        result = prove_equal(a, b)
         return Edit(what, name, a, b, result, time.monotonic() - start)
 
 
@@ -177,7 +167,7 @@ def _can_be_written(rule: KernelRule) -> bool:
     """Return whether a line expresses exactly this rule."""
     try:
         return translate(Rule(text_of(rule))) == rule
-    except (UnwritableError, RulesError):
+    except (UnwritableRuleError, RulesError):
         return False
 
 
@@ -200,7 +190,7 @@ def _move_rule(rules: Set, index: int, chance: random.Random) -> Set:
 
 def _other_call(rules: Set, index: int, chance: random.Random) -> Set:
     rule = rules[index]
-    named = [call for call in range(MOST_CALLS) if rule.mask >> call & 1]
+    named = [call for call in range(kernel_rule.CALLS) if rule.mask >> call & 1]
     arch = chance.choice(lookup.ARCHES)
     drop = named and chance.randrange(2)
     call = chance.choice(named if drop else sorted(lookup.call_names(arch)))
@@ -213,7 +203,7 @@ def _other_value(rules: Set, index: int, chance: random.Random) -> Set:
         return rules
     at = chance.randrange(len(rule.conditions))
     test = rule.conditions[at]
-    if not isinstance(test, Test):
+    if not isinstance(test, FieldTest):
         other = Operator.EQUAL if test.operator is Operator.NOT_EQUAL else Operator.NOT_EQUAL
         changed: object = replace(test, operator=other)
     elif test.field == "perm":
@@ -256,7 +246,7 @@ def _prepend(rules: Set, index: int, _chance: random.Random) -> Set:
 
 def _narrower_copy(rules: Set, index: int, chance: random.Random) -> Set:
     """Add a rule that holds less often than one before it: mostly without effect."""
-    extra = Test("uid", Operator.NOT_EQUAL, chance.choice((0, 33, 1000)))
+    extra = FieldTest("uid", Operator.NOT_EQUAL, chance.choice((0, 33, 1000)))
     copy = replace(rules[index], conditions=(*rules[index].conditions, extra))
     return (*rules, copy)
 
@@ -311,9 +301,9 @@ def against_calls(
     for first in range(0, len(edits), _SETS_IN_A_GUEST):
         some = edits[first : first + _SETS_IN_A_GUEST]
         names = sorted({one.name for one in some})
-        wanted = [Wanted(_text(sets[name])) for name in names]
+        wanted = [WantedRules(_text(sets[name])) for name in names]
         wanted += [
-            Wanted(_text(one.b), tuple(sorted(chance.sample(every, _CALLS)))) for one in some
+            WantedRules(_text(one.b), tuple(sorted(chance.sample(every, _CALLS)))) for one in some
         ]
         battery = run_battery(machine, wanted)
         before = dict(zip(names, battery.sets, strict=False))

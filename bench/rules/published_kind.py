@@ -1,4 +1,6 @@
-"""A rule set of the kinds that people publish, of any size: `python bench/published_kind.py 500`.
+"""A rule set of the kinds that people publish, of any size.
+
+Run as `python -m bench.rules.published_kind 500`.
 
 The rules are generated and copied from nowhere. The same number of rules always gives the same set,
 and a larger set contains the smaller one's kinds in the same proportions. Programs, files and keys
@@ -10,10 +12,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
 
 _TOOLS = (
     "whoami", "id", "hostname", "uname", "curl", "wget", "nc", "ncat", "socat", "ssh", "scp",

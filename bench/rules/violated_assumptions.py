@@ -1,6 +1,6 @@
 """Does the prover list every assumption that it relies on?
 
-Run by hand: `python bench/violated_assumptions.py --sets 60`.
+Run by hand: `python -m bench.rules.violated_assumptions --sets 60`.
 
 First each assumption that a proof can list is violated by itself: two sets that the prover calls
 equal under it are loaded in a guest where it does not hold, and must record different events. Then
@@ -23,25 +23,18 @@ from collections import Counter
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 # Conformance is no package that could be installed.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
+from auditrules.auditctl.translate import Target
+from auditrules.optimize.optimize import OptimizeOptions
 from conformance import watches
-from conformance.battery import Wanted, run_battery
-from conformance.calls import file, remove
+from conformance.battery import Battery, WantedRules, run_battery
+from conformance.calls import Call, file, remove
 from conformance.repertoire import CALLS
 from conformance.violations import LATER, NARROWED, SCENARIOS, Scenario, proof, recorded
-from hardcost.auditrules.optimize.optimise import Options
-from hardcost.machines.cache import Cache
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-
-if TYPE_CHECKING:
-    from conformance.battery import Battery
-    from conformance.calls import Call
-    from hardcost.auditrules.translate import Target
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.supply.cache.cache import Cache
 
 
 def main() -> int:
@@ -78,7 +71,7 @@ def shown(machine: VirtualMachine, one: Scenario) -> bool:
 
 def narrowed(machine: VirtualMachine) -> bool:
     """Say whether a rule narrowed by class records on a later kernel what the rule itself does."""
-    battery = run_battery(machine, [Wanted(f"{line}\n") for line in NARROWED], LATER.calls)
+    battery = run_battery(machine, [WantedRules(f"{line}\n") for line in NARROWED], LATER.calls)
     whole, by_class, by_name = (bool(one.recorded) for one in battery.sets)
     print(f"fchmodat2 on the later kernel: {whole=}, {by_class=}, {by_name=}")
     return whole and by_class and not by_name
@@ -92,8 +85,8 @@ def explored(machine: VirtualMachine, chance: random.Random, sets: int) -> bool:
     battery = watches.learned(machine)
     plain = drawn(chance, battery, sets)
     files = drawn(chance, battery, sets, target=watches.FILES)
-    no_b32 = drawn(chance, battery, sets, Options(b32=False))
-    never = drawn(chance, battery, sets, Options(never_first=True))
+    no_b32 = drawn(chance, battery, sets, OptimizeOptions(b32=False))
+    never = drawn(chance, battery, sets, OptimizeOptions(never_first=True))
     replaced = tuple(
         replace(call, before=(remove(path), file(path, 0o666)))
         for call in watches.EVERY_CALL[len(CALLS) :]
@@ -126,7 +119,7 @@ def drawn(
     chance: random.Random,
     battery: Battery,
     sets: int,
-    options: Options | None = None,
+    options: OptimizeOptions | None = None,
     target: Target = watches.TARGET,
 ) -> list[watches.Pair]:
     """Return so many pairs that were proved equal."""

@@ -1,4 +1,4 @@
-"""Sets with watches of unknown kind, optimised, on a kernel: `python bench/watch_kinds.py`.
+"""Sets with watches of unknown kind, optimised, on a kernel: `python -m bench.rules.watch_kinds`.
 
 auditctl asks the file system whether the path of a watch (-w) is a directory; the optimiser does
 not know. Each random set is optimised once, and loaded beside the original in worlds where the
@@ -14,15 +14,12 @@ import random
 import sys
 import time
 from collections import Counter
-from pathlib import Path
 
 # Conformance is no package that could be installed.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 from conformance.watches import EVERY_CALL, WORLDS, Compared, Pair, compare, draw, learned
-from hardcost.machines.cache import Cache
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.supply.cache.cache import Cache
 
 _SETS_A_BOOT = 125
 

@@ -13,22 +13,22 @@ import tempfile
 import time
 from pathlib import Path
 
-from hardcost.analysis.estimates import cells
-from hardcost.cli.options import package_root
-from hardcost.design import factorial
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot
-from hardcost.machines.qemu import snapshot
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.run import parallel
-from hardcost.run.prepare import Prepared, prepare
+from hardcost.analysis.estimates.estimates import cells
+from hardcost.machines.vm import snapshot
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.measure import parallel
+from hardcost.measure.prepare import Prepared, prepare
+from hardcost.plan import factorial
+from hardcost.protocol.boot import Boot
 from hardcost.store.record import Record
 from hardcost.study.read import read
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages.debian import package_root
 
 _ROUNDS = 10
 _LIMIT_SECONDS = 120.0
-_STUDY = Path(__file__).resolve().parent.parent / "tests" / "vm" / "rules.toml"
+_STUDY = Path(__file__).resolve().parents[2] / "tests" / "vm" / "rules.toml"
 
 
 def main() -> None:

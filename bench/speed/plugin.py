@@ -1,10 +1,10 @@
-"""By how much QEMU takes longer where functions are profiled, in processor time.
+"""By how much QEMU takes longer where it counts by function, in processor time.
 
-Run as `python bench/profiler_slowdown.py [ROUNDS]`. A row for each load: the processor seconds of
+Run as `python -m bench.speed.plugin [ROUNDS]`. A row for each load: the processor seconds of
 QEMU without a plugin, with one that does nothing, and with ours, the least of some rounds, and the
 ratios to the first. It is processor time, since other programs on the host take from time itself.
 
-`python bench/profiler_slowdown.py copy [ROUNDS]` does the same with `hardcost profile stig-full` of
+`python -m bench.speed.plugin copy [ROUNDS]` does the same with `hardcost hotspots stig-full` of
 a copy in the Debian guest: a row for each of the two configurations and one for both, without and
 with our plugin. Each round's ratio of both is printed as it ends.
 
@@ -22,26 +22,21 @@ import subprocess  # noqa: TID251  (gcc, for a file of this bench alone)
 import sys
 import tempfile
 import unittest.mock
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hardcost.cli.verbs import hardcost
+from hardcost.cli.command import hardcost
 from hardcost.instruments.insn import INSN
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot
-from hardcost.machines.qemu import profiler
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.machines.machine import Execution
+from hardcost.machines.vm.argv import Hardware, Recipe
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.machines.vm.plugin import counting
+from hardcost.protocol.boot import Boot
+from hardcost.protocol.requests import Request
+from hardcost.supply.cache.cache import Cache
 from hardcost.workloads import command, syscalls
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.machines.machine import Execution
-    from hardcost.machines.qemu.argv import Recipe
-    from hardcost.protocol.requests import Request
 
 _ROUNDS = 3
 _LIMIT_SECONDS = 1800.0
@@ -67,7 +62,7 @@ int qemu_plugin_install(uint64_t id, const void *about, int count, char **words)
 }
 """
 _COPY = (
-    *("profile", "stig-full", "--workload", "filecopy concurrency=1"),
+    *("hotspots", "stig-full", "--workload", "filecopy concurrency=1"),
     *("--fresh", "--jobs", "1", "--repetitions", "1", "--format", "json", "-o", os.devnull),
 )
 _UNIXBENCH = Path(str(resources.files("hardcost"))) / "bin" / "hardcost-unixbench"
@@ -107,7 +102,7 @@ async def measured(machine: VirtualMachine, recipe: Recipe, job: Sequence[Reques
 
 
 def copied() -> list[float]:
-    """Return the processor seconds of each QEMU of a profiled copy, in their order."""
+    """Return the processor seconds of each QEMU of a copy with hotspots, in their order."""
     seconds: list[float] = []
     once = VirtualMachine._once  # noqa: SLF001  (as above)
 
@@ -125,13 +120,13 @@ def copied() -> list[float]:
 
 
 def copies(rounds: int) -> None:
-    """Print a row for each configuration of a copy that is profiled."""
+    """Print a row for each configuration of a copy with hotspots."""
     all_seconds = []
     for number in range(1, rounds + 1):
         all_seconds.append(seconds := copied())
         print(f"round {number}: {sum(seconds[1::2]) / sum(seconds[::2]):.2f}", flush=True)
     least = [min(one) for one in zip(*all_seconds, strict=True)]
-    print(f"{'a copy in the Debian guest':34}{'without':>10}{'profiled':>17}")
+    print(f"{'a copy in the Debian guest':34}{'without':>10}{'by function':>17}")
     rows = [*zip(least[::2], least[1::2], strict=True), (sum(least[::2]), sum(least[1::2]))]
     for name, (plain, seen) in zip(("baseline", "stig-full", "both"), rows, strict=True):
         print(f"{name:34}{plain:8.2f} s{seen:8.2f} s{seen / plain:6.2f}")
@@ -157,7 +152,7 @@ async def slowdown(
     for _ in range(rounds):
         row = [await measured(machine, plain, job)]
         for plugin in plugins:
-            profiler.plugin = functools.partial(Path, plugin)
+            counting.plugin = functools.partial(Path, plugin)
             row.append(await measured(machine, watched, job))
         seconds.append(row)
     least, *others = (min(column) for column in zip(*seconds, strict=True))
@@ -173,9 +168,9 @@ def main() -> None:
         return
     machine = VirtualMachine(Cache(), Hardware("icount"))
     asyncio.run(machine.make_ready(Boot()))
-    print(f"{'load':34}{'without':>10}{'a plugin that does nothing':>28}{'profiled':>17}")
+    print(f"{'load':34}{'without':>10}{'a plugin that does nothing':>28}{'by function':>17}")
     with tempfile.TemporaryDirectory() as folder:
-        plugins = (nothing(Path(folder), machine.qemu_version), profiler.plugin())
+        plugins = (nothing(Path(folder), machine.qemu_version), counting.plugin())
         for name, job in loads().items():
             row = asyncio.run(slowdown(machine, job, rounds, plugins))
             print(f"{name:34}{row}", flush=True)

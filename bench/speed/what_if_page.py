@@ -1,6 +1,6 @@
 """How large the page of a large bill is, and how long a tick of its what-if part takes.
 
-    bench/what_if_page.py [--controls 500] [--metrics 26] [--keep page.html]
+    bench/speed/what_if_page.py [--controls 500] [--metrics 26] [--keep page.html]
 
 It makes the bill of audit rules whose costs are drawn from a seed, opens its page in Chromium, and
 ticks controls. A tick's time is that of the click, with the layout that follows from it.
@@ -15,24 +15,17 @@ import statistics
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from playwright.sync_api import sync_playwright
 
 # The tests are not an installable package.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from tests.show.page.planted import Cost, planted
 
-from tests.report.page.planted import planted
-
-from hardcost.auditrules.rule import Rule
-from hardcost.controls.control import AuditRule
-from hardcost.report.page.page import to_html
-from hardcost.report.page.whatif import embedded
-
-if TYPE_CHECKING:
-    from tests.report.page.planted import Cost
-
-    from hardcost.analysis.finding import Finding
+from auditrules.model.rule import Rule
+from hardcost.mechanisms.audit import AuditRule
+from hardcost.model.finding.bill import Bill
+from hardcost.show.page.page import to_html
+from hardcost.show.page.what_if import embedded
 
 CALLS = ("open", "openat", "unlink", "rename", "chmod", "fchownat", "setxattr", "mount", "ptrace")
 
@@ -96,7 +89,7 @@ def measure(file: Path) -> None:
     print(f"mix    {mix:.1f} ms")
 
 
-def large(controls: int, metrics: int) -> Finding:
+def large(controls: int, metrics: int) -> Bill:
     """Return a bill of audit rules whose costs are whole numbers out of a fixed seed."""
     draw = random.Random(1)  # noqa: S311  (no secret)
     rules = [
@@ -105,7 +98,7 @@ def large(controls: int, metrics: int) -> Finding:
                 f"-a always,exit -F arch=b{64 - 32 * (nth % 2)} -S {draw.choice(CALLS)}"
                 f" -F path=/usr/bin/program-{nth} -F auid>=1000 -F auid!=unset -F key=rule-{nth}"
             ),
-            (f"xccdf_org.ssgproject.content_rule_{nth}", f"CCE-{90000 + nth}-1"),
+            ids=(f"xccdf_org.ssgproject.content_rule_{nth}", f"CCE-{90000 + nth}-1"),
         )
         for nth in range(controls)
     ]

@@ -1,10 +1,10 @@
 """What spreading trials over workers costs, with a machine whose trials take no time.
 
-Run by hand: `python bench/workers.py [--trials 2000] [--workers 2] [--guests 4]`. It starts a Dask
-scheduler and workers on this host, and measures trials of the machine `fake`, without workers and
-with them. What a trial takes more with them is their overhead, on this host, under its load: all
-processes share its processors, where a lab's have their own. It states the processor time of each
-side of a trial, the bytes that a trial sends over the network, and the scheduler's memory.
+Run by hand: `python -m bench.speed.workers [--trials 2000] [--workers 2] [--guests 4]`. It starts a
+Dask scheduler and workers on this host, and measures trials of the machine `fake`, without workers
+and with them. What a trial takes more with them is their overhead, on this host, under its load:
+all processes share its processors, where a lab's have their own. It states the processor time of
+each side of a trial, the bytes that a trial sends over the network, and the scheduler's memory.
 """
 
 from __future__ import annotations
@@ -18,30 +18,27 @@ import subprocess  # noqa: TID251  (what is run here is hardcost itself, and Das
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
+from tests.fakes.machine import make
 
-from hardcost.auditrules.rule import Rule
-from hardcost.controls.control import AuditDaemon, AuditRule
-from hardcost.design.plan import Configuration, Trial, Workload
-from hardcost.machines import fake
-from hardcost.machines.wanted import Wanted
-from hardcost.run import parallel
-from hardcost.run.monitor import Silent
-from hardcost.run.prepare import prepare
-from hardcost.run.workers import place
-from hardcost.run.workers.lab import lab_at
-from hardcost.run.workers.spreadmachine import spread
+from auditrules.model.rule import Rule
+from hardcost.machines.machine import Machine
+from hardcost.machines.options import MachineOptions
+from hardcost.measure import parallel
+from hardcost.measure.monitor import Silent
+from hardcost.measure.prepare import Prepared, prepare
+from hardcost.measure.workers import worker
+from hardcost.measure.workers.lab import lab_at
+from hardcost.measure.workers.machine import spread
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.model.role import Named
+from hardcost.model.workload import Workload
+from hardcost.plan.plan import Configuration, Trial
 from hardcost.store.record import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hardcost.machines.machine import Machine
-    from hardcost.run.prepare import Prepared
 
 COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
 _RULES = 40  # that a trial loads, so that its job is of a usual size
@@ -69,7 +66,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--guests", type=int, default=4, help="of each worker")
     words = parser.parse_args()
-    machine = asyncio.run(fake.make(Wanted(), Silent()))
+    machine = asyncio.run(make(MachineOptions(), Silent()))
     trials = made(machine, words.trials)
     spent_alone = time.process_time()
     alone = timed(trials, machine, words.guests)
@@ -89,7 +86,7 @@ def main() -> None:
         memory = scheduler.memory_info().rss
     spent = [one - other for one, other in zip(ended, began, strict=True)]
     each = len(trials) / 1000
-    order = place.packed((machine.order(trials[0].boot), trials[0].job, _LIMIT_SECONDS))
+    order = worker.packed_value((machine.order(trials[0].boot), trials[0].job, _LIMIT_SECONDS))
     answers = asyncio.run(machine.execute(trials[0].boot, trials[0].job, _LIMIT_SECONDS))
     rows = (
         ("trials", f"{len(trials)}"),
@@ -102,7 +99,7 @@ def main() -> None:
         ("processor time of the scheduler, each trial", f"{spent[0] / each:.2f} ms"),
         ("processor time of the workers, each trial", f"{sum(spent[1:]) / each:.2f} ms"),
         ("a trial's order, packed", f"{len(order) / 1e3:.1f} kB"),
-        ("a trial's answers, packed", f"{len(place.packed(answers)) / 1e3:.1f} kB"),
+        ("a trial's answers, packed", f"{len(worker.packed_value(answers)) / 1e3:.1f} kB"),
         ("sent over the network, each trial", f"{sent / len(trials) / 1e3:.1f} kB"),
         ("the scheduler's memory before, after", f"{before / 1e6:.0f} MB, {memory / 1e6:.0f} MB"),
         ("load of this host, in processes", f"{os.getloadavg()[0]:.1f}"),
@@ -117,7 +114,7 @@ def made(machine: Machine, amount: int) -> tuple[Prepared, ...]:
         AuditRule(Rule(f"-a always,exit -F arch=b64 -S swapon -F uid={70_000 + n} -k bench"))
         for n in range(_RULES)
     ]
-    configuration = Configuration("rules", (AuditDaemon(), *rules))
+    configuration = Configuration(Named("rules"), (AuditDaemon(), *rules))
     return tuple(
         prepare(Trial(configuration, Workload("syscalls"), "insn", 0, number), machine)
         for number in range(amount)

@@ -1,8 +1,8 @@
 /* What more turns of a loop of multiplications after a system call take, in nanoseconds.
  *
- * The same code as crates/measured/src/planted.rs, in one process and alternating every fraction of
- * a millisecond, so that nothing that drifts or differs between processes comes in: the median over
- * ROUNDS of the time of COUNT more of them less that of none more. `calibrate COUNT ROUNDS`. */
+ * The same code as crates/measured/src/planted_cost.rs, in one process and alternating every
+ * fraction of a millisecond, so that nothing that drifts or differs between processes comes in: the
+ * median over ROUNDS of the time of COUNT more of them less that of none more. `calibrate COUNT ROUNDS`. */
 
 #define _GNU_SOURCE
 #include <stdint.h>

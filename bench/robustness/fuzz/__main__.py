@@ -1,8 +1,8 @@
 """Fuzz everything that reads what users hand over, without end.
 
-    python -m bench.fuzz                             # ten seconds of processor time for each
-    nice -n 19 python -m bench.fuzz --target study --seconds 600 --seed 7
-    python -m bench.fuzz --target study --input build/fuzz/study/0123.input   # one again
+    python -m bench.robustness.fuzz                   # ten seconds of processor time each
+    nice -n 19 python -m bench.robustness.fuzz --target study --seconds 600 --seed 7
+    python -m bench.robustness.fuzz --target study --input build/fuzz/study/0123.input   # one again
 
 It finds tracebacks, inputs that take more than 10 s of processor time or 1 GiB of memory, and
 errors of another kind than bad input has. `--list` names the targets.
@@ -14,8 +14,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from bench.fuzz.campaign import fuzz, tried
-from bench.fuzz.targets import TARGETS
+from bench.robustness.fuzz.campaign import fuzz, tried
+from bench.robustness.fuzz.targets import TARGETS
 
 
 def main() -> None:

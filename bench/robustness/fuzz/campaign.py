@@ -11,16 +11,13 @@ import signal
 import struct
 import time
 import traceback
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FrameType
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from types import FrameType
-
-    from bench.fuzz.mutate import Mutator
+from bench.robustness.fuzz.mutate import Mutator
 
 LONGEST_SECONDS = 10.0
 """Most processor time for one input."""
@@ -196,7 +193,7 @@ def _keep(folder: Path, target: Target, data: bytes, what: str, details: str) ->
     file = folder / f"{name}.input"
     if not file.exists():
         file.write_bytes(data)
-        repeat = f"python -m bench.fuzz --target {target.name} --input {file}"
+        repeat = f"python -m bench.robustness.fuzz --target {target.name} --input {file}"
         (folder / f"{name}.txt").write_text(
             f"{target.name}: {what}\nrepeat: {repeat}\n{details}", errors="replace"
         )

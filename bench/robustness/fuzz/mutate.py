@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import copy
 import json
+import random
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from lxml import etree
 
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable, Sequence
-
-    Mutator = Callable[[random.Random, bytes], bytes]
+Mutator = Callable[[random.Random, bytes], bytes]
 
 LARGEST = 1 << 20
 """Most bytes of an input; a larger one is cut."""

@@ -12,24 +12,24 @@ import sqlite3
 import struct
 import tarfile
 import tempfile
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import zstandard
 from lxml import etree
 
-from hardcost.machines.cache import Cache
-from hardcost.machines.debianpackages import unpacked
-from hardcost.machines.qemu import cpio
+from hardcost.machines.vm.content import cpio
+from hardcost.model.role import role_of
+from hardcost.model.workload import workload_of
 from hardcost.store.record import Record
 from hardcost.store.store import Store
-from hardcost.workloads.measured import Measured
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages.debian import unpacked
+from hardcost.workloads.metric import MetricSamples
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-_ROOT = Path(__file__).resolve().parent.parent.parent
+_ROOT = Path(__file__).resolve().parents[3]
 _STREAM = "usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml"
 _XCCDF = "{http://checklists.nist.gov/xccdf/1.2}"
 _PACKAGES = "ssg-nondebian"
@@ -128,7 +128,7 @@ WORKLOADS = (
 
 def rules() -> Sequence[bytes]:
     """Return lines on which auditctl was tested, a few at a time, and whole published files."""
-    from tests.auditrules.lines import at_random, by_hand  # noqa: PLC0415  (slow)
+    from audit_rules.tests.lines import at_random, by_hand  # noqa: PLC0415  (slow)
 
     every = [*by_hand(), *at_random(200)]
     parts = ["\n".join(every[at : at + 4]) for at in range(0, len(every), 4)]
@@ -154,7 +154,7 @@ def _data(package: str, folder: str) -> list[bytes]:
 
 def streams() -> Sequence[bytes]:
     """Return datastreams: parts of a real one if it is in the cache, else one made by hand."""
-    from tests.profiles.importers.test_scap import file_of, profile, rule, stream  # noqa: PLC0415
+    from tests.profiles.importers.scap.test_rules import file_of, profile, rule, stream  # noqa: PLC0415
 
     script = file_of("a", "-w /etc/passwd -p wa -k ids", "-a always,exit -S open -k x")
     own = stream(rule("one", script), rule("two"), profile("stig", "rule_one", "rule_two")).encode()
@@ -217,7 +217,7 @@ def packed() -> Sequence[bytes]:
 
 def tars() -> Sequence[bytes]:
     """Return tars of each dialect, with links, holes, long names and chains of headers."""
-    from tests.machines import hostilearchives as hostile  # noqa: PLC0415
+    from tests.supply.packages.hostile_archives import chain, hard_links, sparse  # noqa: PLC0415
 
     found = []
     for dialect in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
@@ -233,13 +233,13 @@ def tars() -> Sequence[bytes]:
                 one.size = 600 if kind == tarfile.REGTYPE else 0
                 archive.addfile(one, io.BytesIO(bytes(one.size)))
         found.append(made.getvalue())
-    chains = (hostile.chain(kind, 20) for kind in (b"x", b"g", b"L", b"K"))
-    return [*found, *chains, hostile.sparse(1 << 20), hostile.hard_links(9, 4096)]
+    chains = (chain(kind, 20) for kind in (b"x", b"g", b"L", b"K"))
+    return [*found, *chains, sparse(1 << 20), hard_links(9, 4096)]
 
 
 def debs() -> Sequence[bytes]:
     """Return packages of Debian's, in each packing and in none."""
-    from tests.machines.test_debarchive import deb  # noqa: PLC0415
+    from tests.supply.packages.test_deb import deb  # noqa: PLC0415
 
     first, *_, last = tars()
     return [deb(tar, pack) for tar in (first, last) for pack in (bytes, *_PACKINGS)]
@@ -247,7 +247,7 @@ def debs() -> Sequence[bytes]:
 
 def cpios() -> Sequence[bytes]:
     """Return cpio archives, as packages and guests have them."""
-    from tests.machines.test_rpmpackage import FILES, LINK, archive, entry  # noqa: PLC0415
+    from tests.supply.packages.test_rpm import FILES, LINK, archive, entry  # noqa: PLC0415
 
     linked = [
         entry(f"lib/modules/{name}", data, links=2) for name, data in (("a", b""), ("b", b"x"))
@@ -259,14 +259,14 @@ def cpios() -> Sequence[bytes]:
 
 def rpms() -> Sequence[bytes]:
     """Return RPM packages in each packing."""
-    from tests.machines.test_rpmpackage import package  # noqa: PLC0415
+    from tests.supply.packages.test_rpm import package  # noqa: PLC0415
 
     return [package(pack(archive), signature=b"x") for archive in cpios() for pack in _PACKINGS]
 
 
 def kernels() -> Sequence[bytes]:
     """Return a vmlinux, and a bzImage for each packing."""
-    from tests.machines.qemu.test_vmlinux import bzimage, elf  # noqa: PLC0415
+    from tests.machines.vm.test_vmlinux import bzimage, elf  # noqa: PLC0415
 
     bomb = bytes(64 << 20)
     images = [bzimage(pack(content)) for pack in _PACKINGS for content in (elf(), bomb)]
@@ -280,13 +280,13 @@ def patches() -> Sequence[bytes]:
         b"diff --git a/x b/y\nsimilarity index 90%\nrename from x\nrename to y\n"
         b"--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n"
     )
-    files = sorted((_ROOT / "kernel").glob("*.patch"))
+    files = sorted((_ROOT / "linux-audit/patches/6.1").glob("*.patch"))
     return [plain, moved, *(file.read_bytes()[:16_000] for file in files)]
 
 
 def configurations() -> Sequence[bytes]:
     """Return kernel configurations, gzipped and not."""
-    lean = (_ROOT / "src/hardcost/machines/kernels/lean.config").read_bytes()[:8000]
+    lean = (_ROOT / "src/hardcost/supply/kernels/lean.config").read_bytes()[:8000]
     short = b'CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_C="a\\"b"\nCONFIG_D=0x10\n'
     return [lean, short, gzip.compress(short)]
 
@@ -321,11 +321,11 @@ def disks() -> Sequence[bytes]:
 
 def record(identity: str = "id") -> Record:
     """Return a record of a trial."""
-    metric = Measured(metric="null", unit="insn/op", samples=(1.0, 2.0), fired={"k": 1})
+    metric = MetricSamples(metric="null", unit="insn/op", samples=(1.0, 2.0), fired={"k": 1})
     return Record(
         identity=identity,
-        configuration="none",
-        workload="syscalls calls=null",
+        role=role_of("none"),
+        workload=workload_of("syscalls calls=null"),
         instrument="insn",
         seed=0,
         repetition=0,

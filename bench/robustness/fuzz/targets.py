@@ -9,48 +9,44 @@ import json
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-from bench.fuzz import mutate, seeds
-from bench.fuzz.campaign import Target
+from bench.robustness.fuzz import mutate, seeds
+from bench.robustness.fuzz.campaign import Target
+from tests.fakes.machine import FakeMachine
 
-from bench import fuzz_rules
-from hardcost.analysis.saved import unpacked as finding_unpacked
-from hardcost.auditrules.cost import histogram
-from hardcost.auditrules.explain.described import described
-from hardcost.auditrules.knownpaths import read_list
-from hardcost.auditrules.rule import RulesError
-from hardcost.controls.control import Sysctl
-from hardcost.design import factorial, leave_one_out
-from hardcost.design.plan import Configuration, Trial, Workload
+from auditrules.cost import histogram
+from auditrules.explain.read_event import described
+from auditrules.load.known_paths import read_list
+from auditrules.model.fault import RulesError
+from bench.robustness import fuzz_rules
+from hardcost.analysis.finding_text import unpacked
+from hardcost.decompress import DamagedError
 from hardcost.errors import HardcostError, InputError, MachineError, StoreError
-from hardcost.instruments.names import instrument as instrument_named
-from hardcost.machines import (
-    answerlines,
-    archivemembers,
-    debarchive,
-    kernelconfig,
-    modulefile,
-    rpmpackage,
-)
-from hardcost.machines.fake import FakeMachine
-from hardcost.machines.images import partitions
-from hardcost.machines.kernels import patches
-from hardcost.machines.qemu import modules, vmlinux
-from hardcost.machines.unpackingchild import KERNEL
-from hardcost.profiles import auditprofile, catalogue
-from hardcost.profiles.importers import khc, scapsettings
-from hardcost.report.text import visible
-from hardcost.run.execute import execute
-from hardcost.run.prepare import prepare
+from hardcost.instruments.names import instrument_named
+from hardcost.machines.vm import vmlinux
+from hardcost.machines.vm.content import modules
+from hardcost.measure.execute import execute
+from hardcost.measure.prepare import prepare
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.model.role import Named
+from hardcost.model.workload import Workload
+from hardcost.plan import factorial, leave_one_out
+from hardcost.plan.plan import Configuration, Trial
+from hardcost.profiles import audit_rules, catalogue
+from hardcost.profiles.importers import khc
+from hardcost.profiles.importers.scap import settings
+from hardcost.protocol import answer_lines
 from hardcost.store.store import Store
-from hardcost.study import read as studies
-from hardcost.unpacking import DamagedError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from hardcost.study import read
+from hardcost.supply.images import partitions
+from hardcost.supply.kernels import config, module_file, patches
+from hardcost.supply.packages import archive, deb, rpm
+from hardcost.supply.packages.unpack_child import KERNEL
+from hardcost.units import visible
 
 _MEMORY = "/dev/shm"  # noqa: S108  (a folder of our own is created in it)
 _MOST_TRIALS = 60  # of a plan that are prepared
@@ -90,7 +86,7 @@ def _verb(*words: str, no: bool = False, ending: str = "x.rules") -> Callable[[b
     """Return a function that runs a command on a file; status 1 is allowed if it can mean no."""
 
     def run(data: bytes) -> None:
-        from hardcost.cli.verbs import hardcost  # noqa: PLC0415  (slow)
+        from hardcost.cli.command import hardcost  # noqa: PLC0415  (slow)
 
         path = _file(data, ending)
         argv = [str(path) if word == "FILE" else word for word in words]
@@ -122,7 +118,7 @@ def _profile(data: bytes) -> None:
 
 
 def _study(data: bytes) -> None:
-    study = studies.read(str(_file(data, "x.toml")), _no_package)
+    study = read.read(str(_file(data, "x.toml")), _no_package)
     _worked_out(factorial.plan(study).trials)
 
 
@@ -136,10 +132,10 @@ def _worked_out(trials: Sequence[Trial]) -> None:
 def _stream(data: bytes) -> None:
     path = _file(data, "x.xml")
     with contextlib.suppress(InputError):
-        imported = auditprofile.of_scap(path, "stig")
+        imported = audit_rules.of_scap(path, "stig")
         imported.rules()
         catalogue.load(str(_file(imported.toml().encode(), "again.toml")))
-    scapsettings.settings(path, "stig")
+    settings.settings_of(path, "stig")
 
 
 def _report(data: bytes) -> None:
@@ -148,8 +144,8 @@ def _report(data: bytes) -> None:
 
 
 def _configuration(data: bytes) -> None:
-    text = kernelconfig.file_text(_file(data, "x.config"))
-    kernelconfig.check_fit(kernelconfig.read(text, "x.config"))
+    text = config.file_text(_file(data, "x.config"))
+    config.check_fit(config.read(text, "x.config"))
 
 
 def _event(data: bytes) -> None:
@@ -157,9 +153,9 @@ def _event(data: bytes) -> None:
 
 
 def _workload(data: bytes) -> None:
-    found = studies.workload(data.decode(errors="replace"))
-    _worked_out([Trial(Configuration("none"), found, "insn", 0)])
-    _worked_out([Trial(Configuration("none"), found, "time", 0)])
+    found = read.checked_workload(data.decode(errors="replace"))
+    _worked_out([Trial(Configuration(Named("none")), found, "insn", 0)])
+    _worked_out([Trial(Configuration(Named("none")), found, "time", 0)])
 
 
 def _paths(data: bytes) -> None:
@@ -176,7 +172,7 @@ def _kernel(data: bytes) -> None:
 def _module(data: bytes) -> None:
     folder = Path(_folder()) / "modules"
     folder.mkdir(exist_ok=True)
-    for ending in modulefile.ENDINGS:
+    for ending in module_file.ENDINGS:
         (folder / "ext4.ko").write_bytes(data)
         (folder / "ext4.ko").rename(folder / f"ext4.ko{ending}")
         with contextlib.suppress(MachineError):
@@ -185,29 +181,29 @@ def _module(data: bytes) -> None:
 
 
 def _deb(data: bytes) -> None:
-    _written(lambda folder: debarchive.unpack(io.BytesIO(data), folder, None))
+    _written(lambda folder: deb.unpack(io.BytesIO(data), folder, None))
 
 
 def _rpm(data: bytes) -> None:
-    content = rpmpackage.content(io.BytesIO(data))
-    _written(lambda folder: archivemembers.write(_members(content, "cpio"), folder, KERNEL))
+    content = rpm.content(io.BytesIO(data))
+    _written(lambda folder: archive.write(_members(content, "cpio"), folder, KERNEL))
 
 
 def _tar(data: bytes) -> None:
-    _written(lambda folder: archivemembers.write(_members(iter([data]), "tar"), folder, None))
+    _written(lambda folder: archive.write(_members(iter([data]), "tar"), folder, None))
 
 
 def _cpio(data: bytes) -> None:
-    _written(lambda folder: archivemembers.write(_members(iter([data]), "cpio"), folder, None))
+    _written(lambda folder: archive.write(_members(iter([data]), "cpio"), folder, None))
 
 
-_members = archivemembers.members
+_members = archive.members
 
 
 def _written(unpack: Callable[[Path], object]) -> None:
     """Have an archive written, and look that nothing lies outside of its folder, nor too much."""
     outside = Path(_folder()) / "outside"
-    archivemembers.MOST_BYTES = _MOST_UNPACKED
+    archive.MOST_BYTES = _MOST_UNPACKED
     (outside / "folder").mkdir(parents=True)
     try:
         unpack(outside / "folder")
@@ -254,11 +250,11 @@ def _read_store(path: Path) -> None:
         store.durations()
         store.unfinished("plan")
         _, text = store.finding("last")
-        finding_unpacked(text)
+        unpacked(text)
 
 
 def _answers(data: bytes) -> None:
-    found = answerlines.read(_file(data, "answers"))
+    found = answer_lines.read(_file(data, "answers"))
     controls = (Sysctl("kernel.kptr_restrict", "2"),)
     for workload in (
         Workload("syscalls", (("calls", "null"),)),
@@ -271,7 +267,7 @@ def _answers(data: bytes) -> None:
         Workload("unixbench"),
         Workload("build"),
     ):
-        trial = Trial(Configuration("hard", controls), workload, "insn", 0)
+        trial = Trial(Configuration(Named("hard"), controls), workload, "insn", 0)
         machine = FakeMachine(lambda _boot, _job: found)
         instrument_named("insn")
         with contextlib.suppress(MachineError, InputError):
@@ -320,9 +316,7 @@ def _listed() -> Sequence[Target]:
         ),
         "import": _verb("import", "audit", "FILE"),
         "prove": _verb("rules", "prove", "FILE", "FILE", "--leave-out-faulty", no=True),
-        "optimize": _verb(
-            *("rules", "optimize", "FILE", "-o", "-", "--no-least", "--leave-out-faulty"), no=True
-        ),
+        "optimize": _verb(*("rules", "optimize", "FILE", "-o", "-", "--leave-out-faulty"), no=True),
     }
     events = [one.encode() for one in seeds.EVENTS]
     workloads = [one.encode() for one in seeds.WORKLOADS]
