@@ -5,21 +5,18 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import coverage
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
-    import coverage
+from tests.fakes import kinds
 
 _MEASURED_SECONDS = 0.2  # of a test's processor time
 
 
-_HERE = str(Path(__file__).parent)
+_HERE = tuple(str(Path(__file__).parent / one) for one in ("tests", "audit_rules/tests"))
 _made: set[str] = set()
 """The folders that this process made."""
 
@@ -27,6 +24,7 @@ _made: set[str] = set()
 def pytest_configure() -> None:
     """Before anything is started, stop handing down ignored signals; guard others' files."""
     heed_again(signal.SIGHUP, signal.SIGINT)
+    kinds.install()
     sys.addaudithook(keep_what_is_not_ours)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 PARENT = """
 import os, signal, subprocess, sys
-from tests.conftest import heed_again
+from conftest import heed_again
 
 numbers = (signal.SIGHUP, signal.SIGINT)
 for number in numbers:
@@ -54,7 +54,7 @@ def test_a_test_removes_no_tree_that_it_did_not_make(tmp_path: Path) -> None:
 MEASURED = """
 import coverage, sys
 from pathlib import Path
-from tests.conftest import measured_for
+from conftest import measured_for
 
 code = Path(sys.argv[1])
 sys.path.insert(0, str(code.parent))

@@ -7,24 +7,26 @@ no circle of the two. Code under `#[cfg(test)]` is left out, as it may look at a
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+PROJECT = Path(__file__).parent.parent
+CRATES = PROJECT / "crates"
+OTHERS = (PROJECT / "linux-audit/storm",)
+"""The crates of the workspace that lie elsewhere."""
 
-CRATES = Path(__file__).parent.parent / "crates"
 MAY_REMOVE_TREES = {
-    "keeper/src/files.rs": "its tests, folders with their names",
-    "keeper/src/undo.rs": "its tests, folders with their names",
-    "probe/src/child.rs": "the folder that it made for a measured process",
-    "probe/src/system/services.rs": "the folder that it made for services",
-    "storm/src/evict.rs": "below /storm, as process 1 of a guest",
+    "keeper/src/safe_files.rs": "its tests, folders with their names",
+    "keeper/src/changes/undo.rs": "its tests, folders with their names",
+    "probe/src/measure/measured_process.rs": "the folder that it made for a measured process",
+    "probe/src/whole_system/service_list.rs": "the folder that it made for services",
+    "../linux-audit/storm/src/processes/removers.rs": "below /storm, as process 1 of a guest",
 }
 """Files that remove folders with all their content, each with what these are."""
 
@@ -149,10 +151,16 @@ def circle(source: Path) -> list[str]:
     return []
 
 
-@pytest.mark.parametrize("crate", sorted(path.name for path in CRATES.iterdir()))
-def test_no_crate_has_a_circle_of_imports(crate: str) -> None:
-    found = circle(CRATES / crate / "src")
-    assert not found, f"{crate}: {' → '.join(found)}"
+def _sources() -> Iterator[Path]:
+    """Yield the Rust files of all crates."""
+    for folder in (CRATES, *OTHERS):
+        yield from folder.rglob("*.rs")
+
+
+@pytest.mark.parametrize("crate", [*sorted(CRATES.iterdir()), *OTHERS], ids=lambda path: path.name)
+def test_no_crate_has_a_circle_of_imports(crate: Path) -> None:
+    found = circle(crate / "src")
+    assert not found, f"{crate.name}: {' → '.join(found)}"
 
 
 def _crate(folder: Path, **sources: str) -> Path:
@@ -219,12 +227,12 @@ def test_tests_may_look_at_anything(tmp_path: Path) -> None:
 def test_conditions_hold_no_let_as_the_oldest_rust_that_is_supported_has_none() -> None:
     # Debian 13's Rust is 1.85; `if a && let Some(b) = c` compiles since 1.88.
     chained = re.compile(r"(?:&&|\|\|)\s*let\b|\b(?:if|while) let\b[^;{]*\n\s*&&")
-    for path in CRATES.rglob("*.rs"):
+    for path in _sources():
         code = _NO_CODE.sub('""', path.read_text(encoding="utf-8"))
         assert not chained.search(code), path
 
 
 def test_folders_are_removed_whole_only_where_that_is_known_and_by_tempfile_in_tests() -> None:
-    files = (path for path in CRATES.rglob("*.rs") if "remove_dir_all" in path.read_text())
-    found = {str(path.relative_to(CRATES)) for path in files}
+    files = (path for path in _sources() if "remove_dir_all" in path.read_text())
+    found = {os.path.relpath(path, CRATES) for path in files}
     assert found == MAY_REMOVE_TREES.keys()

@@ -6,16 +6,13 @@ import bz2
 import gzip
 import lzma
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 import zstandard
 
-from hardcost import unpacking
-from hardcost.unpacking import DamagedError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from hardcost import decompress
+from hardcost.decompress import DamagedError
 
 PACKINGS = [
     gzip.compress,
@@ -34,7 +31,7 @@ def test_it_does_not_matter_how_packed_data_are_cut(
 ) -> None:
     packed = pack(CONTENT)
     pieces = (packed[at : at + size] for at in range(0, len(packed), size))
-    parts = list(unpacking.parts(pieces) or ())
+    parts = list(decompress.parts(pieces) or ())
     assert b"".join(parts) == CONTENT
     assert all(0 < len(part) <= 8 << 20 for part in parts)
 
@@ -44,17 +41,17 @@ def test_what_ends_too_early_or_is_too_large_is_refused(pack: Callable[[bytes], 
     packed = pack(CONTENT)
     for kept in (8, len(packed) // 2, len(packed) - 9):
         with pytest.raises(DamagedError):
-            unpacking.whole(packed[:kept], 8 << 20)
+            decompress.whole(packed[:kept], 8 << 20)
     with pytest.raises(DamagedError, match="larger than 2 MiB"):
-        unpacking.whole(packed, 2 << 20)
-    assert unpacking.whole(packed, 4 << 20) == CONTENT
+        decompress.whole(packed, 2 << 20)
+    assert decompress.whole(packed, 4 << 20) == CONTENT
 
 
 def test_what_is_not_packed_is_itself() -> None:
-    assert unpacking.parts([b"plain"]) is None
-    assert unpacking.whole(b"plain", 10) == b"plain"
-    assert b"".join(unpacking.unpacked([b"p", b"", b"lain and more"])) == b"plain and more"
-    assert list(unpacking.unpacked([])) == [b""]
+    assert decompress.parts([b"plain"]) is None
+    assert decompress.whole(b"plain", 10) == b"plain"
+    assert b"".join(decompress.unpacked([b"p", b"", b"lain and more"])) == b"plain and more"
+    assert list(decompress.unpacked([])) == [b""]
 
 
 def test_more_memory_than_what_kernels_are_packed_with_is_not_taken() -> None:
@@ -62,10 +59,10 @@ def test_more_memory_than_what_kernels_are_packed_with_is_not_taken() -> None:
     packer = zstandard.ZstdCompressor(compression_params=far).compressobj()
     packed = packer.compress(CONTENT) + packer.flush()
     with pytest.raises(DamagedError):
-        unpacking.whole(packed, 8 << 20)
+        decompress.whole(packed, 8 << 20)
     filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 29}]
     with pytest.raises(DamagedError, match=r"[Mm]emory"):
-        unpacking.whole(lzma.compress(CONTENT[:9], filters=filters), 8 << 20)
+        decompress.whole(lzma.compress(CONTENT[:9], filters=filters), 8 << 20)
 
 
 @pytest.mark.parametrize("pack", PACKINGS)
@@ -76,9 +73,9 @@ def test_streams_one_after_another_are_unpacked_as_one(
     ends = CONTENT[-50_000:]
     packed = pack(ends[:1024]) + pack(b"") + bytes(8) + pack(ends[1024:]) + bytes(4)
     pieces = (packed[at : at + size] for at in range(0, len(packed), size))
-    assert b"".join(unpacking.parts(pieces) or ()) == ends
+    assert b"".join(decompress.parts(pieces) or ()) == ends
     with pytest.raises(DamagedError):
-        unpacking.whole(packed[:-30], 8 << 20)
+        decompress.whole(packed[:-30], 8 << 20)
 
 
 @pytest.mark.parametrize("pack", PACKINGS)
@@ -87,5 +84,5 @@ def test_what_follows_and_is_no_stream_is_refused_unless_the_first_is_wanted_alo
 ) -> None:
     packed = pack(CONTENT) + b"no stream" * 9
     with pytest.raises(DamagedError):
-        unpacking.whole(packed, 8 << 20)
-    assert b"".join(unpacking.parts([packed], alone=True) or ()) == CONTENT
+        decompress.whole(packed, 8 << 20)
+    assert b"".join(decompress.parts([packed], alone=True) or ()) == CONTENT

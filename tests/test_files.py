@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from hardcost import files
 from hardcost.errors import StoreError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_result_that_can_not_be_written_names_the_file_and_the_remedy(tmp_path: Path) -> None:

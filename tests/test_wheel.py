@@ -1,8 +1,8 @@
 """A wheel holds all that the installed program needs, also when it is built from the sdist.
 
-The sdist is unpacked in a folder of another name, so the probe's programs are built there anew: the
-only build of them that tests make. What compares the semantics with kernels is broken there: if it
-had any part in a trial, the programs could not be built, or would be others.
+The sdist is unpacked in a folder of another name, so the probe's programs are built there again:
+the only build of them that tests make. What compares the semantics with kernels is broken there: if
+it had any part in a trial, the programs could not be built, or would be others.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 import venv
 import zipfile
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from hardcost.machines.kernels import patches
+from hardcost.supply.kernels import patches
 
 PROGRAMS = (
     "hardcost-caller",
@@ -32,9 +33,10 @@ PROGRAMS = (
 PLUGIN = "hardcost-tcg-plugin.so"
 PROJECT = Path(__file__).parents[1]
 PACKAGE = PROJECT / "src/hardcost"
-SERIES = "hardcost/machines/kernels/series/flat"
+RULES = PROJECT / "audit_rules"
+SERIES = "hardcost/supply/kernels/series/flat"
 NAMES = (
-    "from hardcost.machines.kernels import patches as p; print([x.name for x in p.read(['flat'])])"
+    "from hardcost.supply.kernels import patches as p; print([x.name for x in p.read(['flat'])])"
 )
 
 
@@ -84,7 +86,7 @@ def hatchling(project: Path, target: str, into: Path) -> Path:
 def _content(wheel: Path) -> dict[str, str]:
     """Return the hash of each file by its name, those of the wheel about itself left out."""
     with zipfile.ZipFile(wheel) as file:
-        names = [name for name in file.namelist() if name.startswith("hardcost/")]
+        names = [name for name in file.namelist() if name.startswith(("hardcost/", "auditrules/"))]
         assert len(names) == len(set(names))
         return {name: hashlib.sha256(file.read(name)).hexdigest() for name in names}
 
@@ -95,7 +97,11 @@ def test_every_file_of_the_package_is_in_the_wheel(built: Built) -> None:
         for path in PACKAGE.rglob("*")
         if path.is_file() and path.suffix != ".pyc"
     }
-    series = {f"{SERIES}/{path.name}" for path in (PROJECT / "kernel").glob("*.patch")}
+    patches_of_all = PROJECT / "linux-audit/patches"
+    series = {
+        f"{SERIES}/{path.relative_to(patches_of_all)}" for path in patches_of_all.rglob("*.patch")
+    }
+    assert len(series) > 1
     assert here | series <= set(_content(built.here))
     assert "hardcost/bin/hardcost-probe" in here
 
@@ -103,10 +109,44 @@ def test_every_file_of_the_package_is_in_the_wheel(built: Built) -> None:
 def test_a_wheel_holds_the_package_and_nothing_that_only_tests_need(built: Built) -> None:
     with zipfile.ZipFile(built.here) as wheel:
         names = wheel.namelist()
-    assert {name.split("/")[0].split("-")[0] for name in names} == {"hardcost"}
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"auditrules", "hardcost"}
     assert [name for name in names if "conformance" in name or "battery" in name] == []
     programs = {name.removeprefix("hardcost/bin/") for name in names if "/bin/" in name}
     assert programs == {*PROGRAMS, PLUGIN, "toolchain"}
+
+
+def test_the_rules_engine_has_a_wheel_of_its_own_with_all_its_files(tmp_path: Path) -> None:
+    package = RULES / "src/auditrules"
+    here = {
+        path.relative_to(RULES / "src").as_posix(): path.read_bytes()
+        for path in package.rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    assert {Path(name).suffix for name in here} == {".py", ".toml", ".tsv", ".typed"}
+    with zipfile.ZipFile(hatchling(RULES, "wheel", tmp_path)) as wheel:
+        names = wheel.namelist()
+        info = next(name.partition("/")[0] for name in names if ".dist-info/" in name)
+        there = {name: wheel.read(name) for name in names if not name.startswith(info)}
+        licence = wheel.read(f"{info}/licenses/LICENSE")
+        metadata = wheel.read(f"{info}/METADATA").decode()
+    assert there == here
+    assert licence == (PROJECT / "LICENSE").read_bytes()
+    required = [
+        line.removeprefix("Requires-Dist: ")
+        for line in metadata.splitlines()
+        if line.startswith("Requires-Dist: ")
+    ]
+    ours = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["dependencies"]
+    assert required
+    assert set(required) <= set(ours)
+
+
+def test_hardcost_asks_no_index_for_the_rules_engine(built: Built) -> None:
+    with zipfile.ZipFile(built.here) as wheel:
+        (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+        metadata = wheel.read(name).decode()
+    assert "Requires-Dist: z3-solver" in metadata
+    assert "Requires-Dist: auditrules" not in metadata
 
 
 def test_the_wheel_from_the_sdist_is_the_same_byte_for_byte(built: Built) -> None:

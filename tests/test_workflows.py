@@ -16,11 +16,11 @@ import yaml
 from click.testing import CliRunner
 from tests import installing
 
-from hardcost.cli.verbs import hardcost
+from hardcost.cli.command import hardcost
 from hardcost.errors import InputError
 
 ROOT = Path(__file__).resolve().parent.parent
-EXAMPLES = ROOT / "src/hardcost/report/exports/workflows"
+EXAMPLES = ROOT / "src/hardcost/show/exports/workflows"
 RULES = """\
 -w /etc/passwd -p wa -k identity
 -a always,exit -F arch=b64 -S chmod,fchmod -F auid>=1000 -k modes

@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hardcost.analysis import budget
-from hardcost.analysis.budget import Budget
-from hardcost.analysis.choice import Kept, Point, Problem
-from hardcost.analysis.choosing import MOST, search
-from hardcost.analysis.finding import Bill, Item, Total
-from hardcost.analysis.interplay import Term
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hardcost.analysis.choosing import Outcome
+from hardcost.analysis.bill import budget
+from hardcost.analysis.bill.budget import Budget
+from hardcost.analysis.choice.cost_model import Term
+from hardcost.analysis.choice.search import MOST, ChoiceResult, search
+from hardcost.analysis.choice.tradeoff import Kept, Point, Tradeoff
+from hardcost.model.finding.bill import Item, Itemised, Total
+from hardcost.model.workload import MetricId
 
 BASE = 1000.0
-METRICS = ("open", "null", "wall")
+METRICS = (MetricId("open"), MetricId("null"), MetricId("wall"))
 
 
 @dataclass(frozen=True)
 class Planted:
     """A problem, and what its choices really cost; it counts what is measured."""
 
-    problem: Problem
-    truth: Mapping[str, tuple[tuple[Term, float], ...]]
+    problem: Tradeoff
+    truth: Mapping[MetricId, tuple[tuple[Term, float], ...]]
 
     def point(self, kept: Kept) -> Point:
         costs = {
@@ -46,7 +42,7 @@ class Planted:
         without = [self.problem.open(every - {one}) for one in sorted(every)]
         return [self.point(one) for one in dict.fromkeys([every, Kept(), *without, *single])]
 
-    def searched(self, most: int = MOST) -> Outcome:
+    def searched(self, most: int = MOST) -> ChoiceResult:
         """Return what the search finds."""
         asking = search(self.problem, self.first(), most)
         try:
@@ -54,7 +50,7 @@ class Planted:
             while True:
                 wanted = asking.send([self.point(kept) for kept in wanted])
         except StopIteration as ended:
-            outcome: Outcome = ended.value
+            outcome: ChoiceResult = ended.value
             return outcome
 
 
@@ -67,7 +63,7 @@ def draw(seed: int, controls: int) -> Planted:
     pairs = [Kept(map(int, rng.choice(controls, 2, replace=False))) for _ in range(controls // 4)]
     triple = Kept(map(int, rng.choice(controls, min(3, controls), replace=False)))
     alike = bool(rng.random() < 0.5)
-    truth: dict[str, tuple[tuple[Term, float], ...]] = {}
+    truth: dict[MetricId, tuple[tuple[Term, float], ...]] = {}
     for metric in metrics:
         singles = np.round(rng.gamma(0.6, 120, controls) * (rng.random(controls) < 0.8))
         terms = [(Term(Kept({one})), float(cost)) for one, cost in enumerate(singles)]
@@ -81,7 +77,7 @@ def draw(seed: int, controls: int) -> Planted:
     whole = {metric: math.fsum(cost for _, cost in terms) for metric, terms in truth.items()}
     limits = {metric: cost * float(rng.uniform(0.1, 0.8)) for metric, cost in whole.items()}
     needs = ((0, 1),) if rng.random() < 0.3 else ()
-    problem = Problem(
+    problem = Tradeoff(
         values=tuple(map(float, values)),
         limits=limits,
         scales=dict.fromkeys(metrics, BASE),
@@ -103,12 +99,19 @@ def greedy(planted: Planted) -> float:
         for metric in problem.limits
         for cost in [whole.costs[metric] - planted.point(problem.open(every - {one})).costs[metric]]
     ]
-    limits = Budget(None, {metric: limit / BASE for metric, limit in problem.limits.items()})
+    limits = Budget(None, {str(metric): limit / BASE for metric, limit in problem.limits.items()})
 
-    def totals(costs: Mapping[str, float]) -> tuple[Total, ...]:
+    def totals(costs: Mapping[MetricId, float]) -> tuple[Total, ...]:
         return tuple(Total(metric, "", BASE, BASE + cost, cost) for metric, cost in costs.items())
 
-    bill = Bill("", "", totals(whole.costs), tuple(items), (), ())
+    bill = Itemised(
+        profile="",
+        profile_title="",
+        totals=totals(whole.costs),
+        items=tuple(items),
+        rest=(),
+        interaction=(),
+    )
     kept, known = every, bill.totals
     dropped: tuple[str, ...] = ()
     while not budget.within(known, limits) and len(dropped) < len(every):

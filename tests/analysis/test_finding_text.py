@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import pytest
-from tests.report.guests import failed, filecopy, selinux
+from tests.show.guests import failed, filecopy, selinux
 
-from hardcost.analysis.saved import packed, unpacked
+from hardcost.analysis.finding_text import packed, unpacked
 from hardcost.errors import StoreError
+from hardcost.model.finding.study import StudyFinding
+from hardcost.show.json import to_json
+
+EARLIER = Path(__file__).parent / "earlier"
 
 
 def test_a_saved_finding_is_read_back_as_it_was() -> None:
@@ -29,9 +34,29 @@ def test_a_finding_saved_before_trials_could_fail_is_read() -> None:
     for cell in body["cells"]:
         del cell["each"]
     finding = unpacked(json.dumps(body))
+    assert isinstance(finding, StudyFinding)
     assert not finding.observed
     assert not finding.failures
     assert finding.cells[0].each == ()
+
+
+@pytest.mark.parametrize("name", sorted(one.stem for one in EARLIER.glob("*.json")))
+def test_what_earlier_versions_saved_is_shown_as_they_showed_it(name: str) -> None:
+    """Each file has a finding as it was saved before version 1, and the JSON that was printed."""
+    kept = json.loads((EARLIER / f"{name}.json").read_text())
+    found = unpacked(json.dumps(kept["saved"]))
+    shown = json.loads(to_json(found))
+    for document in (shown, *shown.get("bills", ())):
+        assert document.pop("version") == 1
+        assert document.pop("kind") in {"bill", "bills", "calls", "choice", "study", "trace"}
+    if "totals" in shown:
+        assert shown.pop("profile") == kept["saved"]["bill"]["profile"]
+    for one in kept["printed"].get("failures", ()):  # a reason names its trial no more
+        one["reason"] = one["reason"].removeprefix(f"{one['configuration']}, {one['workload']}: ")
+    if "profiles" in kept["printed"]:  # of calls, which are hotspots now
+        kept["printed"]["hotspots"] = kept["printed"].pop("profiles")
+    assert shown == kept["printed"]
+    assert packed(unpacked(packed(found))) == packed(found)
 
 
 def test_a_damaged_finding_is_reported() -> None:

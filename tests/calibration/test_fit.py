@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from hardcost.auditrules.cost import events
-from hardcost.auditrules.cost.constants import Constants
-from hardcost.auditrules.event import FileId
-from hardcost.auditrules.rule import Rule
-from hardcost.auditrules.semantics import load
-from hardcost.auditrules.translate import translate
-from hardcost.calibration import check, guestlevels
+from auditrules.auditctl.translate import translate
+from auditrules.cost import events
+from auditrules.cost.constants import Constants
+from auditrules.kernel.event import FileId
+from auditrules.kernel.semantics import load
+from auditrules.model.rule import Rule
+from hardcost.calibration import check, rule_set_costs
 from hardcost.calibration.experiments import FILES, Experiment, experiments
 from hardcost.calibration.fit import fit
 
@@ -20,14 +20,14 @@ WITHOUT = 5000.0  # instructions of any operation without rules
 DEBIAN = Constants.of_debian()
 TRUE = replace(DEBIAN, walk={**DEBIAN.walk, "bucket": 13.0})  # 0 in Linux 6.1, 13 in 6.12
 HELD = {path: FileId(0, 1, 1000 + at) for at, path in enumerate(FILES)}
-HELD |= {path: FileId(0, 1, 2010 + at) for at, path in enumerate(guestlevels.PROGRAMS)}
+HELD |= {path: FileId(0, 1, 2010 + at) for at, path in enumerate(rule_set_costs.PROGRAMS)}
 NEAR = 1.1  # a file whose bucket is not known meets a rule, and an empty bucket less, with 1/32
 
 
 def levels(one: Experiment) -> dict[str, float]:
     loaded = load([translate(Rule(line)) for line in one.rules], HELD)
-    wanted = guestlevels.Wanted(one.rules, one.often())
-    (visited,) = guestlevels.visited((wanted,), HELD)
+    wanted = rule_set_costs.RuleSetRequest(one.rules, one.often())
+    (visited,) = rule_set_costs.visited((wanted,), HELD)
     return {
         name: WITHOUT + check.predicted(TRUE, loaded, variants)
         for name, variants in visited.items()

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from hardcost.auditrules.cost.constants import Constants
-from hardcost.calibration import fitted
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
+from auditrules.cost.constants import Constants
+from hardcost.calibration import kernel_constants
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.protocol.boot import Boot
+from hardcost.supply.cache.cache import Cache
 
 SHIPPED = Constants.of_debian()
 HERE = {**SHIPPED.about, "host": "any"}
 
 
 def test_constants_fit_what_they_were_measured_with() -> None:
-    assert fitted.fits(SHIPPED, HERE)
+    assert kernel_constants.fits(SHIPPED, HERE)
     packaged_again = {**HERE, "qemu": f"{HERE['qemu'].partition(' ')[0]} (another build)"}
-    assert fitted.fits(SHIPPED, packaged_again)
+    assert kernel_constants.fits(SHIPPED, packaged_again)
 
 
 @pytest.mark.parametrize(
@@ -33,11 +33,11 @@ def test_constants_fit_what_they_were_measured_with() -> None:
     ],
 )
 def test_constants_fit_nothing_else(other: dict[str, str]) -> None:
-    assert not fitted.fits(SHIPPED, HERE | other)
+    assert not kernel_constants.fits(SHIPPED, HERE | other)
 
 
 def test_records_that_do_not_say_what_was_measured_are_fitted_by_nothing() -> None:
-    assert not fitted.fits(SHIPPED, {})
+    assert not kernel_constants.fits(SHIPPED, {})
 
 
 @pytest.mark.vm
@@ -45,4 +45,4 @@ def test_a_kernel_that_was_built_for_a_trial_is_not_the_machines_own() -> None:
     cache = Cache()
     machine = VirtualMachine(cache, Hardware("icount"))
     built = {**machine.environment(Boot()), "kernel": "lean"}
-    assert fitted.of_measured(machine, cache, built) is None
+    assert kernel_constants.of_measured(machine, cache, built) is None

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NoReturn
+from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
-from tests.cli.verbs.spoken import said
+from tests.cli.verbs.conversation import said
 
-from hardcost.cli import measuring
-from hardcost.profiles import decisions
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.cli.output import finding
+from hardcost.profiles.decision import read_decision
 
 RULES = """\
 -w /etc/passwd -p wa -k identity
@@ -64,7 +62,7 @@ def test_the_decision_is_read_back_with_what_is_given_up(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     advised("my.rules --no-equivalents --budget 'chmod<=100%' -o d.toml", capsys)
-    decision = decisions.read(tmp_path / "d.toml")
+    decision = read_decision(tmp_path / "d.toml")
     (given_up,) = decision.given_up
     assert given_up.control == RULES.splitlines()[2]
     assert (given_up.place, given_up.stands_for) == ("my.rules:3", ())
@@ -78,10 +76,10 @@ def test_the_decision_is_there_before_anything_is_printed_or_drawn(
     def fails(*_: object) -> NoReturn:
         raise MemoryError
 
-    monkeypatch.setattr(measuring, "shown", fails)
+    monkeypatch.setattr(finding, "shown", fails)
     words = f"advise my.rules {ON} --no-equivalents --budget 'chmod<=100%' -o d.toml"
     assert said(words, capsys).endswith("--- status 3\n")
-    assert decisions.read(tmp_path / "d.toml").given_up
+    assert read_decision(tmp_path / "d.toml").given_up
 
 
 def test_where_nothing_is_kept_there_is_no_decision(
@@ -127,7 +125,7 @@ def test_a_decision_says_why_rules_that_save_nothing_are_off(
 ) -> None:
     words = "my.rules --sysctl kernel.kptr_restrict=2 --no-equivalents -o d.toml"
     advised(f"{words} --budget 'null<=1%'", capsys)
-    reasons = {one.reason for one in decisions.read(tmp_path / "d.toml").given_up}
+    reasons = {one.reason for one in read_decision(tmp_path / "d.toml").given_up}
     assert reasons == {
         (
             "No audit rule can be kept within 1.0% on null: the least budget that keeps one is 6.7%"

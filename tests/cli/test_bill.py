@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
 
 import click
 import pytest
 
-from hardcost.cli import options, refused, typed
-from hardcost.cli.verbs import hardcost
+from hardcost.cli import process
+from hardcost.cli.command import hardcost
 from hardcost.errors import InputError
+from hardcost.library.profiles import check
 from hardcost.profiles import catalogue
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FAULTY = """\
 -a always,exit -F arch=b33 -S chmod -k a
@@ -53,13 +51,13 @@ def test_rules_that_auditctl_refuses_are_reported_before_anything_is_fetched(
 def test_below_a_line_that_asks_to_go_on_the_guest_decides(tmp_path: Path) -> None:
     rules = tmp_path / "my.rules"
     rules.write_text(f"-i\n{FAULTY}")
-    refused.check(catalogue.load(str(rules)))
+    check(catalogue.load(str(rules)))
 
 
 def test_rules_that_load_are_not_refused(tmp_path: Path) -> None:
     rules = tmp_path / "my.rules"
     rules.write_text("-w /etc/passwd -p wa\n-a always,exit -F arch=b64 -S chmod -F auid=nobody\n")
-    refused.check(catalogue.load(str(rules)))
+    check(catalogue.load(str(rules)))
 
 
 @pytest.mark.parametrize(
@@ -84,10 +82,14 @@ def test_without_a_profile_or_a_setting_it_says_what_is_missing() -> None:
         bill()
 
 
-def test_boot_takes_words_of_the_kernel_and_how_trials_start() -> None:
-    words: dict[str, Any] = {"boot": ("slab_nomerge", "fresh", "init_on_free=1")}
-    assert options.started(words) == ("slab_nomerge", "init_on_free=1")
-    assert words == {"boot": "fresh"}
+@pytest.mark.parametrize(("word", "remedy"), [("fresh", "cold"), ("snapshot", "snapshot")])
+@pytest.mark.parametrize("verb", ["run", "bill", "gate", "advise", "hotspots", "trace"])
+def test_boot_takes_words_of_the_kernel_and_start_how_trials_start(
+    verb: str, word: str, remedy: str
+) -> None:
+    with pytest.raises(InputError, match=f"'{word}' is no word of the kernel") as raised:
+        hardcost.main([verb, "x", "--boot", word], standalone_mode=False)
+    assert f"--start {remedy}" in str(raised.value.problems[0].hint)
 
 
 def test_what_was_typed_is_kept_with_the_folder_if_a_path_begins_there(
@@ -95,7 +97,7 @@ def test_what_was_typed_is_kept_with_the_folder_if_a_path_begins_there(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", ["/x/bin/hardcost", "run", "my study.toml", "--format=json"])
-    assert typed.words() == ("hardcost", "run", "my study.toml", "--format=json")
-    assert not typed.folder()
+    assert process.words() == ("hardcost", "run", "my study.toml", "--format=json")
+    assert not process.folder()
     (tmp_path / "my study.toml").touch()
-    assert typed.folder() == str(tmp_path)
+    assert process.folder() == str(tmp_path)

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 
-from hardcost.auditrules.prove import prove
-from hardcost.auditrules.tables import lookup
-from hardcost.cli.commands import completion, rules
-from hardcost.cli.lazy import imported
-from hardcost.cli.verbs import hardcost
+from auditrules.prove import prove
+from auditrules.tables import lookup
+from hardcost.cli.command import hardcost
+from hardcost.cli.input import completion
+from hardcost.cli.verbs.rules.cost import CPU
+from hardcost.cli.verbs.rules.prove import RELEASES, SECONDS
+from hardcost.library.rules.cost import DEFAULT_CPU
+from hardcost.measure.execute import USUAL_LIMITS
 from hardcost.profiles import catalogue
 from hardcost.store.store import Store
-from hardcost.study import read as studies
-from hardcost.workloads.names import WORKLOADS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from hardcost.study.read import study_names
 
 HEAVY = {
     *("altair", "asyncio", "jinja2", "lxml", "numpy", "pydantic", "qemu", "rich", "scipy"),
     *("dask", "distributed", "vl_convert", "z3", "zstandard"),
-    *("hardcost.machines.cache", "hardcost.auditrules.rule"),
+    *("hardcost.supply.cache.cache", "auditrules.model.rule"),
 }
 IMPORTED = """
 import json, sys
@@ -149,31 +147,26 @@ def test_tab_is_silent_about_a_store_that_cant_be_read(tmp_path: Path, store: st
     assert not (tmp_path / "missing").exists()
 
 
-def test_every_verb_takes_the_words_that_its_work_is_given() -> None:
-    for path, command in WORKING:
-        work = imported(command.callback.__dict__["place"])
-        exposed = {one.name for one in command.params if one.expose_value}
-        taken = inspect.signature(inspect.unwrap(work)).parameters
-        wanted = {name for name, one in taken.items() if one.kind is not one.VAR_KEYWORD}
-        if work is not inspect.unwrap(work):  # the options that describe a machine make one word
-            wanted = wanted - {"machine"} | {"root", "paths_list", "passwd", "group"}
-        if any(one.kind is one.VAR_KEYWORD for one in taken.values()):
-            assert wanted <= exposed, path
-        else:
-            assert wanted == exposed, path
-
-
 def test_names_that_the_command_line_holds_are_those_that_there_are() -> None:
-    assert sorted(completion.WORKLOADS) == sorted(WORKLOADS)
     word = click.Argument(["x"])
     context = click.Context(hardcost)
     offered = {item.value for item in completion.profiles(context, word, "")}
     assert offered == {"", *catalogue.names()}
     offered = {item.value for item in completion.studies(context, word, "")}
-    assert offered == {"", *studies.names()}
-    assert prove.DEFAULT_SECONDS == rules.SECONDS
-    assert lookup.RELEASES == rules.RELEASES
-    assert rules.RELEASES[0] == lookup.OLDEST
+    assert offered == {"", *study_names()}
+    assert prove.DEFAULT_SECONDS == SECONDS
+    assert lookup.RELEASES == RELEASES
+    assert RELEASES[0] == lookup.OLDEST
+    assert CPU == DEFAULT_CPU
+    small, debian = (f"{USUAL_LIMITS[guest]:.0f}" for guest in ("small", "debian"))
+    run = hardcost.get_command(context, "run")
+    assert run is not None
+    timeout = next(
+        str(one.help)
+        for one in run.params
+        if isinstance(one, click.Option) and one.name == "timeout"
+    )
+    assert f"else {small}, in a Debian guest {debian})" in timeout
 
 
 @pytest.mark.parametrize("path", [path for path in PATHS if path], ids=" ".join)

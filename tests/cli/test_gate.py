@@ -5,20 +5,18 @@ from __future__ import annotations
 import dataclasses
 import json
 import subprocess
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.cli.verbs.spoken import said
+from tests.cli.verbs.conversation import said
 
-from hardcost.auditrules.cost.constants import Constants
-from hardcost.cli import gatepredicted
-from hardcost.cli.commands.gate import FORMATS
+from auditrules.cost.constants import Constants
+from hardcost.cli.input.options import GATE_FORMATS
+from hardcost.library.gates import predict
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    Say = Callable[[str], str]
+Say = Callable[[str], str]
 
 OLD = """\
 # The old rules
@@ -133,7 +131,7 @@ def test_what_can_t_be_predicted_is_listed_or_refused(
     found = result(say("old.rules task.rules --predict --format json"))
     assert reason in found["without_a_number"]
     lacking = dataclasses.replace(Constants.of_debian(), without={"null": 500.0})
-    monkeypatch.setattr(gatepredicted, "constants_for", lambda *_: lacking)
+    monkeypatch.setattr(predict, "constants_for", lambda *_: lacking)
     text = say("old.rules task.rules --predict")
     assert status(text) == 2
     assert f"no metric can be predicted: {reason}" in text
@@ -155,7 +153,7 @@ def test_constants_of_an_earlier_hardcost_are_refused(
     say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     earlier = dataclasses.replace(Constants.of_debian(), without={})
-    monkeypatch.setattr(gatepredicted, "constants_for", lambda *_: earlier)
+    monkeypatch.setattr(predict, "constants_for", lambda *_: earlier)
     text = say("old.rules new.rules --predict --max 'any<=5%'")
     assert status(text) == 2
     assert "were fitted by an earlier hardcost" in text
@@ -204,7 +202,7 @@ def test_two_results_are_compared_item_by_item(
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        ("[]", "it: "),
+        ("[]", "no JSON object"),
         ("{", "not JSON"),
         ('{"compared_to": {}}', "comparison of two runs already"),
         ('{"run": "x"}', "cells: field required"),
@@ -298,7 +296,7 @@ def test_every_format_ends_with_the_same_status_and_sarif_goes_to_a_file(
     say: Say, tmp_path: Path
 ) -> None:
     for limit, end in (("1%", 1), ("90%", 0)):
-        for form in FORMATS:
+        for form in GATE_FORMATS:
             words = f"--predict --max 'any<={limit}' --format {form} --sarif-file x.sarif"
             assert status(say(f"old.rules new.rules {words}")) == end
         log = json.loads((tmp_path / "x.sarif").read_text())

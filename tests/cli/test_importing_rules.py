@@ -1,19 +1,14 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
-from hardcost.auditrules import parse
-from hardcost.cli.verbs import hardcost
+from auditrules.read import parse
+from hardcost.cli.command import hardcost
 from hardcost.errors import InputError
 from hardcost.profiles import catalogue
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from click.testing import Result
 
 STREAM = """<?xml version="1.0"?>
 <x:Benchmark xmlns:x="http://checklists.nist.gov/xccdf/1.2">

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from click.testing import CliRunner
-from tests.machines.kernels import linux
-from tests.machines.kernels.linux import AUDIT, THREE
+from click.testing import CliRunner, Result
+from tests.supply.kernels import linux
+from tests.supply.kernels.linux import AUDIT, THREE
 
-from hardcost.cli.commands.kernel import kernel
+from hardcost.cli.verbs.kernel import kernel
 from hardcost.errors import InputError
-
-if TYPE_CHECKING:
-    from click.testing import Result
 
 
 @pytest.fixture

@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from tests.store.test_store import record
 
-from hardcost.analysis.finding import Bill, Cell, Failure, Finding, Item, Total
-from hardcost.analysis.saved import packed
-from hardcost.cli.verbs import hardcost
+from hardcost.analysis.finding_text import packed
+from hardcost.cli.command import hardcost
+from hardcost.model.finding.bill import Bill, Item, Total
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.failure import Failure
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.role import role_of
+from hardcost.model.workload import MetricId, Workload, metric_of, workload_of
 from hardcost.profiles import catalogue
 from hardcost.store.store import Store
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
 
@@ -72,8 +75,7 @@ def test_runs_fit_100_columns_whatever_they_are_called(tmp_path: Path) -> None:
     with Store(path) as opened:
         for name in ("a" * 240, "[bold]x"):
             run = opened.start(name, "p", "mine", fresh=False)
-            bill = Bill("profile " * 40, "x", (), (), (), ())
-            opened.finish(run, packed(finding(name, bill=bill)))
+            opened.finish(run, packed(bill_of(name, "profile " * 40, (), ())))
     text = said("list", "runs", "--store", str(path))
     assert max(map(len, text.splitlines())) <= 100
     assert "[bold]x" in text.splitlines()
@@ -112,13 +114,40 @@ def test_a_pattern_that_nothing_contains_says_so_and_has_status_1(tmp_path: Path
 def cell(configuration: str, metric: str, ratio: float) -> Cell:
     value = 100 * ratio
     return Cell(
-        *(configuration, "syscalls calls=null", metric, "insn/op", value, value, value, value, 1),
-        *("none", value - 100, ratio, ratio, ratio),
+        configuration=role_of(configuration),
+        workload=workload_of("syscalls calls=null"),
+        metric=metric,
+        unit="insn/op",
+        value=value,
+        low=value,
+        high=value,
+        trials=1,
+        baseline=role_of("none"),
+        ratio=ratio,
+        ratio_low=ratio,
+        ratio_high=ratio,
+        minimum=value,
+        difference=value - 100,
     )
 
 
-def finding(run: str, **more: Any) -> Finding:  # noqa: ANN401  (whatever a finding holds)
-    return Finding(run, "mine", "My study", "insn", (), **more)
+def finding(run: str, **more: Any) -> StudyFinding:  # noqa: ANN401  (whatever a finding holds)
+    return StudyFinding(
+        run=run, study="mine", title="My study", instrument="insn", cells=(), **more
+    )
+
+
+def bill_of(run: str, profile: str, totals: tuple[Total, ...], items: tuple[Item, ...]) -> Bill:
+    return Bill(
+        run=run,
+        study="mine",
+        title="My study",
+        instrument="insn",
+        cells=(),
+        profile=profile,
+        totals=totals,
+        items=items,
+    )
 
 
 @pytest.fixture
@@ -126,20 +155,29 @@ def store(tmp_path: Path) -> Path:
     """Return a store with a bill, a study of which a trial failed, and a run that was ended."""
     path = tmp_path / "store.sqlite"
     items = tuple(
-        Item(*(control, metric, "insn/op", cost, cost, cost, 0.1, cost, 0))
+        Item(*(control, metric_of(metric), "insn/op", cost, cost, cost, 0.1, cost, 0))
         for control, metric, cost in [("dear", "fork", 900), ("dearer", "null", 300)]
     )
-    totals = (Total("fork", "insn/op", 90_000, 90_900, 900), Total("null", "insn/op", 300, 600, 3))
+    totals = (
+        Total(MetricId("fork"), "insn/op", 90_000, 90_900, 900),
+        Total(MetricId("null"), "insn/op", 300, 600, 3),
+    )
     with Store(path) as opened:
         bill = opened.start("bill-1", "p1", "bill-x", fresh=False)
         opened.save(bill, record("a"))
         opened.save(bill, record("b"))
-        whole = Bill("/etc/audit/rules.d", "x", totals, items, (), ())
-        opened.finish(bill, packed(finding("bill-1", bill=whole)))
+        opened.finish(bill, packed(bill_of("bill-1", "/etc/audit/rules.d", totals, items)))
         study = opened.start("study-1", "p2", "mine", fresh=False)
         cells = (cell("none", "null", 1), cell("on", "null", 1.2), cell("off", "null", 0.5))
-        lost = (Failure("on", "syscalls", 0, 1, "it died"),)
-        made = Finding("study-1", "mine", "My study", "insn", cells, failures=lost)
+        lost = (Failure(role_of("on"), Workload("syscalls"), 0, 1, "it died"),)
+        made = StudyFinding(
+            run="study-1",
+            study="mine",
+            title="My study",
+            instrument="insn",
+            cells=cells,
+            failures=lost,
+        )
         opened.finish(study, packed(made))
         ended = opened.start("study-2", "p2", "mine", fresh=False)
         opened.save(ended, record("c"))
@@ -154,17 +192,23 @@ def test_runs_are_distinguished_newest_first(store: Path) -> None:
     assert [one["failed"] for one in (ended, study, bill)] == [0, 1, 0]
     assert (
         bill["headline"]
-        == "/etc/audit/rules.d: dearest dear, +782.6 insn/op on the average system call"
+        == "/etc/audit/rules.d: most expensive: dear, +782.6 insn/op on the average system call"
     )
     assert study["headline"] == "My study: off x0.50 on null (syscalls calls=null)"
     assert "--resume" in ended["headline"]
     with Store(store) as opened:
         lone = opened.start("study-4", "p4", "mine", fresh=False)
-        made = Finding("study-4", "mine", "One", "insn", (cell("none", "null", 1),))
+        made = StudyFinding(
+            run="study-4",
+            study="mine",
+            title="One",
+            instrument="insn",
+            cells=(cell("none", "null", 1),),
+        )
         opened.finish(lone, packed(made))
     assert runs(store)[0]["headline"] == "One: null 100 insn/op"
     assert study["workloads"] == ["syscalls calls=null"]
-    assert ended["workloads"] == [record("c").workload]
+    assert ended["workloads"] == [str(record("c").workload)]
     assert ended["instrument"] == "insn"
     text = said("list", "runs", "--store", str(store))
     assert [line for line in text.splitlines() if line[0] != " "] == [

@@ -5,18 +5,18 @@ from __future__ import annotations
 import errno
 import json
 import signal
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
 
 import click
 import pytest
 
-from hardcost.cli import listing, main
-from hardcost.errors import HardcostError, InputError, Place, Problem, StoreError, TrialError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
+from auditrules.model.location import Location
+from hardcost.cli import main
+from hardcost.cli.command import hardcost
+from hardcost.cli.verbs import list_
+from hardcost.errors import HardcostError, InputError, Problem, StoreError, TrialError
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -43,14 +43,14 @@ def status_after(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
     def fail(*_: object) -> NoReturn:
         raise error
 
-    monkeypatch.setattr(listing, "_rows", fail)
+    monkeypatch.setattr(list_, "_entries", fail)
     return status_of(monkeypatch, "list", "studies")
 
 
 @pytest.mark.parametrize(
     ("error", "status", "said"),
     [
-        (InputError("no such file", place=Place("a.rules", 3)), 2, "error: a.rules:3: no such"),
+        (InputError("no such file", place=Location("a.rules", 3)), 2, "error: a.rules:3: no such"),
         (TrialError("it died", hint="look"), 3, "error: it died\n  hint: look"),
         (StoreError("full"), 3, "error: full"),
         (MemoryError(), 3, "error: there is not enough memory"),
@@ -75,18 +75,21 @@ def test_every_error_has_its_exit_status_and_goes_to_stderr(
     assert not out
 
 
-@pytest.mark.parametrize(("verb", "kept"), [("run", True), ("bill", True), ("rules", False)])
-def test_only_where_trials_are_saved_an_interrupted_command_can_go_on(
-    monkeypatch: pytest.MonkeyPatch, verb: str, *, kept: bool
+def test_only_a_verb_that_can_resume_says_so_when_it_is_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sys.argv", ["hardcost", verb])
-    assert main._measures() is kept
+    context = click.Context(hardcost)
+    for name in hardcost.list_commands(context):
+        verb = hardcost.get_command(context, name)
+        assert verb is not None
+        monkeypatch.setattr("sys.argv", ["hardcost", name])
+        assert main._measures() is any(one.name == "resume" for one in verb.params), name
 
 
 def test_all_problems_of_an_error_are_reported(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    problems = tuple(Problem(f"problem {n}", Place("f", n)) for n in range(1, 4))
+    problems = tuple(Problem(f"problem {n}", Location("f", n)) for n in range(1, 4))
     assert status_after(monkeypatch, InputError.of(problems)) == 2
     lines = capfd.readouterr().err.splitlines()
     assert lines == [f"error: f:{n}: problem {n}" for n in range(1, 4)]

@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
 SIGPIPE_STATUS = 141
@@ -64,7 +61,7 @@ def test_a_reader_that_is_gone_ends_it_quietly_as_sigpipe_would(
 
 def test_a_named_stdout_is_a_pipe_as_any_other(rules: Path) -> None:
     rules.write_text("-w /srv/x -p wa\n")
-    argv = [*COMMAND, "rules", "optimize", str(rules), "-o", "/dev/stdout", "--no-least"]
+    argv = [*COMMAND, "rules", "optimize", str(rules), "-o", "/dev/stdout"]
     read = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert "/srv/x" in read.stdout
     assert "exists" not in read.stderr

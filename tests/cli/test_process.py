@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from hardcost.cli.scarce import apart
+from hardcost.cli.process import apart
 
 MODULE = "no_such_module"
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from hardcost.cli.verbs import hardcost
+from hardcost.cli.command import hardcost
 from hardcost.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 STUDY = """\
 title = "this machine as it is"
@@ -94,7 +92,7 @@ def test_this_host_is_not_changed_unless_root_says_so(study: str, tmp_path: Path
         (["--precision", "1%", "--time-limit", "nan"], "--time-limit: nan is no number"),
         (["--precision", "nan%"], "--precision: 'nan%' is not a percentage"),
         (["--machine", "host", "--instrument", "insn"], r"the instrument insn \(--instrument time"),
-        (["--machine", "host", "--boot", "fresh"], "it does not boot for each trial"),
+        (["--machine", "host", "--start", "cold"], "it does not boot for each trial"),
         (["--machine", "host", "--cpu", "qemu64"], "--cpu: a real machine is measured as it is"),
         (["--machine", "host", "--record", "cpu"], "is not to be changed, and the .* recorders"),
         (["--machine", "ssh:-x"], "names no host"),

@@ -1,4 +1,4 @@
-"""Removals: what is chosen goes, with its report, and nothing that somebody uses or named so."""
+"""Removals: what is chosen goes, with its report, and nothing that is in use or only named so."""
 
 from __future__ import annotations
 
@@ -8,23 +8,18 @@ import subprocess
 import sys
 import time
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from tests.cli.test_listing import finding
 from tests.store.test_database import changed, made_older
 from tests.store.test_store import record
 
-from hardcost.analysis.saved import packed
-from hardcost.cli.verbs import hardcost
-from hardcost.machines.cache import Cache
+from hardcost.analysis.finding_text import packed
+from hardcost.cli.command import hardcost
 from hardcost.store.store import Store
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from click.testing import Result
+from hardcost.supply.cache.cache import Cache
 
 
 def said(*words: str, **environment: str) -> Result:

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from tests.cli.test_listing import finding
 from tests.store.test_database import changed, made_older
 from tests.store.test_store import record
 from tests.studies import of_rules
 
-from hardcost.analysis.saved import packed
-from hardcost.cli.verbs import hardcost
+from hardcost.analysis.finding_text import packed
+from hardcost.cli.command import hardcost
 from hardcost.store.store import Store
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from click.testing import Result
 
 PRECIOUS = "precious"
 

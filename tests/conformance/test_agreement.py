@@ -1,20 +1,20 @@
 from __future__ import annotations
 
-from conformance.agreement import Comparison, Disagreement, Refusal, compare
-from conformance.battery import Battery, SetResult, Wanted
+from auditrules.kernel.event import Event, FileId, VisitedName
+from auditrules.tables import lookup
+from conformance.agreement import Agreement, Disagreement, Refusal, compare
+from conformance.battery import Battery, SetResult, WantedRules
 from conformance.calls import Call
-from hardcost.auditrules.event import Event, FileId, Name
-from hardcost.auditrules.tables import lookup
 
 OPEN = lookup.calls("b64")["open"]
 F1 = FileId(0, 24, 9)
 CALLS = (Call("open", 0, "b64", OPEN), Call("getppid", 0, "b64", 110))
-EVENTS = (Event("b64", OPEN, names=(Name("/field/f1", F1),)), Event("b64", 110))
+EVENTS = (Event("b64", OPEN, names=(VisitedName("/field/f1", F1),)), Event("b64", 110))
 FILES = {"/field/f1": F1, "/field": FileId(0, 24, 1)}
 RULES = "-w /field/f1 -p r -k w\n-a never,exit -S getppid\n-a always,exit -S getppid -k g\n"
 
 
-def compared(rules: str, recorded: dict[int, str], **changes: object) -> Comparison:
+def compared(rules: str, recorded: dict[int, str], **changes: object) -> Agreement:
     told: dict[str, object] = {
         "made": (0, 1),
         "recorded": recorded,
@@ -25,7 +25,7 @@ def compared(rules: str, recorded: dict[int, str], **changes: object) -> Compari
         "unsteady": frozenset(),
     }
     result = SetResult(**{**told, **changes})  # type: ignore[arg-type]
-    return compare(Battery(FILES, EVENTS, (result,)), [Wanted(rules)], CALLS)
+    return compare(Battery(FILES, EVENTS, (result,)), [WantedRules(rules)], CALLS)
 
 
 def test_where_both_say_the_same_there_is_no_disagreement() -> None:

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from conformance.battery import FIELD_SITE, Wanted, job_of, prepared, read
+from auditrules.kernel.event import FileId
+from auditrules.tables.lookup import Release
+from conformance.battery import FIELD_SITE, WantedRules, job_of, prepared, read, release_of
 from conformance.calls import Call
-from conformance.field import PATHS
-from hardcost.auditrules.event import FileId
+from conformance.files_and_workers import PATHS
 from hardcost.errors import TrialError
-from hardcost.protocol.requests import install
+from hardcost.protocol.ask import install
 
 CALLS = (Call("getppid", 0, "b64", 110, (0, 0, 0, 1)),)
 SYSCALL = (
@@ -41,7 +42,7 @@ def answers(**changes: object) -> list[dict[str, Any]]:
 
 
 def test_answers_are_read() -> None:
-    battery = read(answers(), [Wanted("x")], CALLS)
+    battery = read(answers(), [WantedRules("x")], CALLS)
     assert battery.files == {PATHS[1]: FileId(0, 2, 7)}
     assert battery.events[0].call == 110
     (only,) = battery.sets
@@ -51,25 +52,25 @@ def test_answers_are_read() -> None:
 
 
 def test_events_are_of_the_kernel_s_release() -> None:
-    battery = read(answers(), [Wanted("x")], CALLS, FIELD_SITE, "7.3")
+    battery = read(answers(), [WantedRules("x")], CALLS, FIELD_SITE, "7.3")
     assert (battery.release, battery.events[0].release) == ("7.3", "7.3")
 
 
 def test_a_call_with_another_result_or_two_records_is_unsteady() -> None:
-    changed = read(answers(changed=[[0, -1]]), [Wanted("x")], CALLS)
-    twice = read(answers(recorded=[[0, 0], [0, 0]]), [Wanted("x")], CALLS)
+    changed = read(answers(changed=[[0, -1]]), [WantedRules("x")], CALLS)
+    twice = read(answers(recorded=[[0, 0], [0, 0]]), [WantedRules("x")], CALLS)
     assert changed.sets[0].unsteady == twice.sets[0].unsteady == {0}
 
 
 def test_lost_records_and_missing_answers_are_errors() -> None:
     with pytest.raises(TrialError, match="lost 3"):
-        read(answers(lost=3), [Wanted("x")], CALLS)
+        read(answers(lost=3), [WantedRules("x")], CALLS)
     with pytest.raises(TrialError, match="not those"):
-        read(answers()[:-1], [Wanted("x")], CALLS)
+        read(answers()[:-1], [WantedRules("x")], CALLS)
 
 
 def test_a_job_says_what_to_make_under_which_rules() -> None:
-    job = job_of([Wanted("-w /x", (0,), listed=True)], CALLS)
+    job = job_of([WantedRules("-w /x", (0,), listed=True)], CALLS)
     assert job["sets"] == [{"rules": "-w /x", "calls": [0], "list": True}]
     assert [one["number"] for one in job["calls"]] == [110]
     assert [one["pid"] for one in job["workers"]] == [501, 502, 503, 504, 505]
@@ -80,3 +81,24 @@ def test_what_a_site_asks_for_comes_before_all_else() -> None:
     asked = prepared(replace(FIELD_SITE, first=(first,)))
     assert asked[0] == first
     assert {one.do for one in asked[1:]} == {"write"}
+
+
+@pytest.mark.parametrize(
+    ("version", "release"),
+    [
+        ("6.1.0-56-amd64", "6.1"),
+        ("Linux 6.1.192, lean", "6.1"),
+        ("6.12.117+deb12-amd64", "6.12"),
+        ("6.6.30", "6.1"),
+        ("7.2.12", "7.2"),
+        ("7.3.4+deb13-amd64", "7.3"),
+        ("7.10.1", "7.3"),
+        ("8.0", "7.3"),
+        ("5.10", "6.1"),
+        ("", "6.1"),
+    ],
+)
+def test_a_kernel_is_of_the_newest_release_that_it_is_not_before(
+    version: str, release: Release
+) -> None:
+    assert release_of(version) == release

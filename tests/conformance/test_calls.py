@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from conformance.calls import Call, Data, Space, Text, Words, Worker, file
-from conformance.field import FIXTURE, PATHS, WORKERS
+from conformance.calls import ArgumentWords, Call, Data, Space, Text, Worker, file
+from conformance.files_and_workers import FIXTURE, PATHS, WORKERS
 from conformance.repertoire import CALLS
 
 
 def test_a_call_is_written_as_the_program_takes_it() -> None:
-    words = Words((Text("noop"), 0))
+    words = ArgumentWords((Text("noop"), 0))
     call = Call(
         "execve",
         1,

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from auditrules.kernel.event import NO_INODE, Event, FileId, VisitedName
 from conformance.calls import Call, Worker
-from conformance.kernelrecords import Ground, Record, event_of, key_of, unrecorded
-from hardcost.auditrules.event import NO_INODE, Event, FileId, Name
+from conformance.kernel_records import Ground, KernelRecord, event_of, key_of, unrecorded
 from hardcost.errors import TrialError
 
 WORKERS = (Worker(501, "/p", groups=(4, 42)),)
@@ -23,8 +23,8 @@ PATHS = (
 )
 
 
-def records(syscall: str = SYSCALL, *paths: str) -> list[Record]:
-    found: list[Record] = [(1300, syscall), (1307, 'cwd="/"')]
+def records(syscall: str = SYSCALL, *paths: str) -> list[KernelRecord]:
+    found: list[KernelRecord] = [(1300, syscall), (1307, 'cwd="/"')]
     return found + [(1302, path) for path in paths] + [(1320, "")]
 
 
@@ -47,9 +47,9 @@ def test_a_record_tells_who_called_what() -> None:
 
 def test_names_stand_in_the_kernels_order_where_they_lie() -> None:
     event = known(event_of(records(SYSCALL, *PATHS), CALL, WORKERS, GROUND))
-    parent = Name("/f", DIR, (0, 0), 0o040755, 0, 7, filesystem=0x1021994, given=True)
-    deleted = Name("/f/1", F1, (1, 10), 0o020644, 5, 0, filesystem=0x1021994)
-    assert event.names == (parent, Name(), deleted)
+    parent = VisitedName("/f", DIR, (0, 0), 0o040755, 0, 7, filesystem=0x1021994, given=True)
+    deleted = VisitedName("/f/1", F1, (1, 10), 0o020644, 5, 0, filesystem=0x1021994)
+    assert event.names == (parent, VisitedName(), deleted)
     assert event.names[1].file.inode == NO_INODE
 
 
@@ -77,7 +77,7 @@ def test_a_call_gives_its_first_names_and_the_kernel_adds_the_others(
 def test_what_was_not_created_lies_in_the_file_system_of_its_directory() -> None:
     making = CREATING.replace("syscall=257", "syscall=133")  # mknod
     event = known(event_of(records(making, *PATHS[:2]), CALL, WORKERS, GROUND))
-    assert event.names[1] == Name(filesystem=0x1021994)
+    assert event.names[1] == VisitedName(filesystem=0x1021994)
 
 
 def test_flags_families_and_records_from_elsewhere_are_seen() -> None:

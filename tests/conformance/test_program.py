@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.protocol.said import as_sent, typed
+from tests.protocol.json_messages import as_sent, typed
 
 from conformance.program import answers_in, requests_of
 from hardcost.errors import TrialError

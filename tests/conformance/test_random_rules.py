@@ -2,15 +2,16 @@ from __future__ import annotations
 
 import random
 
+from auditrules.auditctl.translate import translate
+from auditrules.kernel.event import Event, FileId, VisitedName
+from auditrules.model.fault import RulesError
+from auditrules.model.location import Location
+from auditrules.read.parse import read_line
 from conformance.agreement import GUEST
-from conformance.random_rules import Drawing
-from hardcost.auditrules.event import Event, FileId, Name
-from hardcost.auditrules.parse import read_line
-from hardcost.auditrules.rule import Place, RulesError
-from hardcost.auditrules.translate import translate
+from conformance.random_rules import RuleDrawing
 
-F1 = Name("/field/f1", FileId(0, 24, 9), mode=0o100644)
-DIR = Name("/field/dir", FileId(0, 24, 3), mode=0o40755)
+F1 = VisitedName("/field/f1", FileId(0, 24, 9), mode=0o100644)
+DIR = VisitedName("/field/dir", FileId(0, 24, 3), mode=0o40755)
 EVENTS = (
     Event("b64", 257, (5, 6, 7, 8), exit=-13, uid=1000, groups=frozenset({4}), names=(F1,)),
     Event("b32", 38, exit=0, names=(DIR, F1), personality=8),
@@ -24,7 +25,7 @@ def chance(seed: int) -> random.Random:
 
 
 def drawn(seed: int, count: int) -> list[str]:
-    drawing = Drawing(chance(seed), EVENTS)
+    drawing = RuleDrawing(chance(seed), EVENTS)
     return [drawing.rule_set(4, number).rules for number in range(count)]
 
 
@@ -34,7 +35,7 @@ def test_the_same_seed_draws_the_same_sets() -> None:
 
 
 def test_a_set_names_the_calls_at_which_it_is_aimed() -> None:
-    wanted = Drawing(chance(1), EVENTS).rule_set(3)
+    wanted = RuleDrawing(chance(1), EVENTS).rule_set(3)
     assert wanted.calls is not None
     assert len(set(wanted.calls)) == 3
     assert set(wanted.calls) <= {0, 1, 2, 3}
@@ -55,7 +56,7 @@ def test_nearly_all_rules_can_be_loaded_and_all_kinds_come() -> None:
     lines = [line for rules in drawn(3, 300) for line in rules.splitlines()]
     refused = 0
     for line in lines:
-        reading = read_line(line, Place("drawn", 1))
+        reading = read_line(line, Location("drawn", 1))
         try:
             assert reading.fault is None or line == "-w field/f1 -p wa"
             if reading.rule is not None:

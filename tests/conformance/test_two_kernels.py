@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.battery import Battery, SetResult, Wanted
+from auditrules.kernel.event import Event, FileId
+from conformance.battery import Battery, SetResult, WantedRules
 from conformance.calls import Call
-from conformance.twokernels import Beside, beside
-from hardcost.auditrules.event import Event, FileId
+from conformance.two_kernels import Beside, beside
 
 CALLS = (Call("getppid", 0, "b64", 110), Call("fork", 0, "b64", 57, child=True))
 RULES = "-a always,exit -S getppid -k g\n"
@@ -14,7 +14,7 @@ BATTERY = Battery({"/f": FileId(0, 24, 9)}, (Event("b64", 110), Event("b64", 57)
 
 
 def compared(other: Battery) -> Beside:
-    return beside(BATTERY, other, [Wanted(RULES)], CALLS)
+    return beside(BATTERY, other, [WantedRules(RULES)], CALLS)
 
 
 def with_result(**changes: object) -> Battery:

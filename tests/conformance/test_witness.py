@@ -6,11 +6,11 @@ import posixpath
 
 import pytest
 
+from auditrules.auditctl.translate import AS_WRITTEN, translate
+from auditrules.model.rule import Rule
+from auditrules.prove.prove import prove_equal
 from conformance.calls import Text, directory, mount
 from conformance.witness import Witness, witness
-from hardcost.auditrules.prove.prove import prove
-from hardcost.auditrules.rule import Rule
-from hardcost.auditrules.translate import AS_WRITTEN, translate
 
 OTHER = "-a always,exit -F arch=b64 -S read -k other"
 
@@ -19,7 +19,7 @@ def of(a: str, b: str, number: int = 0) -> Witness | None:
     sets = [
         [translate(Rule(line), AS_WRITTEN) for line in (text, OTHER) if line] for text in (a, b)
     ]
-    difference = prove(sets[0], sets[1]).difference
+    difference = prove_equal(sets[0], sets[1]).difference
     assert difference is not None
     return witness(difference, sets[0], sets[1], number)
 

@@ -10,22 +10,26 @@ from __future__ import annotations
 
 import json
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+from tests.fakes import schedule
+
+from auditrules.model.location import Location
 from hardcost.errors import TrialError
-from hardcost.machines import fakeschedule
-from hardcost.machines.bootline import Account, Verdict
-from hardcost.machines.codelines import Lines
-from hardcost.machines.stacks import Place, Stacks, Stretch
-from hardcost.protocol.answers import CallAnswer, ClockAnswer, CommandAnswer, RanAnswer, read
-from hardcost.protocol.requests import Calls
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from hardcost.machines.machine import Boot
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
+from hardcost.model.call_tree import Frame
+from hardcost.protocol.answers import (
+    Answer,
+    CallAnswer,
+    ClockAnswer,
+    CommandAnswer,
+    RanAnswer,
+    read_answer,
+)
+from hardcost.protocol.boot import Boot, BootAccount, WordVerdict
+from hardcost.protocol.plugin.lines import FunctionLines
+from hardcost.protocol.plugin.stacks import CountedWindow, Stacks
+from hardcost.protocol.requests import MeasureCalls, Request
 
 _Json = dict[str, Any]
 
@@ -46,20 +50,20 @@ _LAYOUTS = 16
 _MOVED = frozenset({"fork", "exec", "creat"})  # by a perturbation: so many instructions at most
 _MOVES = 64
 _USER = 1000
-_PLACES = (
-    Place(0, "process", "fake"),
-    Place(1, "user", "[unknown]"),
-    Place(2, "kernel", "fake_call"),
-    Place(3, "kernel", "fake_hardening"),
+_FRAMES = (
+    Frame(0, "process", "fake"),
+    Frame(1, "user", "[unknown]"),
+    Frame(2, "kernel", "fake_call"),
+    Frame(3, "kernel", "fake_hardening"),
 )
 _COMMAND = 1_000_000  # instructions of a program
 
 
-def account(boot: Boot) -> Account:
+def account(boot: Boot) -> BootAccount:
     """Return what its kernel says of a boot line: words that begin with `nosuch` are unknown."""
-    return Account(
+    return BootAccount(
         tuple(
-            Verdict(word, refused="the guest's kernel does not know it")
+            WordVerdict(word, refused="the guest's kernel does not know it")
             for word in boot.parameters
             if word.startswith(_UNKNOWN)
         ),
@@ -82,14 +86,14 @@ def answers(boot: Boot, job: Sequence[Request]) -> list[Answer]:
         if answer is None:
             raise TrialError(f"the fake guest does not know the request '{request.do}'")
         found += answer(state, request.as_json())
-    return [read(json.dumps(one).encode()) for one in found]
+    return [read_answer(json.dumps(one).encode()) for one in found]
 
 
-def lines(boot: Boot) -> Lines:
+def lines(boot: Boot) -> FunctionLines:
     """Return the one line that each of its functions has, if a boot names one."""
-    line = f"fake.c:{len(boot.lines)}"
+    line = Location("fake.c", len(boot.lines))
     source = {line: f"    {boot.lines}(); /* all of it */"}
-    return Lines(boot.lines, line, source=source) if boot.lines else Lines()
+    return FunctionLines(boot.lines, line, source=source) if boot.lines else FunctionLines()
 
 
 def stacks(job: Sequence[Request], found: Sequence[Answer]) -> Stacks:
@@ -99,15 +103,15 @@ def stacks(job: Sequence[Request], found: Sequence[Answer]) -> Stacks:
     """
     ran = [answer for answer in found if isinstance(answer, RanAnswer)]
     if ran:
-        noted = [fakeschedule.stretch(recorded=_is_recorded(answer)) for answer in ran]
-        return Stacks(fakeschedule.PLACES, tuple(noted))
+        noted = [schedule.stretch(recorded=_is_recorded(answer)) for answer in ran]
+        return Stacks(schedule.FRAMES, tuple(noted))
     before = {
         call.name: call.warmup
         for request in job
-        if isinstance(request, Calls)
+        if isinstance(request, MeasureCalls)
         for call in request.calls
     }
-    stretches: list[Stretch] = []
+    stretches: list[CountedWindow] = []
     for answer in found:
         if isinstance(answer, ClockAnswer):
             windows = [(ticks, 0) for ticks in answer.overhead]
@@ -121,17 +125,19 @@ def stacks(job: Sequence[Request], found: Sequence[Answer]) -> Stacks:
             continue
         for ticks, base in windows:
             stretches.append(_stretch(ticks, base))
-    return Stacks(_PLACES, tuple(stretches))
+    return Stacks(_FRAMES, tuple(stretches))
 
 
 def _is_recorded(answer: RanAnswer) -> bool:
     return answer.audit is not None and answer.audit.records > 0
 
 
-def _stretch(ticks: int, base: int) -> Stretch:
+def _stretch(ticks: int, base: int) -> CountedWindow:
     parts = (min(ticks, _OVERHEAD), max(min(ticks, base) - _OVERHEAD, 0))
     counts = (*parts, ticks - sum(parts))
-    return Stretch(ticks, 0, tuple((place, one) for place, one in enumerate(counts, 2) if one))
+    return CountedWindow(
+        ticks, 0, tuple((place, one) for place, one in enumerate(counts, 2) if one)
+    )
 
 
 class _State:
@@ -267,7 +273,7 @@ def _ran(state: _State, request: Mapping[str, Any]) -> list[_Json]:
         "name": request["name"],
         "status": 0,
         "signal": None,
-        "ticks": fakeschedule.stretch(recorded=recorded).total,
+        "ticks": schedule.stretch(recorded=recorded).total,
         **dict.fromkeys(("user", "system", "stdout_bytes", "stderr_bytes"), 0),
         **dict.fromkeys(("stdout", "stderr"), ""),
         **dict.fromkeys(("begin", "end")),

@@ -7,21 +7,17 @@ per cent, the same in each execution of the program.
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from hardcost.machines import fakeguest
-from hardcost.machines.fake import FakeMachine, check
+from tests.fakes import guest
+from tests.fakes.machine import FakeMachine, check
+
 from hardcost.machines.machine import Capabilities
-from hardcost.protocol.answers import CallAnswer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.machines.machine import Boot
-    from hardcost.machines.progress import Listener
-    from hardcost.machines.wanted import Wanted
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
+from hardcost.machines.options import MachineOptions
+from hardcost.protocol.answers import Answer, CallAnswer
+from hardcost.protocol.boot import Boot
+from hardcost.protocol.requests import Request
+from hardcost.supply.progress import Listener
 
 __all__ = ["check", "make"]
 
@@ -39,13 +35,13 @@ _CAPABILITIES = Capabilities(
 )
 
 
-async def make(wanted: Wanted, listener: Listener) -> FakeMachine:  # noqa: ARG001  (any maker's)
+async def make(wanted: MachineOptions, listener: Listener) -> FakeMachine:  # noqa: ARG001  (any maker's)
     """Return the machine, with noise of its own."""
     noise = random.Random(1)  # noqa: S311  (noise for tests)
 
     def answers(boot: Boot, job: Sequence[Request]) -> list[Answer]:
         factor = _NANOSECONDS * (1 + noise.uniform(-_NOISE, _NOISE))
-        return [_timed(one, factor) for one in fakeguest.answers(boot, job)]
+        return [_timed(one, factor) for one in guest.answers(boot, job)]
 
     remarks = ("these numbers are computed by a machine for tests: they measure nothing",)
     machine = FakeMachine(answers, remarks=remarks, capabilities=_CAPABILITIES)

@@ -1,6 +1,6 @@
 """A machine that computes its answers: for tests of all that runs above machines.
 
-As `--machine fake` it is a simulated guest (`fakeguest.py`), which no list shows. What boots with
+As `--machine fake` it is a simulated guest (`guest.py`), which no list shows. What boots with
 the parameter `fake=WORD` behaves badly: `fail` (the guest dies in its job), `hang` (it
 goes on until its time limit), `slow` (a trial takes 100 s of a clock that only the fake has),
 `pause` (a trial takes half a second of the host's clock), `unbootable`, `interrupt` (the user
@@ -14,28 +14,23 @@ import math
 import os
 import signal
 import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from tests.fakes import guest
 
 from hardcost.errors import MachineError, TrialError
-from hardcost.machines import fakeguest
-from hardcost.machines.bootline import Account
-from hardcost.machines.cache import digest
-from hardcost.machines.codelines import named
-from hardcost.machines.hostcheck import Check
-from hardcost.machines.machine import Capabilities, Earlier, Execution, Relations
+from hardcost.machines.check import Check
+from hardcost.machines.machine import Capabilities, Earlier, Execution
+from hardcost.machines.options import MachineOptions
 from hardcost.machines.restoration import Restored
-from hardcost.machines.supplies import Order, Supply, supply_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from hardcost.machines.cache import Cache
-    from hardcost.machines.machine import Boot, Builder, KernelRecipe
-    from hardcost.machines.progress import Listener
-    from hardcost.machines.wanted import Wanted
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
+from hardcost.protocol.answers import Answer
+from hardcost.protocol.boot import Boot, BootAccount, KernelRecipe, Relations
+from hardcost.protocol.plugin.lines import named
+from hardcost.protocol.requests import Request
+from hardcost.supply.cache.cache import Cache, digest
+from hardcost.supply.progress import Listener
+from hardcost.supply.transfer import Builder, Order, Supply, supply_of
 
 _BEHAVIOUR = "fake="
 _SLOW_SECONDS = 100.0
@@ -60,11 +55,11 @@ class FakeMachine:
     def __init__(
         self,
         answer: Callable[[Boot, Sequence[Request]], Sequence[Answer]],
-        account: Callable[[Boot], Account | None] = lambda _: Account(),
+        account: Callable[[Boot], BootAccount | None] = lambda _: BootAccount(),
         *,
         remarks: tuple[str, ...] = (),
         capabilities: Capabilities = Capabilities(  # noqa: B008  (frozen)
-            frozenset({"insn", "time"}), profiles=True
+            frozenset({"insn", "time"}), by_function=True
         ),
     ) -> None:
         """Keep the functions."""
@@ -87,15 +82,15 @@ class FakeMachine:
         return {"qemu": "none", "kernel": kernel, "cpu_model": "none", "host": "fake"}
 
     def identity(self, boot: Boot) -> dict[str, str]:
-        """Return what tells its trials apart."""
-        apart = {"profiled": "yes"} if boot.profiled else {}
+        """Return what distinguishes its trials."""
+        apart = {"profiled": "yes"} if boot.by_function else {}
         apart |= {"traced": "yes"} if boot.traced else {}
         apart |= {"lines": boot.lines} if boot.lines else {}
         apart |= {"shipped": boot.shipped} if boot.shipped is not None else {}
         return {"machine": self.name, "boot": repr(boot), **apart}
 
     def kernel_identity(self) -> dict[str, str]:
-        """Return what tells its kernel from all others."""
+        """Return what distinguishes its kernel from all others."""
         return {"machine": self.name}
 
     def kernel_name(self, boot: Boot) -> str:
@@ -127,7 +122,7 @@ class FakeMachine:
             begun=True,
         )
 
-    async def account(self, boot: Boot) -> Account | None:
+    async def account(self, boot: Boot) -> BootAccount | None:
         """Return what the kernel says."""
         self.asked.append(boot)
         _check_boots(boot)
@@ -153,7 +148,7 @@ class FakeMachine:
         with tempfile.TemporaryDirectory() as folder:
             await builder(order, Path(folder))
             if (Path(folder) / _KERNEL).read_text() != self.kernel_name(boot):
-                raise MachineError("what came is not the kernel that was asked for")
+                raise MachineError("the kernel that came is not the one asked for")
         self._ready.add(boot.kernel or boot)
 
     def order(self, boot: Boot) -> Order:
@@ -170,21 +165,21 @@ class FakeMachine:
                 await asyncio.sleep(0)
                 await _misbehave(_behaviour(boot), limit_seconds)
                 answers = tuple(self._answer(boot, job))
-                seen = fakeguest.stacks(job, answers) if boot.profiled else None
-                found = fakeguest.lines(boot)
+                seen = guest.stacks(job, answers) if boot.by_function else None
+                found = guest.lines(boot)
                 return Execution(answers, "", 0.0, 0.0, named(seen, found), source=found.source)
         finally:
             self._running -= 1
 
 
-def check(wanted: Wanted) -> None:
+def check(wanted: MachineOptions) -> None:
     """Find everything right: it needs nothing of this host."""
 
 
-async def make(wanted: Wanted, listener: Listener) -> FakeMachine:  # noqa: ARG001  (any maker's)
+async def make(wanted: MachineOptions, listener: Listener) -> FakeMachine:  # noqa: ARG001  (any maker's)
     """Return the machine with the simulated guest."""
     remarks = ("these numbers are computed by a machine for tests: they measure nothing",)
-    return FakeMachine(fakeguest.answers, fakeguest.account, remarks=remarks)
+    return FakeMachine(guest.answers, guest.account, remarks=remarks)
 
 
 def facts() -> dict[str, str]:
@@ -194,7 +189,7 @@ def facts() -> dict[str, str]:
 
 def supplied(order: Order, files: Mapping[str, Path], cache: Cache) -> FakeMachine:  # noqa: ARG001  (any maker's)
     """Return the machine with the simulated guest, which needs nothing."""
-    return FakeMachine(fakeguest.answers, fakeguest.account)
+    return FakeMachine(guest.answers, guest.account)
 
 
 def build_facts() -> dict[str, str]:

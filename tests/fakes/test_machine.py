@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
+from tests.fakes import guest
+from tests.fakes.machine import FakeMachine
 
 from hardcost.errors import MachineError, TrialError
-from hardcost.machines import fakeguest
-from hardcost.machines.fake import FakeMachine
-from hardcost.machines.machine import Boot, Execution
+from hardcost.machines.machine import Execution
 from hardcost.protocol.answers import CallAnswer, ClockAnswer, all_of, only
-from hardcost.protocol.requests import Audit, CallPlan, Calls, Unwatch, Write
+from hardcost.protocol.boot import Boot
+from hardcost.protocol.requests import Audit, CallPlan, MeasureCalls, Request, Unwatch, Write
 
-if TYPE_CHECKING:
-    from hardcost.protocol.requests import Request
-
-CALLS = Calls(
+CALLS = MeasureCalls(
     clock="tsc",
     calls=tuple(
         CallPlan(name=name, batch=10, samples=3, warmup=0, apart=0) for name in ("null", "chmod")
@@ -31,7 +28,7 @@ RULES = Audit(
 
 
 def counts(boot: Boot, *job: Request) -> dict[str, float]:
-    answers = fakeguest.answers(boot, [*job, CALLS])
+    answers = guest.answers(boot, [*job, CALLS])
     empty = only(answers, ClockAnswer).overhead[0]
     return {one.name: (one.samples[0] - empty) / 10 for one in all_of(answers, CallAnswer)}
 
@@ -60,11 +57,11 @@ def test_kernels_that_exist_cost_something_by_their_names() -> None:
 
 def test_a_request_that_it_does_not_know_fails_the_trial() -> None:
     with pytest.raises(TrialError, match="'unwatch'"):
-        fakeguest.answers(Boot(), [Unwatch()])
+        guest.answers(Boot(), [Unwatch()])
 
 
 def executed(behaviour: str, limit_seconds: float) -> Execution:
-    machine = FakeMachine(fakeguest.answers)
+    machine = FakeMachine(guest.answers)
     return asyncio.run(machine.execute(Boot((f"fake={behaviour}",)), [CALLS], limit_seconds))
 
 
@@ -77,4 +74,4 @@ def test_it_misbehaves_as_the_boot_line_says() -> None:
         executed("slow", 50)
     assert executed("slow", 120).answers
     with pytest.raises(MachineError, match="did not boot"):
-        asyncio.run(FakeMachine(fakeguest.answers).make_ready(Boot(("fake=unbootable",))))
+        asyncio.run(FakeMachine(guest.answers).make_ready(Boot(("fake=unbootable",))))

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from hardcost.errors import InputError
-from hardcost.machines import gitrevisions
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.host import git_revision
 
 RULE = "-w /etc/passwd -p wa -k id\n"
 
@@ -53,13 +50,13 @@ def test_two_dots_name_two_commits_and_three_where_they_part(repository: Reposit
     second = repository.commit(a="2")
     repository.git("switch", "-q", "topic")
     third = repository.commit(a="3")
-    two = gitrevisions.revisions("main..topic", repository.top)
+    two = git_revision.revisions("main..topic", repository.top)
     assert (two.base_commit, two.head_commit) == (second, third)
-    three = gitrevisions.revisions("main...topic", repository.top)
+    three = git_revision.revisions("main...topic", repository.top)
     assert (three.base_commit, three.head_commit) == (first, third)
-    open_ended = gitrevisions.revisions("main..", repository.top)
+    open_ended = git_revision.revisions("main..", repository.top)
     assert open_ended.head_commit == third
-    until_now = gitrevisions.revisions("main", repository.top)
+    until_now = git_revision.revisions("main", repository.top)
     assert until_now.head_commit is None
 
 
@@ -72,7 +69,7 @@ def test_what_is_no_commit_is_refused_and_never_an_option(
 ) -> None:
     repository.commit(a="1")
     with pytest.raises(InputError, match="names no commit"):
-        gitrevisions.revisions(revision, repository.top)
+        git_revision.revisions(revision, repository.top)
     assert sorted(one.name for one in repository.top.iterdir()) == [".git", "a"]
 
 
@@ -86,14 +83,14 @@ def test_a_file_of_any_name_is_copied_as_it_is_in_the_commit(
     (repository.top / name).write_text("changed since")
     into = tmp_path / "into"
     into.mkdir()
-    found = gitrevisions.copied(repository.top, commit, name, into)
+    found = git_revision.copied(repository.top, commit, name, into)
     assert found.read_bytes() == b"\xff\r\n" + RULE.encode()
     assert [one.name for one in into.iterdir()] == [name]
 
 
 def test_a_folder_is_copied_with_what_lies_below(repository: Repository, tmp_path: Path) -> None:
     commit = repository.commit(rules__a="1", rules__sub__b="2", other="3")
-    found = gitrevisions.copied(repository.top, commit, "rules", tmp_path)
+    found = git_revision.copied(repository.top, commit, "rules", tmp_path)
     assert {str(p.relative_to(found)) for p in found.rglob("*") if p.is_file()} == {"a", "sub/b"}
 
 
@@ -102,7 +99,7 @@ def test_beside_a_toml_file_lie_the_files_that_it_names(
 ) -> None:
     (repository.top / "p.toml").write_text('audit.files = ["x.rules"]\n')
     (repository.top / "x.rules").write_text(RULE)
-    found = gitrevisions.copied(repository.top, repository.commit_all(), "p.toml", tmp_path)
+    found = git_revision.copied(repository.top, repository.commit_all(), "p.toml", tmp_path)
     assert (found.parent / "x.rules").read_text() == RULE
 
 
@@ -110,7 +107,7 @@ def test_the_whole_work_tree_is_copied(repository: Repository, tmp_path: Path) -
     commit = repository.commit(**{"a.rules": RULE, "sub__b.rules": RULE})
     into = tmp_path / "into"
     into.mkdir()
-    place = gitrevisions.copied(repository.top, commit, ".", into)
+    place = git_revision.copied(repository.top, commit, ".", into)
     assert place.parent == into
     assert sorted(path.name for path in place.rglob("*.rules")) == ["a.rules", "b.rules"]
 
@@ -125,7 +122,7 @@ def test_what_the_repository_has_lost_is_said(
     into = tmp_path / "into"
     into.mkdir()
     with pytest.raises(InputError, match=r"lacks the content of x\.rules"):
-        gitrevisions.copied(repository.top, commit, name, into)
+        git_revision.copied(repository.top, commit, name, into)
 
 
 def test_a_link_among_rules_is_refused_and_another_is_not_followed(
@@ -134,14 +131,14 @@ def test_a_link_among_rules_is_refused_and_another_is_not_followed(
     (repository.top / "rules").mkdir()
     (repository.top / "rules" / "note").symlink_to("/etc/passwd")
     commit = repository.commit_all()
-    found = gitrevisions.copied(repository.top, commit, "rules", tmp_path)
+    found = git_revision.copied(repository.top, commit, "rules", tmp_path)
     assert list(found.iterdir()) == []
     (repository.top / "rules" / "x.rules").symlink_to("/etc/passwd")
     commit = repository.commit_all()
     into = tmp_path / "again"
     into.mkdir()
     with pytest.raises(InputError, match="symbolic link"):
-        gitrevisions.copied(repository.top, commit, "rules", into)
+        git_revision.copied(repository.top, commit, "rules", into)
 
 
 def test_a_name_is_the_repositorys_from_any_folder_of_it(
@@ -149,18 +146,18 @@ def test_a_name_is_the_repositorys_from_any_folder_of_it(
 ) -> None:
     (repository.top / "sub").mkdir()
     monkeypatch.chdir(repository.top / "sub")
-    assert gitrevisions.name_in(repository.top, tmp_path.__class__("../rules.d/")) == "rules.d"
-    assert gitrevisions.name_in(repository.top, repository.top / "x") == "x"
+    assert git_revision.name_in(repository.top, tmp_path.__class__("../rules.d/")) == "rules.d"
+    assert git_revision.name_in(repository.top, repository.top / "x") == "x"
     with pytest.raises(InputError, match="is not in the repository"):
-        gitrevisions.name_in(repository.top, tmp_path / "elsewhere")
+        git_revision.name_in(repository.top, tmp_path / "elsewhere")
 
 
 def test_what_is_not_in_a_commit_is_an_error(repository: Repository, tmp_path: Path) -> None:
     commit = repository.commit(a="1")
     with pytest.raises(InputError, match="there is no b at"):
-        gitrevisions.copied(repository.top, commit, "b", tmp_path)
+        git_revision.copied(repository.top, commit, "b", tmp_path)
 
 
 def test_outside_of_a_repository_git_says_so(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a git repository"):
-        gitrevisions.revisions("main..HEAD", tmp_path)
+        git_revision.revisions("main..HEAD", tmp_path)

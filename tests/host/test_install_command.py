@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hardcost.machines.packagenames import Manager, command, install, manager
+from hardcost.host.install_command import Manager, command, install, manager
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from hardcost.machines import onlyunix
+from hardcost.host import no_network
 
 FAMILIES = """
 import errno, json, socket
@@ -43,7 +43,7 @@ print("made")
 
 
 def behind(code: str) -> subprocess.CompletedProcess[str]:
-    argv = [*onlyunix.words(), sys.executable, "-I", "-c", code]
+    argv = [*no_network.words(), sys.executable, "-I", "-c", code]
     return subprocess.run(argv, capture_output=True, text=True, check=False)
 
 
@@ -72,7 +72,7 @@ def test_what_a_program_starts_has_no_more() -> None:
 
 
 def test_a_program_that_is_missing_is_named() -> None:
-    argv = [*onlyunix.words(), "hardcost-has-no-such-program"]
+    argv = [*no_network.words(), "hardcost-has-no-such-program"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (
         1,

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from hardcost.errors import MachineError, TrialError
-from hardcost.machines import process
-from hardcost.machines.process import follow, output, running, talking
-from hardcost.machines.said import Said
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.host import process
+from hardcost.host.output import BoundedOutput
+from hardcost.host.process import follow, output, running, talking
 
 MOST = 1 << 20
 LIMIT_SECONDS = 60.0
 
 
-def run(argv: list[str], said: Said) -> int | None:
+def run(argv: list[str], said: BoundedOutput) -> int | None:
     """Run a program to its end; return its status."""
 
     async def go() -> int | None:
@@ -30,7 +27,7 @@ def run(argv: list[str], said: Said) -> int | None:
 
 
 def test_a_program_that_prints_without_end_is_killed_and_fills_no_disk(tmp_path: Path) -> None:
-    said = Said("the build", tmp_path / "log", MOST)
+    said = BoundedOutput("the build", tmp_path / "log", MOST)
     with pytest.raises(MachineError, match="the build was killed: it printed more than 1024 KiB"):
         run(["sh", "-c", "yes & yes >&2"], said)
     assert (tmp_path / "log").stat().st_size == MOST
@@ -39,7 +36,7 @@ def test_a_program_that_prints_without_end_is_killed_and_fills_no_disk(tmp_path:
 
 def test_the_error_is_of_the_kind_that_came_of_it(tmp_path: Path) -> None:
     async def go() -> None:
-        async with running(["yes"], said=Said("QEMU", tmp_path / "log", MOST)) as started:
+        async with running(["yes"], said=BoundedOutput("QEMU", tmp_path / "log", MOST)) as started:
             await started.wait()
             raise TrialError("the guest was killed", console="the console")
 
@@ -50,7 +47,7 @@ def test_the_error_is_of_the_kind_that_came_of_it(tmp_path: Path) -> None:
 
 def test_all_is_there_when_a_program_has_ended(tmp_path: Path) -> None:
     """Asyncio may hear of the end before it reads what was printed last."""
-    said = Said("seq", tmp_path / "log")
+    said = BoundedOutput("seq", tmp_path / "log")
 
     async def go() -> str:
         async with running(["seq", "9000"], said=said) as started:
@@ -62,7 +59,7 @@ def test_all_is_there_when_a_program_has_ended(tmp_path: Path) -> None:
 
 
 def test_what_is_said_beside_a_conversation_is_bounded_and_its_end_is_known() -> None:
-    async def go(script: str, said: Said) -> bytes:
+    async def go(script: str, said: BoundedOutput) -> bytes:
         argv = ["sh", "-c", script]
         async with (
             asyncio.timeout(LIMIT_SECONDS),
@@ -72,10 +69,10 @@ def test_what_is_said_beside_a_conversation_is_bounded_and_its_end_is_known() ->
             await started.wait()
             return answer
 
-    quiet = Said("sh", most=MOST)
+    quiet = BoundedOutput("sh", most=MOST)
     assert asyncio.run(go("echo answer; echo complaint >&2", quiet)) == b"answer\n"
     assert quiet.tail == b"complaint\n"
-    loud = Said("ssh", most=MOST)
+    loud = BoundedOutput("ssh", most=MOST)
     with pytest.raises(MachineError, match="ssh was killed: it printed more than 1024 KiB"):
         asyncio.run(go("echo answer; exec yes >&2", loud))
     assert len(loud.tail) <= 1 << 14

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import MachineError
-from hardcost.machines import process
-from hardcost.machines.process import follow, run
+from hardcost.host import process
+from hardcost.host.process import follow, run
 
 
 def test_each_line_is_heard_and_the_last_needs_no_end() -> None:
@@ -87,7 +87,7 @@ def test_a_program_that_is_waited_for_ends_with_who_waits(tmp_path: Path) -> Non
     """`tar` went on to unpack Linux's source for minutes after hardcost was killed."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    script = "import sys; from hardcost.machines.process import run; run(sys.argv[1:])"
+    script = "import sys; from hardcost.host.process import run; run(sys.argv[1:])"
     holder = ("sh", "-c", 'exec >"$0"; echo begun; exec sleep 60', str(pipe))
     waiting = subprocess.Popen([sys.executable, "-c", script, *holder])
     with pipe.open("rb", buffering=0) as end:

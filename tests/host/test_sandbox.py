@@ -14,17 +14,18 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.machines.kernels import linux
-from tests.machines.kernels.linux import THREE, added, changed
+from tests.supply.kernels import linux
+from tests.supply.kernels.linux import THREE, added, changed
 
 from hardcost.errors import MachineError
-from hardcost.machines import process, said
-from hardcost.machines.cache import Cache
-from hardcost.machines.kernels import patches, sandbox
-from hardcost.machines.kernels.builder import Kernels
-from hardcost.machines.kernels.make import Trust
-from hardcost.machines.kernels.source import from_folder
-from hardcost.machines.machine import KernelRecipe
+from hardcost.host import process, sandbox
+from hardcost.host.output import MOST_BYTES
+from hardcost.protocol.boot import KernelRecipe
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.kernels import patches
+from hardcost.supply.kernels.builder import Kernels
+from hardcost.supply.kernels.make import Trust
+from hardcost.supply.kernels.source import from_folder
 
 works = pytest.mark.skipif(sandbox.why_not() is not None, reason=str(sandbox.why_not()))
 FAMILIES = """import itertools, socket
@@ -161,7 +162,7 @@ def test_what_a_source_prints_without_end_fills_nothing(
     with pytest.raises(MachineError, match="printed more than"):
         build(tmp_path)
     written = sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
-    assert written < said.MOST_BYTES + (1 << 20)
+    assert written < MOST_BYTES + (1 << 20)
 
 
 @works
@@ -179,11 +180,11 @@ def test_a_build_ends_with_hardcost_however_that_ends(tmp_path: Path, step: str)
     mark = f"62{os.getpid()}"
     source(tmp_path, **{step: f"setsid sleep {mark}"})
     code = (
-        "import sys; from pathlib import Path; from tests.machines.kernels import test_sandbox as t"
+        "import sys; from pathlib import Path; from tests.host import test_sandbox as t"
         "; t.build(Path(sys.argv[1]))"
     )
     process = subprocess.Popen(
-        [sys.executable, "-c", code, tmp_path], cwd=Path(__file__).parents[3]
+        [sys.executable, "-c", code, tmp_path], cwd=Path(__file__).parents[2]
     )
     try:
         await_that(lambda: sleepers(mark))
@@ -224,7 +225,7 @@ def test_a_patch_that_changes_the_build_leaves_nothing_to_other_kernels(tmp_path
     folder = source(tmp_path, build="test ! -e kernel/Makefile || $(MAKE) -f kernel/Makefile")
     heard: list[str] = []
     made = Kernels(Cache(tmp_path / "cache"), trust=Trust(warn=heard.append))
-    made.__dict__["source"] = from_folder(folder)  # in the place of Debian's
+    made.__dict__["source"] = from_folder(folder)  # instead of Debian's
     asyncio.run(made.build(KernelRecipe()))
     assert not heard
     path, lines = tmp_path / "sub.patch", ("all:", "\ttouch $(O)/left; ! touch $(CCACHE_DIR)/left")

@@ -1,27 +1,28 @@
-"""Stretches become windows only where they are what the instrument counted."""
+"""Segments become windows only where they are what the instrument counted."""
 
 import pytest
 
 from hardcost.errors import TrialError
-from hardcost.instruments.stretches import profile
-from hardcost.instruments.windows import Frame, Profile, Windows, check
-from hardcost.machines.stacks import Place, Stacks, Stretch
+from hardcost.instruments.call_trees import call_tree
+from hardcost.instruments.windows import Windows
+from hardcost.model.call_tree import CallTree, Frame, check
+from hardcost.protocol.plugin.stacks import CountedWindow, Stacks
 
 PLACES = (
-    Place(0, "process", "p"),
-    Place(1, "kernel", "never"),
-    Place(1, "kernel", "f"),
-    Place(3, "kernel", "__x86_indirect_thunk_rax"),
-    Place(4, "kernel", "__x86_indirect_thunk_rax"),
-    Place(5, "kernel", "g"),
+    Frame(0, "process", "p"),
+    Frame(1, "kernel", "never"),
+    Frame(1, "kernel", "f"),
+    Frame(3, "kernel", "__x86_indirect_thunk_rax"),
+    Frame(4, "kernel", "__x86_indirect_thunk_rax"),
+    Frame(5, "kernel", "g"),
 )
 
 
-def stretch(*counts: tuple[int, int], idle: int = 0) -> Stretch:
-    return Stretch(sum(count for _, count in counts), idle, counts)
+def stretch(*counts: tuple[int, int], idle: int = 0) -> CountedWindow:
+    return CountedWindow(sum(count for _, count in counts), idle, counts)
 
 
-def seen(*stretches: Stretch) -> Stacks:
+def seen(*stretches: CountedWindow) -> Stacks:
     return Stacks(PLACES, stretches)
 
 
@@ -29,7 +30,7 @@ def test_windows_follow_each_other_after_those_that_are_no_samples() -> None:
     odd, even, other = stretch((3, 5)), stretch((3, 2), (6, 4)), stretch((1, 99))
     all_of = seen(other, stretch((1, 3)), other, odd, odd, even, odd)
     windows = (Windows(None, (3,)), Windows("m", (5, 6, 5), before=1, operations=2))
-    found = profile(all_of, windows)
+    found = call_tree(all_of, windows)
     (metric,) = found.metrics
     assert (metric.metric, metric.operations, metric.ticks) == ("m", 2, (5, 6, 5))
     assert metric.samples == (0, 1, 0)
@@ -42,31 +43,31 @@ def test_windows_follow_each_other_after_those_that_are_no_samples() -> None:
 
 
 def test_the_first_run_is_no_sample() -> None:
-    found = profile(seen(stretch((3, 9)), stretch((3, 7))), (Windows("m", (9, 7), dropped=1),))
+    found = call_tree(seen(stretch((3, 9)), stretch((3, 7))), (Windows("m", (9, 7), dropped=1),))
     assert found.metrics[0].ticks == (7,)
 
 
 def test_an_instruction_too_few_or_too_many_fails_the_trial() -> None:
     for count in (6, 8):
         with pytest.raises(TrialError, match="is not what the instrument counted"):
-            profile(seen(stretch((3, count))), (Windows("m", (7,)),))
+            call_tree(seen(stretch((3, count))), (Windows("m", (7,)),))
     with pytest.raises(TrialError, match="is not what the instrument counted"):
-        profile(seen(), (Windows("m", (7,)),))
+        call_tree(seen(), (Windows("m", (7,)),))
 
 
 def test_waiting_takes_ticks_and_executes_nothing() -> None:
-    found = profile(seen(stretch((3, 6), idle=2)), (Windows("m", (10,)),))
+    found = call_tree(seen(stretch((3, 6), idle=2)), (Windows("m", (10,)),))
     (window,) = found.metrics[0].windows
     assert {found.frames[number - 1].name: count for number, count in window.items()} == {
         "f": 6,
         "[waiting]": 4,
     }
     with pytest.raises(TrialError):
-        profile(seen(stretch((3, 11), idle=2)), (Windows("m", (10,)),))
+        call_tree(seen(stretch((3, 11), idle=2)), (Windows("m", (10,)),))
 
 
-def test_a_damaged_profile_is_refused() -> None:
-    whole = profile(seen(stretch((3, 6))), (Windows("m", (6,)),))
+def test_a_damaged_call_tree_is_refused() -> None:
+    whole = call_tree(seen(stretch((3, 6))), (Windows("m", (6,)),))
     check(whole)
     (metric,) = whole.metrics
     for damaged in (
@@ -76,7 +77,7 @@ def test_a_damaged_profile_is_refused() -> None:
         metric.model_copy(update={"windows": ({9: 6},)}),
         metric.model_copy(update={"windows": ({2: 7, 1: -1},)}),
     ):
-        with pytest.raises(ValueError, match="profile"):
+        with pytest.raises(ValueError, match="call tree"):
             check(whole.model_copy(update={"metrics": (damaged,)}))
-    with pytest.raises(ValueError, match="tree is none"):
-        check(Profile(frames=(Frame(above=1, kind="user", name="f"),), metrics=()))
+    with pytest.raises(ValueError, match="no tree"):
+        check(CallTree(frames=(Frame(above=1, kind="user", name="f"),), metrics=()))

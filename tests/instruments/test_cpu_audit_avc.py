@@ -1,9 +1,9 @@
-"""What a watch saw becomes totals and series of the instruments that ride along."""
+"""What a watch saw becomes totals and series of the recorders."""
 
 from typing import Any
 
 import pytest
-from tests.protocol.said import typed
+from tests.protocol.json_messages import typed
 
 from hardcost.errors import TrialError
 from hardcost.instruments import audit, avc, cpu

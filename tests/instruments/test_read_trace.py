@@ -3,20 +3,20 @@
 from dataclasses import replace
 
 import pytest
+from tests.fakes import schedule
 
 from hardcost.errors import TrialError
+from hardcost.instruments.read_trace import traces
 from hardcost.instruments.traces import Trace, check
-from hardcost.instruments.tracing import traces
 from hardcost.instruments.windows import Together, Windows
-from hardcost.machines import fakeschedule
-from hardcost.machines.noted import Note, Noted
-from hardcost.machines.stacks import Stacks, Stretch
+from hardcost.protocol.plugin.schedule import Schedule, ScheduleNote
+from hardcost.protocol.plugin.stacks import CountedWindow, Stacks
 
 CALLER = "hardcost-caller"
 
 
-def found(stretch: Stretch, caller: str | None = CALLER) -> Trace:
-    stacks = Stacks(fakeschedule.PLACES, (stretch,))
+def found(stretch: CountedWindow, caller: str | None = CALLER) -> Trace:
+    stacks = Stacks(schedule.FRAMES, (stretch,))
     windows = (Windows("m", (stretch.total,)), Together("both", ("m",)))
     (trace,) = traces(stacks, windows, caller)
     check(trace)
@@ -24,9 +24,9 @@ def found(stretch: Stretch, caller: str | None = CALLER) -> Trace:
 
 
 def test_a_recorded_call_ends_when_its_record_was_taken_and_it_has_returned() -> None:
-    trace = found(fakeschedule.stretch(recorded=True))
-    assert trace.begin == fakeschedule.BEFORE
-    assert trace.end == trace.returned == trace.ticks - fakeschedule.AFTER
+    trace = found(schedule.stretch(recorded=True))
+    assert trace.begin == schedule.BEFORE
+    assert trace.end == trace.returned == trace.ticks - schedule.AFTER
     assert trace.notes[0] == ("runs", trace.begin, 1, 0)
     assert [trace.processes[row[2] - 1] for row in trace.notes if row[0] == "runs"] == [
         CALLER,
@@ -37,47 +37,47 @@ def test_a_recorded_call_ends_when_its_record_was_taken_and_it_has_returned() ->
 
 
 def test_a_call_that_nobody_records_ends_when_it_returns() -> None:
-    trace = found(fakeschedule.stretch(recorded=False))
-    assert trace.end - trace.begin == fakeschedule.CALL
+    trace = found(schedule.stretch(recorded=False))
+    assert trace.end - trace.begin == schedule.CALL
 
 
 def test_without_a_caller_it_is_the_whole_window() -> None:
-    trace = found(fakeschedule.stretch(recorded=True), None)
+    trace = found(schedule.stretch(recorded=True), None)
     assert (trace.begin, trace.end, trace.caller) == (0, trace.ticks, 0)
 
 
 def test_a_record_may_be_taken_after_the_call_has_returned() -> None:
-    early = fakeschedule.stretch(recorded=True)
-    assert early.noted is not None
-    notes = list(early.noted.notes)
+    early = schedule.stretch(recorded=True)
+    assert early.schedule is not None
+    notes = list(early.schedule.notes)
     at = [note.kind for note in notes].index("wakes")
-    notes.insert(at + 1, Note("reads", notes[at].when))
-    late = replace(early, noted=replace(early.noted, notes=tuple(notes[:-1])))
+    notes.insert(at + 1, ScheduleNote("reads", notes[at].when))
+    late = replace(early, schedule=replace(early.schedule, notes=tuple(notes[:-1])))
     trace = found(late)
-    assert trace.returned < trace.end < early.total - fakeschedule.AFTER
+    assert trace.returned < trace.end < early.total - schedule.AFTER
 
 
 @pytest.mark.parametrize(
     ("noted", "reason"),
     [
         (None, "nothing was noted"),
-        (Noted(("a",), (Note("runs", 0, 1),), is_cut=True), "more happened"),
-        (Noted(("a",), (Note("runs", 0, 1),)), "did not make its call"),
+        (Schedule(("a",), (ScheduleNote("runs", 0, 1),), is_cut=True), "more happened"),
+        (Schedule(("a",), (ScheduleNote("runs", 0, 1),)), "did not make its call"),
     ],
 )
-def test_what_is_not_whole_fails(noted: Noted | None, reason: str) -> None:
+def test_what_is_not_whole_fails(noted: Schedule | None, reason: str) -> None:
     with pytest.raises(TrialError, match=reason):
-        found(Stretch(5, 0, ((1, 5),), noted))
+        found(CountedWindow(5, 0, ((1, 5),), noted))
 
 
 def test_a_damaged_trace_is_refused() -> None:
-    trace = found(fakeschedule.stretch(recorded=True))
+    trace = found(schedule.stretch(recorded=True))
     for changes in (
         {"end": trace.ticks + 1},
         {"notes": ()},
         {"notes": (*trace.notes, ("runs", 0, 1, 0))},
         {"notes": (*trace.notes, ("runs", trace.end, 9, 0))},
-        {"frames": (trace.frames[0].model_copy(update={"above": 5}),)},
+        {"frames": (replace(trace.frames[0], above=5),)},
     ):
-        with pytest.raises(ValueError, match="trace"):
+        with pytest.raises(ValueError, match=r"trace|tree"):
             check(trace.model_copy(update=changes))

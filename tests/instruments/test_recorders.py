@@ -1,9 +1,9 @@
-"""Instruments that ride along: asked for together, each telling what it saw."""
+"""Recorders: asked for together, each reporting what it saw."""
 
 from __future__ import annotations
 
 import pytest
-from tests.protocol.said import as_sent, typed
+from tests.protocol.json_messages import as_sent, typed
 
 from hardcost.errors import TrialError
 from hardcost.instruments import recorders

@@ -10,24 +10,21 @@ import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from hardcost.cli.waiting import until_done
 from hardcost.errors import TrialError
-from hardcost.machines.process import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.host.process import run
+from hardcost.library.interrupt import until_done
 
 Verb = subprocess.Popen[str]
 WAITING = """
 import asyncio, os, sys
 from pathlib import Path
-from hardcost.cli import listing
+from hardcost.cli.verbs import list_
 from hardcost.cli.main import main
-from hardcost.cli.waiting import until_done
+from hardcost.library.interrupt import until_done
 
 async def work():
     try:
@@ -39,7 +36,7 @@ async def work():
         Path(os.environ["ENDED"]).write_text("")
     return []
 
-listing._rows = lambda *_: until_done(work())
+list_._entries = lambda *_: until_done(work())
 sys.argv[1:] = ["list", "studies"]
 main()
 """
@@ -152,3 +149,28 @@ def test_below_nohup_a_hangup_changes_nothing(tmp_path: Path) -> None:
     process.communicate(timeout=60)
     assert process.returncode == 0
     assert (tmp_path / "ended").exists()
+
+
+def test_in_a_loop_that_runs_an_interrupt_cancels_the_work_in_its_thread() -> None:
+    happened = []
+
+    async def work() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0.01)
+            happened.append("cleaned up")
+
+    async def cell() -> None:
+        timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            until_done(work())
+        timer.join()
+
+    loop = asyncio.new_event_loop()  # as a notebook's, which leaves Ctrl-C to Python
+    try:
+        loop.run_until_complete(cell())
+    finally:
+        loop.close()
+    assert happened == ["cleaned up"]

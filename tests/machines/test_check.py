@@ -1,7 +1,7 @@
 """What a machine says of this host."""
 
 from hardcost.errors import MachineError
-from hardcost.machines.hostcheck import Check, attempt, program
+from hardcost.machines.check import Check, attempt, program
 
 
 def test_what_was_found_or_what_is_missing_is_said_with_its_remedy() -> None:

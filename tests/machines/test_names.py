@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from importlib import import_module
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from tests.fakes.kinds import FAKE, FAKE_HOST
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines import names
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot
-from hardcost.machines.wanted import Wanted
-from hardcost.run.monitor import Silent
+from hardcost.machines import names, titles
+from hardcost.machines.options import MachineOptions
+from hardcost.measure.monitor import Silent
+from hardcost.protocol.boot import Boot
+from hardcost.supply.cache.cache import Cache
 
-if TYPE_CHECKING:
-    from pathlib import Path
+KINDS = (*names._KINDS.values(), FAKE, FAKE_HOST)
 
 
 def test_a_machine_that_there_is_not_is_refused_with_those_that_there_are() -> None:
     with pytest.raises(InputError, match="no machine 'nosuch'") as error:
-        names.check("nosuch", Wanted())
+        names.check("nosuch", MachineOptions())
     assert error.value.problems[0].hint == "the machines are: vm, host, ssh:USER@HOST"
 
 
@@ -43,19 +43,18 @@ def test_no_worker_measures_for_a_machine_whose_times_are_its_own() -> None:
             names.facts(name)
 
 
-@pytest.mark.parametrize("module", names._MAKERS.values())
+@pytest.mark.parametrize("module", sorted({kind.make for kind in KINDS}))
 def test_every_maker_checks_and_makes(module: str) -> None:
     maker = import_module(module)
     assert callable(maker.check)
     assert asyncio.iscoroutinefunction(maker.make)
 
 
-@pytest.mark.parametrize("module", names._EXAMINERS.values())
+@pytest.mark.parametrize("module", sorted({kind.examine for kind in KINDS}))
 def test_every_machine_can_be_examined_and_tried(module: str) -> None:
     examiner = import_module(module)
     assert callable(examiner.examine)
     assert asyncio.iscoroutinefunction(examiner.try_out)
-    assert names._EXAMINERS.keys() == names._MAKERS.keys()
 
 
 def test_the_fake_lacks_nothing_and_has_both_instruments(tmp_path: Path) -> None:
@@ -67,8 +66,8 @@ def test_the_fake_lacks_nothing_and_has_both_instruments(tmp_path: Path) -> None
 
 
 def test_the_fake_is_hidden_needs_nothing_and_is_no_other_machine() -> None:
-    assert "fake" not in names.TITLES
-    names.check("fake", Wanted(cpu="no such model"))
-    fake = asyncio.run(names.make("fake", Wanted(), Silent()))
+    assert "fake" not in titles.TITLES
+    names.check("fake", MachineOptions(cpu="no such model"))
+    fake = asyncio.run(names.make("fake", MachineOptions(), Silent()))
     assert fake.identity(Boot())["machine"] == "fake"
     assert fake.remarks

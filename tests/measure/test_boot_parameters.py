@@ -3,42 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from hardcost.controls.control import BootParameter, Kernel
-from hardcost.design.plan import Configuration, Trial, Workload
-from hardcost.errors import MachineError
-from hardcost.machines.bootline import Account, Verdict
-from hardcost.machines.fake import FakeMachine
-from hardcost.run.bootlines import BootLines, problems_of
-from hardcost.run.prepare import prepare
+from tests.fakes.machine import FakeMachine
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hardcost.controls.control import Control
-    from hardcost.errors import InputError
-    from hardcost.machines.machine import Boot
-    from hardcost.run.prepare import Prepared
+from hardcost.controls.control import Control
+from hardcost.errors import InputError, MachineError
+from hardcost.measure.boot_parameters import BootLines, problems_of
+from hardcost.measure.prepare import Prepared, prepare
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.kconfig import Kernel
+from hardcost.model.role import Named
+from hardcost.model.workload import Workload
+from hardcost.plan.plan import Configuration, Trial
+from hardcost.protocol.boot import Boot, BootAccount, WordVerdict
 
 NULL = Workload("syscalls", (("calls", "null"),))
 OFF = BootParameter("mitigations=off")
 WRONG = BootParameter("initt=1")
 
 
-def said(boot: Boot) -> Account:
+def said(boot: Boot) -> BootAccount:
     """Say what a kernel does that knows no `initt`, and has one fault."""
-    unknown = [Verdict(word, refused="unknown") for word in boot.parameters if "initt" in word]
+    unknown = [WordVerdict(word, refused="unknown") for word in boot.parameters if "initt" in word]
     fault = "Vulnerable" if "mitigations=off" in boot.parameters else "Mitigation: X"
-    return Account(tuple(unknown), (("spectre_v2", fault),))
+    return BootAccount(tuple(unknown), (("spectre_v2", fault),))
 
 
 def asked(
-    *lines: tuple[Control, ...], account: Callable[[Boot], Account | None] = said
+    *lines: tuple[Control, ...], account: Callable[[Boot], BootAccount | None] = said
 ) -> tuple[FakeMachine, BootLines, list[Prepared], dict[str, InputError]]:
     machine = FakeMachine(lambda _boot, _job: [], account)
     trials = [
-        prepare(Trial(Configuration(str(n), controls), NULL, "insn", seed=0), machine)
+        prepare(Trial(Configuration(Named(str(n)), controls), NULL, "insn", seed=0), machine)
         for n, controls in enumerate(lines)
     ]
     known = BootLines()
@@ -70,8 +67,8 @@ def test_what_the_kernel_does_about_faults_is_compared_with_and_without_a_mitiga
 
 
 def test_a_word_is_judged_for_each_kernel_by_itself() -> None:
-    def knows_it_if_built(boot: Boot) -> Account:
-        return Account() if boot.kernel else said(boot)
+    def knows_it_if_built(boot: Boot) -> BootAccount:
+        return BootAccount() if boot.kernel else said(boot)
 
     _, _, trials, errors = asked((WRONG,), (Kernel(), WRONG), account=knows_it_if_built)
     assert list(errors) == [trials[0].identity]
@@ -83,7 +80,7 @@ def test_a_kernel_that_is_not_built_yet_is_asked_later() -> None:
 
 
 def test_a_line_that_does_not_boot_is_left_to_its_trial_with_a_note() -> None:
-    def dies(boot: Boot) -> Account:
+    def dies(boot: Boot) -> BootAccount:
         raise MachineError(f"the guest died of {boot.parameters}")
 
     _, known, _, errors = asked((WRONG,), account=dies)

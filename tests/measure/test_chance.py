@@ -1,18 +1,19 @@
-"""One state measured as if it were two: its own difference is 0, as far as can be told."""
+"""One state measured as if it were two: its own difference is not distinguishable from 0."""
 
 from __future__ import annotations
 
 import asyncio
 
-from hardcost.analysis.bootstrap import FEWEST_BLOCKS
-from hardcost.machines import fakeguest
-from hardcost.machines.fake import FakeMachine
-from hardcost.run.equal import CALLS, Resolution, resolutions
+from tests.fakes import guest
+from tests.fakes.machine import FakeMachine
+
+from hardcost.analysis.estimates.bootstrap import FEWEST_BLOCKS
+from hardcost.measure.chance import CALLS, Resolution, resolutions
 
 
 def test_a_machine_that_repeats_exactly_tells_any_difference() -> None:
     left: list[float] = []
-    machine = FakeMachine(fakeguest.answers, fakeguest.account)
+    machine = FakeMachine(guest.answers, guest.account)
     found = asyncio.run(resolutions(machine, 0, left.append))
     assert [one.call for one in found] == list(CALLS)
     assert [(one.blocks, one.unit, one.is_fair) for one in found] == [

@@ -4,42 +4,42 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from unittest.mock import Mock
 
 import pytest
-from tests.protocol.said import as_sent, typed
+from tests.fakes.machine import FakeMachine
+from tests.protocol.json_messages import as_sent, typed
 
-from hardcost import errors
-from hardcost.auditrules.parse import read_line
-from hardcost.auditrules.rule import Place
-from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Sysctl
-from hardcost.design.plan import Configuration, Trial, Workload
+from auditrules.model.location import Location
+from auditrules.read.parse import read_line
+from hardcost.controls.control import Control
 from hardcost.errors import InputError, MachineError, TrialError
-from hardcost.machines.fake import FakeMachine
-from hardcost.machines.machine import Boot
-from hardcost.protocol.answers import CallAnswer, WrittenAnswer
-from hardcost.run.execute import execute
-from hardcost.run.prepare import FIXED_LAYOUT_SEED, prepare
+from hardcost.measure.execute import execute
+from hardcost.measure.prepare import FIXED_LAYOUT_SEED, prepare
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.model.role import AxisLevel, Named
+from hardcost.model.workload import Workload
+from hardcost.plan.plan import Configuration, Trial
+from hardcost.protocol.answers import Answer, CallAnswer, WrittenAnswer
+from hardcost.protocol.boot import Boot
+from hardcost.protocol.requests import Request
 from hardcost.workloads import syscalls
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.controls.control import Control
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
+from hardcost.workloads.names import ReadWorkload
 
 NULL = Workload("syscalls", (("calls", "null"),))
 
 
 def rule(text: str, line: int = 1) -> AuditRule:
-    reading = read_line(text, Place("my.rules", line))
+    reading = read_line(text, Location("my.rules", line))
     assert reading.rule is not None
     return AuditRule(reading.rule)
 
 
 PLAIN = (AuditDaemon(), rule("-w /etc/passwd -p wa -k x"))
-TRIAL = Trial(Configuration("a", PLAIN), NULL, "insn", seed=FIXED_LAYOUT_SEED)
+TRIAL = Trial(Configuration(Named("a"), PLAIN), NULL, "insn", seed=FIXED_LAYOUT_SEED)
 
 
 def answers(_boot: Boot, job: Sequence[Request]) -> list[Answer]:
@@ -65,7 +65,7 @@ def answers(_boot: Boot, job: Sequence[Request]) -> list[Answer]:
 
 
 def with_controls(*controls: Control) -> Trial:
-    return dataclasses.replace(TRIAL, configuration=Configuration("a", controls))
+    return dataclasses.replace(TRIAL, configuration=Configuration(Named("a"), controls))
 
 
 def identity(trial: Trial) -> str:
@@ -107,7 +107,7 @@ def test_the_guest_is_the_one_that_the_workload_needs() -> None:
 
 
 def test_names_and_places_do_not_change_its_identity() -> None:
-    renamed = Configuration("another name", PLAIN, levels=(("rules", "1"),))
+    renamed = Configuration(Named("another name", (AxisLevel("rules", "1"),)), PLAIN)
     assert identity(dataclasses.replace(TRIAL, configuration=renamed)) == identity(TRIAL)
     moved = with_controls(AuditDaemon(), rule("-w  /etc/passwd -p wa  -k x", line=7))
     assert identity(moved) == identity(TRIAL)
@@ -124,7 +124,7 @@ def test_a_record_holds_what_was_measured_and_where() -> None:
     machine = FakeMachine(answers)
     record = asyncio.run(execute(prepare(TRIAL, machine), machine, 5))
     assert record.identity == identity(TRIAL)
-    assert (record.configuration, record.workload) == ("a", "syscalls calls=null")
+    assert (str(record.role), str(record.workload)) == ("a", "syscalls calls=null")
     assert record.measured[0].samples == (100.0,) * 25
     assert record.environment == machine.environment(Boot())
 
@@ -152,10 +152,9 @@ def test_answers_to_something_else_fail_the_trial_and_not_the_run() -> None:
 
 
 def test_a_mistake_of_ours_is_not_called_the_guests(monkeypatch: pytest.MonkeyPatch) -> None:
-    def mistaken(*_: object) -> None:
-        raise KeyError("ours")
-
-    monkeypatch.setattr(syscalls, "measured", mistaken)
+    kind = dataclasses.replace(syscalls.KIND, measured=Mock(side_effect=KeyError("ours")))
+    load = ReadWorkload(kind, kind.asked({}))
+    monkeypatch.setattr("hardcost.measure.execute.load", lambda _: load)
     machine = FakeMachine(answers)
     with pytest.raises(KeyError, match="ours"):
         asyncio.run(execute(prepare(TRIAL, machine), machine, 5))
@@ -189,8 +188,8 @@ def test_a_setting_that_did_not_take_is_reported_by_its_line() -> None:
             for one in answers(boot, job)
         ]
 
-    control = Sysctl("kernel.x", "1", place=errors.Place("x.conf", 2))
-    trial = dataclasses.replace(TRIAL, configuration=Configuration("a", (*PLAIN, control)))
+    control = Sysctl("kernel.x", "1", place=Location("x.conf", 2))
+    trial = dataclasses.replace(TRIAL, configuration=Configuration(Named("a"), (*PLAIN, control)))
     machine = FakeMachine(kept)
     with pytest.raises(TrialError, match=r"^kernel\.x=1 did not take") as raised:
         asyncio.run(execute(prepare(trial, machine), machine, limit_seconds=1))

@@ -4,16 +4,19 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
-from tests.protocol.said import typed
+from tests.fakes.machine import FakeMachine
+from tests.protocol.json_messages import typed
 
-from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import InputError, TrialError
-from hardcost.machines.fake import FakeMachine
-from hardcost.machines.machine import Boot, Execution
+from hardcost.machines.machine import Execution
+from hardcost.measure import parallel
+from hardcost.measure.prepare import prepare
+from hardcost.model.role import Named
+from hardcost.model.workload import Workload
+from hardcost.plan.plan import Configuration, Trial
 from hardcost.protocol.answers import Answer
+from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import Request
-from hardcost.run import parallel
-from hardcost.run.prepare import prepare
 from hardcost.store.record import Record
 
 NULL = Workload("syscalls", (("calls", "null"),))
@@ -32,7 +35,7 @@ def answer(_boot: Boot, _job: Sequence[Request]) -> list[Answer]:
 def run(machine: FakeMachine, trials: int, jobs: int) -> list[str]:
     async def collect() -> list[str]:
         prepared = [
-            prepare(Trial(Configuration(f"c{n}"), NULL, "insn", seed=n), machine)
+            prepare(Trial(Configuration(Named(f"c{n}")), NULL, "insn", seed=n), machine)
             for n in range(trials)
         ]
         found = parallel.outcomes(prepared, machine, jobs=jobs, limit_seconds=5)
@@ -101,7 +104,8 @@ def test_trials_that_started_before_one_that_fails_still_end() -> None:
 
         machine = Slow(fail_last)
         prepared = [
-            prepare(Trial(Configuration(f"c{n}"), NULL, "insn", seed=n), machine) for n in range(9)
+            prepare(Trial(Configuration(Named(f"c{n}")), NULL, "insn", seed=n), machine)
+            for n in range(9)
         ]
         found = parallel.outcomes(prepared, machine, jobs=3, limit_seconds=5)
         async for trial, _ in found:
@@ -121,7 +125,8 @@ def test_a_run_that_goes_on_yields_every_failure_and_every_record() -> None:
     async def collect() -> dict[str, str]:
         machine = FakeMachine(fail_odd)
         prepared = [
-            prepare(Trial(Configuration(f"c{n}"), NULL, "insn", seed=n), machine) for n in range(6)
+            prepare(Trial(Configuration(Named(f"c{n}")), NULL, "insn", seed=n), machine)
+            for n in range(6)
         ]
         found = parallel.outcomes(prepared, machine, jobs=2, limit_seconds=5, keep_going=True)
         return {
@@ -141,7 +146,8 @@ def test_the_users_own_mistake_fails_its_trial_and_ends_no_run_that_goes_on() ->
     async def collect(*, keep_going: bool) -> list[bool]:
         machine = FakeMachine(refuse)
         prepared = [
-            prepare(Trial(Configuration("c"), NULL, "insn", seed=seed), machine) for seed in (1, 2)
+            prepare(Trial(Configuration(Named("c")), NULL, "insn", seed=seed), machine)
+            for seed in (1, 2)
         ]
         found = parallel.outcomes(prepared, machine, jobs=1, limit_seconds=5, keep_going=keep_going)
         return [isinstance(came, Record) async for _, came in found]
@@ -154,7 +160,7 @@ def test_the_users_own_mistake_fails_its_trial_and_ends_no_run_that_goes_on() ->
 def test_the_measured_value_is_the_window_less_an_empty_one() -> None:
     async def one() -> tuple[float, ...]:
         machine = FakeMachine(answer)
-        prepared = [prepare(Trial(Configuration("c"), NULL, "insn", seed=0), machine)]
+        prepared = [prepare(Trial(Configuration(Named("c")), NULL, "insn", seed=0), machine)]
         found = parallel.outcomes(prepared, machine, jobs=1, limit_seconds=5)
         records = [record async for _, record in found if isinstance(record, Record)]
         return records[0].measured[0].samples

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from hardcost.analysis.estimates import cells
-from hardcost.design.plan import Configuration, Plan, Trial, Workload
-from hardcost.run.precise import FEWEST_ROUNDS, Aim, Rounds, Settled, settled, widest
+from hardcost.analysis.estimates.estimates import cells
+from hardcost.measure.precision import FEWEST_ROUNDS, Aim, Rounds, Settled, settled, widest
+from hardcost.model.role import Named
+from hardcost.model.workload import Workload
+from hardcost.plan.plan import Configuration, Plan, Trial
 from hardcost.store.record import Record
-from hardcost.workloads.measured import Measured
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from hardcost.workloads.metric import MetricSamples
 
 CALLS = Workload("syscalls", (("calls", "null"),))
 NAMES = ("a", "b")
 
 
 def planned(rounds: int) -> Plan:
-    every = [(n, Configuration(name)) for n in range(rounds) for name in NAMES]
+    every = [(n, Configuration(Named(name))) for n in range(rounds) for name in NAMES]
     trials = tuple(Trial(one, CALLS, "time", 0, n) for n, one in every)
-    return Plan("s", "s", "time", "a", trials)
+    return Plan("s", "s", "time", Named("a"), trials)
 
 
 def calm(_: Trial) -> dict[str, float]:
@@ -40,12 +39,12 @@ def measured(plan: Plan, seen: Callable[[Trial], dict[str, float]] = calm) -> tu
         found.append(
             Record(
                 identity=str(number),
-                configuration=trial.configuration.name,
-                workload=str(trial.workload),
+                role=trial.configuration.role,
+                workload=trial.workload,
                 instrument="time",
                 seed=0,
                 repetition=trial.repetition,
-                measured=(Measured(metric="null", unit="ns/op", samples=(value,) * 3),),
+                measured=(MetricSamples(metric="null", unit="ns/op", samples=(value,) * 3),),
                 environment={},
                 start_seconds=0,
                 host_seconds=1,

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from tests.fakes import guest
+from tests.fakes.machine import FakeMachine
 
-from hardcost.controls.control import Lsm, MountOptions, Sysctl
-from hardcost.design.plan import Configuration, Plan, Setup, Trial, Workload
 from hardcost.errors import InputError
-from hardcost.machines import fakeguest
-from hardcost.machines.fake import FakeMachine
 from hardcost.machines.machine import Capabilities
-from hardcost.run.monitor import Silent
-from hardcost.run.prepare import prepare_all
+from hardcost.measure.monitor import Silent
+from hardcost.measure.prepare import prepare_all
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.mechanisms.mount import MountOptions
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.model.role import Named
+from hardcost.model.workload import Workload
+from hardcost.plan.plan import Configuration, Plan, Setup, Trial
 
 CALLS = Workload("syscalls", (("calls", "null"),))
 COPIES = Workload("syscalls", (("calls", "null"), ("copies", "4")))
@@ -20,12 +24,12 @@ LOOKED_AT = Capabilities(frozenset({"time"}), requests=frozenset({"calls", "comm
 
 def plan(*configurations: Configuration, setup: Setup | None = None) -> Plan:
     trials = tuple(Trial(one, CALLS, "time", 0) for one in configurations)
-    made = Plan("s", "s", "time", "a", trials)
+    made = Plan("s", "s", "time", Named("a"), trials)
     return made if setup is None else made.set_up(setup)
 
 
 def refused(wanted: Plan) -> list[str]:
-    machine = FakeMachine(fakeguest.answers, capabilities=LOOKED_AT)
+    machine = FakeMachine(guest.answers, capabilities=LOOKED_AT)
     with pytest.raises(InputError) as raised:
         prepare_all(wanted, machine, Silent())
     assert not machine.started
@@ -33,9 +37,9 @@ def refused(wanted: Plan) -> list[str]:
 
 
 def test_states_that_change_a_machine_are_named_by_what_they_need() -> None:
-    as_it_is = Configuration("a")
-    sysctls = [Configuration(f"s{n}", (Sysctl("kernel.x", str(n)),)) for n in range(3)]
-    mounted = Configuration("m", (MountOptions("/tmp", ("noexec",)),))  # noqa: S108  (a path of Linux's)
+    as_it_is = Configuration(Named("a"))
+    sysctls = [Configuration(Named(f"s{n}"), (Sysctl("kernel.x", str(n)),)) for n in range(3)]
+    mounted = Configuration(Named("m"), (MountOptions("/tmp", ("noexec",)),))  # noqa: S108  (a path of Linux's)
     beginning = "the machine fake is not to be changed, and the configuration "
     said = refused(plan(as_it_is, *sysctls, mounted))
     assert {one.removeprefix(beginning) for one in said} == {
@@ -45,19 +49,19 @@ def test_states_that_change_a_machine_are_named_by_what_they_need() -> None:
 
 
 def test_recorders_are_named_once() -> None:
-    (message,) = refused(plan(Configuration("a"), setup=Setup(record=("cpu",))))
+    (message,) = refused(plan(Configuration(Named("a")), setup=Setup(record=("cpu",))))
     assert message.endswith("the configuration 'a' needs recorders")
 
 
 def test_what_changes_nothing_is_prepared() -> None:
-    machine = FakeMachine(fakeguest.answers, capabilities=LOOKED_AT)
-    assert len(prepare_all(plan(Configuration("a")), machine, Silent())) == 1
+    machine = FakeMachine(guest.answers, capabilities=LOOKED_AT)
+    assert len(prepare_all(plan(Configuration(Named("a"))), machine, Silent())) == 1
 
 
 def test_a_machine_that_runs_no_programs_as_root_is_not_asked_to_for_a_security_module() -> None:
     able = Capabilities(frozenset({"time"}), requests=frozenset({"calls", "read"}))
-    machine = FakeMachine(fakeguest.answers, capabilities=able)
-    wanted = plan(Configuration("a"), Configuration("e", (Lsm("enforcing"),)))
+    machine = FakeMachine(guest.answers, capabilities=able)
+    wanted = plan(Configuration(Named("a")), Configuration(Named("e"), (Lsm("enforcing"),)))
     asked = {one.do for trial in prepare_all(wanted, machine, Silent()) for one in trial.job}
     assert asked == {"calls", "read"}
 
@@ -65,8 +69,10 @@ def test_a_machine_that_runs_no_programs_as_root_is_not_asked_to_for_a_security_
 @pytest.mark.parametrize(("there", "hint"), [(1, "are machines with several"), (3, "copies=3 is")])
 def test_more_copies_than_processors_are_refused_with_the_number(there: int, hint: str) -> None:
     able = Capabilities(frozenset({"time"}), processors=there)
-    machine = FakeMachine(fakeguest.answers, capabilities=able)
-    wanted = Plan("s", "s", "time", "a", (Trial(Configuration("a"), COPIES, "time", 0),))
+    machine = FakeMachine(guest.answers, capabilities=able)
+    wanted = Plan(
+        "s", "s", "time", Named("a"), (Trial(Configuration(Named("a")), COPIES, "time", 0),)
+    )
     said = f"copies=4 needs 4 processors, and the machine fake has {there} that may be used"
     with pytest.raises(InputError, match=said) as raised:
         prepare_all(wanted, machine, Silent())
@@ -76,7 +82,9 @@ def test_more_copies_than_processors_are_refused_with_the_number(there: int, hin
 
 def test_as_many_copies_as_processors_are_prepared() -> None:
     able = Capabilities(frozenset({"time"}), processors=4)
-    machine = FakeMachine(fakeguest.answers, capabilities=able)
-    wanted = Plan("s", "s", "time", "a", (Trial(Configuration("a"), COPIES, "time", 0),))
+    machine = FakeMachine(guest.answers, capabilities=able)
+    wanted = Plan(
+        "s", "s", "time", Named("a"), (Trial(Configuration(Named("a")), COPIES, "time", 0),)
+    )
     (prepared,) = prepare_all(wanted, machine, Silent())
     assert [one.as_json()["copies"] for one in prepared.job if one.do == "calls"] == [4]

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from tests.fakes import guest
+from tests.fakes.machine import FakeMachine
 
-from hardcost.analysis.finding import Finding
-from hardcost.controls.control import BootParameter, Kernel, KernelOption
-from hardcost.design.plan import Configuration, Plan, Trial, Workload
+from hardcost.controls.control import Control
 from hardcost.errors import InputError, MachineError, TrialError
-from hardcost.machines import fakeguest
-from hardcost.machines.fake import FakeMachine
 from hardcost.machines.machine import Capabilities
-from hardcost.run.carryout import Limits
-from hardcost.run.monitor import Advanced, Expected, Failed, Monitor, Note, Silent, StageBegan
-from hardcost.run.prepare import prepare_all
-from hardcost.run.session import Run
+from hardcost.measure.carry_out import Concurrency
+from hardcost.measure.monitor import (
+    Advanced,
+    Expected,
+    Failed,
+    Monitor,
+    Note,
+    RunEvent,
+    Silent,
+    StageBegan,
+)
+from hardcost.measure.prepare import prepare_all
+from hardcost.measure.run import Run
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.kconfig import Kernel, KernelOption
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.role import Named
+from hardcost.model.workload import Workload
+from hardcost.plan.plan import Configuration, Plan, Trial
 from hardcost.store.store import Store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from hardcost.controls.control import Control
-    from hardcost.run.monitor import Event
 
 NULL = Workload("syscalls", (("calls", "null"),))
 
@@ -33,9 +40,9 @@ class Kept(Monitor):
     """Keeps what it hears."""
 
     def __init__(self) -> None:
-        self.heard: list[Event] = []
+        self.heard: list[RunEvent] = []
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: RunEvent) -> None:
         self.heard.append(event)
 
     @property
@@ -44,18 +51,18 @@ class Kept(Monitor):
 
 
 def plan_of(*workloads: Workload, seeds: int = 1, **controls: tuple[Control, ...]) -> Plan:
-    configurations = tuple(Configuration(name, of) for name, of in controls.items())
+    configurations = tuple(Configuration(Named(name), of) for name, of in controls.items())
     trials = tuple(
         Trial(configuration, workload, "insn", seed)
         for configuration in configurations
         for workload in workloads or (NULL,)
         for seed in range(seeds)
     )
-    return Plan("study", "Study", "insn", configurations[0].name, trials)
+    return Plan("study", "Study", "insn", configurations[0].role, trials)
 
 
 def machine() -> FakeMachine:
-    return FakeMachine(fakeguest.answers, fakeguest.account)
+    return FakeMachine(guest.answers, guest.account)
 
 
 @pytest.fixture
@@ -75,12 +82,12 @@ def begun(  # noqa: PLR0913  (as a run's own)
 ) -> Run:
     monitor = monitor or Silent()
     prepared = prepare_all(plan, on, monitor)
-    limits = Limits(2)
+    limits = Concurrency(2)
     return Run.of(plan, prepared, on, store, monitor, limits=limits, fresh=fresh, resume=resume)
 
 
-def finding(run: Run) -> Finding:
-    return Finding(run=run.name, study="study", title="Study", instrument="insn", cells=())
+def finding(run: Run) -> StudyFinding:
+    return StudyFinding(run=run.name, study="study", title="Study", instrument="insn", cells=())
 
 
 def word(text: str) -> tuple[Control, ...]:
@@ -98,7 +105,7 @@ def test_the_same_state_under_two_names_is_measured_once_and_shown_under_both(
     on = machine()
     for _ in range(2):  # measured, then out of the store
         measured = begun(plan, on, store).measure()
-        shown = {(record.configuration, record.workload) for record in measured.records}
+        shown = {(str(record.role), str(record.workload)) for record in measured.records}
         assert shown == {(trial.configuration.name, str(trial.workload)) for trial in plan.trials}
         assert not measured.failures
     assert len(on.started) == 1
@@ -138,8 +145,8 @@ def test_a_run_that_keeps_going_has_every_failure_in_its_finding(store: Store) -
     monitor = Kept()
     run = begun(plan, machine(), store, monitor)
     measured = run.measure(keep_going=True)
-    assert [one.configuration for one in measured.records] == ["none"]
-    assert {one.configuration for one in measured.failures} == {"dies", "unbootable"}
+    assert [str(one.role) for one in measured.records] == ["none"]
+    assert {str(one.configuration) for one in measured.failures} == {"dies", "unbootable"}
     found = run.finish(finding(run))
     assert found.failures == measured.failures
     assert (found.machine, found.environment["host"]) == ("fake", "fake")
@@ -165,7 +172,7 @@ def test_a_parameter_that_the_kernel_does_not_know_is_refused_before_anything_ru
         run.measure()
     assert on.started == []
     kept = begun(plan_of(none=(), odd=word("nosuch=1")), on, store).measure(keep_going=True)
-    assert [one.configuration for one in kept.failures] == ["odd"]
+    assert [str(one.configuration) for one in kept.failures] == ["odd"]
 
 
 def test_what_happens_is_heard_in_order_with_the_time_expected_once(store: Store) -> None:
@@ -203,7 +210,7 @@ def test_a_kernel_is_built_once_and_scored(store: Store) -> None:
     run = begun(plan_of(none=(), built=controls), on, store, monitor)
     run.measure()
     assert monitor.notes.count("building kernel 1 of 1; each is kept") == 1
-    assert set(run.finish(finding(run)).scores) == {"built"}
+    assert set(map(str, run.finish(finding(run)).scores)) == {"built"}
 
 
 @pytest.mark.parametrize(
@@ -224,7 +231,7 @@ def test_what_is_beyond_a_machine_is_refused_before_anything_is_fetched(
         def fetch(self, *_: object) -> None:
             raise MachineError("it fetched")
 
-    on = Unfetched(fakeguest.answers, capabilities=able)
+    on = Unfetched(guest.answers, capabilities=able)
     kernel = "debian:6.1" if able.installed else "installed:6.1.0"
     controls = (*word("init_on_alloc=1"), Kernel(kernel, shipped=True))
     with pytest.raises(InputError, match=said):

@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
-from tests.protocol.said import as_sent, typed
+from tests.fakes.machine import FakeMachine
+from tests.protocol.json_messages import as_sent, typed
 
-from hardcost.analysis import blamed
-from hardcost.controls.control import BootParameter, Profile
-from hardcost.design import culprits
-from hardcost.design.group_testing import Settings, statement
-from hardcost.design.plan import Workload
-from hardcost.machines.fake import FakeMachine
-from hardcost.run.carryout import Limits
-from hardcost.run.monitor import Silent
-from hardcost.run.prepare import prepare_all
-from hardcost.run.search import Search
-from hardcost.run.session import Run
+from hardcost.analysis.bill.culprits import itemise, story_of
+from hardcost.controls.control import Profile
+from hardcost.measure.carry_out import Concurrency
+from hardcost.measure.monitor import Silent
+from hardcost.measure.prepare import prepare_all
+from hardcost.measure.run import Run
+from hardcost.measure.search import Search
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.model.finding.bill import Itemised
+from hardcost.model.workload import Workload
+from hardcost.plan.search import culprits
+from hardcost.plan.search.group_testing import statement
+from hardcost.plan.search.questions import Closeness, SearchResult
+from hardcost.protocol.answers import Answer
+from hardcost.protocol.boot import Boot
+from hardcost.protocol.requests import Request
+from hardcost.store.record import Record
 from hardcost.store.store import Store
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from hardcost.analysis.finding import Bill
-    from hardcost.design.group_testing import Outcome
-    from hardcost.machines.machine import Boot
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
-    from hardcost.store.record import Record
 
 WORKLOAD = Workload("syscalls", (("calls", "null+open"),))
 PROFILE = Profile("p", "t", "", tuple(BootParameter(f"word{n}") for n in range(40)))
@@ -52,20 +49,20 @@ def answer(boot: Boot, job: Sequence[Request]) -> list[Answer]:
     return typed([{"event": "hello"}, {"event": "clock"}, *measured])
 
 
-def searched(folder: Path) -> tuple[Outcome, Bill, list[Record], str]:
+def searched(folder: Path) -> tuple[SearchResult, Itemised, list[Record], str]:
     machine, monitor = FakeMachine(answer), Silent()
     found = culprits.suspects(PROFILE)
     plan = culprits.first_plan(PROFILE, found, [WORKLOAD])
-    settings = Settings(threshold=0.01)
+    settings = Closeness(threshold=0.01)
     prepared = prepare_all(plan, machine, monitor)
     with Store(folder / "s.sqlite") as store:
-        run = Run.of(plan, prepared, machine, store, monitor, limits=Limits(1))
+        run = Run.of(plan, prepared, machine, store, monitor, limits=Concurrency(1))
         carried_out = Search(run, plan, found, run.measure().records)
         outcome = carried_out.outcome(settings)
     records = carried_out.records
-    bill = blamed.itemise(PROFILE, found.problem, outcome, records)
+    bill = itemise(PROFILE, found.problem, outcome, records)
     said = statement(found.problem, settings)
-    story = blamed.story(found.problem.names, outcome, said, "the mean")
+    story = story_of(found.problem.names, outcome, said, "the mean")
     log = "\n".join((story.statement, *story.steps, *story.conclusions))
     return outcome, bill, records, log
 
@@ -73,7 +70,7 @@ def searched(folder: Path) -> tuple[Outcome, Bill, list[Record], str]:
 def test_the_culprits_are_found_and_priced_on_every_metric(tmp_path: Path) -> None:
     outcome, bill, _, _ = searched(tmp_path)
     assert {one.index for one in outcome.culprits if one.confirmed} == {5, 6, 17, 30}
-    costs = {(one.control, one.metric): (one.cost, one.alone) for one in bill.items}
+    costs = {(one.control, str(one.metric)): (one.cost, one.alone) for one in bill.items}
     for metric in BASE:
         assert costs["word17", metric] == (300, 300)
         assert costs["word30", metric] == (90, 90)
@@ -91,7 +88,7 @@ def test_items_rest_and_interaction_add_up_to_the_total(tmp_path: Path) -> None:
 
 def test_no_configuration_is_measured_twice(tmp_path: Path) -> None:
     outcome, _, records, _ = searched(tmp_path)
-    names = [record.configuration for record in records]
+    names = [record.role for record in records]
     assert len(names) == len(set(names)) == outcome.configurations
 
 
@@ -106,4 +103,4 @@ def test_the_log_names_the_culprits_and_every_configuration(tmp_path: Path) -> N
     assert "confirmed" in log
     assert "Without all culprits the profile makes +0.00% of the baseline: below the resol" in log
     for step in outcome.steps:
-        assert culprits.name_of(step.on, 40) in log
+        assert str(culprits.role_with(step.on, 40)) in log

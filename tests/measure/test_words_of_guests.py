@@ -1,31 +1,38 @@
-"""Whatever a guest prints, it is a result or a failed trial, and never a fault of ours."""
+"""Whatever a guest prints, it is a result or a failed trial, and never an error in hardcost."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.fakes.machine import FakeMachine
 from tests.protocol import trials
-from tests.protocol.said import typed
+from tests.protocol.json_messages import typed
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines.fake import FakeMachine
-from hardcost.protocol import requests as ask
-from hardcost.run.execute import execute
-from hardcost.run.prepare import Prepared, prepare
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.machines.machine import Boot
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
+from hardcost.measure.execute import execute
+from hardcost.measure.prepare import Prepared, prepare
+from hardcost.protocol.answers import Answer
+from hardcost.protocol.boot import Boot
+from hardcost.protocol.requests import (
+    Audit,
+    Command,
+    MeasureCalls,
+    Mount,
+    Read,
+    Request,
+    RunProgram,
+    StartService,
+    Stop,
+    Write,
+)
 
 _TEXTS = (
     *("", "\n", "x", "7 7\n", "7", "1\n", "²", "9" * 5000, "9" * 5000 + " x\n", "-1\n", "0 \n"),
@@ -70,25 +77,25 @@ PREPARED = prepared()
 def said(request: Request, text: str, other: str, status: int) -> list[dict[str, Any]]:  # noqa: PLR0911
     """Return the answers to a request in which programs print what they like."""
     match request:
-        case ask.Run():
+        case RunProgram():
             size = {"stdout_bytes": len(text.encode()), "status": status, "ticks": 5}
             return [{"event": "ran", "name": request.name, "stdout": text, "stderr": other} | size]
-        case ask.Start():
+        case StartService():
             return [{"event": "started", "name": request.name, "context": text or None}]
-        case ask.Stop():
+        case Stop():
             return [{"event": "stopped", "name": request.name, "logs": {other: text}}]
-        case ask.Read():
+        case Read():
             return [{"event": "content", "name": request.name, "text": text}]
-        case ask.Write():
+        case Write():
             return [{"event": "written", "path": request.path, "before": text, "after": other}]
-        case ask.Audit():
+        case Audit():
             return [{"event": "audit", "stderr": text, "exit": status, "loaded": len(other)}]
-        case ask.Mount():
+        case Mount():
             return [{"event": "mounted", "path": request.path, "options": text.split(",")}]
-        case ask.Command():
+        case Command():
             done = {"event": "command", "stdout": text, "stderr": other, "status": status}
             return [done, done | {"period": 1, "interruptions": 2, "ticks": 7}]
-        case ask.Calls():
+        case MeasureCalls():
             plans = {one.name: [9] * one.samples for one in request.calls}
             rows = [{"event": "call", "name": n, "samples": each} for n, each in plans.items()]
             return [{"event": "clock"}, *(row | _MEASURED for row in rows)]

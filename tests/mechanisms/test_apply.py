@@ -1,10 +1,12 @@
 from __future__ import annotations
 
-from tests.protocol.said import as_sent, typed
+from tests.protocol.json_messages import as_sent, typed
 
-from hardcost.auditrules.rule import Rule
-from hardcost.controls import apply
-from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Sysctl
+from auditrules.model.rule import Rule
+from hardcost.mechanisms import apply
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.sysctl import Sysctl
 
 CONTROLS = (
     AuditDaemon(),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.protocol.said import typed
+from tests.protocol.json_messages import typed
 
-from hardcost.controls.mechanisms.logged import logged
 from hardcost.instruments.audit import NOTHING_LOGGED
+from hardcost.mechanisms.audit_logs import logged
 
 
 def ran(name: str, stdout: str) -> dict[str, Any]:

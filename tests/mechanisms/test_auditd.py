@@ -4,14 +4,16 @@ import base64
 from typing import Any
 
 import pytest
-from tests.protocol.said import as_sent, typed
+from tests.protocol.json_messages import as_sent, typed
 
-from hardcost.auditrules.rule import Place, Rule
-from hardcost.controls import apply
-from hardcost.controls.control import Auditd, AuditDaemon, AuditPlugin, AuditRule
+from auditrules.model.location import Location
+from auditrules.model.rule import Rule
 from hardcost.errors import InputError, TrialError
+from hardcost.mechanisms import apply
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.auditd import Auditd, AuditPlugin
 
-RULE = AuditRule(Rule("-w /etc/a", Place("r", 3)))
+RULE = AuditRule(Rule("-w /etc/a", Location("r", 3)))
 CONTROLS = (AuditDaemon(backlog_limit=99), RULE, Auditd())
 STATUS = "enabled 1\nfailure 1\npid 7\nlost 2\nbacklog 0\nloginuid_immutable 0 unlocked\n"
 

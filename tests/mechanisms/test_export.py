@@ -4,33 +4,27 @@ from __future__ import annotations
 
 import subprocess
 import tomllib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.report.exports.gates import ANY_TEXT, HOSTILE
+from tests.show.exports.gates import ANY_TEXT, HOSTILE
 
-from hardcost.auditrules import parse
-from hardcost.auditrules.rule import Place, Rule, RulesError
-from hardcost.controls.control import (
-    AuditDaemon,
-    AuditRule,
-    BootParameter,
-    KernelOption,
-    Lsm,
-    Profile,
-    Sysctl,
-)
-from hardcost.errors import InputError
-from hardcost.machines import kernelconfig
-from hardcost.profiles import exporters
-from hardcost.profiles.importers import sysctld
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.controls.control import Control
+from auditrules.model.fault import RulesError
+from auditrules.model.location import Location
+from auditrules.model.rule import Rule
+from auditrules.read import parse
+from hardcost.controls.control import Control, Profile
+from hardcost.mechanisms import registry
+from hardcost.mechanisms.audit import AUDIT, AuditDaemon, AuditRule
+from hardcost.mechanisms.boot import BOOT_PARAMETERS, BootParameter, LoaderForm
+from hardcost.mechanisms.export import Exported
+from hardcost.mechanisms.kconfig import KERNELS, KernelOption
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.mechanisms.sysctl import SYSCTLS, Sysctl
+from hardcost.profiles.importers import sysctl
+from hardcost.supply.kernels import config
 
 ALL: tuple[Control, ...] = (
     AuditDaemon(64, ("--backlog_wait_time 60000",), tolerant=True),
@@ -50,7 +44,7 @@ def profile(*controls: Control, name: str = "p") -> Profile:
     return Profile(name, name, "", controls)
 
 
-def left(made: exporters.Exported) -> set[str]:
+def left(made: Exported) -> set[str]:
     return {name for name, _ in made.left}
 
 
@@ -59,7 +53,7 @@ def names(kind: type) -> set[str]:
 
 
 def test_audit_rules_come_back_from_a_folder(tmp_path: Path) -> None:
-    made = exporters.augenrules(profile(*ALL))
+    made = AUDIT.export(profile(*ALL))
     for name, text in made.files("x").items():
         (tmp_path / name).write_text(text)
     found = parse.read([tmp_path])
@@ -71,7 +65,7 @@ def test_audit_rules_come_back_from_a_folder(tmp_path: Path) -> None:
 
 
 def test_audit_settings_hold_against_those_that_debian_s_own_file_has(tmp_path: Path) -> None:
-    for name, text in exporters.augenrules(profile(*ALL)).files("a").items():
+    for name, text in AUDIT.export(profile(*ALL)).files("a").items():
         (tmp_path / name).write_text(text)
     (tmp_path / "audit.rules").write_text("-D\n-b 8192\n--backlog_wait_time 1\n-f 1\n")
     found = parse.read([tmp_path])
@@ -80,19 +74,19 @@ def test_audit_settings_hold_against_those_that_debian_s_own_file_has(tmp_path: 
 
 
 def test_sysctls_come_back_from_a_file(tmp_path: Path) -> None:
-    made = exporters.sysctl(profile(*ALL))
+    made = SYSCTLS.export(profile(*ALL))
     (tmp_path / "x.conf").write_text(made.text)
-    assert sysctld.read([tmp_path]).sysctls == (ALL[2], ALL[3])
+    assert sysctl.read_sysctls([tmp_path]).sysctls == (ALL[2], ALL[3])
     assert left(made) == names(Sysctl)
 
 
 def test_boot_parameters_come_back_from_each_form(tmp_path: Path) -> None:
     words = ["init_on_alloc=1", 'dyndbg="file a.c +p"']
-    bootc = exporters.cmdline(profile(*ALL), "bootc")
+    bootc = BOOT_PARAMETERS.export(profile(*ALL), "bootc")
     assert tomllib.loads(bootc.text) == {"kargs": words}
-    plain = exporters.cmdline(profile(*ALL))
+    plain = BOOT_PARAMETERS.export(profile(*ALL))
     assert plain.text == " ".join(words) + "\n"
-    grub = exporters.cmdline(profile(*ALL), "grub")
+    grub = BOOT_PARAMETERS.export(profile(*ALL), "grub")
     (tmp_path / "x.cfg").write_text(grub.text)
     script = 'GRUB_CMDLINE_LINUX="quiet"; . "$1"; printf %s "$GRUB_CMDLINE_LINUX"'
     argv = ["sh", "-euc", script, "sh", str(tmp_path / "x.cfg")]
@@ -102,26 +96,25 @@ def test_boot_parameters_come_back_from_each_form(tmp_path: Path) -> None:
 
 
 def test_kernel_options_come_back_from_a_fragment() -> None:
-    made = exporters.kconfig(profile(*ALL))
-    found = kernelconfig.read(made.text, "x")
+    made = KERNELS.export(profile(*ALL))
+    found = config.read(made.text, "x")
     assert found["SLUB_DEBUG_ON"] == "y"
     assert found.get("MODULES", "n") == "n"
     assert found["LSM"].strip('"') == "landlock,yama"
     assert left(made) == names(KernelOption)
 
 
-@pytest.mark.parametrize("form", ["augenrules", "sysctl", "cmdline", "kconfig"])
-def test_a_profile_with_nothing_for_a_form_is_refused(form: str) -> None:
-    empty = profile(Lsm("none"))
-    with pytest.raises(InputError, match="that can be exported"):
-        getattr(exporters, form)(empty).required(empty)
+@pytest.mark.parametrize("verb", ["augenrules", "sysctl", "cmdline", "kconfig"])
+def test_a_profile_with_nothing_for_a_form_has_no_control_in_it(verb: str) -> None:
+    (mechanism,) = (one for one in registry.ALL if one.export_verb == verb)
+    assert mechanism.export(profile(Lsm("none"))).controls == 0
 
 
 @ANY_TEXT
 @given(key=HOSTILE, name=HOSTILE)
 def test_any_key_of_a_rule_comes_back_or_is_left(key: str, name: str) -> None:
     good, odd = "-w /etc/passwd -p wa", f"-w /etc/group -p wa -k {key}"
-    made = exporters.augenrules(profile(AuditRule(Rule(good)), AuditRule(Rule(odd)), name=name))
+    made = AUDIT.export(profile(AuditRule(Rule(good)), AuditRule(Rule(odd)), name=name))
     try:
         found = [one.text for one in parse.read_lines(_placed(made.text)).rules]
     except RulesError as error:
@@ -129,8 +122,8 @@ def test_any_key_of_a_rule_comes_back_or_is_left(key: str, name: str) -> None:
     assert found == [good, *([] if odd in left(made) else [odd])]
 
 
-def _placed(text: str) -> list[tuple[str, Place]]:
-    return [(line, Place("x", at)) for at, line in enumerate(text.split("\n"), 1)]
+def _placed(text: str) -> list[tuple[str, Location]]:
+    return [(line, Location("x", at)) for at, line in enumerate(text.split("\n"), 1)]
 
 
 @ANY_TEXT
@@ -139,17 +132,19 @@ def test_any_value_of_a_sysctl_comes_back_or_is_left(
     tmp_path_factory: pytest.TempPathFactory, value: str, name: str
 ) -> None:
     good, odd = Sysctl("kernel.kptr_restrict", "2"), Sysctl("kernel.core_pattern", value)
-    made = exporters.sysctl(profile(good, odd, name=name))
+    made = SYSCTLS.export(profile(good, odd, name=name))
     path = tmp_path_factory.mktemp("sysctl") / "x.conf"
     path.write_text(made.text)
     expected = (good,) if odd.name in left(made) else (good, odd)
-    assert sysctld.read([path]).sysctls == expected
+    assert sysctl.read_sysctls([path]).sysctls == expected
 
 
 @ANY_TEXT
 @given(word=HOSTILE, name=HOSTILE, form=st.sampled_from(["grub", "bootc", "plain"]))
-def test_any_boot_word_comes_back_or_is_left(word: str, name: str, form: exporters.Form) -> None:
-    made = exporters.cmdline(profile(BootParameter("quiet"), BootParameter(word), name=name), form)
+def test_any_boot_word_comes_back_or_is_left(word: str, name: str, form: LoaderForm) -> None:
+    made = BOOT_PARAMETERS.export(
+        profile(BootParameter("quiet"), BootParameter(word), name=name), form
+    )
     expected = ["quiet", *([] if word in left(made) else [word])]
     if form == "bootc":
         assert tomllib.loads(made.text) == {"kargs": expected}
@@ -165,8 +160,8 @@ def test_any_boot_word_comes_back_or_is_left(word: str, name: str, form: exporte
 @given(value=HOSTILE, name=HOSTILE)
 def test_any_kernel_option_comes_back_or_is_left(value: str, name: str) -> None:
     good, odd = KernelOption("SLUB_DEBUG_ON", "y"), KernelOption("LSM", value)
-    made = exporters.kconfig(profile(good, odd, name=name))
-    found = dict(kernelconfig.read(made.text, "x"))
+    made = KERNELS.export(profile(good, odd, name=name))
+    found = dict(config.read(made.text, "x"))
     assert found.pop("SLUB_DEBUG_ON") == "y"
     if odd.name in left(made):
         assert found == {}

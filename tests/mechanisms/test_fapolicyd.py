@@ -3,12 +3,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.protocol.said import as_sent, typed
+from tests.protocol.json_messages import as_sent, typed
 
-from hardcost.controls.control import Fapolicyd, Sysctl
-from hardcost.controls.mechanisms import fapolicyd
 from hardcost.errors import TrialError
-from hardcost.profiles.systemtable import SystemTable
+from hardcost.mechanisms.fapolicyd import APPLICATION_CONTROL, Fapolicyd
+from hardcost.mechanisms.sysctl import Sysctl
 
 CONTROL = Fapolicyd()
 LOG = "/run/hardcost/fapolicyd.log"
@@ -51,13 +50,18 @@ def answers(
 
 def test_without_the_control_nothing_is_asked_or_checked() -> None:
     others = (Sysctl("kernel.kptr_restrict", "2"),)
-    assert as_sent(fapolicyd.requests(others)) == as_sent(fapolicyd.finish(others)) == ()
-    assert fapolicyd.verify(others, typed([])) == ()
+    assert (
+        as_sent(APPLICATION_CONTROL.requests(others))
+        == as_sent(APPLICATION_CONTROL.finish(others))
+        == ()
+    )
+    assert APPLICATION_CONTROL.verify(others, typed([])) == ()
 
 
 def test_the_daemon_is_started_before_it_is_tried_and_stopped_before_its_report_is_read() -> None:
     before = [
-        request.get("name", request["do"]) for request in as_sent(fapolicyd.requests([CONTROL]))
+        request.get("name", request["do"])
+        for request in as_sent(APPLICATION_CONTROL.requests([CONTROL]))
     ]
     assert before == [
         "install",
@@ -67,12 +71,17 @@ def test_the_daemon_is_started_before_it_is_tried_and_stopped_before_its_report_
         "fapolicyd-denies",
         "fapolicyd-allows",
     ]
-    after = [(request["do"], request["name"]) for request in as_sent(fapolicyd.finish([CONTROL]))]
+    after = [
+        (request["do"], request["name"])
+        for request in as_sent(APPLICATION_CONTROL.finish([CONTROL]))
+    ]
     assert after == [("stop", "fapolicyd"), ("read", "fapolicyd-report")]
 
 
 def test_an_ordinary_user_tries_the_programs() -> None:
-    tries = [one for one in as_sent(fapolicyd.requests([CONTROL])) if one["do"] == "run"][1:]
+    tries = [one for one in as_sent(APPLICATION_CONTROL.requests([CONTROL])) if one["do"] == "run"][
+        1:
+    ]
     assert {one["user"] for one in tries} == {"user"}
 
 
@@ -80,7 +89,7 @@ def test_each_set_of_rules_denies_what_none_of_its_rules_allows() -> None:
     for rules in ("known-libs", "restrictive"):
         words = next(
             one["argv"]
-            for one in as_sent(fapolicyd.requests([Fapolicyd(rules=rules)]))
+            for one in as_sent(APPLICATION_CONTROL.requests([Fapolicyd(rules=rules)]))
             if one.get("name") == "fapolicyd-prepare"
         )
         names = [word.rpartition("/")[2] for word in words]
@@ -89,7 +98,7 @@ def test_each_set_of_rules_denies_what_none_of_its_rules_allows() -> None:
 
 
 def test_what_was_decided_is_noted() -> None:
-    assert fapolicyd.verify([CONTROL], typed(answers())) == (
+    assert APPLICATION_CONTROL.verify([CONTROL], typed(answers())) == (
         "fapolicyd allowed 6277 accesses and denied 1; of the files it knew 77 and not 25",
     )
 
@@ -104,7 +113,7 @@ def test_what_debian_13s_says_is_read_alike() -> None:
         report=REPORT.replace("Denied accesses: 1", "Denied accesses: 2") + cache,
         log="".join(f"{kind}{line}\n" for line in said),
     )
-    assert fapolicyd.verify([CONTROL], typed(found)) == (
+    assert APPLICATION_CONTROL.verify([CONTROL], typed(found)) == (
         "fapolicyd allowed 6277 accesses and denied 2; of the files it knew 18 and not 56",
         f"fapolicyd denied 1 accesses of others than our test: {refusal}",
     )
@@ -112,12 +121,12 @@ def test_what_debian_13s_says_is_read_alike() -> None:
 
 def test_a_program_that_is_not_trusted_and_runs_is_a_failed_trial() -> None:
     with pytest.raises(TrialError, match="a program that is not trusted could be executed"):
-        fapolicyd.verify([CONTROL], typed(answers(denies=0)))
+        APPLICATION_CONTROL.verify([CONTROL], typed(answers(denies=0)))
 
 
 def test_a_trusted_program_that_is_denied_is_a_failed_trial() -> None:
     with pytest.raises(TrialError, match="denies /usr/bin/true: Operation not permitted"):
-        fapolicyd.verify([CONTROL], typed(answers(allows=126)))
+        APPLICATION_CONTROL.verify([CONTROL], typed(answers(allows=126)))
 
 
 @pytest.mark.parametrize("report", [None, "", REPORT.replace("6277", "0")])
@@ -125,7 +134,7 @@ def test_a_daemon_that_was_never_asked_or_wrote_no_report_is_a_failed_trial(
     report: str | None,
 ) -> None:
     with pytest.raises(TrialError, match=r"did not report|was never asked") as caught:
-        fapolicyd.verify([CONTROL], typed(answers(report=report)))
+        APPLICATION_CONTROL.verify([CONTROL], typed(answers(report=report)))
     assert caught.value.console == ENDED
 
 
@@ -135,33 +144,26 @@ def test_what_the_workload_was_denied_is_noted_with_the_rule() -> None:
         report=REPORT.replace("Denied accesses: 1", "Denied accesses: 3"),
         log=f"{ENDED}{refusal}\n",
     )
-    assert fapolicyd.verify([CONTROL], typed(found))[1] == (
+    assert APPLICATION_CONTROL.verify([CONTROL], typed(found))[1] == (
         f"fapolicyd denied 2 accesses of others than our test: {refusal}"
     )
 
 
 def test_a_list_that_was_made_in_the_guest_is_noted() -> None:
-    notes = fapolicyd.verify([CONTROL], typed(answers(prepared="trust list made\n")))
+    notes = APPLICATION_CONTROL.verify([CONTROL], typed(answers(prepared="trust list made\n")))
     assert "no list of trusted files" in notes[0]
 
 
 def test_before_the_workload_has_run_nothing_is_said_of_what_was_decided() -> None:
-    assert fapolicyd.verify([CONTROL], typed(answers()[:4])) == ()
+    assert APPLICATION_CONTROL.verify([CONTROL], typed(answers()[:4])) == ()
 
 
 def test_a_daemon_that_was_not_started_is_a_failed_trial() -> None:
     with pytest.raises(TrialError, match="did not answer to 'fapolicyd'"):
-        fapolicyd.verify([CONTROL], typed(answers()[2:4]))
+        APPLICATION_CONTROL.verify([CONTROL], typed(answers()[2:4]))
 
 
 def test_the_name_says_what_is_unlike_the_default() -> None:
     assert CONTROL.name == "fapolicyd.service"
     unlike = Fapolicyd(rules="restrictive", integrity="sha256")
     assert unlike.name == "fapolicyd.service rules=restrictive integrity=sha256"
-
-
-def test_its_key_switches_it_on_with_settings_and_its_ids() -> None:
-    table = SystemTable.model_validate({"fapolicyd": {"integrity": "size"}})
-    assert list(table.system()) == [Fapolicyd(integrity="size")]
-    assert "RHEL-09-433015" in next(table.system()).ids
-    assert not list(SystemTable.model_validate({"fapolicyd": False}).system())

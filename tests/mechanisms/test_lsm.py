@@ -3,11 +3,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.protocol.said import as_sent, typed
+from tests.protocol.json_messages import as_sent, typed
 
-from hardcost.controls.control import AuditDaemon, Control, Lsm, LsmMode
-from hardcost.controls.mechanisms import lsm
+from hardcost.controls.control import Control
 from hardcost.errors import TrialError
+from hardcost.mechanisms.audit import AuditDaemon
+from hardcost.mechanisms.lsm import SECURITY_MODULE, Lsm, LsmMode
 
 SELINUX = "lockdown,capability,landlock,yama,selinux,bpf"
 APPARMOR = "lockdown,capability,landlock,yama,apparmor,bpf"
@@ -38,18 +39,21 @@ def selinux(
 
 
 def notes(mode: LsmMode, answers: list[dict[str, Any]], *others: Control) -> tuple[str, ...]:
-    return lsm.verify((Lsm(mode), *others), typed(answers))
+    return SECURITY_MODULE.verify((Lsm(mode), *others), typed(answers))
 
 
 def test_every_mode_has_the_same_minor_modules() -> None:
-    words = [lsm.boot_parameters((Lsm(mode),))[0] for mode in ("none", "apparmor", "enforcing")]
+    words = [
+        SECURITY_MODULE.boot_parameters((Lsm(mode),))[0]
+        for mode in ("none", "apparmor", "enforcing")
+    ]
     assert {word.replace("apparmor,", "").replace("selinux,", "") for word in words} == {words[0]}
 
 
 def test_nothing_is_asked_without_the_control() -> None:
-    assert lsm.boot_parameters(()) == ()
-    assert as_sent(lsm.requests(())) == as_sent(lsm.finish(())) == ()
-    assert lsm.verify((), typed(())) == ()
+    assert SECURITY_MODULE.boot_parameters(()) == ()
+    assert as_sent(SECURITY_MODULE.requests(())) == as_sent(SECURITY_MODULE.finish(())) == ()
+    assert SECURITY_MODULE.verify((), typed(())) == ()
 
 
 def test_enforcing_that_is_there_is_reported_with_the_services_domains() -> None:

@@ -3,11 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.protocol.said import as_sent, typed
+from tests.protocol.json_messages import as_sent, typed
 
-from hardcost.controls.control import MountOptions
-from hardcost.controls.mechanisms import mount
 from hardcost.errors import TrialError
+from hardcost.mechanisms.mount import MOUNTS, MountOptions
 
 CONTROLS = (MountOptions("/var/log", ("nodev", "noexec")), MountOptions("/var", ("nodev",)))
 
@@ -17,7 +16,7 @@ def mounted(path: str, *options: str) -> dict[str, Any]:
 
 
 def test_outer_mounts_come_first_so_that_they_hide_no_inner_one() -> None:
-    assert as_sent(mount.requests(CONTROLS)) == (
+    assert as_sent(MOUNTS.requests(CONTROLS)) == (
         {"do": "mount", "path": "/var", "options": ["nodev"]},
         {"do": "mount", "path": "/var/log", "options": ["nodev", "noexec"]},
     )
@@ -25,7 +24,7 @@ def test_outer_mounts_come_first_so_that_they_hide_no_inner_one() -> None:
 
 def test_options_that_the_kernel_shows_are_fine() -> None:
     shown = [mounted("/var", "rw", "nodev"), mounted("/var/log", "rw", "noexec", "nodev")]
-    assert mount.verify(CONTROLS, typed(shown)) == ()
+    assert MOUNTS.verify(CONTROLS, typed(shown)) == ()
 
 
 @pytest.mark.parametrize(
@@ -45,4 +44,4 @@ def test_an_option_that_did_not_take_fails_the_trial(
     answers: list[dict[str, Any]], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        mount.verify(CONTROLS, typed(answers))
+        MOUNTS.verify(CONTROLS, typed(answers))

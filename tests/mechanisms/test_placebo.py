@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.protocol.said import as_sent, typed
+from tests.protocol.json_messages import as_sent, typed
 
-from hardcost.controls.apply import boot_parameters, requests
-from hardcost.controls.control import AuditDaemon, Placebo
-from hardcost.controls.mechanisms import placebo
 from hardcost.errors import TrialError
+from hardcost.mechanisms.apply import boot_parameters, requests
+from hardcost.mechanisms.audit import AuditDaemon
+from hardcost.mechanisms.placebo import PLACEBOS, Placebo
 
 
 def test_boot_words_are_of_many_lengths_and_counts_and_fit_on_the_line() -> None:
@@ -40,8 +40,8 @@ def test_a_setting_that_did_not_keep_its_value_fails_the_trial() -> None:
     (asked,) = as_sent(requests((one,)))
     answer = {"event": "written", "path": asked["path"], "before": "0", "after": "1"}
     with pytest.raises(TrialError, match="did not keep its value '0'"):
-        placebo.verify((one,), typed([answer]))
-    assert placebo.verify((one,), typed([{**answer, "after": "0"}])) == ()
+        PLACEBOS.verify((one,), typed([answer]))
+    assert PLACEBOS.verify((one,), typed([{**answer, "after": "0"}])) == ()
 
 
 def test_a_setting_may_have_another_value_because_a_control_wrote_it() -> None:
@@ -49,4 +49,4 @@ def test_a_setting_may_have_another_value_because_a_control_wrote_it() -> None:
     (asked,) = as_sent(requests((one,)))
     own = {"event": "written", "path": asked["path"], "before": "0", "after": "2"}
     again = {**own, "before": "2"}
-    assert placebo.verify((one,), typed([own, again])) == ()
+    assert PLACEBOS.verify((one,), typed([own, again])) == ()

@@ -1,31 +1,29 @@
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 import pytest
-from tests.protocol.said import as_sent
+from tests.protocol.json_messages import as_sent
 
-from hardcost.controls import apply
-from hardcost.controls.control import (
-    Auditd,
-    AuditDaemon,
-    AuditPlugin,
-    BootParameter,
-    Control,
-    Lsm,
-    MountOptions,
-    Profile,
-    Rsyslog,
-    Sysctl,
-    comparable,
-    needed,
-)
-from hardcost.controls.unitstate import Service
+from auditrules.model.rule import Rule
+from hardcost.cli.output.export_file import required
+from hardcost.controls.control import Control, Profile, comparable, needed, of_profile, together
 from hardcost.errors import InputError, Problem
-from hardcost.profiles.bykind import of_profile, together
-from hardcost.profiles.tomlfile import parse, validated
-from hardcost.profiles.written import ControlsTable, Resolver
+from hardcost.mechanisms import apply
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.auditd import Auditd, AuditPlugin
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.mechanisms.mount import MountOptions
+from hardcost.mechanisms.registry import ALL
+from hardcost.mechanisms.rsyslog import Rsyslog
+from hardcost.mechanisms.service import Service
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.profiles.control_tables import ControlsTable, Resolver
 from hardcost.study.read import read
+from hardcost.toml.read import parse, validated
 
 
 def resolved(text: str) -> tuple[tuple[Control, ...], list[tuple[int | None, str]]]:
@@ -48,6 +46,7 @@ def names(text: str) -> list[str]:
 def test_a_service_is_on_or_off_or_has_settings() -> None:
     assert names("rsyslog = true") == ["rsyslog.service"]
     assert names("rsyslog = false\nauditd = { enabled = false, freq = 1 }") == []
+    assert names("fapolicyd = false\nscanner = false") == []
     assert names("rsyslog = { forward = true, rate-limit = true }") == [
         "rsyslog.service forward rate-limit=20000/600s"
     ]
@@ -169,7 +168,7 @@ def test_of_each_slot_the_last_one_holds() -> None:
             (MountOptions("/a", ("noexec",)), Lsm("enforcing"), Auditd("sync")),
         )
     )
-    assert together([first, second]).system == (
+    assert together([first, second]).controls == (
         Lsm("enforcing"),
         MountOptions("/a", ("noexec",)),
         MountOptions("/b", ("nodev",)),
@@ -271,3 +270,50 @@ def test_what_can_not_be_applied_is_the_users_error(
 ) -> None:
     with pytest.raises(InputError, match=message):
         as_sent(apply.requests(controls))
+
+
+def test_the_table_of_keys_is_that_of_the_mechanisms() -> None:
+    page = Path(__file__).parents[2] / "docs" / "whole-systems.md"
+    before, _, after = re.split(r"(?<=<!-- mechanisms -->\n)|(?=<!-- end -->)", page.read_text())
+    head = "| key | is | verified in each trial by |\n| --- | --- | --- |\n"
+    table = head + "".join(
+        f"| {one.toml} | {(type(one).__doc__ or '').partition('.')[0]} | {one.verified_by} |\n"
+        for one in ALL
+        if one.toml
+    )
+    if "HARDCOST_REWRITE" in os.environ:
+        page.write_text(before + table + after)
+    assert page.read_text() == before + table + after
+
+
+def test_no_two_mechanisms_have_a_key_in_common() -> None:
+    keys = [key for one in ALL for key in one.keys.model_fields]
+    assert len(keys) == len(set(keys))
+
+
+def test_the_file_of_each_mechanism_has_a_test_of_its_name() -> None:
+    files = {type(one).__module__.rpartition(".")[2] for one in ALL}
+    assert all(Path(__file__).with_name(f"test_{file}.py").exists() for file in files)
+
+
+def test_every_control_has_a_name_and_a_mechanism() -> None:
+    controls = (
+        AuditDaemon(),
+        AuditRule(Rule("-w /x")),
+        Sysctl("a.b", "1"),
+        BootParameter("audit=0"),
+    )
+    assert [(control.mechanism, control.name) for control in controls] == [
+        ("audit", "auditd"),
+        ("audit", "-w /x"),
+        ("sysctl", "a.b=1"),
+        ("boot", "audit=0"),
+    ]
+
+
+@pytest.mark.parametrize("verb", [one.export_verb for one in ALL if one.export_verb])
+def test_a_profile_with_nothing_for_a_form_is_refused(verb: str) -> None:
+    (mechanism,) = (one for one in ALL if one.export_verb == verb)
+    empty = Profile("p", "p", "", (Lsm("none"),))
+    with pytest.raises(InputError, match="that can be exported"):
+        required(mechanism.export(empty), empty)

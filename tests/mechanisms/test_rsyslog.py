@@ -4,11 +4,12 @@ import base64
 from typing import Any
 
 import pytest
-from tests.protocol.said import as_sent, typed
+from tests.protocol.json_messages import as_sent, typed
 
-from hardcost.controls.control import Auditd, AuditPlugin, Control, Rsyslog
-from hardcost.controls.mechanisms import rsyslog
+from hardcost.controls.control import Control
 from hardcost.errors import TrialError
+from hardcost.mechanisms.auditd import Auditd, AuditPlugin
+from hardcost.mechanisms.rsyslog import SYSLOG_DAEMON, Rsyslog
 
 DUPLICATE = (Auditd(), AuditPlugin("syslog"))
 RECEIVER = "the syslog receiver runs in the guest: its work is part of what is measured"
@@ -36,7 +37,7 @@ def answers(
 
 
 def configuration(control: Rsyslog) -> str:
-    asked = as_sent(rsyslog.requests((control,)))
+    asked = as_sent(SYSLOG_DAEMON.requests((control,)))
     (found,) = (one for one in asked if one.get("path") == "/etc/rsyslog.conf")
     return base64.b64decode(str(found["base64"])).decode()
 
@@ -54,11 +55,15 @@ def test_everything_is_forwarded_only_where_that_is_on() -> None:
 
 def test_its_receiver_is_started_before_it_and_stopped_after_it() -> None:
     controls = (Rsyslog(forward=True),)
-    assert [one["name"] for one in as_sent(rsyslog.requests(controls)) if one["do"] == "start"] == [
+    assert [
+        one["name"] for one in as_sent(SYSLOG_DAEMON.requests(controls)) if one["do"] == "start"
+    ] == [
         "rsyslog-receiver",
         "rsyslog",
     ]
-    assert [one["name"] for one in as_sent(rsyslog.finish(controls)) if one["do"] == "stop"] == [
+    assert [
+        one["name"] for one in as_sent(SYSLOG_DAEMON.finish(controls)) if one["do"] == "stop"
+    ] == [
         "rsyslog",
         "rsyslog-receiver",
     ]
@@ -94,19 +99,19 @@ def test_what_did_not_come_through_is_counted(
     daemon: Rsyslog, found: list[dict[str, Any]], notes: tuple[str, ...]
 ) -> None:
     controls: tuple[Control, ...] = (*DUPLICATE, daemon)
-    assert rsyslog.verify(controls, typed(found)) == notes
+    assert SYSLOG_DAEMON.verify(controls, typed(found)) == notes
 
 
 def test_nothing_is_called_dropped_where_the_log_has_lost_its_beginning() -> None:
-    found = rsyslog.verify((*DUPLICATE, Rsyslog()), typed(answers(900, whole=False)))
+    found = SYSLOG_DAEMON.verify((*DUPLICATE, Rsyslog()), typed(answers(900, whole=False)))
     assert found == ("900 audit records came to /var/log/messages",)
 
 
 def test_records_are_not_looked_for_where_they_are_not_sent() -> None:
-    assert rsyslog.verify((Rsyslog(), Auditd()), typed(answers(0))) == ()
+    assert SYSLOG_DAEMON.verify((Rsyslog(), Auditd()), typed(answers(0))) == ()
 
 
 def test_a_guest_that_does_not_say_what_was_dropped_fails_the_trial() -> None:
     found = [counted("audit-log", records=100, events=30, whole=1), counted("syslog-totals")]
     with pytest.raises(TrialError, match="did not say how many 'audit'"):
-        rsyslog.verify((*DUPLICATE, Rsyslog()), typed(found))
+        SYSLOG_DAEMON.verify((*DUPLICATE, Rsyslog()), typed(found))

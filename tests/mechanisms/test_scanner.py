@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from tests.protocol.said import as_sent, typed
+from tests.protocol.json_messages import as_sent, typed
 
-from hardcost.controls.control import Scanner, Sysctl
-from hardcost.controls.mechanisms import scanner
 from hardcost.errors import TrialError
-from hardcost.profiles.systemtable import SystemTable
+from hardcost.mechanisms import scanner
+from hardcost.mechanisms.registry import MechanismKeys
+from hardcost.mechanisms.scanner import ON_ACCESS_SCANNER, Scanner
+from hardcost.mechanisms.sysctl import Sysctl
 
 CONTROL = Scanner(("/home", "/opt"))
 # The file's checksum, as its makers publish it.
@@ -49,15 +50,19 @@ def answers(
 def installed(control: Scanner) -> dict[str, str]:
     return {
         request["path"]: base64.b64decode(request["base64"]).decode()
-        for request in as_sent(scanner.requests([control]))
+        for request in as_sent(ON_ACCESS_SCANNER.requests([control]))
         if request["do"] == "install"
     }
 
 
 def test_without_the_control_nothing_is_asked_or_checked() -> None:
     others = (Sysctl("kernel.kptr_restrict", "2"),)
-    assert as_sent(scanner.requests(others)) == as_sent(scanner.finish(others)) == ()
-    assert scanner.verify(others, typed([])) == ()
+    assert (
+        as_sent(ON_ACCESS_SCANNER.requests(others))
+        == as_sent(ON_ACCESS_SCANNER.finish(others))
+        == ()
+    )
+    assert ON_ACCESS_SCANNER.verify(others, typed([])) == ()
 
 
 def test_the_test_file_is_the_one_that_every_scanner_knows() -> None:
@@ -79,7 +84,7 @@ def test_a_database_holds_the_test_files_signature_and_as_many_as_asked_for() ->
 
 
 def test_each_watched_directory_has_its_test_file_which_is_gone_before_the_workload() -> None:
-    asked = as_sent(scanner.requests([Scanner(paths=("/home", "/opt/x"))]))
+    asked = as_sent(ON_ACCESS_SCANNER.requests([Scanner(paths=("/home", "/opt/x"))]))
     asked_for = next(one for one in asked if one.get("name") == "scanner-prepare")
     assert asked_for["argv"][-2:] == ["/home", "/opt/x"]
     assert asked[-1]["argv"] == ["rm", "-f", "/home/hardcost-eicar", "/opt/x/hardcost-eicar"]
@@ -95,48 +100,52 @@ def test_watched_directories_and_prevention_are_configured() -> None:
 
 
 def test_the_one_that_asks_starts_last_and_stops_first() -> None:
-    started = [one["name"] for one in as_sent(scanner.requests([CONTROL])) if one["do"] == "start"]
-    stopped = [one["name"] for one in as_sent(scanner.finish([CONTROL]))]
+    started = [
+        one["name"]
+        for one in as_sent(ON_ACCESS_SCANNER.requests([CONTROL]))
+        if one["do"] == "start"
+    ]
+    stopped = [one["name"] for one in as_sent(ON_ACCESS_SCANNER.finish([CONTROL]))]
     assert started == stopped[::-1] == ["clamd", "clamonacc"]
 
 
 def test_a_scanner_that_refused_the_test_file_everywhere_notes_how_little_it_knows() -> None:
-    assert scanner.verify([CONTROL], typed(answers())) == (LITTLE,)
+    assert ON_ACCESS_SCANNER.verify([CONTROL], typed(answers())) == (LITTLE,)
 
 
 def test_a_test_file_that_was_not_detected_is_a_failed_trial() -> None:
     with pytest.raises(TrialError, match="did not detect the EICAR test file in /opt") as caught:
-        scanner.verify([CONTROL], typed(answers(found=FOUND.replace("/opt/", "/other/"))))
+        ON_ACCESS_SCANNER.verify([CONTROL], typed(answers(found=FOUND.replace("/opt/", "/other/"))))
     assert "ClamInotif: watching" in caught.value.console
 
 
 def test_a_test_file_that_could_be_read_is_a_failed_trial() -> None:
     with pytest.raises(TrialError, match="let the EICAR test file in /home be read"):
-        scanner.verify([CONTROL], typed(answers(home=0)))
+        ON_ACCESS_SCANNER.verify([CONTROL], typed(answers(home=0)))
 
 
 def test_a_directory_that_cant_be_written_to_need_only_be_watched() -> None:
     found = answers(FOUND.replace("/opt/", "/x/"), prepared="/opt can't be written to\n")
-    assert len(scanner.verify([CONTROL], typed(found))) == 1
+    assert len(ON_ACCESS_SCANNER.verify([CONTROL], typed(found))) == 1
 
 
 def test_a_directory_that_is_not_watched_is_a_failed_trial() -> None:
     found = answers()
     found[1] = ran("scanner-watched", 0, "9 7\n")
     with pytest.raises(TrialError, match="watches 7 of 9 directories"):
-        scanner.verify([CONTROL], typed(found))
+        ON_ACCESS_SCANNER.verify([CONTROL], typed(found))
 
 
 def test_without_prevention_a_test_file_has_to_be_detected_alone() -> None:
     control = Scanner(CONTROL.paths, prevention=False)
-    assert len(scanner.verify([control], typed(answers(home=0, opt=0)))) == 1
+    assert len(ON_ACCESS_SCANNER.verify([control], typed(answers(home=0, opt=0)))) == 1
     with pytest.raises(TrialError, match="did not detect"):
-        scanner.verify([control], typed(answers(found="")))
+        ON_ACCESS_SCANNER.verify([control], typed(answers(found="")))
 
 
 def test_what_was_found_or_not_scanned_in_the_workload_is_noted() -> None:
     log = "/home/user/x: Other FOUND\n/home/user/y: Access denied. ERROR\n"
-    assert scanner.verify([CONTROL], typed(answers(log=log)))[1:] == (
+    assert ON_ACCESS_SCANNER.verify([CONTROL], typed(answers(log=log)))[1:] == (
         "the scanner found 1 of the workload's files infected",
         "the scanner could not scan 1 times, as its log says: /home/user/y: Access denied. ERROR",
     )
@@ -148,14 +157,7 @@ def test_the_name_says_what_is_unlike_the_default() -> None:
     assert unlike.name == "on-access scanner paths=/opt without prevention signatures=7"
 
 
-def test_its_key_switches_it_on_with_settings_and_its_id() -> None:
-    table = SystemTable.model_validate({"scanner": {"paths": ["/opt", "/opt"], "signatures": 3}})
-    assert list(table.system()) == [Scanner(("/opt",), signatures=3)]
-    assert next(table.system()).ids == ("RHEL-09-211025",)
-    assert not list(SystemTable.model_validate({"scanner": False}).system())
-
-
 @pytest.mark.parametrize("path", ["/", "home", "/a b", "/a\nOnAccessPrevention no"])
 def test_a_path_that_is_no_directory_to_be_watched_is_refused(path: str) -> None:
     with pytest.raises(ValidationError, match="paths"):
-        SystemTable.model_validate({"scanner": {"paths": [path]}})
+        MechanismKeys.model_validate({"scanner": {"paths": [path]}})

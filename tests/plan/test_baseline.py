@@ -2,18 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from hardcost.auditrules.rule import Rule
-from hardcost.controls.control import (
-    AuditDaemon,
-    AuditRule,
-    Control,
-    Kernel,
-    KernelOption,
-    Lsm,
-    Profile,
-    Sysctl,
-)
-from hardcost.design.compared import compared_with
+from auditrules.model.rule import Rule
+from hardcost.controls.control import Control, Profile
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.kconfig import Kernel, KernelOption
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.plan.baseline import compared_with
 
 RULES = (AuditDaemon(), AuditRule(Rule("-a never,task")))
 RESTRICT = Sysctl("kernel.x", "1")

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
-from hardcost.auditrules import parse
-from hardcost.auditrules.rule import Place
-from hardcost.controls.control import AuditDaemon, AuditRule, Profile
-from hardcost.design.changed import BASE, HEAD, changes, lines_plan, whole_plan
-from hardcost.design.plan import Workload
+from auditrules.model.location import Location
+from auditrules.read import parse
+from hardcost.controls.control import Profile
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.model.workload import Workload
+from hardcost.plan.change import changes, lines_plan, whole_plan
+from hardcost.plan.several import are_alike
 
 A = "-a always,exit -F arch=b64 -S chmod -k a"
 B = "-a always,exit -F arch=b64 -S chown -k b"
@@ -12,7 +14,7 @@ C = "-a always,exit -F arch=b64 -S mount -k c"
 
 
 def profile(*lines: str, backlog: int = 8192) -> Profile:
-    found = parse.read_lines((line, Place("x.rules", at)) for at, line in enumerate(lines, 1))
+    found = parse.read_lines((line, Location("x.rules", at)) for at, line in enumerate(lines, 1))
     rules = tuple(map(AuditRule, found.rules))
     return Profile("p", "p", "", (AuditDaemon(backlog), *rules))
 
@@ -41,9 +43,10 @@ def test_audit_s_own_settings_are_a_change_without_a_line() -> None:
 
 def test_a_plan_has_both_states_and_each_without_a_line() -> None:
     base, head = profile(A, B), profile(B, C)
+    base, head = are_alike((base, head))
     plan = whole_plan(base, head, (Workload("syscalls"),), instrument="insn")
     names = [one.name for one in plan.configurations]
-    assert names[:3] == ["baseline", BASE, HEAD]
+    assert names[:3] == ["baseline", "base", "profile"]
     more = lines_plan(plan, base, head, (2,), (1,))
     texts = {
         one.name: [c.name for c in one.controls if isinstance(c, AuditRule)]

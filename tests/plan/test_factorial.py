@@ -5,12 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from hardcost.design.factorial import Overrides, block_of, plan, start_order
-from hardcost.design.plan import Configuration, Plan, Trial, Workload
 from hardcost.errors import InputError
+from hardcost.model.role import AxisLevel, Named
+from hardcost.model.workload import Workload
+from hardcost.plan.factorial import Overrides, block_of, plan, start_order
+from hardcost.plan.plan import Configuration, Plan, Trial
 from hardcost.study.model import Study
 
-CONFIGURATIONS = tuple(Configuration(name) for name in "abcde")
+CONFIGURATIONS = tuple(Configuration(Named(name)) for name in "abcde")
 STUDY = Study(
     name="s",
     title="A study",
@@ -36,24 +38,26 @@ def test_every_combination_is_measured_once_in_the_studys_order() -> None:
         for workload in ("syscalls", "command file=x")
         for configuration in "abcde"
     ]
-    assert (found.study, found.title, found.baseline) == ("s", "A study", "a")
+    assert (found.study, found.title, str(found.baseline)) == ("s", "A study", "a")
     assert (found.published, found.notes, found.instrument) == ("figures", ("a note",), "insn")
     assert found.configurations == CONFIGURATIONS
 
 
 def test_along_a_successive_axis_the_baseline_is_the_one_at_the_same_level() -> None:
     points = tuple(
-        Configuration(f"{state} {kernel}", levels=(("state", state), ("kernel", kernel)))
+        Configuration(
+            Named(f"{state} {kernel}", (AxisLevel("state", state), AxisLevel("kernel", kernel)))
+        )
         for kernel in "67"
         for state in ("off", "on")
     )
-    known = (*points, Configuration("alone"))
+    known = (*points, Configuration(Named("alone")))
     study = replace(STUDY, configurations=known, baseline="off 6", successive="kernel")
     found = plan(study)
-    baselines = [found.baseline_of(one) for one in known]
+    baselines = [str(found.baseline_of(one)) for one in known]
     assert baselines == ["off 6", "off 6", "off 7", "off 7", "off 6"]
     usual = plan(replace(study, successive=None))
-    assert {usual.baseline_of(one) for one in known} == {"off 6"}
+    assert {str(usual.baseline_of(one)) for one in known} == {"off 6"}
 
 
 def timed(repetitions: int = 5) -> Plan:

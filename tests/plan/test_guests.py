@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import pytest
+from tests.fakes.machine import FakeMachine
 
-from hardcost.controls.control import Lsm
-from hardcost.design.plan import Configuration, Plan, Setup, Trial, Workload
 from hardcost.errors import InputError
-from hardcost.machines.fake import FakeMachine
-from hardcost.run.prepare import prepare
+from hardcost.measure.prepare import prepare
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.model.role import Named
+from hardcost.model.workload import Workload
+from hardcost.plan.plan import Configuration, Plan, Setup, Trial
 
-PLAIN = Configuration("plain")
-ENFORCING = Configuration("enforcing", (Lsm("enforcing"),))
+PLAIN = Configuration(Named("plain"))
+ENFORCING = Configuration(Named("enforcing"), (Lsm("enforcing"),))
 
 
 def plan(workload: str, *configurations: Configuration) -> Plan:
     trials = tuple(Trial(one, Workload(workload), "insn", 0) for one in configurations)
-    return Plan("x", "x", "insn", "plain", trials)
+    return Plan("x", "x", "insn", Named("plain"), trials)
 
 
 def guests(of: Plan) -> list[str]:

@@ -1,30 +1,25 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
 
-from hardcost.auditrules.rule import Rule
-from hardcost.controls import watchedpaths
-from hardcost.controls.control import (
-    Auditd,
-    AuditDaemon,
-    AuditPlugin,
-    AuditRule,
-    BootParameter,
-    Lsm,
-    Placebo,
-    Profile,
-    Rsyslog,
-    Sysctl,
-)
-from hardcost.design import leave_one_out
-from hardcost.design.leave_one_out import bill_plan
-from hardcost.design.plan import Plan, Workload
+from auditrules.load import watched_paths
+from auditrules.model.rule import Rule
+from hardcost.controls.control import Profile
 from hardcost.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.auditd import Auditd, AuditPlugin
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.facts import steady
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.mechanisms.placebo import Placebo
+from hardcost.mechanisms.rsyslog import Rsyslog
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.model.workload import Workload
+from hardcost.plan import leave_one_out
+from hardcost.plan.leave_one_out import bill_plan
+from hardcost.plan.plan import Plan
 
 WATCH = AuditRule(Rule("-w /etc/x -k a", watched_files=("/etc/x",)))
 NEVER = AuditRule(Rule("-a never,task"))
@@ -59,8 +54,8 @@ def test_each_control_is_left_out_once_and_alone_once() -> None:
         ["audit=0"],
     )
     for index in range(1, 6):
-        assert found[leave_one_out.without(index)] == rules[:index] + rules[index + 1 :]
-        assert found[leave_one_out.alone(index)] == ["auditd", rules[index]]
+        assert found[f"without:{index}"] == rules[:index] + rules[index + 1 :]
+        assert found[f"alone:{index}"] == ["auditd", rules[index]]
 
 
 def test_idle_rules_take_the_place_of_those_that_any_price_is_paid_for() -> None:
@@ -168,7 +163,7 @@ def test_a_profile_without_audit_has_neither_daemon_nor_counts() -> None:
 
 def test_a_run_is_called_by_the_profile_without_its_folder() -> None:
     plan = bill_plan(PROFILE, SYSCALLS)
-    assert (plan.study, plan.title, plan.baseline) == ("bill-my-rules.d", "Mine", "baseline")
+    assert (plan.study, plan.title, str(plan.baseline)) == ("bill-my-rules.d", "Mine", "baseline")
     assert (plan.instrument, {trial.seed for trial in plan.trials}) == ("insn", {0})
     assert plan.notes[0] == "a note"
     assert "inode number" in plan.notes[1]
@@ -178,14 +173,14 @@ def test_too_many_controls_to_be_measured_singly_are_reported_with_what_it_would
     boots = tuple(BootParameter(f"p{number}") for number in range(1001))
     with pytest.raises(InputError, match=r"1001 controls .* about 6006 trials") as caught:
         bill_plan(Profile("x", "X", "", boots), SYSCALLS, seeds=(1, 2, 3))
-    assert "--method search" in str(caught.value.problems[0].hint)
+    assert "`method` search" in str(caught.value.problems[0].hint)
 
 
 def test_what_rules_watch_is_gathered_once_for_all_controls(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked = []
-    real = watchedpaths.paths
+    real = watched_paths.paths
 
     def counted(
         rules: Sequence[Rule], *more: Sequence[str]
@@ -193,6 +188,6 @@ def test_what_rules_watch_is_gathered_once_for_all_controls(
         asked.append(rules)
         return real(rules, *more)
 
-    monkeypatch.setattr(watchedpaths, "paths", counted)
-    leave_one_out.steady(PROFILE.controls)
+    monkeypatch.setattr(watched_paths, "paths", counted)
+    steady(PROFILE.controls)
     assert len(asked) == 1

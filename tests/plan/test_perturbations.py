@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from tests.fakes.machine import FakeMachine
 
-from hardcost.design.leave_one_out import BASELINE, FIRED, bill_plan
-from hardcost.design.perturbations import UNPERTURBED, USUAL, of_each_trial
-from hardcost.design.plan import Workload
-from hardcost.machines.fake import FakeMachine
+from hardcost.measure.prepare import prepare
+from hardcost.model.role import Baseline, Fired
+from hardcost.model.workload import Workload
+from hardcost.plan.leave_one_out import bill_plan
+from hardcost.plan.perturbations import UNPERTURBED, USUAL, of_each_trial
 from hardcost.profiles import catalogue
 from hardcost.protocol.requests import Perturb
-from hardcost.run.prepare import prepare
 
 STILL = Workload("syscalls", (("calls", "null+open"),))
 MOVING = Workload("syscalls", (("calls", "null+fork"),))
@@ -42,7 +43,7 @@ def test_an_instrument_that_is_not_exact_perturbs_nothing(workload: Workload) ->
 def test_a_perturbation_comes_after_the_controls_and_is_part_of_the_identity() -> None:
     machine = FakeMachine(lambda _boot, _job: ())
     plan = bill_plan(catalogue.load("stig-reduced"), [SERVICE], repetitions=2)
-    mine = [prepare(one, machine) for one in plan.trials if one.configuration.name == BASELINE]
+    mine = [prepare(one, machine) for one in plan.trials if one.configuration.role == Baseline()]
     numbers = [[r.number for r in one.job if isinstance(r, Perturb)] for one in mine]
     assert numbers == [[1], [2]]
     assert mine[0].identity != mine[1].identity
@@ -66,5 +67,5 @@ def test_several_layouts_are_draws_by_themselves_and_are_not_perturbed() -> None
 
 def test_what_fired_is_counted_once_and_unperturbed() -> None:
     plan = bill_plan(catalogue.load("stig-reduced"), [SERVICE, MOVING])
-    fired = [one for one in plan.trials if one.configuration.name == FIRED]
+    fired = [one for one in plan.trials if one.configuration.role == Fired()]
     assert [one.perturbations for one in fired] == [UNPERTURBED] * 2

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
-from hardcost.auditrules.rule import Rule
-from hardcost.controls.control import AuditDaemon, AuditRule, Control, Profile, Sysctl
-from hardcost.design import several
-from hardcost.design.leave_one_out import bill_plan
-from hardcost.design.plan import Plan, Setup, Workload
+from auditrules.model.rule import Rule
+from hardcost.controls.control import Control, Profile
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.model.workload import Workload
+from hardcost.plan import several
+from hardcost.plan.leave_one_out import bill_plan
+from hardcost.plan.plan import Plan, Setup
 
 FILE = AuditRule(Rule("-w /etc/x -k a", watched_files=("/etc/x",)))
 TREE = AuditRule(Rule("-w /etc/x/ -k a", watched_directories=("/etc/x",)))
@@ -15,9 +18,9 @@ SYSCALLS = (Workload("syscalls"),)
 
 def planned(*controls: tuple[Control, ...]) -> tuple[tuple[Profile, ...], Plan, tuple[Plan, ...]]:
     named = [Profile(name, "", "", of) for name, of in zip("AB", controls, strict=True)]
-    profiles = several.alike(named)
+    profiles = several.are_alike(named)
     plans = [bill_plan(profile, SYSCALLS) for profile in profiles]
-    return profiles, *several.together(profiles, plans, Setup())
+    return profiles, *several.plan_together(profiles, plans, Setup())
 
 
 def test_rules_on_different_paths_share_a_baseline_in_which_all_paths_are() -> None:
@@ -40,6 +43,6 @@ def test_audit_and_none_have_baselines_of_their_own() -> None:
     profiles, whole, plans = planned((AuditDaemon(), FILE, RESTRICT), (RESTRICT,))
     assert not several.have_one_baseline(plans)
     assert several.common(profiles) == ("kernel.x=1",)
-    assert whole.baseline == "A: baseline"
+    assert str(whole.baseline) == "A: baseline"
     names = [one.name for one in whole.configurations]
     assert len(names) == len(set(names)) == sum(len(plan.configurations) for plan in plans)

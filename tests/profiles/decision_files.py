@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hardcost.controls.control import AuditRule
+from hardcost.controls.control import Control, Profile
 from hardcost.errors import InputError
-from hardcost.profiles import catalogue, decisions
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.controls.control import Control, Profile
-    from hardcost.profiles.decisions import Decision
+from hardcost.mechanisms.audit import AuditRule
+from hardcost.profiles import catalogue
+from hardcost.profiles.decision import Decision, decision_text, read_decision
 
 
 def comparable(controls: tuple[Control, ...]) -> list[object]:
@@ -27,8 +23,8 @@ def comparable(controls: tuple[Control, ...]) -> list[object]:
 def there_and_back(decision: Decision, folder: Path) -> Decision:
     """Write a decision to a file and return what is read from there."""
     path = folder / "decision.toml"
-    path.write_text(decisions.text(decision), encoding="utf-8")
-    return decisions.read(path)
+    path.write_text(decision_text(decision), encoding="utf-8")
+    return read_decision(path)
 
 
 def without_packages(name: str) -> Profile | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hardcost.errors import InputError
-from hardcost.profiles import benchmarkcontrols, catalogue
+from hardcost.profiles import benchmark_ids, catalogue
 
 SETUID = (
     "-a always,exit -F arch=b64 -S execve -C uid!=euid -F euid=0 -F key=setuid",
@@ -68,14 +68,14 @@ def test_what_can_not_be_had_has_a_reason(name: str, said: str) -> None:
 
 
 def test_what_no_benchmark_says_is_no_name() -> None:
-    assert not benchmarkcontrols.is_name("stig-reduced")
-    assert not benchmarkcontrols.is_name("kernel.kptr_restrict=2")
+    assert not benchmark_ids.is_name("stig-reduced")
+    assert not benchmark_ids.is_name("kernel.kptr_restrict=2")
 
 
 @pytest.mark.parametrize("product", ["rhel9", "ubuntu2204", "ubuntu2404"])
 def test_all_that_a_product_requires_can_be_read(product: str) -> None:
     """What the importer wrote down is what a profile's file may hold."""
-    found = benchmarkcontrols.controls(product)
+    found = benchmark_ids.controls(product)
     assert len(found) > 150
     for name in found[:: len(found) // 20]:  # a sample: reading one takes some milliseconds
         assert catalogue.load(f"{product}:{name}").controls

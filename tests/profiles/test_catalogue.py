@@ -1,16 +1,16 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from hardcost.controls.control import AuditDaemon, AuditRule, Kernel, Profile, Sysctl
+from hardcost.controls.control import Profile
 from hardcost.errors import InputError, Problem
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.kconfig import Kernel
+from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.profiles import catalogue
-from hardcost.profiles.kernel import kerneloptions
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.profiles.kernel.options import all_controls, gone_notes, group_controls, groups
 
 # As the package auditd 3.0.9 has them, in short.
 SAMPLES = {
@@ -161,17 +161,17 @@ def test_a_profile_that_is_part_of_itself_is_an_error(tmp_path: Path) -> None:
 
 
 def test_there_is_a_profile_for_each_group_of_kernel_options_and_one_of_all() -> None:
-    slugs = [group.slug for group in kerneloptions.groups()]
+    slugs = [group.slug for group in groups()]
     # Some options depend on what no lean kernel has.
     kernel = Kernel("lean", tolerant=True)
     for slug in slugs:
         profile = catalogue.load(slug)
-        assert profile.controls == (kernel, *kerneloptions.group_controls(slug))
-        assert profile.notes == kerneloptions.gone_notes(slug)
+        assert profile.controls == (kernel, *group_controls(slug))
+        assert profile.notes == gone_notes(slug)
         assert profile.source
     everything = catalogue.load("kspp")
-    assert everything.controls == (kernel, *kerneloptions.all_controls())
-    assert everything.notes == kerneloptions.gone_notes()
+    assert everything.controls == (kernel, *all_controls())
+    assert everything.notes == gone_notes()
     assert {*slugs, "kspp"} <= set(catalogue.names())
 
 

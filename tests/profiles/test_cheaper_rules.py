@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hardcost.auditrules.loading import load_rules
-from hardcost.auditrules.prove.prove import prove
-from hardcost.cli.rules.common import NOWHERE
-from hardcost.controls.control import AuditRule
+from auditrules.auditctl.translate import Target
+from auditrules.load.load import load_rules
+from auditrules.load.target import NOWHERE
+from auditrules.model.rule import Rule
+from auditrules.prove.prove import prove_equal
+from hardcost.controls.control import Profile
+from hardcost.mechanisms.audit import AuditRule
 from hardcost.profiles import catalogue
-from hardcost.profiles.equivalents import SCANNERS, with_cheaper_rules
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.auditrules.rule import Rule
-    from hardcost.auditrules.translate import Target
-    from hardcost.controls.control import Profile
+from hardcost.profiles.cheaper_rules import SCANNERS, with_cheaper_rules
 
 DEAR = """\
 -a always,exit -F arch=b64 -S chmod -F auid>=1000 -F auid!=unset -k modes
@@ -54,7 +50,7 @@ def test_the_cheaper_rules_are_proved_to_record_the_same(tmp_path: Path) -> None
     found = with_cheaper_rules(original, target(original)).profile
     before = load_rules(rules(original), target(original)).rules
     after = load_rules(rules(found), target(found)).rules
-    assert prove(before, after).equal
+    assert prove_equal(before, after).equal
 
 
 def test_rules_that_can_t_cost_less_stay_as_they_are(tmp_path: Path) -> None:

@@ -1,28 +1,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from hardcost.auditrules.rule import Rule, RuleSet
-from hardcost.controls.control import (
-    AuditDaemon,
-    AuditRule,
-    BootParameter,
-    Kernel,
-    KernelOption,
-    Profile,
-    Sysctl,
-)
+from auditrules.model.rule import Rule
+from hardcost.controls.control import Controls, Profile, first, of_kind, of_profile, together
 from hardcost.errors import InputError, Problem
-from hardcost.profiles.bykind import Controls, of_profile, together
-from hardcost.profiles.kernel import kerneloptions
-from hardcost.profiles.tomlfile import parse, validated
-from hardcost.profiles.written import ControlsTable, Resolver
-
-if TYPE_CHECKING:
-    from hardcost.profiles.written import PackageRoot
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.kconfig import Kernel, KernelOption
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.profiles.control_tables import ControlsTable, PackageRoot, Resolver
+from hardcost.profiles.kernel.options import all_controls, gone_notes, group_controls
+from hardcost.toml.read import parse, validated
 
 PROFILE = Profile(
     "known",
@@ -33,7 +24,8 @@ PROFILE = Profile(
 )
 
 
-BUILT = Profile("built", "", "", (Kernel(), KernelOption("A", "y"), KernelOption("B", "y")))
+OPTIONS = (KernelOption("A", "y"), KernelOption("B", "y"))
+BUILT = Profile("built", "", "", Controls(OPTIONS).listed())
 
 
 def load(name: str) -> Profile:
@@ -76,7 +68,27 @@ audit.rules = ["-b 100", "-w /etc/x -k k"]
 
 def test_a_sysctl_without_quotes_is_the_same_key() -> None:
     controls, _ = resolved("[sysctl]\nkernel.x = 1\nnet.ipv4.y = 2\n")
-    assert controls.sysctls == (Sysctl("kernel.x", "1"), Sysctl("net.ipv4.y", "2"))
+    assert controls.controls == (Sysctl("kernel.x", "1"), Sysctl("net.ipv4.y", "2"))
+
+
+def test_each_control_has_the_line_it_is_written_on() -> None:
+    controls, _ = resolved("""
+boot = [
+    "slub_debug=F", "quiet",
+]
+audit.rules = ["-w /etc/x -k k"]
+[sysctl]
+"kernel.x" = "2"
+net.ipv4.y = 2
+""")
+    lines = {one.name: one.place.line for one in controls.listed() if one.place}
+    assert lines == {
+        "slub_debug=F": 3,
+        "quiet": 3,
+        "-w /etc/x -k k": 5,
+        "kernel.x=2": 7,
+        "net.ipv4.y=2": 8,
+    }
 
 
 def test_audit_alone_is_a_daemon() -> None:
@@ -194,17 +206,27 @@ def test_a_package_is_called_as_packages_are() -> None:
 
 def test_tables_add_up_and_the_last_value_of_a_sysctl_holds() -> None:
     first = Controls(
-        RuleSet((Rule("-w /a"),), 1), (Sysctl("a.b", "1"),), (BootParameter("x"),), ("n",)
+        (AuditDaemon(1), AuditRule(Rule("-w /a")), Sysctl("a.b", "1"), BootParameter("x")), ("n",)
     )
     second = Controls(
-        RuleSet((Rule("-w /b"),)), (Sysctl("a/b", "2"),), (BootParameter("x"),), ("n",)
-    )
-    assert together([first, second]) == Controls(
-        RuleSet((Rule("-w /a"), Rule("-w /b")), 1),
-        (Sysctl("a/b", "2"),),
-        (BootParameter("x"),),
+        (
+            AuditDaemon(assumed=True),
+            AuditRule(Rule("-w /b")),
+            Sysctl("a/b", "2"),
+            BootParameter("x", ids=("later",)),
+        ),
         ("n",),
     )
+    both = together([first, second])
+    assert both.notes == ("n",)
+    assert both.listed() == (
+        AuditDaemon(1),
+        AuditRule(Rule("-w /a")),
+        AuditRule(Rule("-w /b")),
+        Sysctl("a/b", "2"),
+        BootParameter("x"),
+    )
+    assert both.listed()[-1].ids == ()
     assert together([]) == Controls()
 
 
@@ -231,8 +253,8 @@ def test_a_kernel_with_a_dot_or_slash_is_a_file_beside_the_table(tmp_path: Path)
     (tmp_path / "my.config").write_text("CONFIG_A=y\n")
     (tmp_path / "lean").write_text("CONFIG_A=y\n")
     controls, problems = resolved('kernel = "my.config"', tmp_path)
-    assert (controls.kernel, problems) == (Kernel(str(tmp_path / "my.config")), [])
-    assert resolved('kernel = "lean"', tmp_path)[0].kernel == Kernel("lean")
+    assert (first(controls.controls, Kernel), problems) == (Kernel(str(tmp_path / "my.config")), [])
+    assert resolved('kernel = "lean"', tmp_path)[0].controls == (Kernel("lean"),)
 
 
 @pytest.mark.parametrize("name", ["", "no/such", r"a\u0000b", "x." * 5000])
@@ -247,10 +269,13 @@ def test_a_kernel_that_exists_is_booted_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "vmlinuz").write_bytes(b"MZ\0")
     (tmp_path / "folder").mkdir()
     for name in ("debian:6.12", "debian:7.3.4+deb13", "host", "installed:6.1.0-44-amd64"):
-        assert resolved(f'kernel = "{name}"')[0].kernel == Kernel(name, shipped=True)
+        assert resolved(f'kernel = "{name}"')[0].controls == (Kernel(name, shipped=True),)
     for name in ("kernel.rpm", "./vmlinuz", "./folder"):
         found, problems = resolved(f'kernel = "{name}"', tmp_path)
-        assert (found.kernel, problems) == (Kernel(str(tmp_path / name), shipped=True), [])
+        assert (first(found.controls, Kernel), problems) == (
+            Kernel(str(tmp_path / name), shipped=True),
+            [],
+        )
 
 
 @pytest.mark.parametrize("name", ["debian:", "debian:six", "debian:6.12/../..", "debian:-o"])
@@ -290,20 +315,20 @@ def test_a_patch_that_is_no_file_is_reported_at_its_line(name: str) -> None:
 
 
 def test_patches_of_several_tables_add_up_and_stay_with_a_profile() -> None:
-    first = Controls(kernel=Kernel("big"), kernel_patches=("a", "b"))
-    both = together([first, Controls(kernel_patches=("b", "c"))])
+    named = Controls((Kernel("big", patches=("a", "b")),))
+    both = together([named, Controls((Kernel(patches=("b", "c"), assumed=True),))])
     (kernel,) = both.listed()
     assert kernel == Kernel("big", patches=("a", "b", "c"))
     assert of_profile(Profile("p", "", "", (kernel,))) == both
-    lean = Profile("p", "", "", (Kernel(patches=("a",)),))
-    assert together([Controls(kernel=Kernel("big")), of_profile(lean)]).listed() == (
+    lean = Profile("p", "", "", Controls((Kernel(patches=("a",)),)).listed())
+    assert together([Controls((Kernel("big"),)), of_profile(lean)]).listed() == (
         Kernel("big", patches=("a",)),
     )
 
 
 def test_an_option_that_is_none_is_reported_at_its_line() -> None:
     controls, problems = resolved('kconfig = [\n"A=y",\n"B",\n"C=a b",\n]')
-    assert controls.kernel_options == (KernelOption("A", "y"),)
+    assert controls.controls == (KernelOption("A", "y"),)
     assert problems == [
         (line, f"'{text}' is not a kernel option with its value, such as SLUB_DEBUG_ON=y")
         for line, text in [(3, "B"), (4, "C=a b")]
@@ -314,14 +339,14 @@ def test_a_group_of_the_catalogue_brings_its_options_and_notes_and_some_may_chan
     controls, problems = resolved(
         'kconfig-group = "kspp-cut-attack-surface"\nkconfig = ["KEXEC=y", "MORE=y"]'
     )
-    options = {one.option: one.value for one in controls.kernel_options}
-    wanted = kerneloptions.group_controls("kspp-cut-attack-surface")
+    options = {one.option: one.value for one in of_kind(controls.controls, KernelOption)}
+    wanted = group_controls("kspp-cut-attack-surface")
     assert problems == []
     assert options == {one.option: one.value for one in wanted} | {"KEXEC": "y", "MORE": "y"}
-    assert controls.notes == kerneloptions.gone_notes("kspp-cut-attack-surface")
+    assert controls.notes == gone_notes("kspp-cut-attack-surface")
     everything = resolved('kconfig-group = "all"')[0]
-    assert everything.kernel_options == kerneloptions.all_controls()
-    assert everything.notes == kerneloptions.gone_notes()
+    assert of_kind(everything.controls, KernelOption) == list(all_controls())
+    assert everything.notes == gone_notes()
 
 
 def test_an_unknown_group_is_reported_at_its_line() -> None:
@@ -332,20 +357,20 @@ def test_an_unknown_group_is_reported_at_its_line() -> None:
 
 def test_tables_with_kernels_add_up_and_the_last_holds() -> None:
     a, b = KernelOption("A", "y"), KernelOption("B", "y")
-    first = Controls(kernel=Kernel("big"), kernel_options=(a, b))
-    second = Controls(kernel_options=(KernelOption("A", "n"),))
-    assert together([first, second]) == Controls(
-        kernel=Kernel("big"), kernel_options=(KernelOption("A", "n"), b)
-    )
-    assert together([first, Controls(kernel=Kernel("other"))]).kernel == Kernel("other")
+    named = Controls((Kernel("big"), a, b))
+    changed = Controls((KernelOption("A", "n"),))
+    expected = (Kernel("big"), KernelOption("A", "n"), b)
+    assert together([named, changed]).controls == expected
+    other = together([named, Controls((Kernel("other"),))])
+    assert first(other.controls, Kernel) == Kernel("other")
 
 
 def test_a_profiles_options_are_put_on_the_kernel_that_another_table_names() -> None:
     assert of_profile(BUILT).listed() == BUILT.controls
-    with_kernel = together([Controls(kernel=Kernel("big")), of_profile(BUILT)])
+    with_kernel = together([Controls((Kernel("big"),)), of_profile(BUILT)])
     assert with_kernel.listed() == (Kernel("big"), *BUILT.controls[1:])
     named = Profile("named", "", "", (Kernel("big"), KernelOption("A", "y")))
-    assert of_profile(named).kernel == Kernel("big")
+    assert first(of_profile(named).controls, Kernel) == Kernel("big")
 
 
 def test_no_audit_rules_can_be_taken_from_a_profile_that_has_none() -> None:

@@ -7,47 +7,42 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.profiles.decided import comparable, there_and_back, without_packages
+from tests.profiles.decision_files import comparable, there_and_back, without_packages
 
-from hardcost.auditrules.rule import Rule
-from hardcost.controls.control import (
-    Auditd,
-    AuditDaemon,
-    AuditPlugin,
-    AuditRule,
-    BootParameter,
-    Fapolicyd,
-    Kernel,
-    KernelOption,
-    Lsm,
-    MountOptions,
-    Placebo,
-    Profile,
-    Rsyslog,
-    Scanner,
-    Sysctl,
-)
+from auditrules.model.rule import Rule
+from hardcost.controls.control import Profile
 from hardcost.errors import InputError
-from hardcost.profiles import catalogue, decisions
-from hardcost.profiles.decisions import Decision
-from hardcost.profiles.givenup import GivenUp
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.auditd import Auditd, AuditPlugin
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.fapolicyd import Fapolicyd
+from hardcost.mechanisms.kconfig import Kernel, KernelOption
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.mechanisms.mount import MountOptions
+from hardcost.mechanisms.placebo import Placebo
+from hardcost.mechanisms.rsyslog import Rsyslog
+from hardcost.mechanisms.scanner import Scanner
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.profiles import catalogue, decision
+from hardcost.profiles.decision import Decision
+from hardcost.profiles.decision_entry import GivenUp
 
 EVERYTHING = (
     AuditDaemon(64, ("--backlog_wait_time 60000",), tolerant=True),
-    AuditRule(Rule("-w /etc/passwd -p wa -k identity", None), ("RHEL-09-654220",)),
+    AuditRule(Rule("-w /etc/passwd -p wa -k identity", None), ids=("RHEL-09-654220",)),
     AuditRule(Rule("-a always,exit -F arch=b64 -S chmod -k x", None)),
-    Sysctl("kernel.kptr_restrict", "1", ("CCE-1",)),
+    Sysctl("kernel.kptr_restrict", "1", ids=("CCE-1",)),
     Sysctl("net/ipv4/conf/eth0.1/forwarding", "0"),
-    BootParameter('x="a b"', ("CCE-2", "SRG-OS-1")),
-    Lsm("enforcing", ("CCE-84079-3",)),
+    BootParameter('x="a b"', ids=("CCE-2", "SRG-OS-1")),
+    Lsm("enforcing", ids=("CCE-84079-3",)),
     MountOptions("/home", ("noexec", "nosuid")),
-    Auditd("sync", 100, (("num_logs", "5"),), ("CCE-90829-3",)),
-    AuditPlugin("syslog", ("RHEL-09-652035",)),
+    Auditd("sync", 100, (("num_logs", "5"),), ids=("CCE-90829-3",)),
+    AuditPlugin("syslog", ids=("RHEL-09-652035",)),
     Rsyslog(forward=True, rate_limit=True, burst=9, interval=30, ids=("CCE-83989-4",)),
-    Fapolicyd("restrictive", "sha256", ("a",)),
+    Fapolicyd("restrictive", "sha256", ids=("a",)),
     Scanner(("/srv",), prevention=False, signatures=7, ids=("b",)),
     Kernel("lean", tolerant=True, patches=("flat",)),
-    KernelOption("SLUB_DEBUG_ON", "y", ("CCE-3",)),
+    KernelOption("SLUB_DEBUG_ON", "y", ids=("CCE-3",)),
     KernelOption("CMDLINE", "a b"),
 )
 HOSTILE = st.text(max_size=30).filter(bool)
@@ -101,7 +96,7 @@ def test_what_is_given_up_comes_back_as_it_was(
 def test_any_verb_takes_a_decision_for_the_profile_of_what_is_kept(tmp_path: Path) -> None:
     kept = Profile("p", "t", "", (BootParameter("a"),))
     path = tmp_path / "decision.toml"
-    path.write_text(decisions.text(Decision(kept, (GivenUp(control="b"),))))
+    path.write_text(decision.decision_text(Decision(kept, (GivenUp(control="b"),))))
     assert catalogue.load(str(path)).controls == (BootParameter("a"),)
 
 
@@ -109,16 +104,16 @@ def test_a_mistake_in_what_is_given_up_is_reported_at_its_line(tmp_path: Path) -
     path = tmp_path / "decision.toml"
     path.write_text('boot = ["a"]\n[[given_up]]\ncontrol = "b"\nseverity = "grave"\ncosts = 1\n')
     with pytest.raises(InputError) as raised:
-        decisions.read(path)
+        decision.read_decision(path)
     assert {str(one.place) for one in raised.value.problems} == {f"{path}:4", f"{path}:5"}
 
 
 def test_what_has_no_key_in_a_profile_is_refused() -> None:
     kept = Profile("p", "t", "", (Placebo("boot", 0),))
     with pytest.raises(InputError, match="can't be written"):
-        decisions.text(Decision(kept, ()))
+        decision.decision_text(Decision(kept, ()))
 
 
 def test_a_file_of_rules_is_no_decision() -> None:
     with pytest.raises(InputError, match="is no decision"):
-        decisions.read(Path("my.rules"))
+        decision.read_decision(Path("my.rules"))

@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardcost.auditrules.rule import Rule
-from hardcost.controls.control import (
-    Auditd,
-    AuditDaemon,
-    AuditPlugin,
-    AuditRule,
-    BootParameter,
-    Fapolicyd,
-    Kernel,
-    KernelOption,
-    Lsm,
-    MountOptions,
-    Profile,
-    Rsyslog,
-    Scanner,
-    Sysctl,
-    needed,
-)
-from hardcost.controls.unitstate import Service
-from hardcost.design.leave_one_out import steady
+from auditrules.model.rule import Rule
+from hardcost.controls.control import Control, Profile, needed
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.auditd import Auditd, AuditPlugin
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.facts import steady
+from hardcost.mechanisms.fapolicyd import Fapolicyd
+from hardcost.mechanisms.kconfig import Kernel, KernelOption
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.mechanisms.mount import MountOptions
+from hardcost.mechanisms.rsyslog import Rsyslog
+from hardcost.mechanisms.scanner import Scanner
+from hardcost.mechanisms.service import Service
+from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.profiles import catalogue
-from hardcost.profiles.pieces import joined, pieces
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.controls.control import Control
+from hardcost.profiles.toml_text import pieces
+from hardcost.toml.write import joined
 
 FIXED: tuple[Control, ...] = (
     AuditDaemon(64, ("--backlog_wait_time 60000",), tolerant=True),
@@ -42,7 +32,7 @@ FIXED: tuple[Control, ...] = (
 )
 CHOSEN: tuple[Control, ...] = (
     AuditRule(Rule('-a always,exit -F arch=b64 -S open -F key="a"')),
-    AuditRule(Rule("-w /etc/pass\\wd -p wa -k identity"), ("RHEL-09-2",), "medium"),
+    AuditRule(Rule("-w /etc/pass\\wd -p wa -k identity"), ids=("RHEL-09-2",), severity="medium"),
     Sysctl("kernel.kptr_restrict", "2", ids=("CCE-1",), severity="high"),
     Sysctl("net/ipv4/conf/eth0.1/forwarding", "0"),
     Sysctl("kernel.core_pattern", '|/bin/false "%p" #'),

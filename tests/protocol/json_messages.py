@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from hardcost.protocol.answers import Answer, read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from hardcost.protocol.requests import Request
+from hardcost.protocol.answers import Answer, read_answer
+from hardcost.protocol.requests import Request
 
 _ENDED = {
     "status": 0,
@@ -67,4 +64,4 @@ def _typed(answer: dict[str, Any]) -> Answer:
     whole = {**_USUAL.get(answer["event"], {}), **answer}
     if isinstance(whole.get("audit"), dict) and answer["event"] != "watched":
         whole["audit"] = {"records": 0, "lost": 0, "by_key": {}, **whole["audit"]}
-    return read(json.dumps(whole).encode())
+    return read_answer(json.dumps(whole).encode())

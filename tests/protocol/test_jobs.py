@@ -1,6 +1,6 @@
 """What is asked of the probe, and so a trial's identity, is as it was: `jobs.jsonl` keeps it.
 
-A change that is meant is kept by removing the file and running this test, which writes it anew.
+A change that is meant is kept by removing the file and running this test, which writes it again.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from pathlib import Path
 from pydantic import TypeAdapter
 from tests.protocol import trials
 
+from hardcost.measure.prepare import prepare
 from hardcost.protocol.requests import Request
-from hardcost.run.prepare import prepare
 
 KEPT = Path(__file__).parent / "jobs.jsonl"
 _REQUEST: TypeAdapter[Request] = TypeAdapter(Request)

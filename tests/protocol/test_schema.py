@@ -1,6 +1,6 @@
 """The probe's half of the protocol and ours have the same fields, of the same types.
 
-The probe's schema is made of its types by `cargo test schema`, which says how it is written anew.
+The probe's schema is made of its types by `cargo test schema`, which says how it is rewritten.
 """
 
 from __future__ import annotations

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from hardcost.controls.control import (
-    Auditd,
-    AuditPlugin,
-    BootParameter,
-    Fapolicyd,
-    Lsm,
-    MountOptions,
-    Placebo,
-    Rsyslog,
-    Scanner,
-    Sysctl,
-)
-from hardcost.design.plan import Configuration, Trial, Workload
-from hardcost.machines.fake import FakeMachine
+from tests.fakes.machine import FakeMachine
+
+from hardcost.controls.control import Control
+from hardcost.mechanisms.auditd import Auditd, AuditPlugin
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.fapolicyd import Fapolicyd
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.mechanisms.mount import MountOptions
+from hardcost.mechanisms.placebo import Placebo
+from hardcost.mechanisms.rsyslog import Rsyslog
+from hardcost.mechanisms.scanner import Scanner
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.model.role import Named
+from hardcost.model.workload import Workload
+from hardcost.plan.plan import Configuration, Trial
 from hardcost.profiles import catalogue
+from hardcost.protocol.boot import Boot
 from hardcost.study.model import Setup
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.controls.control import Control
-    from hardcost.machines.machine import Boot
 
 AUDIT = catalogue.load("stig-reduced").controls
 STIG = (*AUDIT, Sysctl("kernel.kptr_restrict", "1"), BootParameter("audit_backlog_limit=8192"))
@@ -71,7 +68,7 @@ def of(  # noqa: PLR0913, PLR0917  (all that a trial is made of)
         (key, value) for key, _, value in (one.partition("=") for one in parameters.split())
     )
     workload = Workload(name, words)
-    configuration = Configuration("any", controls)
+    configuration = Configuration(Named("any"), controls)
     return Trial(configuration, workload, instrument, seed, 0, perturbations, setup or Setup())
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
-from hardcost.analysis.finding import Bill, Cell, Finding, Item, Sum, Total
+from auditrules.model.location import Location
+from hardcost.model.finding.bill import Bill, Item, Sum, Total
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.role import AxisLevel, Role, role_of
+from hardcost.model.workload import Workload, metric_of, workload_of
 
 PLAIN = {
     "null": 209,
@@ -49,9 +54,6 @@ ENVIRONMENT = {
     "host": "x86_64",
 }
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 def cost_of_audit(metric: str, rules: int, *, catch_all: bool) -> int:
     cost = 153 + (224 + 19 * rules + (630 if metric in PATHS else 0) if rules else 0)
@@ -61,8 +63,8 @@ def cost_of_audit(metric: str, rules: int, *, catch_all: bool) -> int:
 def cell(configuration: str, metric: str, value: float, baseline: str, to: float) -> Cell:
     ratio = value / to if to else float("nan")
     return Cell(
-        configuration=configuration,
-        workload="syscalls",
+        configuration=role_of(configuration),
+        workload=Workload("syscalls"),
         metric=metric,
         unit="insn/op",
         value=value,
@@ -70,7 +72,7 @@ def cell(configuration: str, metric: str, value: float, baseline: str, to: float
         high=value,
         minimum=value,
         trials=3,
-        baseline=baseline,
+        baseline=role_of(baseline),
         difference=value - to,
         ratio=ratio,
         ratio_low=ratio,
@@ -78,9 +80,9 @@ def cell(configuration: str, metric: str, value: float, baseline: str, to: float
     )
 
 
-def make_run(metrics: tuple[str, ...] = METRICS) -> Finding:
+def make_run(metrics: tuple[str, ...] = METRICS) -> StudyFinding:
     cells = []
-    levels: dict[str, tuple[tuple[str, str], ...]] = {"audit-off": (("audit", "off"),)}
+    levels: dict[Role, tuple[AxisLevel, ...]] = {role_of("audit-off"): (AxisLevel("audit", "off"),)}
     for metric in metrics:
         base = float(PLAIN[metric] + 153)
         cells.append(cell("audit-off", metric, float(PLAIN[metric]), "rules=0", base))
@@ -94,14 +96,18 @@ def make_run(metrics: tuple[str, ...] = METRICS) -> Finding:
                         metric, rules if slope else min(rules, 1), catch_all=catch_all
                     )
                     cells.append(cell(name, metric, float(value), "rules=0", base))
-                    levels[name] = (
-                        ("kernel", kernel),
-                        ("rules", str(rules)),
-                        ("catch-all", "on" if catch_all else "off"),
+                    levels[role_of(name)] = (
+                        AxisLevel(
+                            "kernel", kernel, "" if kernel == "stock" else f"kernel={kernel}"
+                        ),
+                        AxisLevel("rules", str(rules), f"rules={rules}"),
+                        AxisLevel(
+                            "catch-all", *(("on", "catch-all") if catch_all else ("off", ""))
+                        ),
                     )
     order = {name: nth for nth, name in enumerate(levels)}
     cells.sort(key=lambda it: order[it.configuration])
-    return Finding(
+    return StudyFinding(
         run="audit-rules-1",
         study="audit-rules",
         title="Audit rules that match nothing",
@@ -111,7 +117,7 @@ def make_run(metrics: tuple[str, ...] = METRICS) -> Finding:
         cells=tuple(cells),
         notes=("page-table isolation costs more on hardware than it counts",),
         levels=levels,
-        published="audit-rule-scaling-2021",
+        source="audit-rule-scaling-2021",
     )
 
 
@@ -136,7 +142,7 @@ def sample_rules(pairs: int = 16) -> list[tuple[str, str]]:
 
 def make_bill(
     rules: list[tuple[str, str]] | None = None, metrics: tuple[str, ...] = METRICS
-) -> Finding:
+) -> Bill:
     items, totals, rest, interaction = [], [], [], []
     rules = sample_rules() if rules is None else rules
     for metric in metrics:
@@ -150,42 +156,58 @@ def make_bill(
         shared = 377.0 + (630 if metric in PATHS else 0)
         cost = sum(it for it, _ in costs) + shared
         baseline = float(PLAIN[metric])
-        totals.append(Total(metric, "insn/op", baseline, baseline + cost, cost))
-        interaction.append(Sum(metric, shared))
-        rest.append(Sum(metric, 0.0))
+        totals.append(Total(metric_of(metric), "insn/op", baseline, baseline + cost, cost))
+        interaction.append(Sum(metric_of(metric), shared))
+        rest.append(Sum(metric_of(metric), 0.0))
         for nth, ((own, fired), (rule, _)) in enumerate(zip(costs, rules, strict=True)):
             place = f"30-sample.rules:{14 + 3 * nth}"
             items.append(
-                Item(rule, metric, "insn/op", own, own, own, own / cost, own + shared, fired, place)
+                Item(
+                    rule,
+                    metric_of(metric),
+                    "insn/op",
+                    own,
+                    own,
+                    own,
+                    own / cost,
+                    own + shared,
+                    fired,
+                    Location.of(place),
+                )
             )
-    bill = Bill(
-        "sample-stig",
-        "A sample of a STIG's audit rules",
-        tuple(totals),
-        tuple(items),
-        tuple(rest),
-        tuple(interaction),
+    return Bill(
+        run="bill-1",
+        study="bill",
+        title="A sample of a STIG's audit rules",
+        machine="vm",
+        instrument="insn",
+        environment=ENVIRONMENT,
+        cells=(),
+        profile="sample-stig",
+        profile_title="A sample of a STIG's audit rules",
+        totals=tuple(totals),
+        items=tuple(items),
+        rest=tuple(rest),
+        interaction=tuple(interaction),
     )
-    run = replace(make_run(metrics), run="bill-1", study="bill", title=bill.title)
-    return replace(run, bill=bill, published=None, cells=(), levels={}, notes=())
 
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m[bold]&amp;\u202e"
 
 
-def make_hostile() -> Finding:
+def make_hostile() -> StudyFinding:
     """Return a finding in which every name wants to act on the page or terminal that shows it."""
 
-    def bad(text: str) -> str:
+    def bad(text: object) -> str:
         return f"{text}{HOSTILE}"
 
     run = make_run(("null", "open"))
-    names = {name: bad(name) for name in run.levels}
+    names = {name: role_of(bad(name)) for name in run.levels}
     cells = tuple(
         replace(
             it,
             configuration=names[it.configuration],
-            workload=bad(it.workload),
+            workload=workload_of(bad(it.workload)),
             metric=bad(it.metric),
             unit=bad(it.unit),
             baseline=names[it.baseline],
@@ -193,23 +215,10 @@ def make_hostile() -> Finding:
         for it in run.cells
     )
     levels = {
-        names[name]: tuple((bad(key), value) for key, value in own)
+        names[name]: tuple(one._replace(axis=bad(one.axis)) for one in own)
         for name, own in run.levels.items()
     }
-    bill = make_bill(metrics=("null", "open")).bill
-    assert bill is not None
-    hostile = Bill(
-        bad(bill.profile),
-        bad("title"),
-        tuple(replace(it, metric=bad(it.metric), unit=bad(it.unit)) for it in bill.totals),
-        tuple(
-            replace(it, metric=bad(it.metric), control=bad(it.control), place=bad(it.place))
-            for it in bill.items[:8]
-        ),
-        (),
-        (),
-    )
-    return Finding(
+    return StudyFinding(
         run=bad("run"),
         study=bad("study"),
         title=bad("title"),
@@ -219,32 +228,69 @@ def make_hostile() -> Finding:
         cells=cells,
         notes=(bad("note"),),
         levels=levels,
-        bill=hostile,
+    )
+
+
+def make_hostile_bill() -> Bill:
+    """Return a bill in which every name wants to act on what shows it."""
+
+    def bad(text: object) -> str:
+        return f"{text}{HOSTILE}"
+
+    run, bill = make_hostile(), make_bill(metrics=("null", "open"))
+    return Bill(
+        run=run.run,
+        study=run.study,
+        title=run.title,
+        machine=run.machine,
+        instrument=run.instrument,
+        environment=run.environment,
+        cells=run.cells,
+        notes=run.notes,
+        profile=bad(bill.profile),
+        profile_title=bad("title"),
+        totals=tuple(
+            replace(it, metric=metric_of(bad(it.metric)), unit=bad(it.unit)) for it in bill.totals
+        ),
+        items=tuple(
+            replace(
+                it,
+                metric=metric_of(bad(it.metric)),
+                control=bad(it.control),
+                place=Location.of(bad(it.place)),
+            )
+            for it in bill.items[:8]
+        ),
     )
 
 
 @pytest.fixture(scope="session")
-def run() -> Finding:
+def run() -> StudyFinding:
     """All configurations of the study `audit-rules` on 28 metrics."""
     return make_run()
 
 
 @pytest.fixture(scope="session")
-def bill() -> Finding:
+def bill() -> Bill:
     """A bill of 32 rules on 28 metrics; some fire on one call each."""
     return make_bill()
 
 
 @pytest.fixture(scope="session")
-def hostile() -> Finding:
+def hostile() -> StudyFinding:
     return make_hostile()
 
 
 @pytest.fixture(scope="session")
-def run_of() -> Callable[[tuple[str, ...]], Finding]:
+def hostile_bill() -> Bill:
+    return make_hostile_bill()
+
+
+@pytest.fixture(scope="session")
+def run_of() -> Callable[[tuple[str, ...]], StudyFinding]:
     return make_run
 
 
 @pytest.fixture(scope="session")
-def bill_of() -> Callable[[tuple[str, ...]], Finding]:
+def bill_of() -> Callable[[tuple[str, ...]], Bill]:
     return lambda metrics: make_bill(metrics=metrics)

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hardcost.analysis.finding import Cell, Failure, Finding, ObservedIn
-from hardcost.instruments.observed import Observed, Step
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.failure import Failure
+from hardcost.model.finding.observation import seen_in
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.observation import Observed, WatchStep
+from hardcost.model.role import role_of
+from hardcost.model.workload import workload_of
 
 COPY = {"none": 1.0, "reduced": 1.2, "audit": 5.5, "audit-syslog": 13.0, "stig-full": 30.0}
 COPIES = (1, 2, 4, 8)
@@ -48,8 +53,8 @@ def cell(
     (configuration, workload, metric), (name, to) = what, base
     ratio = value / to
     return Cell(
-        configuration=configuration,
-        workload=workload,
+        configuration=role_of(configuration),
+        workload=workload_of(workload),
         metric=metric,
         unit=unit,
         value=value,
@@ -57,7 +62,7 @@ def cell(
         high=value,
         minimum=value,
         trials=1,
-        baseline=name,
+        baseline=role_of(name),
         difference=value - to,
         ratio=ratio,
         ratio_low=ratio,
@@ -69,7 +74,7 @@ def copied(copies: int) -> str:
     return "filecopy" if copies == 1 else f"filecopy concurrency={copies}"
 
 
-def filecopy() -> Finding:
+def filecopy() -> StudyFinding:
     """Return a run of `stig-filecopy` with processor shares and what audit saw."""
     cells, observed = [], []
     for configuration, factor in COPY.items():
@@ -82,18 +87,18 @@ def filecopy() -> Finding:
                 more = factor + (copies / 100 if factor > 1 else 0)
                 cells.append(cell((configuration, work, metric), base * more, ("none", base)))
             observed += [
-                ObservedIn(configuration, work, 0, 0, processor(configuration)),
-                ObservedIn(configuration, work, 0, 0, audit(configuration)),
+                seen_in(role_of(configuration), workload_of(work), 0, 0, processor(configuration)),
+                seen_in(role_of(configuration), workload_of(work), 0, 0, audit(configuration)),
             ]
-    return Finding(
+    return StudyFinding(
         run="stig-filecopy-1",
         study="stig-filecopy",
         title="What the RHEL 9 STIG costs where many small files are copied",
         machine="vm",
         instrument="insn",
         cells=tuple(cells),
-        levels=dict.fromkeys(COPY, ()),
-        published="stig-rhel9-2024",
+        levels={role_of(one): () for one in COPY},
+        source="stig-rhel9-2024",
         observed=tuple(observed),
     )
 
@@ -114,9 +119,9 @@ def processor(configuration: str) -> Observed:
             "system": tuple(30e3 - 10e3 * (nth % 2) for nth in range(20)),
         },
         steps=(
-            Step(name="set up", begin=0, end=busy * 0.1),
-            Step(name="copy", begin=busy * 0.1, end=busy * 0.7, is_measured=True),
-            Step(name="remove", begin=busy * 0.7, end=busy * 0.9, is_measured=True),
+            WatchStep(name="set up", begin=0, end=busy * 0.1),
+            WatchStep(name="copy", begin=busy * 0.1, end=busy * 0.7, is_measured=True),
+            WatchStep(name="remove", begin=busy * 0.7, end=busy * 0.9, is_measured=True),
         ),
         own_ticks=busy / 5000,
     )
@@ -142,7 +147,7 @@ def audit(configuration: str) -> Observed:
     )
 
 
-def selinux() -> Finding:
+def selinux() -> StudyFinding:
     """Return a run of `selinux-services` with lookups in the access vector cache."""
     factor = {"none": 1.0, "apparmor": 1.02, "permissive": 1.08, "enforcing": 1.0816}
     bases = {
@@ -168,56 +173,60 @@ def selinux() -> Finding:
                 times=(10.0, 20.0, 30.0),
                 series={"lookups": (lookups * 0.2, lookups * 0.5, lookups * 0.3)},
                 steps=(
-                    Step(name="set up", begin=0, end=8),
-                    Step(name="load", begin=10, end=20, operations=100),
+                    WatchStep(name="set up", begin=0, end=8),
+                    WatchStep(name="load", begin=10, end=20, operations=100),
                 ),
             )
-            observed.append(ObservedIn(configuration, workload, 0, 0, seen))
-    return Finding(
+            observed.append(seen_in(role_of(configuration), workload_of(workload), 0, 0, seen))
+    return StudyFinding(
         run="selinux-services-1",
         study="selinux-services",
         title="What SELinux and AppArmor cost services",
         machine="vm",
         instrument="insn",
         cells=tuple(cells),
-        levels=dict.fromkeys(factor, ()),
-        published="selinux-rhel5-2007",
+        levels={role_of(one): () for one in factor},
+        source="selinux-rhel5-2007",
         observed=tuple(observed),
     )
 
 
-def cis() -> Finding:
+def cis() -> StudyFinding:
     """Return a run of `cis-audit` on UnixBench alone."""
     cells = [
         cell((name, "unixbench", test), base * (factor**part), ("audit-off", base), "insn/op")
         for name, part in (("audit-off", 0.0), ("auditd-no-rules", 0.3), ("cis-rules", 1.0))
         for test, (base, factor) in TESTS.items()
     ]
-    return Finding(
+    return StudyFinding(
         run="cis-audit-1",
         study="cis-audit",
         title="What CIS audit rules cost",
         machine="vm",
         instrument="insn",
         cells=tuple(cells),
-        levels={"audit-off": (), "auditd-no-rules": (), "cis-rules": ()},
-        published="cis-audit-2019",
+        levels={role_of("audit-off"): (), role_of("auditd-no-rules"): (), role_of("cis-rules"): ()},
+        source="cis-audit-2019",
     )
 
 
-def failed(finding: Finding, configuration: str, reason: str = "the service died") -> Finding:
+def failed(
+    finding: StudyFinding, configuration: str, reason: str = "the service died"
+) -> StudyFinding:
     """Return `finding` without what was measured under `configuration`, whose trials failed."""
-    lost = [c for c in finding.cells if c.configuration == configuration]
-    kept = [c for c in finding.cells if c.configuration != configuration]
+    lost = [c for c in finding.cells if c.configuration == role_of(configuration)]
+    kept = [c for c in finding.cells if c.configuration != role_of(configuration)]
     unknown = float("nan")
     kept = [
         c
-        if c.baseline != configuration
+        if c.baseline != role_of(configuration)
         else replace(c, difference=unknown, ratio=unknown, ratio_low=unknown, ratio_high=unknown)
         for c in kept
     ]
     failures = [
-        Failure(configuration, workload, 0, 0, reason, "start it by hand", "first\nlast words")
+        Failure(
+            role_of(configuration), workload, 0, 0, reason, "start it by hand", "first\nlast words"
+        )
         for workload in dict.fromkeys(c.workload for c in lost)
     ]
     return replace(finding, cells=tuple(kept), failures=(*finding.failures, *failures))

@@ -7,21 +7,29 @@ from decimal import Decimal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardcost.analysis.finding import Bill, Finding, Item, Sum, Total
-from hardcost.analysis.weighing import AVERAGE
-from hardcost.report.ledger import control_order, ledger
+from hardcost.analysis.bill.weights import AVERAGE, control_order
+from hardcost.model.finding.bill import Bill, Item, Itemised, Sum, Total
+from hardcost.model.workload import MetricId
+from hardcost.show.bill_rows import ledger
 
 COSTS = st.floats(-1e6, 1e6)
 
 
-def bill_of(costs: list[float], rest: float, interaction: float, baseline: float = 0.0) -> Bill:
+def bill_of(costs: list[float], rest: float, interaction: float, baseline: float = 0.0) -> Itemised:
     cost = math.fsum([*costs, rest, interaction])
     items = tuple(
-        Item(f"c{n}", "m", "ns", own, own, own, own / cost if cost else 0.0, own, None)
+        Item(f"c{n}", MetricId("m"), "ns", own, own, own, own / cost if cost else 0.0, own, None)
         for n, own in enumerate(costs)
     )
-    total = Total("m", "ns", baseline, baseline + cost, cost)
-    return Bill("p", "", (total,), items, (Sum("m", rest),), (Sum("m", interaction),))
+    total = Total(MetricId("m"), "ns", baseline, baseline + cost, cost)
+    return Itemised(
+        profile="p",
+        profile_title="",
+        totals=(total,),
+        items=items,
+        rest=(Sum(MetricId("m"), rest),),
+        interaction=(Sum(MetricId("m"), interaction),),
+    )
 
 
 @settings(deadline=None)
@@ -52,9 +60,8 @@ def test_a_bill_that_does_not_add_up_says_so() -> None:
     assert account.fault == "The bill does not add up on m: its parts miss the total by 100."
 
 
-def test_controls_are_ordered_by_their_cost_on_the_average_call(bill: Finding) -> None:
-    assert bill.bill is not None
-    book = ledger(bill.bill)
+def test_controls_are_ordered_by_their_cost_on_the_average_call(bill: Bill) -> None:
+    book = ledger(bill)
     assert book.leading is not None
     assert book.leading.metric == AVERAGE
     costs = [entry.items[AVERAGE].cost for entry in book.entries]
@@ -62,22 +69,26 @@ def test_controls_are_ordered_by_their_cost_on_the_average_call(bill: Finding) -
     assert [entry.number for entry in book.entries] == list(range(1, 33))
 
 
-def test_a_call_that_the_user_names_orders_the_controls(bill: Finding) -> None:
-    assert bill.bill is not None
-    book = ledger(replace(bill.bill, weights={"chmod": 1.0}))
+def test_a_call_that_the_user_names_orders_the_controls(bill: Bill) -> None:
+    book = ledger(replace(bill, weights={MetricId("chmod"): 1.0}))
     assert book.leading is not None
-    assert book.leading.metric == "chmod"
-    costs = [entry.items["chmod"].cost for entry in book.entries]
+    assert book.leading.metric == MetricId("chmod")
+    costs = [entry.items[MetricId("chmod")].cost for entry in book.entries]
     assert costs == sorted(costs, reverse=True)
 
 
 def test_of_a_program_the_whole_run_orders_the_controls() -> None:
-    totals = (Total("user", "insn", 0, 90, 90), Total("wall", "insn", 0, 100, 100))
-    items = (
-        Item("in a part", "user", "insn", 80, 80, 80, 0.9, 0, None),
-        Item("in the whole", "wall", "insn", 5, 5, 5, 0.05, 0, None),
+    totals = (
+        Total(MetricId("user"), "insn", 0, 90, 90),
+        Total(MetricId("wall"), "insn", 0, 100, 100),
     )
-    assert control_order(Bill("p", "", totals, items, (), ())) == {
+    items = (
+        Item("in a part", MetricId("user"), "insn", 80, 80, 80, 0.9, 0, None),
+        Item("in the whole", MetricId("wall"), "insn", 5, 5, 5, 0.05, 0, None),
+    )
+    assert control_order(
+        Itemised(profile="p", profile_title="", totals=totals, items=items, rest=(), interaction=())
+    ) == {
         "in the whole": 0,
         "in a part": 1,
     }
@@ -87,9 +98,8 @@ def test_equals_stay_in_the_order_of_the_profile() -> None:
     assert list(control_order(bill_of([19.0, 87.0, 19.0], 0, 0))) == ["c1", "c0", "c2"]
 
 
-def test_firings_are_summed_over_metrics(bill: Finding) -> None:
-    assert bill.bill is not None
-    first = ledger(bill.bill).entries[0]
+def test_firings_are_summed_over_metrics(bill: Bill) -> None:
+    first = ledger(bill).entries[0]
     assert first.fired == 1000
     assert first.place.startswith("30-sample.rules:")
 

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import resources
-from typing import TYPE_CHECKING
 
 import pytest
 from lxml import html as lxml_html
-from tests.report.guests import cell, failed, filecopy, selinux
+from lxml.html import HtmlElement
+from tests.show.bill_findings import side_by_side
+from tests.show.guests import cell, failed, filecopy, selinux
 
-from hardcost.analysis.finding import SideBySide
-from hardcost.report.charts.drawing import COLOURS
-from hardcost.report.page.page import to_html
-from hardcost.report.sentences.answer import answer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from lxml.html import HtmlElement
-
-    from hardcost.analysis.finding import Cell, Finding
+from hardcost.model.finding.bill import Bill
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.finding import Finding
+from hardcost.model.finding.study import StudyFinding
+from hardcost.show.charts.drawing import COLOURS
+from hardcost.show.page.page import to_html
+from hardcost.show.sentences.answer import answer
 
 _TEXT = 4.5
 """The least contrast of words with what is behind them (WCAG 2.2, 1.4.3)."""
@@ -35,9 +33,9 @@ _MARK = 3.0
 )
 def finding(
     request: pytest.FixtureRequest,
-    run_of: Callable[[tuple[str, ...]], Finding],
-    bill: Finding,
-    bill_of: Callable[[tuple[str, ...]], Finding],
+    run_of: Callable[[tuple[str, ...]], StudyFinding],
+    bill: Bill,
+    bill_of: Callable[[tuple[str, ...]], Bill],
 ) -> Finding:
     small = replace(bill_of(("null", "open")), cells=tuple(_measured()))
     made: dict[str, Callable[[], Finding]] = {
@@ -47,12 +45,12 @@ def finding(
         "filecopy": filecopy,
         "selinux": selinux,
         "failed": lambda: failed(filecopy(), "audit", "died"),
-        "several": lambda: replace(
-            small, bill=None, cells=(), together=SideBySide((small, small), (), shared=True)
-        ),
+        "several": lambda: side_by_side(small, small),
     }
     found = made[request.param]()
-    return replace(found, observed=found.observed[:4], notes=("see `audit=0`",))
+    if isinstance(found, StudyFinding):
+        found = replace(found, observed=found.observed[:4])
+    return replace(found, notes=("see `audit=0`",))
 
 
 @pytest.fixture(scope="module")
@@ -151,17 +149,18 @@ def test_no_backtick_is_left(page: HtmlElement) -> None:
     assert "audit=0" in [code.text_content() for code in page.xpath("//code")]
 
 
-def test_every_control_of_a_bill_has_a_row_to_link_to(bill: Finding) -> None:
+def test_every_control_of_a_bill_has_a_row_to_link_to(bill: Bill) -> None:
     page = lxml_html.document_fromstring(to_html(bill))
-    assert bill.bill is not None
-    controls = {item.control for item in bill.bill.items}
+    controls = {item.control for item in bill.items}
     rows = page.xpath("//tr[starts-with(@id, 'control-')]")
     assert [row.get("id") for row in rows] == [f"control-{n + 1}" for n in range(len(controls))]
     for row in rows:
         assert row.xpath("td/a/@href") == [f"#{row.get('id')}"]
 
 
-def test_a_wide_table_says_that_it_scrolls(run_of: Callable[[tuple[str, ...]], Finding]) -> None:
+def test_a_wide_table_says_that_it_scrolls(
+    run_of: Callable[[tuple[str, ...]], StudyFinding],
+) -> None:
     def hints(metrics: tuple[str, ...]) -> list[str]:
         page = lxml_html.document_fromstring(to_html(run_of(metrics)))
         return list(page.xpath("//figure[@class='table']/p[contains(@class, 'hint')]/@class"))
@@ -171,7 +170,7 @@ def test_a_wide_table_says_that_it_scrolls(run_of: Callable[[tuple[str, ...]], F
 
 
 def _styles() -> str:
-    return (resources.files("hardcost.report.page") / "templates" / "report.css").read_text("utf-8")
+    return (resources.files("hardcost.show.page") / "templates" / "report.css").read_text("utf-8")
 
 
 def _schemes() -> list[dict[str, str]]:

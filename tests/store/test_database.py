@@ -10,19 +10,16 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.store.test_store import record
 
 from hardcost.errors import InputError, StoreError
-from hardcost.store import database, storecheck
+from hardcost.store import check, database
 from hardcost.store.store import Store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BOOKMARKS = "CREATE TABLE bookmarks (url TEXT)"
 OLDER = """
@@ -224,7 +221,7 @@ def test_a_damaged_record_counts_as_not_there_and_is_reported(
 ) -> None:
     body = record().model_dump(mode="json")
     body["measured"][0][key] = value
-    path = older(tmp_path / "s", json.dumps(body))  # which no digest tells
+    path = older(tmp_path / "s", json.dumps(body))  # which no digest shows
     with Store(path) as store:
         assert store.record("id") is None
         (told,) = store.damaged
@@ -357,7 +354,7 @@ def test_a_run_that_its_index_does_not_have_is_damage(tmp_path: Path) -> None:
         pytest.raises(StoreError, match=r"the result of the run run-1 in .* is dam"),
     ):
         store.finding("last")
-    (found,) = storecheck.checked(path, (), lambda: None).damaged
+    (found,) = check.checked(path, (), lambda: None).damaged
     assert found.what.startswith(f"the file {path}: ")
     assert ".recover" in found.remedy
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import random
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.store.test_database import changed, older, with_record
 from tests.store.test_store import record
 
 from hardcost.errors import StoreError
-from hardcost.store import glance, runname, storecheck
+from hardcost.model.workload import Workload
+from hardcost.store import check, run_name
+from hardcost.store.read_only import names, runs
 from hardcost.store.store import Store
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize("read_only", [True, False])
@@ -29,12 +28,12 @@ def test_a_store_from_before_digests_is_read_and_its_rows_are_unchecked(
         assert store.finding("last")[1] == "{}"
         assert store.record("id") == record()
         assert (store.unchecked, store.damaged, store.lost) == (1, [], [])
-        assert store.durations() == (("syscalls", "insn", 2.0),)
+        assert store.durations() == ((Workload("syscalls"), "insn", 2.0),)
     assert (path.read_bytes() == before) == read_only
-    assert [(one.name, one.unchecked) for one in glance.runs(path).runs] == [("old-1", True)]
-    found = storecheck.checked(path, (), lambda: None)
+    assert [(one.name, one.unchecked) for one in runs(path).runs] == [("old-1", True)]
+    found = check.checked(path, (), lambda: None)
     assert found.damaged == ()
-    assert found.runs == (storecheck.CheckedRun("old-1", "unchecked", trials=1, unchecked=1),)
+    assert found.runs == (check.CheckedRun("old-1", "unchecked", trials=1, unchecked=1),)
 
 
 def test_what_is_added_to_an_older_store_is_checked_and_the_rest_stays_unchecked(
@@ -50,11 +49,11 @@ def test_what_is_added_to_an_older_store_is_checked_and_the_rest_stays_unchecked
         new = store.start("new-1", "plan", "study", fresh=True)
         store.save(new, record())
         store.finish(new, "{}")
-    states = {one.name: one for one in storecheck.checked(path, (), lambda: None).runs}
+    states = {one.name: one for one in check.checked(path, (), lambda: None).runs}
     assert states == {
-        "old-1": storecheck.CheckedRun("old-1", "unchecked", trials=1, unchecked=1),
-        "old-2": storecheck.CheckedRun("old-2", "unchecked", trials=1),
-        "new-1": storecheck.CheckedRun("new-1", "as written", trials=1),
+        "old-1": check.CheckedRun("old-1", "unchecked", trials=1, unchecked=1),
+        "old-2": check.CheckedRun("old-2", "unchecked", trials=1),
+        "new-1": check.CheckedRun("new-1", "as written", trials=1),
     }
 
 
@@ -68,8 +67,8 @@ def test_a_name_that_is_no_run_s_is_damage_also_without_a_digest(tmp_path: Path,
         assert store.runs() == ()
         with pytest.raises(StoreError, match="its name can't be a run's"):
             store.finding(name)
-    assert glance.names(path) == ()
-    assert glance.runs(path).runs == ()
+    assert names(path) == ()
+    assert runs(path).runs == ()
 
 
 def sealed(path: Path) -> None:
@@ -118,10 +117,10 @@ def test_what_changed_since_it_was_written_is_found_and_not_used(
     path = tmp_path / "s"
     sealed(path)
     changed(path, change)
-    found = storecheck.checked(path, (), lambda: None)
+    found = check.checked(path, (), lambda: None)
     assert found.damaged
     assert all("is damaged: it is not as it was written" in one.what for one in found.damaged)
-    outline = glance.runs(path)
+    outline = runs(path)
     assert [one.what for one in found.damaged] == [*outline.lost, *outline.damaged]
     wanted = {f"run-{number}": json.dumps({"of": number}) for number in (1, 2)}
     with Store(path, read_only=True) as store:
@@ -134,8 +133,8 @@ def test_what_changed_since_it_was_written_is_found_and_not_used(
 
 def test_a_run_s_name_is_one_of_a_file_whatever_its_study_is_called() -> None:
     for study in ("a", ".hidden", "a/b", "a\nb", "", "é" * 200, "x" * 300, "\udcff"):
-        assert runname.is_name(runname.made(study, "20260101-000000-abcd")), study
-    assert runname.made("my study", "1") == "my study-1"
+        assert run_name.is_name(run_name.made(study, "20260101-000000-abcd")), study
+    assert run_name.made("my study", "1") == "my study-1"
 
 
 def test_a_bit_anywhere_in_the_file_changes_nothing_unnoticed(tmp_path: Path) -> None:
@@ -173,7 +172,7 @@ def test_rows_that_a_damaged_table_lacks_are_said_to_be_missing(tmp_path: Path) 
         data[a], data[b] = data[b], data[a]
         path.write_bytes(b"".join(data))
         try:
-            outline = glance.runs(path)
+            outline = runs(path)
             with Store(path, read_only=True) as store:
                 assert len(store.runs()) == 2 or store.lost, (a, b)
                 assert len(list(store.records())) == 4 or store.damaged, (a, b)
@@ -188,7 +187,7 @@ def test_what_sqlite_can_t_read_is_damage(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[4096:] = b"\xff" * (len(data) - 4096)
     path.write_bytes(data)
-    found = storecheck.checked(path, (), lambda: None)
-    assert storecheck.size(path) == 0
+    found = check.checked(path, (), lambda: None)
+    assert check.size(path) == 0
     assert all("is damaged" in one.what or "the file " in one.what for one in found.damaged)
     assert ".recover" in found.damaged[0].remedy

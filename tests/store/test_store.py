@@ -8,21 +8,23 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import InputError, StoreError
+from hardcost.model.role import role_of
+from hardcost.model.workload import Workload, workload_of
+from hardcost.store.location import default_path
 from hardcost.store.record import Record
 from hardcost.store.store import Store
-from hardcost.store.storeplace import default_path
-from hardcost.workloads.measured import Measured
+from hardcost.workloads.metric import MetricSamples
 
 
 def record(identity: str = "id", value: float = 1.0, seconds: float = 2.0) -> Record:
     return Record(
         identity=identity,
-        configuration="rules=0",
-        workload="syscalls",
+        role=role_of("rules=0"),
+        workload=workload_of("syscalls"),
         instrument="insn",
         seed=0,
         repetition=0,
-        measured=(Measured(metric="null", unit="insn/op", samples=(value,), fired={"k": 1}),),
+        measured=(MetricSamples(metric="null", unit="insn/op", samples=(value,), fired={"k": 1}),),
         environment={"qemu": "7"},
         start_seconds=0.1,
         host_seconds=seconds,
@@ -96,7 +98,7 @@ def test_durations_are_those_of_the_last_trials_newest_last(tmp_path: Path) -> N
         run = store.start("run-1", "plan", "study", fresh=False)
         for seconds in (1.0, 3.0):
             store.save(run, record(seconds=seconds))
-        assert store.durations() == (("syscalls", "insn", 1.0), ("syscalls", "insn", 3.0))
+        assert store.durations() == tuple((Workload("syscalls"), "insn", one) for one in (1.0, 3.0))
 
 
 def test_rubbish_is_no_store(tmp_path: Path) -> None:

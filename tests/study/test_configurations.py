@@ -1,17 +1,15 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from hardcost.controls.control import Kernel, Sysctl
 from hardcost.errors import InputError
+from hardcost.mechanisms.kconfig import Kernel
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.model.role import AxisLevel
+from hardcost.study.model import Configuration
 from hardcost.study.read import read
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.study.model import Configuration
 
 HEAD = 'title = "x"\nworkloads = ["syscalls"]\nbaseline = "{}"\n'
 
@@ -102,7 +100,7 @@ sysctl."kernel.b" = 1
 """,
     )
     assert list(found) == ["base", "a=1", "b", "a=1 b"]
-    assert found["a=1"].levels == (("a", "1"), ("b", "off"))
+    assert found["a=1"].levels == (AxisLevel("a", "1", "a=1"), AxisLevel("b", "off", ""))
     assert found["a=1 b"].controls == (Sysctl("kernel.a", "1"), Sysctl("kernel.b", "1"))
 
 

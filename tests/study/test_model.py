@@ -2,14 +2,11 @@ from __future__ import annotations
 
 import re
 import textwrap
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from hardcost.model.workload import Workload
 from hardcost.study import model
-from hardcost.study.model import Workload
 from hardcost.study.read import read
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_the_example_in_the_documentation_is_a_study(tmp_path: Path) -> None:

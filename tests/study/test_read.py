@@ -9,11 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardcost.cli.options import package_root
-from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Kernel
 from hardcost.errors import InputError, Problem
-from hardcost.study.model import Study, Workload
-from hardcost.study.read import instrument_of, names, read, titles, workload
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.kconfig import Kernel
+from hardcost.model.workload import Workload
+from hardcost.study.model import Study
+from hardcost.study.read import checked_workload, instrument_of, read, study_names, study_titles
+from hardcost.supply.packages.debian import package_root
 
 GOOD = """
 title = "A study"
@@ -88,7 +91,11 @@ class TestAuditRules:
 
     def test_every_rule_is_of_another_user_that_nobody_is(self) -> None:
         last = read("audit-rules").configurations[-1]
-        assert last.levels == (("kernel", "flat"), ("rules", "160"), ("catch-all", "on"))
+        assert [one[:2] for one in last.levels] == [
+            ("kernel", "flat"),
+            ("rules", "160"),
+            ("catch-all", "on"),
+        ]
         rules = [control for control in last.controls if isinstance(control, AuditRule)]
         stem = "-a always,exit -F arch=b64 -S swapon -F uid="
         assert [rule.name for rule in rules] == [
@@ -107,9 +114,9 @@ class TestAuditRules:
 
 @pytest.mark.vm  # as for what boots guests, Debian's packages are fetched
 def test_every_ready_made_study_can_be_read_at_every_scale_and_has_a_title() -> None:
-    assert tuple(titles()) == names()
-    for name in names():
-        assert read(name, package_root).title == titles()[name]
+    assert tuple(study_titles()) == study_names()
+    for name in study_names():
+        assert read(name, package_root).title == study_titles()[name]
     for name in ("cis-audit", "selinux-services", "stig-filecopy"):
         assert read(name, package_root, scale="full").name == f"{name}-full"
 
@@ -359,5 +366,5 @@ def test_any_value_of_any_key_gives_a_study_or_an_input_error(value: object) -> 
     ],
 )
 def test_a_workload_is_read_with_its_parameters(text: str, expected: Workload) -> None:
-    assert workload(text) == expected
-    assert workload(str(expected)) == expected
+    assert checked_workload(text) == expected
+    assert checked_workload(str(expected)) == expected

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from hardcost.errors import InputError
 from hardcost.study.model import Setup
 from hardcost.study.read import read
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 STUDY = """\
 title = "x"

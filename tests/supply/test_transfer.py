@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from hardcost.errors import MachineError
-from hardcost.machines.cache import Cache
-from hardcost.machines.supplies import Arriving, found, piece_of, supply_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from hardcost.machines.supplies import Supply
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.transfer import Arriving, Supply, found, piece_of, supply_of
 
 HOLE = 64 << 20
 

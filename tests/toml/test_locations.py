@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardcost.profiles.tomlplaces import Path, locate, nearest
+from hardcost.toml.locations import KeyPath, locate, nearest
 
 TEXT = '''# a comment = [1]
 title = "x"  # = {
@@ -51,7 +51,7 @@ z = 2
 def test_each_value_is_found_at_its_line() -> None:
     tomllib.loads(TEXT)
     lines = locate(TEXT)
-    expected: dict[Path, int] = {
+    expected: dict[KeyPath, int] = {
         ("title",): 2,
         ("quoted key",): 3,
         ("long",): 4,
@@ -95,7 +95,7 @@ def written(value: Any) -> str:  # noqa: ANN401
     return json.dumps(value)
 
 
-def paths(value: Any, path: Path = ()) -> set[Path]:  # noqa: ANN401
+def paths(value: Any, path: KeyPath = ()) -> set[KeyPath]:  # noqa: ANN401
     items: list[tuple[str | int, Any]] = []
     if isinstance(value, dict):
         items = list(value.items())

@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, StrictInt
 
 from hardcost.errors import InputError, Problem
-from hardcost.profiles.tomlfile import TomlFile, meant, parse, validated
+from hardcost.toml.read import TomlFile, meant, parse, validated
 
 
 class Inner(BaseModel):

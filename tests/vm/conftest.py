@@ -13,19 +13,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from hardcost.machines.cache import Cache
-from hardcost.machines.cacheplace import default_root
-from hardcost.machines.debianpackages import version
-from hardcost.machines.qemu.bootkernel import debian_kernel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+from hardcost.machines.vm.boot_kernel import debian_kernel
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.cache.location import default_root
+from hardcost.supply.packages.debian import version
 
 COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
 LIMIT_SECONDS = 900  # of a command; longer than any takes on a busy machine: a hang is a failure

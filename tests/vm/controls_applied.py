@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from hardcost.controls import apply
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.protocol import requests as ask
-from hardcost.protocol.answers import CountedAnswer, RanAnswer, named
-from hardcost.protocol.requests import Start
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from hardcost.controls.control import Control
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
+from hardcost.controls.control import Control
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.mechanisms import apply
+from hardcost.protocol import ask
+from hardcost.protocol.answers import Answer, CountedAnswer, RanAnswer, named
+from hardcost.protocol.boot import Boot
+from hardcost.protocol.requests import USER, Request, StartService
+from hardcost.supply.cache.cache import Cache
 
 LIMIT_SECONDS = 400  # of host time, for a job of seconds, on a host that is busy
 FAST = Hardware("tcg")
@@ -77,10 +72,10 @@ def carried_out(
 def before_start(work: Request, control: Control) -> list[Request]:
     """Return a control's requests, with another in front of the start of its first service."""
     asked = list(apply.requests([control]))
-    first = next(place for place, one in enumerate(asked) if isinstance(one, Start))
+    first = next(place for place, one in enumerate(asked) if isinstance(one, StartService))
     return [*asked[:first], work, *asked[first:], *apply.finish([control])]
 
 
 def shell(name: str, script: str, **more: Any) -> Request:  # noqa: ANN401  (of `ask.run`)
     """Return the request to run a script as the ordinary user, logged in."""
-    return ask.run(name, ["sh", "-c", script], user="user", login=ask.USER, **more)
+    return ask.run(name, ["sh", "-c", script], user="user", login=USER, **more)

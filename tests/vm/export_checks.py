@@ -5,24 +5,19 @@ from __future__ import annotations
 import asyncio
 import io
 import tarfile
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
-from tests.vm.applied import FAST
+from tests.vm.controls_applied import FAST
 
 from hardcost.errors import TrialError
-from hardcost.machines.cache import Cache
-from hardcost.machines.debianpackages import unpacked
-from hardcost.machines.machine import Boot
-from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.protocol import requests as ask
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.protocol import ask
 from hardcost.protocol.answers import RanAnswer, all_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from hardcost.machines.machine import Init
-    from hardcost.protocol.requests import Request
+from hardcost.protocol.boot import Boot, Init
+from hardcost.protocol.requests import Request
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages.debian import unpacked
 
 _ARCHIVE = "/run/packages.tar.xz"
 _UNUSED = ("./usr/share/doc", "./usr/share/man", "./usr/share/locale", "./usr/share/info")

@@ -1,4 +1,4 @@
-"""Somebody else on the same host, who tries to change what a running guest says, or to end it.
+"""Another user of the same host, who tries to change what a running guest says, or to end it.
 
 Whatever the kernel may let a process do to another one, or to its files, is tried, with what was
 found of a trial as it runs. Nothing is asked of hardcost: who forges looks into /proc.
@@ -14,14 +14,11 @@ import os
 import resource
 import signal
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from multiprocessing.connection import Connection
 
 NOBODY = 65534
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -182,7 +179,7 @@ def forging(scratch: Path, user: int, *, group: int | None = None) -> Iterator[F
 
 @dataclass
 class Forger:
-    """What somebody who forged found: so many guests, and what worked on any; None: not known."""
+    """What the forger found: so many guests, and what worked on any; None: not known."""
 
     guests: int | None = None
     worked: list[str] | None = None

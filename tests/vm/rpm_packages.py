@@ -6,16 +6,12 @@ import os
 import shlex
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hardcost.machines import debianpackages
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from hardcost.machines.cache import Cache
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages import debian
 
 _PACKAGES = (
     *("rpm", "rpm-common", "librpm10 | librpm9", "librpmbuild10 | librpmbuild9"),
@@ -89,7 +85,7 @@ class _Programs:
 
     @classmethod
     def of(cls, cache: Cache, packages: tuple[str, ...], folder: Path) -> _Programs:
-        roots = tuple(debianpackages.unpacked(cache, name) for name in packages)
+        roots = tuple(debian.unpacked(cache, name) for name in packages)
         configuration = folder / "configuration"  # which lies in several packages
         for root in roots:
             if (root / "usr/lib/rpm").is_dir():

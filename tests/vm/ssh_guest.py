@@ -16,19 +16,16 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hardcost.machines import host
-from hardcost.machines.cache import Cache, digest
-from hardcost.machines.images import ext4, kept, namespace
-from hardcost.machines.images.aptsources import debian_sources
-from hardcost.machines.images.rootimage import RootImage
-from hardcost.machines.process import run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from hardcost.host.process import run
+from hardcost.supply.cache.cache import Cache, digest
+from hardcost.supply.images import ext4, record, user_namespace
+from hardcost.supply.images.root_image import RootImage
+from hardcost.supply.packages import host_release
+from hardcost.supply.packages.apt_sources import debian_sources
 
 PACKAGES = (
     "auditd",
@@ -105,7 +102,7 @@ class Made:
 
 def made(cache: Cache) -> Made:
     """Return the guest's parts, made on first use, which takes some minutes."""
-    codename = host.release().codename
+    codename = host_release.release().codename
     parts = {
         "for": "ssh guest 2",
         "release": codename,
@@ -118,7 +115,7 @@ def made(cache: Cache) -> Made:
 
 def _fill(folder: Path) -> None:
     tree, image, root = folder / "tree", folder / "root.img", folder / "root"
-    codename = host.release().codename
+    codename = host_release.release().codename
     for name in ("user", "host"):
         key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", folder / name]
         run(key, remedy="apt-get install openssh-client")
@@ -137,19 +134,19 @@ def _fill(folder: Path) -> None:
     inside = f'chroot "$1" sh -eu <{shlex.quote(str(folder / "setup"))}'
     words += [f"--customize-hook={inside}", codename, tree, folder / "debian.sources"]
     try:
-        run(namespace.as_root(words), limit_seconds=1800, environment=_PLAIN)
+        run(user_namespace.as_root(words), limit_seconds=1800, environment=_PLAIN)
         copy = f"cat {shlex.quote(str(tree))}/boot/"
         for name, to in (("vmlinuz-*", "vmlinuz"), ("initrd.img-*", "initrd")):
             run(["sh", "-c", f"{copy}{name} >{shlex.quote(str(folder / to))}"])
         root.touch()
         os.truncate(root, SIZE - GAP)
-        run(namespace.as_root(["mke2fs", "-q", "-F", "-t", "ext4", "-d", tree, "--", root]))
+        run(user_namespace.as_root(["mke2fs", "-q", "-F", "-t", "ext4", "-d", tree, "--", root]))
     finally:
-        namespace.remove(tree)
+        user_namespace.remove(tree)
     _partition(image, root)
     _install_grub(folder)
     title = "a guest with sshd, for tests"
-    kept.keep(folder, RootImage(image, ext4.content_digest(image), title, SIZE, partition=1))
+    record.keep(folder, RootImage(image, ext4.content_digest(image), title, SIZE, partition=1))
 
 
 def _partition(image: Path, root: Path) -> None:

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from tests.profiles.test_ansiblerole import written
-from tests.profiles.test_exporters import profile
-from tests.vm.exported import below, said, shell, with_packages
+from tests.mechanisms.test_export import profile
+from tests.profiles.export.test_ansible import written
+from tests.vm.export_checks import below, said, shell, with_packages
 
-from hardcost.auditrules import parse
-from hardcost.auditrules.rule import Place
-from hardcost.controls.control import (
-    Auditd,
-    AuditDaemon,
-    AuditPlugin,
-    AuditRule,
-    BootParameter,
-    MountOptions,
-    Rsyslog,
-    Sysctl,
-)
-from hardcost.profiles import ansiblerole
-from hardcost.protocol import requests as ask
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from auditrules.model.location import Location
+from auditrules.read import parse
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.auditd import Auditd, AuditPlugin
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.mount import MountOptions
+from hardcost.mechanisms.rsyslog import Rsyslog
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.profiles.export import ansible
+from hardcost.protocol import ask
 
 # With two executions of Ansible under emulation it takes minutes.
 pytestmark = [pytest.mark.vm, pytest.mark.slow]
@@ -73,9 +66,9 @@ def changed(output: str) -> int:
 def test_the_role_changes_a_debian_guest_once_and_then_nothing(
     cache_root: Path, tmp_path: Path
 ) -> None:
-    rule = parse.read_line(f"-w /etc/passwd -p wa -k {KEY}", Place("x", 1)).rule
+    rule = parse.read_line(f"-w /etc/passwd -p wa -k {KEY}", Location("x", 1)).rule
     assert rule is not None
-    made = ansiblerole.role(profile(*CONTROLS, AuditRule(rule)), "first")
+    made = ansible.role_of(profile(*CONTROLS, AuditRule(rule)), "first")
     assert not made.left
     apply = f"ANSIBLE_PIPELINING=true ANSIBLE_NOCOLOR=true {APPLY}"
     found = said(

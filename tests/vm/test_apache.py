@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from tests.vm.applied import EXACT, applied
+from tests.vm.controls_applied import EXACT, applied
 
-from hardcost.controls.control import Lsm
 from hardcost.errors import TrialError
 from hardcost.instruments.names import INSTRUMENTS
-from hardcost.protocol import requests as ask
-from hardcost.protocol.requests import Perturb
-from hardcost.workloads.apache import PREFORK, WORKER, Apache
-from hardcost.workloads.names import asked
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.protocol.requests import Request
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.protocol import ask
+from hardcost.protocol.requests import Perturb, Request
+from hardcost.workloads.apache import PREFORK, WORKER, ApacheParameters
+from hardcost.workloads.kind import WorkloadKind
 
 pytestmark = pytest.mark.vm
 
@@ -26,15 +21,22 @@ INSN = INSTRUMENTS["insn"]
 SMALL = {"requests": "100", "concurrency": "4"}
 NONE, ENFORCING = (Lsm("none"),), (Lsm("enforcing"),)
 
+Apache = WorkloadKind[ApacheParameters]
 
-def cost(cache_root: Path, apache: Apache, controls: tuple[Lsm, ...], perturbation: int) -> float:
+
+def cost(
+    cache_root: Path,
+    apache: Apache,
+    controls: tuple[Lsm, ...],
+    perturbation: int,
+) -> float:
     """Return what a request takes, in instructions; the controls took."""
     perturb = Perturb(number=perturbation)
-    job = [perturb, *apache.requests(asked(apache, SMALL), INSN)]
+    job = [perturb, *apache.requests(apache.asked(SMALL), INSN)]
     done = applied(cache_root, controls, job, hardware=EXACT)
     done.notes()
     found = {
-        one.metric: one.samples for one in apache.measured(asked(apache, SMALL), done.answers, INSN)
+        one.metric: one.samples for one in apache.measured(apache.asked(SMALL), done.answers, INSN)
     }
     return found["ab-4"][0]
 
@@ -64,18 +66,18 @@ def test_requests_cost_the_same_each_time(cache_root: Path) -> None:
 def test_a_page_that_is_not_the_right_one_fails_the_trial(
     spoilt: Request, message: str, cache_root: Path
 ) -> None:
-    job = PREFORK.requests(asked(PREFORK, SMALL), INSN)
+    job = PREFORK.requests(PREFORK.asked(SMALL), INSN)
     begun = next(at for at, one in enumerate(job) if getattr(one, "name", None) == "ab-4")
     done = applied(cache_root, NONE, [*job[:begun], spoilt, *job[begun:]])
     with pytest.raises(TrialError, match=message):
-        PREFORK.measured(asked(PREFORK, SMALL), done.answers, INSN)
+        PREFORK.measured(PREFORK.asked(SMALL), done.answers, INSN)
 
 
 def test_a_server_that_selinux_keeps_from_its_port_is_reported_with_its_log(
     cache_root: Path,
 ) -> None:
     elsewhere = ask.install("/etc/apache2/conf-enabled/elsewhere.conf", "Listen 2525\n")
-    job = PREFORK.requests(asked(PREFORK, SMALL), INSN)
+    job = PREFORK.requests(PREFORK.asked(SMALL), INSN)
     with pytest.raises(TrialError, match="the service apache died") as raised:
         applied(cache_root, ENFORCING, [elsewhere, *job])
     assert "Permission denied" in raised.value.console

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from tests.auditrules.lines import APART, WITHOUT_A_RULE, at_random, by_hand
+from audit_rules.tests.lines import APART, WITHOUT_A_RULE, at_random, by_hand
 
-from conformance.battery import SetResult, Wanted, run_battery
-from hardcost.auditrules.parse import read_line
-from hardcost.auditrules.rule import Place, RulesError
-from hardcost.auditrules.translate import Target, translate
-from hardcost.auditrules.write import listing, text_of
-from hardcost.machines.cache import Cache
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.rule import Fault
+from auditrules.auditctl.translate import Target, translate
+from auditrules.auditctl.write import listing, text_of
+from auditrules.model.fault import Fault, RulesError
+from auditrules.model.kernel_rule import KernelRule
+from auditrules.model.location import Location
+from auditrules.read.parse import read_line
+from conformance.battery import SetResult, WantedRules, run_battery
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.supply.cache.cache import Cache
 
 pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("read_for")]
 
@@ -43,7 +39,7 @@ class Line:
 
     @classmethod
     def of(cls, text: str) -> Line:
-        reading = read_line(text, Place("x.rules", 1))
+        reading = read_line(text, Location("x.rules", 1))
         if reading.rule is None:
             return cls(text, None, reading.fault)
         try:
@@ -66,7 +62,7 @@ def loaded(cache_root: Path, sets: list[list[Line]]) -> tuple[SetResult, ...]:
     """Load each set, and return what auditctl said; lines count from 1."""
     machine = VirtualMachine(Cache(cache_root), Hardware("tcg"))
     texts = ["\n".join([*PREAMBLE, *(line.text for line in lines), ""]) for lines in sets]
-    wanted = [Wanted(text, calls=(), listed=True) for text in texts]
+    wanted = [WantedRules(text, calls=(), listed=True) for text in texts]
     ahead = len(PREAMBLE)
     return tuple(
         replace(one, refused=frozenset(line - ahead for line in one.refused))
@@ -149,7 +145,7 @@ def test_odd_bytes_are_taken_and_refused_as_the_reading_says(cache_root: Path) -
     read = [Line.of(text) for text in ODD]
     machine = VirtualMachine(Cache(cache_root), Hardware("tcg"))
     text = "\n".join([*PREAMBLE, *ODD, ""])
-    (result,) = run_battery(machine, [Wanted(text, calls=(), listed=True)]).sets
+    (result,) = run_battery(machine, [WantedRules(text, calls=(), listed=True)]).sets
     ahead = len(PREAMBLE)
     refused = {ODD[line - ahead - 1] for line in result.refused if line > ahead}
     assert refused == {line.text for line in read if line.fault is not None}

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from tests.vm.applied import EXACT, applied, shell
+from tests.vm.controls_applied import EXACT, applied, shell
 
-from hardcost.auditrules.rule import Rule
-from hardcost.controls import apply
-from hardcost.controls.control import Auditd, AuditDaemon, AuditRule, Lsm
+from auditrules.model.rule import Rule
 from hardcost.errors import InputError, TrialError
-from hardcost.protocol import requests as ask
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.mechanisms import apply
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.auditd import Auditd
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.protocol import ask
 
 pytestmark = pytest.mark.vm
 

@@ -1,17 +1,15 @@
-"""A bill of real guests: it adds up, tells what fired, and shows rules as text."""
+"""A bill of real guests: it adds up, says what fired, and shows rules as text."""
 
 from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from tests.vm.conftest import Command
 
-from hardcost.machines.host import release
-
-if TYPE_CHECKING:
-    from tests.vm.conftest import Command
+from hardcost.supply.packages.host_release import release
 
 pytestmark = pytest.mark.vm
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from tests.vm.conftest import Command
 
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.vm.conftest import Command
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.protocol.boot import Boot
+from hardcost.supply.cache.cache import Cache
 
 pytestmark = pytest.mark.vm
 
@@ -34,18 +30,20 @@ boot = [
 """
     outcome = hardcost("bill", hardcost.write("my.toml", profile), *NULL, "--all", status=3)
     for said in (
-        "my.toml:4: boot parameter 'mitigatons=off': the guest's kernel does not know mitigatons",
+        "mitigatons=off (my.toml:4) is not measured: ",
+        "boot parameter 'mitigatons=off': the guest's kernel does not know mitigatons",
         "did you mean mitigations?",
-        "my.toml:5: boot parameter 'spectre_v2=onn': the guest's kernel says: Spectre V2 : unknown",
-        "my.toml:6: boot parameter 'mds=ful'",
+        "spectre_v2=onn (my.toml:5) is not measured: ",
+        "boot parameter 'spectre_v2=onn': the guest's kernel says: Spectre V2 : unknown",
+        "(my.toml:6) is not measured: boot parameter 'mds=ful'",
         "did you mean mds=full?",
-        "my.toml:7: boot parameter 'page_alloc.shufle=1'",
+        "(my.toml:7) is not measured: boot parameter 'page_alloc.shufle=1'",
         "did you mean page_alloc.shuffle?",
     ):
         assert said in outcome.err
     assert "my.toml:3" not in outcome.err
     assert "4 controls not measured" in outcome.out
-    assert "init_on_alloc=1; default of the distribution" in outcome.out
+    assert "init_on_alloc=1  [my.toml:3]; default of the distribution" in outcome.out
 
 
 def test_of_a_study_the_trial_fails_and_the_others_are_measured(hardcost: Command) -> None:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from tests.profiles.test_exporters import profile
-from tests.vm.exported import said, shell, with_packages
+from tests.mechanisms.test_export import profile
+from tests.vm.export_checks import said, shell, with_packages
 
-from hardcost.auditrules.cost import histogram
-from hardcost.auditrules.rule import Rule
-from hardcost.auditrules.tables import lookup
-from hardcost.controls.control import AuditRule
-from hardcost.profiles import bpftracescripts
-from hardcost.protocol import requests as ask
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from auditrules.cost import histogram
+from auditrules.model.rule import Rule
+from auditrules.tables import lookup
+from hardcost.mechanisms.audit import AuditRule
+from hardcost.profiles.export import bpftrace
+from hardcost.protocol import ask
 
 # bpftrace brings a compiler of 200 MB, which takes minutes to unpack and start under emulation.
 pytestmark = [pytest.mark.vm, pytest.mark.slow]
@@ -59,7 +56,7 @@ cat /root/$0.txt
 
 
 def test_debian_s_bpftrace_runs_the_scripts_and_the_counts_are_read_back(cache_root: Path) -> None:
-    made = bpftracescripts.scripts(profile(AuditRule(Rule("-w /etc/passwd -p wa", key="identity"))))
+    made = bpftrace.scripts(profile(AuditRule(Rule("-w /etc/passwd -p wa", key="identity"))))
     names = ("calls", "records", "filter")
     found = said(
         cache_root,

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from hardcost.errors import TrialError
 from hardcost.instruments.names import INSTRUMENTS
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.protocol.requests import Install, install
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.protocol.ask import install
+from hardcost.protocol.boot import Boot
+from hardcost.protocol.requests import Install, Request
+from hardcost.supply.cache.cache import Cache
 from hardcost.workloads import build
-from hardcost.workloads.names import asked
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.protocol.requests import Request
 
 pytestmark = pytest.mark.vm
 
@@ -32,8 +27,8 @@ QUICK = {"compiler": "tcc", "files": "3"}
 def outcome(cache_root: Path, job: list[Request]) -> dict[str, float]:
     """Return the metrics of a build in a guest."""
     machine = VirtualMachine(Cache(cache_root), Hardware("icount"))
-    execution = asyncio.run(machine.execute(Boot(guest=build.GUEST), job, 120))
-    found = build.measured(asked(build, QUICK), execution.answers, INSN)
+    execution = asyncio.run(machine.execute(Boot(guest=build.KIND.guest), job, 120))
+    found = build.measured(build.KIND.asked(QUICK), execution.answers, INSN)
     return {one.metric: one.samples[0] for one in found}
 
 
@@ -51,7 +46,7 @@ def with_check(job: list[Request], old: str, new: str) -> list[Request]:
 
 
 def test_a_build_takes_time_in_programs_and_in_the_kernel(cache_root: Path) -> None:
-    found = outcome(cache_root, build.requests(asked(build, QUICK), INSN))
+    found = outcome(cache_root, build.requests(build.KIND.asked(QUICK), INSN))
     used = found["user"] + found["system"]
     assert found["user"] > 1e7
     assert found["system"] > 1e6
@@ -69,6 +64,6 @@ def test_a_build_takes_time_in_programs_and_in_the_kernel(cache_root: Path) -> N
 def test_a_build_that_fails_or_works_wrongly_fails_the_trial(
     cache_root: Path, old: str, new: str, message: str
 ) -> None:
-    job = with_check(build.requests(asked(build, QUICK), INSN), old, new)
+    job = with_check(build.requests(build.KIND.asked(QUICK), INSN), old, new)
     with pytest.raises(TrialError, match=message):
         outcome(cache_root, job)

@@ -1,7 +1,7 @@
 """A machine over ssh that is changed for a measurement is as it was after it, whatever happens.
 
 The machine is a Debian guest with sshd, whose image takes minutes to make; so these are slow tests.
-`bench/interrupted_changes.py` interrupts many more runs.
+`bench/robustness/interrupted_changes.py` interrupts many more runs.
 """
 
 from __future__ import annotations
@@ -9,20 +9,14 @@ from __future__ import annotations
 import json
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from bench.interrupted_changes import differences, interrupt, start, wait_for
-from tests.vm.sshguest import ssh_guest
+from bench.robustness.interrupted_changes import What, differences, interrupt, start, wait_for
+from tests.vm.ssh_guest import SshGuest, ssh_guest
 
-from hardcost.machines.cache import Cache
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from bench.interrupted_changes import What
-    from tests.vm.sshguest import SshGuest
+from hardcost.supply.cache.cache import Cache
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
@@ -148,7 +142,7 @@ def test_what_somebody_else_changed_meanwhile_is_left_and_named(guest: SshGuest)
         assert time.monotonic() < until
     guest.said("echo 0 >/proc/sys/kernel/kptr_restrict")
     assert process.wait() == 3
-    assert "somebody else changed /proc/sys/kernel/kptr_restrict" in guest.said_by_hardcost()
+    assert "others changed /proc/sys/kernel/kptr_restrict" in guest.said_by_hardcost()
     with pytest.raises(subprocess.CalledProcessError) as refused:
         guest.restore()
     assert refused.value.returncode == 1

@@ -1,4 +1,4 @@
-"""What a QEMU of ours may do on the host, as the kernel tells it."""
+"""What hardcost's QEMU may do on the host, as the kernel reports it."""
 
 from __future__ import annotations
 
@@ -6,22 +6,17 @@ import contextlib
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.studies import of_rules
 from tests.vm import forger
-from tests.vm.conftest import DEATH_SECONDS, LIMIT_SECONDS
+from tests.vm.conftest import DEATH_SECONDS, LIMIT_SECONDS, Command
 
-from bench import two_users
-from hardcost.machines import confined
-from hardcost.machines.guestusers import taken, ways
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.vm.conftest import Command
+from bench.robustness import two_users
+from hardcost.machines.vm import confinement
+from hardcost.machines.vm.guest_user import taken, ways
 
 pytestmark = pytest.mark.vm
 
@@ -92,11 +87,15 @@ def test_a_guest_s_user_opens_what_it_was_handed_and_nothing_by_its_path(tmp_pat
     folder.mkdir(mode=0o700)
     (folder / "ram").write_text("secret")
     (folder / "ram").chmod(0o600)
-    with taken() as user, taken() as other, contextlib.closing(confined.Files(user)) as files:
+    with (
+        taken() as user,
+        taken() as other,
+        contextlib.closing(confinement.QemuFiles(user)) as files,
+    ):
         path = files.own(folder / "ram")
-        guard = confined.guard(user, uses_kvm=False)
+        guard = confinement.guard(user, uses_kvm=False)
         own = ["setpriv", *guard.options, "--", "cat"]
-        theirs = ["setpriv", *confined.guard(other, uses_kvm=False).options, "--", "cat"]
+        theirs = ["setpriv", *confinement.guard(other, uses_kvm=False).options, "--", "cat"]
         tried = ([*own, folder / "ram"], [*own, path], [*theirs, path])
         said = [run_with([str(word) for word in words], list(files)) for words in tried]
     assert said == ["", "secret", ""]

@@ -1,29 +1,24 @@
 """The semantics of audit rules, held against a real kernel: random rule sets, real calls.
 
-`bench/conformance.py` does the same for any number of cases.
+`bench/rules/conformance.py` does the same for any number of cases.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from auditrules.kernel.event import Event, VisitedName
 from conformance import cases
 from conformance.agreement import compare
-from conformance.battery import Wanted, run_battery
+from conformance.battery import WantedRules, run_battery
 from conformance.repertoire import CALLS
-from hardcost.auditrules.event import Name
-from hardcost.machines.cache import Cache
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from hardcost.auditrules.event import Event
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.supply.cache.cache import Cache
 
 pytestmark = pytest.mark.vm
 
@@ -38,20 +33,20 @@ def machine(cache_root: Path) -> VirtualMachine:
 
 
 @pytest.fixture(scope="module")
-def boot(machine: VirtualMachine) -> cases.Boot:
+def boot(machine: VirtualMachine) -> cases.BootResult:
     (only,) = cases.boots(machine, CASES, SEED)
     return only
 
 
 @pytest.mark.usefixtures("read_for")
-def test_the_kernel_records_what_the_semantics_say(boot: cases.Boot) -> None:
+def test_the_kernel_records_what_the_semantics_say(boot: cases.BootResult) -> None:
     comparison = boot.comparison
     assert comparison.counts["cases"] >= CASES
     assert not comparison.disagreements, "\n\n".join(map(str, comparison.disagreements[:5]))
     assert comparison.counts["unsteady"] == 0
 
 
-def test_the_cases_exercise_what_is_odd(boot: cases.Boot) -> None:
+def test_the_cases_exercise_what_is_odd(boot: cases.BootResult) -> None:
     counts = boot.comparison.counts
     assert [fact for fact in cases.EXERCISED if not counts[fact]] == [], counts
     # Neither nearly all nor nearly none, or a rule of thumb would do as well.
@@ -77,14 +72,14 @@ def _unraised(event: Event) -> Event:
 
 
 def _unnamed_dropped(event: Event) -> Event:
-    return replace(event, names=tuple(name for name in event.names if name != Name()))
+    return replace(event, names=tuple(name for name in event.names if name != VisitedName()))
 
 
 @pytest.mark.parametrize(
     "changed", [_reversed, _first_name_alone, _without_groups, _unraised, _unnamed_dropped]
 )
 def test_less_than_the_whole_event_would_be_found_out(
-    boot: cases.Boot, changed: Callable[[Event], Event]
+    boot: cases.BootResult, changed: Callable[[Event], Event]
 ) -> None:
     battery = replace(boot.battery, events=tuple(map(changed, boot.battery.events)))
     assert compare(battery, boot.sets, CALLS).disagreements
@@ -101,7 +96,7 @@ def test_the_records_that_are_written_are_those_that_the_semantics_name(
 
 def test_of_hidden_files_the_names_stay_that_calls_give(machine: VirtualMachine) -> None:
     tmpfs = "-a never,filesystem -F fstype=0x1021994"
-    hiding = Wanted(f"-a always,exit -S all -k everything\n{tmpfs}\n")
+    hiding = WantedRules(f"-a always,exit -S all -k everything\n{tmpfs}\n")
     comparison = compare(run_battery(machine, [hiding]), [hiding], CALLS)
     assert not comparison.disagreements, "\n\n".join(map(str, comparison.disagreements[:5]))
     assert comparison.counts["events compared by record"] > len(CALLS) / 2, comparison.counts
@@ -109,7 +104,7 @@ def test_of_hidden_files_the_names_stay_that_calls_give(machine: VirtualMachine)
 
 def test_a_set_is_listed_and_its_refused_lines_are_reported(machine: VirtualMachine) -> None:
     rules = "-w /field/f1 -p wa -k one\n-a always,exit -S nosuchcall\n-w /field/dir/ -k two\n"
-    battery = run_battery(machine, [Wanted(rules, calls=(0, 1), listed=True), ""], CALLS[:40])
+    battery = run_battery(machine, [WantedRules(rules, calls=(0, 1), listed=True), ""], CALLS[:40])
     first, second = battery.sets
     assert first.refused == {2}
     assert first.loaded == 2

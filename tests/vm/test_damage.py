@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from tests.vm.conftest import Command
 
-from hardcost.machines.folders import delete
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.vm.conftest import Command
+from hardcost.supply.cache.folders import delete
 
 pytestmark = pytest.mark.vm
 
@@ -37,7 +33,7 @@ def middle(path: Path, what: bytes) -> None:
 
 
 def relinked(place: Path, aim: str) -> None:
-    """Put a link in the place of a file or folder."""
+    """Replace a file or folder by a link."""
     delete(place)
     place.symlink_to(aim)
 

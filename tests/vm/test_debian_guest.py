@@ -1,31 +1,25 @@
-"""A Debian guest boots off an image that nobody writes to, and counts the same each time."""
+"""A Debian guest boots off an image that no guest writes to, and counts the same each time."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from tests.vm.conftest import Outcome
 
 from hardcost.errors import MachineError, TrialError
-from hardcost.machines.cache import Cache
-from hardcost.machines.images import ext4
-from hardcost.machines.images.rootimage import GRAIN, RootImage
-from hardcost.machines.machine import Boot, KernelRecipe
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.roots import DebianRoots
-from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.protocol import requests
-from hardcost.protocol.answers import RanAnswer, all_of, named
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.vm.conftest import Outcome
-
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.content.disks import DebianRoots
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.protocol import ask, requests
+from hardcost.protocol.answers import Answer, RanAnswer, all_of, named
+from hardcost.protocol.boot import Boot, KernelRecipe
+from hardcost.protocol.requests import Request
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.images import ext4
+from hardcost.supply.images.root_image import GRAIN, RootImage
 
 pytestmark = pytest.mark.vm
 
@@ -47,7 +41,7 @@ class OneRoot(DebianRoots):
 
 
 def shell(name: str, script: str, **more: object) -> Request:
-    return requests.run(name, ["/bin/sh", "-c", script]).model_copy(update=more)
+    return ask.run(name, ["/bin/sh", "-c", script]).model_copy(update=more)
 
 
 def execute(
@@ -73,7 +67,7 @@ def test_programs_that_wait_for_each_other_and_for_the_clock_count_the_same_each
 ) -> None:
     job: list[Request] = [
         requests.DropCaches(),
-        requests.run("waiting", ["/bin/sh", "-c", WAITING], clock="tsc"),
+        ask.run("waiting", ["/bin/sh", "-c", WAITING], clock="tsc"),
     ]
     first, second = (execute(cache_root, job, boot) for _ in range(2))
     assert first == second

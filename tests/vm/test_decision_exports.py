@@ -8,19 +8,16 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from tests.profiles.decided import comparable, there_and_back, without_packages
+from tests.profiles.decision_files import comparable, there_and_back, without_packages
 
-from hardcost.cli.exportdecision import tailoring, waivers
-from hardcost.machines.cache import Cache
-from hardcost.machines.debianpackages import unpacked
+from hardcost.cli.command import hardcost
 from hardcost.profiles import catalogue
-from hardcost.profiles.decisions import Decision
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.profiles.decision import Decision
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages.debian import unpacked
 
 pytestmark = pytest.mark.vm
 
@@ -69,7 +66,8 @@ def test_oscap_accepts_a_tailoring_and_leaves_out_what_it_unselects(
     package = unpacked(Cache(cache_root), "ssg-nondebian")
     stream = package / "usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml"
     out = tmp_path / "t.xml"
-    tailoring(stream, decision, "stig", out, force=False)
+    words = ["tailoring", str(stream), str(decision), "--scap-profile", "stig", "-o", str(out)]
+    hardcost.main(["export", *words], standalone_mode=False)
     oscap("validate", "--skip-schematron", str(out))  # it has none for tailoring files
     own = ("--tailoring-file", str(out), "--profile", "xccdf_hardcost_profile_stig_decided")
     script = oscap("generate", "fix", "--fix-type", "bash", *own, str(stream))
@@ -106,7 +104,8 @@ def test_compliance_trestle_reads_a_plan_of_action(decision: Path, tmp_path: Pat
     subprocess.run([sys.executable, "-m", "venv", home], check=True)
     subprocess.run([python, "-m", "pip", "install", "-q", "compliance-trestle==5.2.0"], check=True)
     out = tmp_path / "poam.json"
-    waivers(decision, out, None, force=False)
+    words = ["export", "waivers", str(decision), "-o", str(out)]
+    hardcost.main(words, standalone_mode=False)
     said = subprocess.run(
         [python, "-c", CHECK, out], check=True, capture_output=True, text=True
     ).stdout

@@ -6,22 +6,19 @@ import contextlib
 import json
 import sqlite3
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tests.load import busy
 from tests.studies import of_rules
-from tests.vm.conftest import RULES
+from tests.vm.conftest import RULES, Command
 
-from hardcost.design import placebos
-
-if TYPE_CHECKING:
-    from tests.vm.conftest import Command
+from hardcost.plan import placebo
 
 pytestmark = pytest.mark.vm
 
 SMALL = of_rules("small", "null+open+fork", (0, 7))
-TRIALS = 2 + placebos.USUAL
+TRIALS = 2 + placebo.USUAL
 """A study's two configurations, and its placebos."""
 
 

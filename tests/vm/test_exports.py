@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 import tomllib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from tests.profiles.test_exporters import profile
-from tests.vm.applied import FAST
-from tests.vm.exported import said, shell, with_packages
+from tests.mechanisms.test_export import profile
+from tests.vm.conftest import Command, Outcome
+from tests.vm.controls_applied import FAST
+from tests.vm.export_checks import said, shell, with_packages
 
-from hardcost.auditrules import parse
-from hardcost.auditrules.rule import Place
-from hardcost.auditrules.translate import Target, translate
-from hardcost.auditrules.write import listing
-from hardcost.controls import watchedpaths
-from hardcost.controls.control import (
-    AuditRule,
-    BootParameter,
-    KernelOption,
-    Profile,
-    Sysctl,
-)
-from hardcost.machines import kernelconfig
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot, KernelRecipe
-from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.profiles import catalogue, exporters
-from hardcost.protocol import requests as ask
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.vm.conftest import Command, Outcome
+from auditrules.auditctl.translate import Target, translate
+from auditrules.auditctl.write import listing
+from auditrules.load import watched_paths
+from auditrules.model.location import Location
+from auditrules.read import parse
+from hardcost.controls.control import Profile
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.mechanisms.audit import AUDIT, AuditRule
+from hardcost.mechanisms.boot import BOOT_PARAMETERS, BootParameter
+from hardcost.mechanisms.kconfig import KERNELS, KernelOption
+from hardcost.mechanisms.sysctl import SYSCTLS, Sysctl
+from hardcost.profiles import catalogue
+from hardcost.protocol import ask
+from hardcost.protocol.boot import Boot, KernelRecipe
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.kernels import config
 
 pytestmark = pytest.mark.vm
 
@@ -69,7 +63,7 @@ def reduced() -> Profile:
     """Return published rules, with rules whose keys mean something to shells and templates."""
     found = catalogue.load("stig-reduced")
     odd = [f"-w /srv/{at} -p wa -k {key}" for at, key in enumerate(ODD_KEYS)]
-    read = [parse.read_line(text, Place("odd", at)).rule for at, text in enumerate(odd, 1)]
+    read = [parse.read_line(text, Location("odd", at)).rule for at, text in enumerate(odd, 1)]
     return profile(*found.controls, *(AuditRule(rule) for rule in read if rule))
 
 
@@ -79,8 +73,8 @@ def test_augenrules_takes_the_folder_and_the_kernel_lists_the_profile_s_rules(
 ) -> None:
     wanted = reduced()
     rules = [one.rule for one in wanted.controls if isinstance(one, AuditRule)]
-    directories, files = watchedpaths.paths(rules)
-    made = exporters.augenrules(wanted)
+    directories, files = watched_paths.paths(rules)
+    made = AUDIT.export(wanted)
     assert not made.left
     found = said(
         cache_root,
@@ -101,7 +95,7 @@ def test_augenrules_takes_the_folder_and_the_kernel_lists_the_profile_s_rules(
     assert sum(key in line for key in ODD_KEYS for line in listed) >= len(ODD_KEYS)
 
 
-SYSCTLS = (
+SETTINGS = (
     Sysctl("kernel.kptr_restrict", "2"),
     Sysctl("kernel.core_pattern", "|/bin/false {{ 7 * 7 }} $(id) 'a' \"b\" ]]>"),
     Sysctl("net/ipv4/conf/lo/rp_filter", "1"),
@@ -114,9 +108,9 @@ READ = "for key; do sysctl -n -- \"$key\" | tr '\\t' ' '; done"
     "program", ["sysctl --load=/etc/sysctl.d/90-x.conf", "/lib/systemd/systemd-sysctl 90-x.conf"]
 )
 def test_both_readers_of_sysctl_d_set_what_the_profile_says(cache_root: Path, program: str) -> None:
-    made = exporters.sysctl(profile(*SYSCTLS))
+    made = SYSCTLS.export(profile(*SETTINGS))
     assert not made.left
-    keys = " ".join(one.key for one in SYSCTLS)
+    keys = " ".join(one.key for one in SETTINGS)
     found = said(
         cache_root,
         [
@@ -125,12 +119,12 @@ def test_both_readers_of_sysctl_d_set_what_the_profile_says(cache_root: Path, pr
             shell("read", f"set -- {keys}; {READ}"),
         ],
     )
-    assert found["read"].splitlines() == [one.value.replace("\t", " ") for one in SYSCTLS]
+    assert found["read"].splitlines() == [one.value.replace("\t", " ") for one in SETTINGS]
 
 
 def test_grub_mkconfig_puts_the_words_on_the_kernel_s_line(cache_root: Path) -> None:
     words = ("init_on_alloc=1", "audit=1", "lsm=landlock,yama", "slub_debug=FZ")
-    made = exporters.cmdline(profile(*map(BootParameter, words)), "grub")
+    made = BOOT_PARAMETERS.export(profile(*map(BootParameter, words)), "grub")
     # The menu's head takes fonts and modules, which this guest has not; 10_linux writes the lines.
     parts = "chmod -x /etc/grub.d/*; chmod +x /etc/grub.d/10_linux"
     line = "grep -m 1 '^[[:space:]]*linux' /run/grub.cfg"
@@ -152,7 +146,7 @@ def test_grub_mkconfig_puts_the_words_on_the_kernel_s_line(cache_root: Path) -> 
 
 def test_bootc_s_toml_holds_the_words() -> None:
     words = ["init_on_alloc=1", 'dyndbg="file a.c +p"']
-    made = exporters.cmdline(profile(*map(BootParameter, words)), "bootc")
+    made = BOOT_PARAMETERS.export(profile(*map(BootParameter, words)), "bootc")
     assert tomllib.loads(made.text) == {"kargs": words}
 
 
@@ -161,10 +155,10 @@ def test_kconfig_completes_the_fragment_to_the_options_of_the_profile(
 ) -> None:
     assert lean.status == 0
     options = [KernelOption.of(text) for text in ("SLUB_DEBUG=y", "BUG=n", "HZ_100=y")]
-    fragment = exporters.kconfig(profile(*options))
+    fragment = KERNELS.export(profile(*options))
     assert not fragment.left
     merged = tmp_path / "merged.config"
-    base = kernelconfig.base_text("lean")
+    base = config.base_text("lean")
     merged.write_text(base + fragment.text)
     machine = VirtualMachine(Cache(cache_root), FAST)
     found = machine.configuration(Boot(kernel=KernelRecipe(base=str(merged))))

@@ -6,23 +6,18 @@ import asyncio
 import os
 import signal
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from tests.vm.conftest import RULES
+from tests.vm.conftest import RULES, Command
 
 from hardcost.errors import TrialError
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import Write
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.vm.conftest import Command
+from hardcost.supply.cache.cache import Cache
 
 pytestmark = pytest.mark.vm
 
@@ -41,7 +36,7 @@ NULL = ("--workload", "syscalls calls=null")
 
 
 def errors(text: str) -> list[str]:
-    """Return the lines that tell of an error, without that word."""
+    """Return the lines that report an error, without that word."""
     return [line.removeprefix("error: ") for line in text.splitlines() if "error: " in line]
 
 

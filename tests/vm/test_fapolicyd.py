@@ -4,37 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
-from tests.vm import applied
-from tests.vm.applied import EXACT, FAST, before_start
+from tests.vm import controls_applied
+from tests.vm.controls_applied import EXACT, FAST, before_start
 
-from hardcost.controls import apply
-from hardcost.controls.control import Fapolicyd, Lsm
-from hardcost.controls.mechanisms.fapolicyd import UNTRUSTED
+from hardcost.controls.control import Control
 from hardcost.errors import TrialError
 from hardcost.instruments.traces import ASKS
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot
-from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.protocol import requests as ask
-from hardcost.protocol.answers import RanAnswer, named
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.mechanisms import apply
+from hardcost.mechanisms.fapolicyd import UNTRUSTED, Fapolicyd
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.protocol import ask
+from hardcost.protocol.answers import Answer, RanAnswer, named
+from hardcost.protocol.boot import Boot
+from hardcost.protocol.requests import Request
+from hardcost.supply.cache.cache import Cache
 from hardcost.workloads import programs
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from hardcost.controls.control import Control
-    from hardcost.machines.qemu.argv import Hardware
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
 
 pytestmark = pytest.mark.vm
 
 # Seconds of host time, for a job of seconds, on a host that is busy.
-carried_out = functools.partial(applied.carried_out, limit_seconds=240)
+carried_out = functools.partial(controls_applied.carried_out, limit_seconds=240)
 
 RULES = "/etc/fapolicyd/compiled.rules"
 CONTROL = Fapolicyd()
@@ -72,18 +67,18 @@ def test_what_fapolicyd_decides_costs_a_copy_much_and_the_same_each_time(cache_r
 
 def test_each_answer_of_a_trace_goes_to_a_process_that_waits_for_one(cache_root: Path) -> None:
     job = [*apply.requests([CONTROL]), COPY, *apply.finish([CONTROL])]
-    boot = Boot(apply.boot_parameters([CONTROL]), guest="debian", profiled=True, traced=True)
+    boot = Boot(apply.boot_parameters([CONTROL]), guest="debian", by_function=True, traced=True)
     machine = VirtualMachine(Cache(cache_root), EXACT)
     seen = asyncio.run(machine.execute(boot, job, 240)).stacks
     assert seen is not None
     found = set[str]()
     asked, answered = 0, 0
-    for noted in (one.noted for one in seen.stretches if one.noted is not None):
+    for noted in (one.schedule for one in seen.stretches if one.schedule is not None):
         runs, waiting = 0, set[int]()
         for note in noted.notes:
             if note.kind == "runs":
                 runs = note.process
-            elif note.kind == "begins" and seen.places[note.place - 1].name == ASKS:
+            elif note.kind == "begins" and seen.frames[note.place - 1].name == ASKS:
                 asked += 1
                 waiting.add(runs)
             elif note.kind == "leaves":

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from bench import figures
-from hardcost.machines import host
-from hardcost.machines.qemu.initramfs import toolchain
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from bench.documents import figures
+from hardcost.machines.vm.content.initramfs import toolchain
+from hardcost.supply.packages import host_release
 
 pytestmark = pytest.mark.vm
 
@@ -28,7 +25,7 @@ COMPILER = "rustc 1.95.0 (59807616e 2026-04-14)"
 
 
 @pytest.mark.skipif(
-    host.release().codename != SHOWN,
+    host_release.release().codename != SHOWN,
     reason="the pages show what Debian 12's kernel, QEMU and packages give",
 )
 def test_cheap_blocks_of_the_pages_are_what_is_measured(tmp_path: Path) -> None:

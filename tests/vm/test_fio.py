@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from tests.vm.worked import ENFORCING, work
+from tests.vm.workload_runs import ENFORCING, work
 
 from hardcost.errors import TrialError
-from hardcost.protocol.requests import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.protocol.ask import run
 
 pytestmark = pytest.mark.vm
 

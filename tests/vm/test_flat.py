@@ -2,7 +2,8 @@
 
 On Linux 6.1, and in the slow tests on 7.3, for which the series has patches of its own.
 
-`bench/flat.py` measures far more, and `bench/conformance.py --both` compares any number of cases.
+`linux-audit/bench/costs.py` measures far more, and `bench/rules/conformance.py --both` compares any
+number of cases.
 """
 
 from __future__ import annotations
@@ -10,25 +11,21 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.vm.conftest import Command
+from tests.vm.conftest import Command, Outcome
 
+from auditrules.tables import lookup
 from conformance import cases
 from conformance.calls import Call, Text, Worker, file, mount, program, remove
 from conformance.repertoire import CALLS
-from conformance.twokernels import beside
+from conformance.two_kernels import beside
 from conformance.witness import Witness, run_witnesses
-from hardcost.auditrules.tables import lookup
-from hardcost.machines.cache import Cache
-from hardcost.machines.kernels.builder import Kernels
-from hardcost.machines.machine import Boot, KernelRecipe
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-
-if TYPE_CHECKING:
-    from tests.vm.conftest import Outcome
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.protocol.boot import Boot, KernelRecipe
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.kernels.builder import Kernels
 
 pytestmark = pytest.mark.vm
 
@@ -116,7 +113,9 @@ def test_without_rules_or_with_one_no_call_is_dearer(
 
 
 @pytest.fixture(scope="module")
-def both(measured: Outcome, source: str, cache_root: Path) -> tuple[cases.Boot, cases.Boot]:
+def both(
+    measured: Outcome, source: str, cache_root: Path
+) -> tuple[cases.BootResult, cases.BootResult]:
     """Return what the stock kernel and `flat` recorded of the same cases."""
     assert measured.status == 0  # both are built
     machine = _machine(cache_root, source)
@@ -134,12 +133,14 @@ def _machine(cache_root: Path, source: str) -> VirtualMachine:
 
 
 @pytest.mark.usefixtures("read_for")
-def test_it_records_what_the_semantics_say(both: tuple[cases.Boot, cases.Boot]) -> None:
+def test_it_records_what_the_semantics_say(both: tuple[cases.BootResult, cases.BootResult]) -> None:
     disagreements = both[1].comparison.disagreements
     assert not disagreements, "\n\n".join(map(str, disagreements))
 
 
-def test_it_records_what_the_stock_kernel_records(both: tuple[cases.Boot, cases.Boot]) -> None:
+def test_it_records_what_the_stock_kernel_records(
+    both: tuple[cases.BootResult, cases.BootResult],
+) -> None:
     stock, flat = both
     compared = beside(stock.battery, flat.battery, stock.sets, CALLS)
     assert not compared.differences, "\n\n".join(map(str, compared.differences[:5]))

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-BENCH = Path(__file__).resolve().parents[2] / "bench" / "flat_stress.py"
+BENCH = Path(__file__).resolve().parents[2] / "linux-audit/bench/stress.py"
 LIMIT_SECONDS = 600
 DONE = (
     "calls by 32-bit entry",
     "calls with numbers beyond the table",
-    "records of sentinels, each exactly once",
+    "records of numbered calls, each exactly once",
     "rules added",
     "rules deleted",
     "watched directories removed",
@@ -25,11 +25,11 @@ DONE = (
 
 
 def stress() -> Any:  # noqa: ANN401  (a module that mypy does not see)
-    spec = importlib.util.spec_from_file_location("flat_stress", BENCH)
+    spec = importlib.util.spec_from_file_location("stress", BENCH)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["flat_stress"] = module  # dataclasses look there
+    sys.modules["stress"] = module  # dataclasses look there
     spec.loader.exec_module(module)
     return module
 
@@ -42,13 +42,13 @@ def stress() -> Any:  # noqa: ANN401  (a module that mypy does not see)
         "[    3.141592] kernel/audit_index.c:12 suspicious RCU usage",
         "[    3.141592] INFO: task audit_prune_tree blocked for more than 120 seconds.",
         "[    3.141592] general protection fault, probably for non-canonical address",
-        "storm: FAULT: sentinel 3: after 7 came 9",
+        "storm: FAULT: numbered caller 3: after 7 came 9",
     ],
 )
 def test_a_line_that_begins_a_report_is_reported_with_what_follows(line: str) -> None:
     storm = stress().Storm()
     for one in ("storm: policy: true", line, "[    3.2] RIP: somewhere", "storm: end"):
-        storm.hear(one)
+        storm.read_line(one)
     ((first, second),) = storm.reports
     assert first.endswith(line.removeprefix("[    3.141592]").removeprefix("[  T123]").strip())
     assert second == "RIP: somewhere"
@@ -56,7 +56,7 @@ def test_a_line_that_begins_a_report_is_reported_with_what_follows(line: str) ->
 
 def test_what_is_known_of_the_stock_kernel_is_reported_of_another() -> None:
     storm = stress().Storm()
-    storm.hear("storm: FAULT: audit_n_rules is 3 with no rule loaded")
+    storm.read_line("storm: FAULT: audit_n_rules is 3 with no rule loaded")
     assert not storm.unknown(stock=True)
     assert storm.unknown(stock=False) == storm.reports
     assert len(storm.reports) == 1
@@ -65,15 +65,15 @@ def test_what_is_known_of_the_stock_kernel_is_reported_of_another() -> None:
 def test_a_report_is_known_of_the_stock_kernel_by_all_that_it_says() -> None:
     storm = stress().Storm()
     for where in ("audit_free_rule_rcu", "somewhere_else"):
-        storm.hear("[ 1.0] BUG: KASAN: double-free in kfree+0xcb/0x150")
-        storm.hear(f"[ 1.0]  {where}+0x177/0x2d0")
+        storm.read_line("[ 1.0] BUG: KASAN: double-free in kfree+0xcb/0x150")
+        storm.read_line(f"[ 1.0]  {where}+0x177/0x2d0")
     assert [one[1].strip() for one in storm.unknown(stock=True)] == ["somewhere_else+0x177/0x2d0"]
 
 
 def test_ordinary_lines_are_no_reports_and_counts_are_summed() -> None:
     storm = stress().Storm()
     for line in ("[ 1.0] tsc: Marking", "storm: count rules added: 7", "storm: count faults: 0"):
-        storm.hear(line)
+        storm.read_line(line)
     assert not storm.reports
     assert storm.counts == {"rules added": 7, "faults": 0}
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from bench.rules.sample_rules import sample_rules
+from tests.vm.conftest import Command
 
-from hardcost.auditrules.cost.constants import Constants
-from hardcost.calibration import fitted
-from hardcost.machines.cache import Cache
-from hardcost.machines.debianpackages import sample_rules
-from hardcost.machines.machine import Boot
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.vm.conftest import Command
+from auditrules.cost.constants import Constants
+from hardcost.calibration import kernel_constants
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.protocol.boot import Boot
+from hardcost.supply.cache.cache import Cache
 
 pytestmark = pytest.mark.vm
 
@@ -55,7 +51,7 @@ def test_a_planted_directory_rule_costs_what_was_predicted(
     # auditctl 4 has the rule name the calls of its permissions, so that others only walk past it.
     assert costs["open"] >= 2 * costs["null"] > 0
     machine = VirtualMachine(Cache(), Hardware("icount"))
-    if not fitted.fits(Constants.of_debian(), machine.environment(Boot())):
+    if not kernel_constants.fits(Constants.of_debian(), machine.environment(Boot())):
         pytest.skip("the constants that come with hardcost are of another kernel")
     assert costs["open"] == 2 * costs["null"]
     predicted = hardcost(*words, "--predict", status=1)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.vm.conftest import Command
+from tests.vm.conftest import Command
 
 pytestmark = pytest.mark.vm
 

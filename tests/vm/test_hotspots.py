@@ -6,13 +6,10 @@ import subprocess
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from tests.vm.conftest import BUILD_LIMIT_SECONDS
-
-if TYPE_CHECKING:
-    from tests.vm.conftest import Command
+from tests.vm.conftest import BUILD_LIMIT_SECONDS, Command
 
 CALLS = ("null", "open", "chmod")
 WORKLOAD = f"syscalls calls={'+'.join(CALLS)}"
@@ -56,9 +53,9 @@ def _moved(entries: list[dict[str, Any]], prefix: str = "") -> float:
 
 
 def test_a_whole_system_is_profiled_by_process(hardcost: Command) -> None:
-    words = ("profile", "audit-samples", "--workload", "filecopy files=2", "--repetitions", "1")
+    words = ("hotspots", "audit-samples", "--workload", "filecopy files=2", "--repetitions", "1")
     found = hardcost(*words, "--format", "json", "--fresh").data()
-    by_metric = {one["metric"]: one for one in found["profiles"]}
+    by_metric = {one["metric"]: one for one in found["hotspots"]}
     assert sorted(by_metric) == ["copy", "remove", "wall"]
     for one in by_metric.values():
         assert _moved(one["processes"]) == _moved(one["stacks"]) == one["cost"] > 0
@@ -79,7 +76,7 @@ def test_each_control_is_profiled_as_the_bill_bills_it(hardcost: Command, tmp_pa
         (item["control"], item["metric"]): item["cost"]
         for item in hardcost("bill", *chosen).data()["items"]
     }
-    found = hardcost("profile", *chosen, "--by-control").data()["by_control"]
+    found = hardcost("hotspots", *chosen, "--by-control").data()["by_control"]
     costs = {(one["control"], one["metric"]): one["cost"] for one in found}
     assert {which: cost for which, cost in costs.items() if cost} == billed  # zeros are its rest
     for one in found:
@@ -92,17 +89,17 @@ def test_each_control_is_profiled_as_the_bill_bills_it(hardcost: Command, tmp_pa
 
 
 def test_functions_add_up_to_the_cost_and_a_profile_repeats(hardcost: Command) -> None:
-    words = ("profile", "audit-samples", "--workload", WORKLOAD, "--format", "json", "--fresh")
+    words = ("hotspots", "audit-samples", "--workload", WORKLOAD, "--format", "json", "--fresh")
     first = hardcost(*words).data()
-    assert [one["metric"] for one in first["profiles"]] == list(CALLS)
-    for one in first["profiles"]:
+    assert [one["metric"] for one in first["hotspots"]] == list(CALLS)
+    for one in first["hotspots"]:
         assert _moved(one["functions"], "own_") == _moved(one["stacks"]) == one["cost"] > 0
         by_name = {function["function"]: function for function in one["functions"]}
         filters = [one for name, one in by_name.items() if "audit_filter" in name]
         assert all(one["own_before"] == 0 for one in filters)
         assert any(0 < one["own_after"] <= one["total_after"] for one in filters)
     again = hardcost(*words).data()
-    assert again["profiles"] == first["profiles"]
+    assert again["hotspots"] == first["hotspots"]
     assert again["cells"] == first["cells"]
 
 
@@ -110,7 +107,7 @@ def test_a_profile_explains_what_the_bill_says(hardcost: Command) -> None:
     rules = hardcost.write("two.rules", RULES)
     words = (rules, "--workload", WORKLOAD, "--format", "json")
     bill = hardcost("bill", *words).data()
-    profiles = hardcost("profile", *words).data()["profiles"]
+    profiles = hardcost("hotspots", *words).data()["hotspots"]
     costs = {one["metric"]: one["cost"] for one in bill["totals"]}
     assert {one["metric"]: one["cost"] for one in profiles} == costs
     assert {one["metric"]: _moved(one["functions"], "own_") for one in profiles} == costs
@@ -120,9 +117,9 @@ def test_every_instruction_of_a_known_program_is_found(hardcost: Command, tmp_pa
     program = tmp_path / "known"
     build = ["gcc", "-nostdlib", "-static", "-no-pie", "-o", str(program), str(PROGRAM)]
     subprocess.run(build, check=True)
-    words = ("profile", "--sysctl", "vm.overcommit_memory=1", "--format", "json")
+    words = ("hotspots", "--sysctl", "vm.overcommit_memory=1", "--format", "json")
     found = hardcost(*words, "--workload", f"command file={program}").data()
-    (wall,) = found["profiles"]
+    (wall,) = found["hotspots"]
     functions = {name for path in KNOWN for name in path.split(";")}
     for side in ("before", "after"):
         counted: dict[str, float] = defaultdict(float)
@@ -138,7 +135,7 @@ def test_every_instruction_of_a_known_program_is_found(hardcost: Command, tmp_pa
 def test_lines_are_refused_where_the_kernel_has_none(hardcost: Command) -> None:
     rules = hardcost.write("two.rules", RULES)
     words = (rules, "--workload", WORKLOAD, "--lines", "audit_filter_syscall")
-    said = hardcost("profile", *words, status=2)
+    said = hardcost("hotspots", *words, status=2)
     assert 'kernel = "lean"' in said.err
 
 
@@ -149,9 +146,9 @@ def test_lines_add_up_to_their_function_which_stays_what_it_was(hardcost: Comman
     hardcost.write("two.rules", RULES)
     text = 'title = "lines"\nkernel = "lean"\n[audit]\nfiles = ["two.rules"]\n'
     profile = hardcost.write("lean.toml", text)
-    words = ("profile", profile, "--workload", "syscalls calls=null+chmod", "--format", "json")
-    plain = hardcost(*words).data()["profiles"]
-    lined = patient(*words, "--lines", "audit_filter_syscall").data()["profiles"]
+    words = ("hotspots", profile, "--workload", "syscalls calls=null+chmod", "--format", "json")
+    plain = hardcost(*words).data()["hotspots"]
+    lined = patient(*words, "--lines", "audit_filter_syscall").data()["hotspots"]
     for one in lined:
         (function,) = (
             each for each in one["functions"] if each["function"] == one["source"]["function"]

@@ -7,28 +7,23 @@ import re
 import shutil
 import struct
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.vm.conftest import share
+from tests.vm.conftest import Command, share
 
-from hardcost.machines import debianpackages
-from hardcost.machines.cache import Cache
-from hardcost.machines.images import contents, ext4
-from hardcost.machines.images.debianimage import PACKAGES, debian_image
-from hardcost.machines.images.own import image_file
-from hardcost.machines.machine import Boot
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.roots import OwnRoots
-from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.protocol import requests
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.content.disks import OwnRoots
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.protocol import ask
 from hardcost.protocol.answers import RanAnswer, only
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.vm.conftest import Command
+from hardcost.protocol.boot import Boot
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.images import ext4, ext4_contents
+from hardcost.supply.images.debian import PACKAGES, debian_image
+from hardcost.supply.images.user_root import image_file
+from hardcost.supply.packages import debian
 
 pytestmark = pytest.mark.vm
 
@@ -72,7 +67,7 @@ def test_the_image_trusts_what_fapolicyd_asks_about_and_no_plain_text(cache_root
 def a_disk(folder: Path, shell: bytes, cache: Cache) -> Path:
     """Return a disk with a system of one program in its first partition, and a kernel of Debian."""
     tree = folder / "tree"
-    package = debianpackages.unpacked(cache, debianpackages.current_kernel(cache))
+    package = debian.unpacked(cache, debian.current_kernel(cache))
     for name in ("bin", "etc", "boot", "dev", "proc", "sys", "run", "tmp"):
         (tree / name).mkdir(parents=True)
     (tree / "bin" / "sh").write_bytes(shell)
@@ -92,7 +87,7 @@ def a_disk(folder: Path, shell: bytes, cache: Cache) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
     system = folder / "system.img"
-    ext4.make(system, 96 * MIB, contents.entries(tree, ext4.EPOCH))
+    ext4.make(system, 96 * MIB, ext4_contents.entries(tree, ext4.EPOCH))
     entry = struct.pack("<B3sB3sII", 0, b"", 0x83, b"", MIB // 512, 96 * MIB // 512)
     disk = folder / "disk.img"
     with disk.open("wb") as file:
@@ -112,7 +107,7 @@ def test_a_disk_of_the_users_boots_with_its_own_kernel(
     machine = VirtualMachine(cache, Hardware("tcg"), roots=roots)
     assert machine.kernel.image.is_relative_to(apart_folder)
     boot = Boot(guest="debian", fresh=True)
-    job = [requests.run("it", ["/bin/sh"])]
+    job = [ask.run("it", ["/bin/sh"])]
     answers = asyncio.run(machine.execute(boot, job, LIMIT_SECONDS)).answers
     ran = only(answers, RanAnswer)
     assert ran.stdout == "of the user\n"

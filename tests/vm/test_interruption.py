@@ -6,17 +6,13 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.studies import of_rules
-
-if TYPE_CHECKING:
-    import subprocess
-
-    from tests.vm.conftest import Command
+from tests.vm.conftest import Command
 
 pytestmark = pytest.mark.vm
 

@@ -5,19 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 import time
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.vm.conftest import share
+from tests.vm.conftest import Command, Outcome, share
 from tests.vm.test_failures import mount_namespace
-
-if TYPE_CHECKING:
-    import subprocess
-
-    from tests.vm.conftest import Command, Outcome
 
 pytestmark = pytest.mark.vm
 
@@ -101,13 +96,12 @@ def test_a_kernel_with_patches_is_another_and_tells_which(
     assert patched["name"] != stock["name"]
     assert patched["sha256"] != stock["sha256"]
     assert patched["release"] == stock["release"]
-    folder = Path(str(resources.files("hardcost.machines.kernels"))) / "series/flat"
-    (again,) = hardcost("kernel", "build", "--patch", str(folder), "--format", "json").data()
-    assert again == patched
+    folder = Path(str(resources.files("hardcost.supply.kernels"))) / "series/flat/6.1"
     shutil.copytree(folder, hardcost.folder / "mine")
-    (mine,) = hardcost("kernel", "build", "--patch", "mine", "--format", "json").data()
-    named = [name.replace("flat/", "mine/") for name in patched["patches"]]
-    assert mine == {**patched, "patches": named}
+    for path in (str(folder), "mine"):
+        (again,) = hardcost("kernel", "build", "--patch", path, "--format", "json").data()
+        named = [name.replace("flat/", f"{Path(path).name}/") for name in patched["patches"]]
+        assert again == {**patched, "patches": named}
 
 
 def test_stock_and_flat_are_measured_beside_each_other_and_beside_what_was_published(

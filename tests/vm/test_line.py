@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from tests.vm.conftest import Outcome
 
 from hardcost.instruments.names import INSTRUMENTS
-from hardcost.machines.cache import Cache
-from hardcost.machines.kernels.builder import Kernels
-from hardcost.machines.machine import Boot, KernelRecipe
-from hardcost.machines.qemu import fresh, initramfs, snapshot
-from hardcost.machines.qemu.argv import Hardware, Recipe
-from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.protocol.answers import CallAnswer, HelloAnswer, all_of, only
+from hardcost.machines.vm import cold_boot, snapshot
+from hardcost.machines.vm.argv import Hardware, Recipe
+from hardcost.machines.vm.content import initramfs
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.protocol.answers import Answer, CallAnswer, HelloAnswer, all_of, only
+from hardcost.protocol.boot import Boot, KernelRecipe
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.kernels.builder import Kernels
 from hardcost.workloads import syscalls
-from hardcost.workloads.names import asked
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.vm.conftest import Outcome
-
-    from hardcost.protocol.answers import Answer
 
 pytestmark = pytest.mark.vm
 
 ICOUNT = Hardware("icount")
 QUICK = {"calls": "null+open"}
-JOB = syscalls.requests(asked(syscalls, QUICK), INSTRUMENTS["insn"])
+JOB = syscalls.requests(syscalls.KIND.asked(QUICK), INSTRUMENTS["insn"])
 
 
 def medians(answers: tuple[Answer, ...]) -> dict[str, int]:
@@ -88,7 +82,7 @@ def test_fresh_boots_agree_and_job_and_answers_need_no_port(
     def run(*words: str) -> tuple[Answer, ...]:
         boot = Boot(words, kernel=KernelRecipe())
         recipe = Recipe(ICOUNT, boot, built.image, initramfs.initramfs(cache))
-        return asyncio.run(fresh.execute(recipe, cache, JOB, 60)).answers
+        return asyncio.run(cold_boot.execute(recipe, cache, JOB, 60)).answers
 
     first = run()
     assert first == run()

@@ -6,15 +6,15 @@ from functools import cache
 
 import pytest
 
+from auditrules.lint import checks
+from auditrules.lint.context import gather
+from auditrules.model.kernel_rule import UNSET
+from auditrules.read import parse
 from conformance.battery import Battery, SetResult, run_battery
 from conformance.repertoire import CALLS
-from hardcost.auditrules import parse
-from hardcost.auditrules.kernelrule import UNSET
-from hardcost.auditrules.lint import checks
-from hardcost.auditrules.lint.context import gather
-from hardcost.machines.cache import Cache
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.supply.cache.cache import Cache
 
 pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("read_for")]
 
@@ -60,7 +60,7 @@ def keyed(code: str) -> dict[int, str]:
 @pytest.mark.parametrize("code", [code for code in SETS if code != "watched"])
 def test_lint_reports_the_set(code: str) -> None:
     text = "".join(f"{line}\n" for line in SETS[code])
-    assert checks.lint(gather([parse.read_bytes(text.encode(), "x.rules")]), {code})
+    assert checks.findings_in(gather([parse.read_bytes(text.encode(), "x.rules")]), {code})
 
 
 @pytest.mark.parametrize(

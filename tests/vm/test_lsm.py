@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from tests.vm.applied import applied, shell
+from tests.vm.controls_applied import applied, shell
 
-from hardcost.auditrules.rule import Rule
-from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Lsm, MountOptions
+from auditrules.model.rule import Rule
 from hardcost.errors import TrialError
-from hardcost.protocol import requests as ask
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.mechanisms.mount import MountOptions
+from hardcost.protocol import ask
 
 pytestmark = pytest.mark.vm
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from tests.vm.applied import EXACT, applied
+from tests.vm.controls_applied import EXACT, applied
 
-from hardcost.controls.control import Lsm
 from hardcost.errors import TrialError
 from hardcost.instruments.names import INSTRUMENTS
-from hardcost.protocol import requests as ask
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.protocol import ask
 from hardcost.workloads import mariadb
-from hardcost.workloads.names import asked
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.vm
 
@@ -27,10 +23,10 @@ ENFORCING = (Lsm("enforcing"),)
 
 def costs(cache_root: Path, parameters: dict[str, str]) -> dict[str, float]:
     """Return what a transaction takes under SELinux, in instructions; the controls took."""
-    job = mariadb.requests(asked(mariadb, parameters), INSN)
+    job = mariadb.requests(mariadb.KIND.asked(parameters), INSN)
     done = applied(cache_root, ENFORCING, job, hardware=EXACT)
     done.notes()
-    found = mariadb.measured(asked(mariadb, parameters), done.answers, INSN)
+    found = mariadb.measured(mariadb.KIND.asked(parameters), done.answers, INSN)
     return {one.metric: one.samples[0] for one in found}
 
 
@@ -45,7 +41,7 @@ def test_queries_of_mysqlslap_are_carried_out_under_selinux(cache_root: Path) ->
 
 
 def test_sysbench_that_selinux_refuses_its_compiler_is_reported(cache_root: Path) -> None:
-    job = mariadb.requests(asked(mariadb, SMALL), INSN)
+    job = mariadb.requests(mariadb.KIND.asked(SMALL), INSN)
     job = [one for one in job if getattr(one, "name", None) != "label sysbench"]
     with pytest.raises(TrialError, match="prepare") as raised:
         applied(cache_root, ENFORCING, job)
@@ -55,5 +51,5 @@ def test_sysbench_that_selinux_refuses_its_compiler_is_reported(cache_root: Path
 def test_a_server_with_a_broken_configuration_is_reported_with_its_log(cache_root: Path) -> None:
     broken = ask.install("/etc/mysql/mariadb.conf.d/99-broken.cnf", "[mariadbd]\nno_such_thing=1\n")
     with pytest.raises(TrialError, match="the service mariadb died") as raised:
-        applied(cache_root, (), [broken, *mariadb.requests(asked(mariadb, SMALL), INSN)])
+        applied(cache_root, (), [broken, *mariadb.requests(mariadb.KIND.asked(SMALL), INSN)])
     assert "no_such_thing" in raised.value.console

@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import struct
+from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.machines.qemu.test_cpio import entries
+from tests.machines.vm.content.test_cpio import entries
 
 from hardcost.instruments.names import INSTRUMENTS
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot
-from hardcost.machines.qemu import cpio, initramfs, snapshot
-from hardcost.machines.qemu.argv import Hardware, Recipe
-from hardcost.machines.qemu.bootkernel import debian_kernel
-from hardcost.protocol.answers import CallAnswer, all_of
+from hardcost.machines.vm import snapshot
+from hardcost.machines.vm.argv import Hardware, Recipe
+from hardcost.machines.vm.boot_kernel import debian_kernel
+from hardcost.machines.vm.content import cpio, initramfs
+from hardcost.protocol.answers import Answer, CallAnswer, all_of
+from hardcost.protocol.boot import Boot
+from hardcost.supply.cache.cache import Cache
 from hardcost.workloads import syscalls
-from hardcost.workloads.names import asked
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.protocol.answers import Answer
 
 pytestmark = pytest.mark.vm
 
 ICOUNT = Hardware("icount")
-CALLS = asked(syscalls, {"calls": "null+open+fork+exec"})
+CALLS = syscalls.KIND.asked({"calls": "null+open+fork+exec"})
 JOB = syscalls.requests(CALLS, INSTRUMENTS["insn"])
 
 LOAD, NOTE = 1, 4
@@ -74,7 +69,7 @@ def samples(cache: Cache, archive: Path, folder: Path) -> dict[str, tuple[int, .
 
 def with_larger(archive: Path, path: Path, *, loaded: bool) -> Path:
     """Write an archive whose probe is larger, and loads what is more, or doesn't."""
-    files = {entry[0]: cpio.File(*entry) for entry in entries(archive.read_bytes())[:-1]}
+    files = {entry[0]: cpio.ArchiveFile(*entry) for entry in entries(archive.read_bytes())[:-1]}
     probe = padded(files["init"].content, loaded=loaded)
     files["init"] = cpio.regular("init", probe, 0o755)
     path.write_bytes(cpio.archive(list(files.values())))

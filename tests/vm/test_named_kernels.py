@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import subprocess
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from tests.vm.rpmbuilding import rpm, sign
+from tests.vm.conftest import Command
+from tests.vm.rpm_packages import rpm, sign
 
-from hardcost.machines import debianpackages, host
-from hardcost.machines.cache import Cache
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.vm.conftest import Command
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages import debian, host_release
 
 pytestmark = pytest.mark.vm
 
@@ -46,7 +42,7 @@ successive = true
 values = ["6.1", "6.12"]
 kernel = "debian:{value}"
 """
-OTHER = "6.1" if host.release().codename == "trixie" else "6.12"
+OTHER = "6.1" if host_release.release().codename == "trixie" else "6.12"
 """A kernel that is not the one that guests boot by default here."""
 JSON = ("--format", "json")
 CONTROL = "Package: {}\nVersion: 1\nArchitecture: amd64\nMaintainer: A <a@b.c>\nDescription: x\n"
@@ -58,8 +54,8 @@ def test_another_kernel_of_debian_s_counts_the_same_by_its_version_and_as_a_pack
     study = hardcost.write("kernel.toml", STUDY)
     by_version = hardcost("run", study, *JSON, "--kernel", f"debian:{OTHER}")
     cache = Cache(hardcost.cache)
-    package, release = debianpackages.kernel_of(cache, OTHER)
-    file = packed(debianpackages.unpacked(cache, package, elsewhere=release), tmp_path, package)
+    package, release = debian.kernel_of(cache, OTHER)
+    file = packed(debian.unpacked(cache, package, elsewhere=release), tmp_path, package)
     as_package = hardcost("run", study, *JSON, "--kernel", str(file), "--fresh")
     debians_own = hardcost("run", study, *JSON)
     assert as_package.raw_cells() == by_version.raw_cells()
@@ -97,8 +93,8 @@ def test_an_rpm_made_of_a_kernel_of_debian_s_counts_as_that_kernel_does(
     hardcost: Command, tmp_path: Path
 ) -> None:
     cache = Cache(hardcost.cache)
-    package, release = debianpackages.kernel_of(cache, OTHER)
-    files = debianpackages.unpacked(cache, package, elsewhere=release)
+    package, release = debian.kernel_of(cache, OTHER)
+    files = debian.unpacked(cache, package, elsewhere=release)
     (image,) = files.glob("boot/vmlinuz-*")
     own = tmp_path / "tree" / "lib/modules" / image.name.removeprefix("vmlinuz-")
     own.mkdir(parents=True)

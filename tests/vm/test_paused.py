@@ -5,12 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import time
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from tests.vm.conftest import Command
+from tests.vm.conftest import Command
 
 pytestmark = pytest.mark.vm
 

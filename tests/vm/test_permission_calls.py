@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from conformance.battery import Wanted, run_battery
-from hardcost.auditrules.rule import Rule
-from hardcost.auditrules.tables.lookup import auditctl_of
-from hardcost.auditrules.translate import Target, translate
-from hardcost.auditrules.write import listing
-from hardcost.machines.cache import Cache
-from hardcost.machines.debianpackages import version
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from auditrules.auditctl.translate import Target, translate
+from auditrules.auditctl.write import listing
+from auditrules.model.rule import Rule
+from auditrules.tables.lookup import auditctl_of
+from conformance.battery import WantedRules, run_battery
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages.debian import version
 
 pytestmark = pytest.mark.vm
 
@@ -46,7 +43,7 @@ def test_auditctl_names_the_calls_that_the_reading_says(cache_root: Path) -> Non
     target = Target(is_directory=lambda _: False, auditctl=auditctl)
     rules = [translate(Rule(line), target) for line in LINES]
     machine = VirtualMachine(cache, Hardware("tcg"))
-    wanted = Wanted("".join(f"{line}\n" for line in LINES), calls=(), listed=True)
+    wanted = WantedRules("".join(f"{line}\n" for line in LINES), calls=(), listed=True)
     (result,) = run_battery(machine, [wanted]).sets
     assert result.refused == frozenset(), result.complaints
     assert (result.listing or "").splitlines() == list(listing(rules))

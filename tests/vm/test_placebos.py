@@ -1,14 +1,11 @@
-"""What changes nothing costs nothing, in real guests."""
+"""What changes nothing has no cost, in real guests."""
 
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from tests.vm.conftest import Command
+from tests.vm.conftest import Command
 
 pytestmark = pytest.mark.vm
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from bench.rules.sample_rules import sample_rules
 
+from auditrules.auditctl.translate import AS_WRITTEN, translate_all
+from auditrules.model.kernel_rule import KernelRule
+from auditrules.prove.prove import prove_equal
+from auditrules.read import parse
 from conformance.witness import run_witnesses, witness
-from hardcost.auditrules import parse
-from hardcost.auditrules.prove.prove import prove
-from hardcost.auditrules.translate import AS_WRITTEN, translate_all
-from hardcost.machines.cache import Cache
-from hardcost.machines.debianpackages import sample_rules
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.auditrules.kernelrule import KernelRule
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.supply.cache.cache import Cache
 
 pytestmark = pytest.mark.vm
 
@@ -51,7 +47,7 @@ def test_the_kernel_confirms_the_examples_of_edits_of_the_stig_rules(tmp_path: P
     for number, one in enumerate(edited):
         assert one != text
         other = rules(tmp_path, one)
-        result = prove(original, other)
+        result = prove_equal(original, other)
         assert result.equal is False
         assert result.difference is not None
         made = witness(result.difference, original, other, number)

@@ -1,6 +1,6 @@
 """A machine over ssh that is rebooted with further words boots its own entry after that.
 
-The machine is a Debian guest with GRUB and sshd (`sshguest.py`). Each reboot takes most of a
+The machine is a Debian guest with GRUB and sshd (`ssh_guest.py`). Each reboot takes most of a
 minute under emulation, so these are slow tests.
 """
 
@@ -9,20 +9,15 @@ from __future__ import annotations
 import json
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from bench.interrupted_changes import BOOT, differences, settled, start, wait_for
-from tests.vm.sshguest import ssh_guest
+from bench.robustness.interrupted_changes import BOOT, differences, settled, start, wait_for
+from tests.vm.ssh_guest import SshGuest, ssh_guest
 
-from hardcost.machines import debianpackages
-from hardcost.machines.cache import Cache
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.vm.sshguest import SshGuest
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages import debian
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
@@ -142,8 +137,8 @@ def test_a_kernel_that_is_installed_beside_the_running_one_is_booted_once(
 
 def install_kernel(guest: SshGuest, cache: Cache, version: str) -> str:
     """Install one of Debian's kernels in the guest, as its first entry; return its release."""
-    package, elsewhere = debianpackages.kernel_of(cache, version)
-    files = debianpackages.unpacked(cache, package, elsewhere=elsewhere)
+    package, elsewhere = debian.kernel_of(cache, version)
+    files = debian.unpacked(cache, package, elsewhere=elsewhere)
     release = package.removeprefix("linux-image-")
     pack = f"tar -c boot lib/modules/{release}/modules.* "
     pack += " ".join(f"lib/modules/{release}/kernel/{part}" for part in MODULES.split())

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from tests.vm.applied import EXACT, applied, shell
+from tests.vm.controls_applied import EXACT, applied, shell
 
-from hardcost.auditrules.rule import Rule
-from hardcost.controls.control import Auditd, AuditDaemon, AuditPlugin, AuditRule, Rsyslog
+from auditrules.model.rule import Rule
 from hardcost.errors import TrialError
-from hardcost.protocol import requests as ask
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.auditd import Auditd, AuditPlugin
+from hardcost.mechanisms.rsyslog import Rsyslog
+from hardcost.protocol import ask
 
 pytestmark = pytest.mark.vm
 

@@ -6,22 +6,21 @@ No guest is booted; but the packages are fetched on first use.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
-from hardcost.auditrules import parse
-from hardcost.auditrules.rule import Place
-from hardcost.auditrules.translate import translate_all
-from hardcost.machines import debianpackages
-from hardcost.machines.cache import Cache
-from hardcost.machines.debianpackages import unpacked
-from hardcost.profiles import scapprofile
-from hardcost.profiles.importers import scap, scapstream
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+from auditrules.auditctl.translate import translate_all
+from auditrules.model.location import Location
+from auditrules.read import parse
+from hardcost.profiles.importers.scap import datastream
+from hardcost.profiles.importers.scap.profile import load_scap_profile
+from hardcost.profiles.importers.scap.rules import audit_rules
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages import debian
+from hardcost.supply.packages.debian import unpacked
 
 T = TypeVar("T")
 pytestmark = pytest.mark.vm
@@ -37,9 +36,9 @@ SAMPLES = {
 
 def counted(package: str, table: Mapping[str, T], cache_root: Path) -> T:
     """Return what was counted in the version of a package that is read here."""
-    version = debianpackages.version(Cache(cache_root), package)
+    version = debian.version(Cache(cache_root), package)
     found = [counts for beginning, counts in table.items() if version.startswith(beginning)]
-    assert found, f"nobody has counted the rules of {package} {version} yet"
+    assert found, f"the rules of {package} {version} were not counted yet"
     return found[0]
 
 
@@ -57,7 +56,7 @@ def test_every_sample_file_of_the_audit_package_is_read(cache_root: Path) -> Non
 
 
 OSPP = {"-D", "-b 8192", "-f 1", "--backlog_wait_time 60000", "--loginuid-immutable"}
-OF_THE_MACHINE = {"audit_rules_privileged_commands"}  # nobody knows its lines without the machine
+OF_THE_MACHINE = {"audit_rules_privileged_commands"}  # its lines are not known without the machine
 
 # By the beginning of the package's version: how many rules each profile has, its other lines, and
 # what is not found. Counted when bash ran the repair scripts themselves, on an empty folder.
@@ -79,10 +78,10 @@ STREAM: dict[str, dict[str, tuple[int, set[str], set[str]]]] = {
 def test_the_rules_of_a_scap_profile_are_all_found_and_load(cache_root: Path, profile: str) -> None:
     package = unpacked(Cache(cache_root), "ssg-nondebian")
     stream = package / "usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml"
-    found = scap.audit_rules(stream, profile)
+    found = audit_rules(stream, profile)
     rules, settings, not_found = counted("ssg-nondebian", STREAM, cache_root)[profile]
     assert {one.rule for one in found.not_found} == not_found
-    readings = [parse.read_line(line.text, Place("x", 1)) for line in found.lines]
+    readings = [parse.read_line(line.text, Location("x", 1)) for line in found.lines]
     loaded, refused = translate_all([one.rule for one in readings if one.rule])
     assert (len(loaded), refused) == (rules, ())
     assert {one.text for one in readings if not one.rule} == settings
@@ -102,8 +101,8 @@ def test_every_rule_of_a_scap_profile_is_accounted_for_exactly_once(
 ) -> None:
     package = unpacked(Cache(cache_root), "ssg-nondebian")
     stream = package / "usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml"
-    selected = [one.name for one in scapstream.selected(stream, profile).rules]
-    accounting = scapprofile.load(stream, profile).accounting
+    selected = [one.name for one in datastream.selection_of(stream, profile).rules]
+    accounting = load_scap_profile(stream, profile).accounting
     assert [one.rule for one in accounting] == selected
     assert len(set(selected)) == len(selected)
     outcomes = Counter(one.outcome for one in accounting)

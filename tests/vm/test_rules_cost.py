@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import statistics
-from typing import TYPE_CHECKING
 
 import pytest
+from tests.vm.conftest import Command
 
-from hardcost.auditrules.cost.constants import Constants
-from hardcost.auditrules.rule import Rule
-from hardcost.auditrules.semantics import load
-from hardcost.auditrules.translate import Target, translate
-from hardcost.calibration import check, fitted, guestlevels
-from hardcost.calibration.guestlevels import Often, Wanted, Watched
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-
-if TYPE_CHECKING:
-    from tests.vm.conftest import Command
+from auditrules.auditctl.translate import Target, translate
+from auditrules.cost.constants import Constants
+from auditrules.kernel.semantics import load
+from auditrules.model.rule import Rule
+from hardcost.calibration import check, kernel_constants, rule_set_costs
+from hardcost.calibration.rule_set_costs import Often, RuleSetRequest, Watched
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.protocol.boot import Boot
+from hardcost.supply.cache.cache import Cache
 
 pytestmark = pytest.mark.vm
 
@@ -51,10 +48,10 @@ def machine() -> VirtualMachine:
 def constants() -> Constants:
     """Return the shipped constants, where they are of the kernel and QEMU at hand, else fitted."""
     shipped, here = Constants.of_debian(), machine()
-    if fitted.fits(shipped, here.environment(Boot())):
+    if kernel_constants.fits(shipped, here.environment(Boot())):
         return shipped
     cache = Cache()
-    return fitted.kept(here, cache) or asyncio.run(fitted.fitted(here, cache))
+    return kernel_constants.kept(here, cache) or asyncio.run(kernel_constants.fitted(here, cache))
 
 
 def test_predictions_are_within_3_percent_of_what_is_measured(
@@ -62,7 +59,8 @@ def test_predictions_are_within_3_percent_of_what_is_measured(
 ) -> None:
     monkeypatch.setattr(check, "often", lambda: dict.fromkeys(CALLS, Often(33)))
     target = Target(
-        is_directory=lambda path: path == "/etc/hardcost.d", auditctl=fitted.auditctl(constants)
+        is_directory=lambda path: path == "/etc/hardcost.d",
+        auditctl=kernel_constants.auditctl(constants),
     )
     files = {f"/etc/hardcost.{number}" for number in range(20)}
     rules = [
@@ -87,11 +85,11 @@ def test_predictions_are_within_3_percent_of_what_is_measured(
 def test_each_file_lies_where_it_is_said_to(constants: Constants) -> None:
     """The first rule in the bucket of the file that `stat` visits costs a step and the bucket.
 
-    One in another costs nothing.
+    One in another adds no cost.
     """
     often = {"open": Often(9), "creat": Often(9), "stat": Often(9)}
-    empty = Wanted((), often)
-    (visited,) = guestlevels.visited((empty,), {})
+    empty = RuleSetRequest((), often)
+    (visited,) = rule_set_costs.visited((empty,), {})
     ((event,),) = visited["stat"]
     own = event.names[0].file.inode % 32
     base = "-a always,exit -S swapoff -F inode="
@@ -99,7 +97,9 @@ def test_each_file_lies_where_it_is_said_to(constants: Constants) -> None:
     sets = (others, (*others, f"{base}{own}"))
     levels = [
         asyncio.run(
-            guestlevels.measure(machine(), (Wanted(lines, often),), Watched(), LIMIT_SECONDS)
+            rule_set_costs.measure(
+                machine(), (RuleSetRequest(lines, often),), Watched(), LIMIT_SECONDS
+            )
         ).levels[0]["stat"][0]
         for lines in sets
     ]
@@ -109,8 +109,8 @@ def test_each_file_lies_where_it_is_said_to(constants: Constants) -> None:
 def test_exec_is_predicted_by_the_calls_that_its_program_makes(constants: Constants) -> None:
     idle = tuple(f"-a always,exit -F arch=b64 -S swapoff -F uid={uid}" for uid in range(7, 67))
     often = {"exec": Often(9, 8)}
-    sets = tuple(Wanted(rules, often) for rules in ((), idle))
-    found = asyncio.run(guestlevels.measure(machine(), sets, Watched(), LIMIT_SECONDS))
+    sets = tuple(RuleSetRequest(rules, often) for rules in ((), idle))
+    found = asyncio.run(rule_set_costs.measure(machine(), sets, Watched(), LIMIT_SECONDS))
     without, under = (statistics.mean(levels["exec"]) for levels in found.levels)
     loaded = load([translate(Rule(line)) for line in idle])
     predicted = check.typical(constants, loaded, "exec")

@@ -5,36 +5,32 @@ from __future__ import annotations
 import asyncio
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from bench.rules.sample_rules import sample_rules
 
+from auditrules.auditctl.translate import AS_WRITTEN, translate_all
+from auditrules.cost.constants import Constants
+from auditrules.cost.histogram import general
+from auditrules.load.load import combine
+from auditrules.load.watched_paths import paths
+from auditrules.model.kernel_lists import DuplicateError, check_distinct
+from auditrules.model.kernel_rule import KernelRule
+from auditrules.optimize.optimize import OptimizeOptions, optimise
+from auditrules.optimize.output import rule_text, text
+from auditrules.read import parse
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
 from conformance.agreement import GUEST
-from conformance.battery import Wanted, run_battery
-from conformance.random_rules import Drawing
+from conformance.battery import WantedRules, run_battery
+from conformance.random_rules import RuleDrawing
 from conformance.repertoire import CALLS
-from hardcost.auditrules import parse
-from hardcost.auditrules.cost.constants import Constants
-from hardcost.auditrules.cost.histogram import general
-from hardcost.auditrules.loadedrules import DuplicateError, check_distinct
-from hardcost.auditrules.loading import combine
-from hardcost.auditrules.optimize.optimise import Options, optimise
-from hardcost.auditrules.optimize.output import rule_text, text
-from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.translate import AS_WRITTEN, translate_all
-from hardcost.calibration import guestlevels
-from hardcost.calibration.guestlevels import Often, Watched
-from hardcost.controls.watchedpaths import paths
-from hardcost.machines.cache import Cache
-from hardcost.machines.debianpackages import sample_rules
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.tables.lookup import Arch
+from hardcost.calibration import rule_set_costs
+from hardcost.calibration.rule_set_costs import Often, Watched
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.supply.cache.cache import Cache
 
 pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("read_for")]
 
@@ -64,7 +60,7 @@ RULES = """\
 """
 
 
-def optimised(rules: str, options: Options | None = None) -> str | None:
+def optimised(rules: str, options: OptimizeOptions | None = None) -> str | None:
     """Return the file that the optimiser makes of rules; None where the kernel refuses some."""
     readings = parse.read_bytes(rules.encode(), "x.rules")
     written, wrong = combine(readings)
@@ -75,15 +71,15 @@ def optimised(rules: str, options: Options | None = None) -> str | None:
         return None
     if wrong or faults or not taken:
         return None
-    options = options or Options(thorough=True)
+    options = options or OptimizeOptions(thorough=True)
     made = optimise(taken, Constants.of_debian(), general(), options)
     return text(made, readings, GUEST) if made.saves else None
 
 
 def test_a_battery_of_calls_is_recorded_alike_under_both_sets(cache_root: Path) -> None:
     machine = VirtualMachine(Cache(cache_root), Hardware("tcg"))
-    learned = run_battery(machine, [Wanted(RULES)])
-    drawing = Drawing(random.Random(5), learned.events)  # noqa: S311  (no secret)
+    learned = run_battery(machine, [WantedRules(RULES)])
+    drawing = RuleDrawing(random.Random(5), learned.events)  # noqa: S311  (no secret)
     originals = [RULES, *(drawing.rule_set(60, number).rules for number in range(12))]
     pairs = [(one, made) for one in originals if (made := optimised(one)) is not None]
     assert pairs[0][0] == RULES
@@ -111,17 +107,19 @@ def test_the_stig_rules_cost_less_by_what_was_predicted(
     cache = Cache(cache_root)
     machine = VirtualMachine(cache, Hardware("icount"))
     original, watched = rules_of(sample_rules(cache) / STIG)
-    options = Options(never_first=never_first, thorough=True)
+    options = OptimizeOptions(never_first=never_first, thorough=True)
     made = optimise(original, Constants.of_debian(), general(), options)
     often = dict.fromkeys(MEASURED, Often(9))
     sets = (
-        guestlevels.Wanted((BASELINE,), often),
-        guestlevels.Wanted(tuple(rule.source.text for rule in original if rule.source), often),
-        guestlevels.Wanted(
+        rule_set_costs.RuleSetRequest((BASELINE,), often),
+        rule_set_costs.RuleSetRequest(
+            tuple(rule.source.text for rule in original if rule.source), often
+        ),
+        rule_set_costs.RuleSetRequest(
             tuple(rule_text(replace(rule, source=None)) for rule in made.rules), often
         ),
     )
-    measured = asyncio.run(guestlevels.measure(machine, sets, watched, LIMIT_SECONDS)).levels
+    measured = asyncio.run(rule_set_costs.measure(machine, sets, watched, LIMIT_SECONDS)).levels
     for operation, call in MEASURED.items():
         base, before, after = (one[operation][0] for one in measured)
         at: tuple[Arch, int] = ("b64", lookup.calls("b64")[call])

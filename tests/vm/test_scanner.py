@@ -3,40 +3,32 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
-from tests.vm import applied
-from tests.vm.applied import EXACT, FAST, before_start
+from tests.vm import controls_applied
+from tests.vm.controls_applied import EXACT, FAST, before_start
 
-from hardcost.controls import apply
-from hardcost.controls.control import (
-    Auditd,
-    AuditDaemon,
-    AuditPlugin,
-    Fapolicyd,
-    Lsm,
-    Rsyslog,
-    Scanner,
-)
+from hardcost.controls.control import Control
 from hardcost.errors import TrialError
-from hardcost.protocol import requests as ask
-from hardcost.protocol.answers import RanAnswer, all_of, named
+from hardcost.machines.vm.argv import Hardware
+from hardcost.mechanisms import apply
+from hardcost.mechanisms.audit import AuditDaemon
+from hardcost.mechanisms.auditd import Auditd, AuditPlugin
+from hardcost.mechanisms.fapolicyd import Fapolicyd
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.mechanisms.rsyslog import Rsyslog
+from hardcost.mechanisms.scanner import Scanner
+from hardcost.protocol import ask
+from hardcost.protocol.answers import Answer, RanAnswer, all_of, named
+from hardcost.protocol.requests import Request
 from hardcost.workloads import programs
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from hardcost.controls.control import Control
-    from hardcost.machines.qemu.argv import Hardware
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
 
 pytestmark = pytest.mark.vm
 
 # Seconds of host time, for a job of seconds, on a host that is busy.
-carried_out = functools.partial(applied.carried_out, limit_seconds=240)
+carried_out = functools.partial(controls_applied.carried_out, limit_seconds=240)
 
 CONTROL = Scanner()
 COPY = ask.run(

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.protocol.said import plain
+from tests.protocol.json_messages import plain
 
 from hardcost.errors import TrialError
 from hardcost.instruments import audit, avc, cpu
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.protocol import requests
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.protocol import ask, requests
+from hardcost.protocol.answers import Answer
+from hardcost.protocol.boot import Boot
+from hardcost.protocol.requests import Request
+from hardcost.supply.cache.cache import Cache
 
 pytestmark = pytest.mark.vm
 
@@ -49,14 +46,14 @@ while (my $client = $socket->accept) {
 """
 ASK = r"""
 use IO::Socket::INET;
-my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1:7777') or die "nobody: $!\n";
+my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1:7777') or die "no server: $!\n";
 print $socket "$ARGV[0]\n";
 print scalar <$socket>;
 """
 READY = requests.Ready(tcp=7777, send="hello\n", expect="you said hello")
 
-# Whoever opens a file on the root waits for this one, which lets nobody through: fanotify_init with
-# FAN_CLASS_CONTENT, fanotify_mark with FAN_MARK_ADD | FAN_MARK_MOUNT and FAN_OPEN_PERM.
+# Whoever opens a file on the root waits for this one, which lets no process through: fanotify_init
+# with FAN_CLASS_CONTENT, fanotify_mark with FAN_MARK_ADD | FAN_MARK_MOUNT and FAN_OPEN_PERM.
 GATE = r"""
 my $fan = syscall(300, 4, 0);
 my $root = '/';
@@ -69,16 +66,16 @@ sleep 1000;
 
 
 def echo(**more: Any) -> Request:  # noqa: ANN401  (the fields of a request)
-    start = requests.start("echo", ["perl", "-e", ECHO], ready=READY, logs=["/var/log/echo.log"])
+    start = ask.start("echo", ["perl", "-e", ECHO], ready=READY, logs=["/var/log/echo.log"])
     return start.model_copy(update=more)
 
 
-def ask(text: str, **more: Any) -> Request:  # noqa: ANN401  (the fields of a request)
-    return requests.run(f"ask-{text}", ["perl", "-e", ASK, text]).model_copy(update=more)
+def asked(text: str, **more: Any) -> Request:  # noqa: ANN401  (the fields of a request)
+    return ask.run(f"ask-{text}", ["perl", "-e", ASK, text]).model_copy(update=more)
 
 
 def shell(name: str, script: str) -> Request:
-    return requests.run(name, ["sh", "-c", script])
+    return ask.run(name, ["sh", "-c", script])
 
 
 def execute(cache_root: Path, job: list[Request], boot: Boot = DEBIAN) -> tuple[Answer, ...]:
@@ -95,8 +92,8 @@ def failure(cache_root: Path, *job: Request) -> TrialError:
 def test_a_program_is_who_it_was_asked_to_be_and_sees_what_it_was_given(cache_root: Path) -> None:
     script = "id -un; id -Gn; cat /proc/self/loginuid; echo; pwd; cat; cat /home/user/secret"
     job: list[Request] = [
-        requests.install("/home/user/secret", "mine\n", 0o600, "user", "user"),
-        requests.run(
+        ask.install("/home/user/secret", "mine\n", 0o600, "user", "user"),
+        ask.run(
             "who",
             ["sh", "-c", script],
             clock="tsc",
@@ -105,11 +102,11 @@ def test_a_program_is_who_it_was_asked_to_be_and_sees_what_it_was_given(cache_ro
             folder="/home/user",
             stdin="read\n",
         ),
-        requests.run("mail", ["sh", "-c", "id -Gn"], user="postfix"),
+        ask.run("mail", ["sh", "-c", "id -Gn"], user="postfix"),
         requests.DropCaches(),
-        requests.mount("/home", ["noexec", "nosuid", "nodev"]),
-        requests.run("exec", ["sh", "-c", "cp /bin/true /home/t; /home/t"], expect=126),
-        requests.read("secret", "/home/user/secret", 3),
+        ask.mount("/home", ["noexec", "nosuid", "nodev"]),
+        ask.run("exec", ["sh", "-c", "cp /bin/true /home/t; /home/t"], expect=126),
+        ask.read("secret", "/home/user/secret", 3),
     ]
     _, who, mail, dropped, mounted, denied, content = plain(execute(cache_root, job))[1:]
     assert who["stdout"].split("\n") == ["user", "user", "1000", "/home/user", "read", "mine", ""]
@@ -123,23 +120,23 @@ def test_a_program_is_who_it_was_asked_to_be_and_sees_what_it_was_given(cache_ro
 
 def test_the_first_random_numbers_cost_no_more_than_a_cold_start(cache_root: Path) -> None:
     take = ["perl", "-e", "my $b = ' ' x 8; syscall(318, $b, 8, 0) == 8 or die"]
-    job: list[Request] = [requests.run(name, take, clock="tsc") for name in ("first", "second")]
+    job: list[Request] = [ask.run(name, take, clock="tsc") for name in ("first", "second")]
     _, first, second = plain(execute(cache_root, job))
     assert second["ticks"] <= first["ticks"] < second["ticks"] + 20_000_000
 
 
 def test_a_service_answers_is_watched_and_stops(cache_root: Path) -> None:
     job: list[Request] = [
-        requests.watch(["cpu", "audit", "avc"]),
+        ask.watch(["cpu", "audit", "avc"]),
         echo(),
-        ask("yes", clock="tsc", user="user"),
+        asked("yes", clock="tsc", user="user"),
         requests.Unwatch(),
-        requests.stop("echo"),
+        ask.stop("echo"),
     ]
     answers = execute(cache_root, job)
-    started, asked, watched, stopped = plain(answers)[2:]
+    started, said, watched, stopped = plain(answers)[2:]
     assert started["attempts"] > 1
-    assert asked["stdout"] == "you said yes\n"
+    assert said["stdout"] == "you said yes\n"
     assert (stopped["signal"], stopped["forced"]) == (15, False)
     assert stopped["logs"]["/run/hardcost/echo.log"] == "listening\n"
     assert stopped["logs"]["/var/log/echo.log"] == "heard hello\nheard yes\n"
@@ -158,12 +155,12 @@ def test_a_service_answers_is_watched_and_stops(cache_root: Path) -> None:
 def test_under_selinux_a_daemons_words_arrive_and_lookups_are_counted(cache_root: Path) -> None:
     user = "unconfined_u:unconfined_r:unconfined_t:s0"
     job: list[Request] = [
-        requests.watch(["avc"], 2_000_000),
-        requests.run("daemon", ["apache2", "-v"]),
-        requests.run("user", ["id", "-Z"], user="user", context=user),
+        ask.watch(["avc"], 2_000_000),
+        ask.run("daemon", ["apache2", "-v"]),
+        ask.run("user", ["id", "-Z"], user="user", context=user),
         echo(),
         requests.Unwatch(),
-        requests.stop("echo"),
+        ask.stop("echo"),
     ]
     answers = execute(cache_root, job, ENFORCING)
     _, _, daemon, who, started, watched, _ = plain(answers)
@@ -188,14 +185,14 @@ def test_a_service_that_does_not_start_is_a_failed_trial_with_its_words(cache_ro
 
 def test_a_service_that_dies_in_the_middle_ends_the_program_that_waits(cache_root: Path) -> None:
     # Its socket closes before it is dead, and how long before depends on the release of Debian.
-    waits = requests.run("waits", ["perl", "-e", f"{ASK} sleep 100;", "die"])
+    waits = ask.run("waits", ["perl", "-e", f"{ASK} sleep 100;", "die"])
     error = failure(cache_root, echo(), waits)
     assert "the service echo died: status 1" in str(error)
     assert "heard die" in error.console
 
 
 def test_a_service_that_hangs_is_named_when_a_program_waits_for_it(cache_root: Path) -> None:
-    error = failure(cache_root, echo(), ask("hang", limit=3))
+    error = failure(cache_root, echo(), asked("hang", limit=3))
     assert "the program ask-hang did not end within 3 s" in str(error)
     assert "the service echo hung: did not answer" in str(error)
     assert "heard hang" in error.console
@@ -205,16 +202,16 @@ def test_a_service_that_fills_the_disk_says_so(cache_root: Path) -> None:
     most = "fallocate -l $(($(stat -f -c '%f*%S' /))) /var/most 2> /dev/null"
     rest = "dd if=/dev/zero of=/var/rest bs=4k 2> /dev/null"
     fill = shell("fill", f"{most}; {rest}; true")
-    error = failure(cache_root, echo(), fill, ask("fill"))
+    error = failure(cache_root, echo(), fill, asked("fill"))
     assert "the service echo died" in str(error)
     assert "its log: No space left on device" in error.console
-    file = requests.install("/var/lib/file", "x" * 10_000)
+    file = ask.install("/var/lib/file", "x" * 10_000)
     assert "/var/lib/file: No space left" in str(error := failure(cache_root, fill, file))
     assert "0 bytes free" in str(error)
 
 
 def test_a_service_that_holds_the_probe_up_ends_the_trial(cache_root: Path) -> None:
-    gate = requests.start("gate", ["perl", "-e", GATE], ready=requests.Ready(file="/run/gate"))
-    error = failure(cache_root, gate, requests.read("any", "/etc/hostname"))
+    gate = ask.start("gate", ["perl", "-e", GATE], ready=requests.Ready(file="/run/gate"))
+    error = failure(cache_root, gate, ask.read("any", "/etc/hostname"))
     assert "the probe itself hangs" in str(error)
     assert "the service gate is stopped" in str(error)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from tests.vm.conftest import Command
+from tests.vm.conftest import Command
 
 RULES = "-a always,exit -F arch=b64 -S chmod -k modes\n"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.vm.worked import ENFORCING, work
+from tests.vm.workload_runs import ENFORCING, work
 
 from hardcost.errors import TrialError
-from hardcost.protocol.requests import install, run
+from hardcost.protocol.ask import install, run
 from hardcost.workloads import unixbench
 
 pytestmark = pytest.mark.vm

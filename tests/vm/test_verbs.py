@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.studies import of_rules
-from tests.vm.conftest import RULES
+from tests.vm.conftest import RULES, Command
 
-from hardcost.machines.qemu.initramfs import probe_binary
+from hardcost.machines.vm.content.initramfs import probe_binary
 from hardcost.workloads import syscalls
-
-if TYPE_CHECKING:
-    from tests.vm.conftest import Command
 
 pytestmark = pytest.mark.vm
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import random
 from functools import cache
-from typing import TYPE_CHECKING
 
 import pytest
 
 from conformance import watches
 from conformance.violations import SCENARIOS, Scenario, proof, recorded
-from hardcost.machines.cache import Cache
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-
-if TYPE_CHECKING:
-    from conformance.watches import Pair
+from conformance.watches import Pair
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.supply.cache.cache import Cache
 
 pytestmark = pytest.mark.vm
 

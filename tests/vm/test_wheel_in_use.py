@@ -8,13 +8,10 @@ import subprocess
 import sysconfig
 import venv
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.test_wheel import PROJECT, hatchling
-
-if TYPE_CHECKING:
-    from tests.vm.conftest import Command
+from tests.vm.conftest import Command
 
 pytestmark = pytest.mark.vm
 

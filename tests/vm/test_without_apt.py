@@ -5,20 +5,17 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from tests.vm.conftest import Command
 
-from hardcost.machines import debianarchive, debianpackages, host, signatures
-from hardcost.machines.cache import Cache
-from hardcost.machines.images.aptsources import debian_sources
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.vm.conftest import Command
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages import debian, host_release, signatures
+from hardcost.supply.packages.apt_sources import debian_sources
+from hardcost.supply.packages.mirror import own_keys
 
 pytestmark = pytest.mark.vm
 
@@ -42,9 +39,9 @@ def path_without_apt() -> Iterator[str]:
 
 
 def test_the_keys_that_come_with_hardcost_are_debian_s(hardcost: Command) -> None:
-    folder = debianpackages.unpacked(Cache(hardcost.cache), "debian-archive-keyring")
+    folder = debian.unpacked(Cache(hardcost.cache), "debian-archive-keyring")
     theirs = {one.read_bytes() for one in folder.rglob("*.gpg")}
-    ours = [signatures.binary(one) for one in debianarchive.own_keys()]
+    ours = [signatures.binary(one) for one in own_keys()]
     assert len(ours) == 6
     assert all(one in theirs for one in ours)
 
@@ -55,7 +52,7 @@ def test_a_bill_without_apt_has_the_counts_of_one_with_it(
     """Both with a cache of their own, so that both take today's packages."""
     rules = hardcost.write("my.rules", RULE)
     own = replace(hardcost, cache=tmp_path / "with")
-    mirror = re.search(r"https?://\S+", debian_sources(host.release().codename))
+    mirror = re.search(r"https?://\S+", debian_sources(host_release.release().codename))
     assert mirror
     extra = {"PATH": path_without_apt, "HARDCOST_DEBIAN_MIRROR": mirror[0]}
     without = replace(hardcost, cache=tmp_path / "without", extra=extra)
@@ -64,4 +61,4 @@ def test_a_bill_without_apt_has_the_counts_of_one_with_it(
         assert alone[part] == usual[part]
     assert list((tmp_path / "without").glob("archive-*-amd64/packages.json"))
     monkeypatch.setenv("PATH", path_without_apt)
-    assert not host.check().has_apt
+    assert not host_release.check().has_apt

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from tests.run.workers.labs import Lab
+from tests.measure.workers.labs import RunningLab
 from tests.studies import of_rules
 from tests.vm.conftest import Command
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.vm
 
@@ -23,13 +20,13 @@ LIMIT_SECONDS = 240.0
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Iterator[Lab]:
-    with Lab(tmp_path) as lab:
+def lab(tmp_path: Path) -> Iterator[RunningLab]:
+    with RunningLab(tmp_path) as lab:
         yield lab
 
 
 def test_cells_are_those_of_this_host_though_a_worker_dies_with_its_guest(
-    hardcost: Command, lab: Lab, tmp_path: Path
+    hardcost: Command, lab: RunningLab, tmp_path: Path
 ) -> None:
     study = hardcost.write("study.toml", STUDY)
     here = hardcost("run", study, "--format", "json", "--fresh").raw_cells()
@@ -58,7 +55,7 @@ def test_cells_are_those_of_this_host_though_a_worker_dies_with_its_guest(
 
 
 def test_a_worker_whose_qemu_is_another_is_refused(
-    hardcost: Command, lab: Lab, tmp_path: Path
+    hardcost: Command, lab: RunningLab, tmp_path: Path
 ) -> None:
     program = tmp_path / "bin" / "qemu-system-x86_64"
     program.parent.mkdir()

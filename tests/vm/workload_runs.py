@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from hardcost.instruments.names import INSTRUMENTS
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.protocol.requests import Run
-from hardcost.workloads.names import NeedsTree, asked, workload
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from hardcost.protocol.requests import Request
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.protocol.boot import Boot
+from hardcost.protocol.requests import Request, RunProgram
+from hardcost.supply.cache.cache import Cache
+from hardcost.workloads.names import workload_named
 
 ENFORCING = ("security=selinux", "selinux=1", "enforcing=1")
 _LIMIT_SECONDS = 600  # of host time, for a job of seconds, on a host that is busy
@@ -38,16 +33,18 @@ def work(  # noqa: PLR0913  (a trial has as many parts)
     `words` are boot parameters; `before` is asked before the workload, and `after` holds the name
     of one of the workload's programs and what is asked once that has run.
     """
-    module, by = workload(name), INSTRUMENTS[instrument]
-    asked_for = asked(module, parameters)
+    kind, by = workload_named(name), INSTRUMENTS[instrument]
+    asked_for = kind.asked(parameters)
     machine = VirtualMachine(Cache(cache_root), Hardware("icount" if by.exact else "tcg"))
-    tree = module.tree(asked_for) if isinstance(module, NeedsTree) else 0
-    job = [*before, *module.requests(asked_for, by)]
+    tree = kind.tree(asked_for)
+    job = [*before, *kind.requests(asked_for, by)]
     if after is not None:
         place = next(
-            index for index, one in enumerate(job) if isinstance(one, Run) and one.name == after[0]
+            index
+            for index, one in enumerate(job)
+            if isinstance(one, RunProgram) and one.name == after[0]
         )
         job.insert(place + 1, after[1])
     boot = Boot(words, guest="debian", tree=tree)
     answers = asyncio.run(machine.execute(boot, job, _LIMIT_SECONDS)).answers
-    return {one.metric: one.samples[0] for one in module.measured(asked_for, answers, by)}
+    return {one.metric: one.samples[0] for one in kind.measured(asked_for, answers, by)}

@@ -6,14 +6,15 @@ import base64
 from typing import Any
 
 import pytest
-from tests.protocol.said import as_sent, typed
+from tests.protocol.json_messages import as_sent, typed
 
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
-from hardcost.machines.qemu import compiler
+from hardcost.machines.vm.content import compiler
 from hardcost.workloads import build
-from hardcost.workloads.names import asked
 from hardcost.workloads.parameters import described
+
+asked = build.KIND.asked
 
 INSN = INSTRUMENTS["insn"]
 TWO = {"files": "2"}
@@ -35,7 +36,7 @@ def done(**other: object) -> dict[str, Any]:
 
 def test_makefile_and_check_are_installed_and_make_is_reported_what_to_build() -> None:
     *installs, run = as_sent(
-        build.requests(asked(build, {"compiler": "tcc", "files": "10", "jobs": "2"}), INSN)
+        build.requests(asked({"compiler": "tcc", "files": "10", "jobs": "2"}), INSN)
     )
     assert {install["path"].rpartition("/")[2] for install in installs} == {"Makefile", "check.c"}
     assert b"int main" in base64.b64decode(installs[1]["base64"])
@@ -50,28 +51,24 @@ def test_makefile_and_check_are_installed_and_make_is_reported_what_to_build() -
 def test_every_source_lies_in_the_compiler_guest() -> None:
     there = {path.rpartition("/")[2] for path in compiler.SOURCES}
     assert {f"{source.name}.c" for source in build.sources()} <= there
-    assert build.GUEST == "compiler"
+    assert build.KIND.guest == "compiler"
     assert f"1 to {len(build.sources())}" in described(build.Parameters)["files"]
 
 
 def test_as_many_files_can_be_asked_for_as_there_are() -> None:
     most = len(build.sources())
-    assert asked(build, {"files": str(most)}).files == most
+    assert asked({"files": str(most)}).files == most
     with pytest.raises(InputError):
-        asked(build, {"files": str(most + 1)})
+        asked({"files": str(most + 1)})
 
 
 def test_what_is_not_said_has_its_default() -> None:
     said = {"compiler": "gcc", "files": "3", "jobs": "1"}
-    assert as_sent(build.requests(asked(build, {}), INSN)) == as_sent(
-        build.requests(asked(build, said), INSN)
-    )
+    assert as_sent(build.requests(asked({}), INSN)) == as_sent(build.requests(asked(said), INSN))
 
 
 def test_every_program_has_its_check_in_the_makefile() -> None:
-    makefile = base64.b64decode(
-        as_sent(build.requests(asked(build, {}), INSN))[0]["base64"]
-    ).decode()
+    makefile = base64.b64decode(as_sent(build.requests(asked({}), INSN))[0]["base64"]).decode()
     for source in build.sources():
         assert (f"check_{source.name} = " in makefile) == (source.kind == "program")
 
@@ -91,13 +88,13 @@ def test_every_program_has_its_check_in_the_makefile() -> None:
 )
 def test_a_value_that_cannot_be_is_an_error_with_a_remedy(parameters: dict[str, str]) -> None:
     with pytest.raises(InputError) as error:
-        asked(build, parameters)
+        asked(parameters)
     assert error.value.problems[0].hint
 
 
 def test_the_whole_run_and_its_processor_time_are_three_metrics_in_one_unit() -> None:
     audit = {"by_key": {"k": 2}, "lost": 1}
-    found = build.measured(asked(build, TWO), typed([done(audit=audit)]), INSN)
+    found = build.measured(asked(TWO), typed([done(audit=audit)]), INSN)
     assert {one.metric: one.samples for one in found} == {
         "wall": (9000.0,),
         "user": (5000.0,),
@@ -125,4 +122,4 @@ def test_a_build_that_fails_or_works_wrongly_is_never_a_number(
     answers: list[dict[str, Any]], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        build.measured(asked(build, TWO), typed(answers), INSN)
+        build.measured(asked(TWO), typed(answers), INSN)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.protocol.said import as_sent, typed
-from tests.workloads.ran import ran
+from tests.protocol.json_messages import as_sent, typed
+from tests.workloads.run_answers import ran
 
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.workloads import filecopy
-from hardcost.workloads.names import asked
+
+asked = filecopy.KIND.asked
 
 INSN = INSTRUMENTS["insn"]
 TWO = {"concurrency": "2"}
@@ -27,7 +28,7 @@ def answers(digests: str = "d\nd\nd\n", **copy: object) -> list[dict[str, Any]]:
 
 
 def test_the_published_command_is_run_after_the_caches_are_dropped() -> None:
-    drop, copy, compare, remove = as_sent(filecopy.requests(asked(filecopy, TWO), INSN))
+    drop, copy, compare, remove = as_sent(filecopy.requests(asked(TWO), INSN))
     assert drop["do"] == "dropcaches"
     words = "seq 1 2 | xargs -P 0 -i cp -a /srv/tree /home/user/copy_{}"
     assert copy["argv"] == ["sh", "-c", words]
@@ -36,29 +37,26 @@ def test_the_published_command_is_run_after_the_caches_are_dropped() -> None:
 
 
 def test_copying_and_removing_are_measured_and_comparing_is_not() -> None:
-    clocks = {
-        one["name"]: one["clock"]
-        for one in as_sent(filecopy.requests(asked(filecopy, TWO), INSN))[1:]
-    }
+    clocks = {one["name"]: one["clock"] for one in as_sent(filecopy.requests(asked(TWO), INSN))[1:]}
     assert clocks == {"copy": INSN.clock, "compare": None, "remove": INSN.clock}
 
 
 def test_the_tree_has_as_many_files_as_asked_for() -> None:
-    assert filecopy.tree(asked(filecopy, {"files": "7"})) == 7
-    assert filecopy.tree(asked(filecopy, {})) > 0
-    assert filecopy.tree(asked(filecopy, {"files": "all"})) == 1_000_000
+    assert filecopy.tree(asked({"files": "7"})) == 7
+    assert filecopy.tree(asked({})) > 0
+    assert filecopy.tree(asked({"files": "all"})) == 1_000_000
 
 
 def test_copies_that_would_fill_the_disk_ask_for_a_larger_one() -> None:
-    assert filecopy.disk(asked(filecopy, {"concurrency": "8"})) == 0
-    assert filecopy.disk(asked(filecopy, {"files": "all"})) == 0
-    whole = filecopy.disk(asked(filecopy, {"files": "all", "concurrency": "8"}))
-    assert whole == filecopy.disk(asked(filecopy, {"files": "1000000", "concurrency": "8"}))
+    assert filecopy.disk(asked({"concurrency": "8"})) == 0
+    assert filecopy.disk(asked({"files": "all"})) == 0
+    whole = filecopy.disk(asked({"files": "all", "concurrency": "8"}))
+    assert whole == filecopy.disk(asked({"files": "1000000", "concurrency": "8"}))
     assert 11 < whole < 16
 
 
 def test_wall_is_copying_and_removing_together() -> None:
-    found = filecopy.measured(asked(filecopy, TWO), typed(answers()), INSN)
+    found = filecopy.measured(asked(TWO), typed(answers()), INSN)
     assert {one.metric: one.samples for one in found} == {
         "copy": (1000,),
         "remove": (200,),
@@ -83,7 +81,7 @@ def test_a_copy_that_failed_or_differs_is_never_a_number(
     given: list[dict[str, Any]], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        filecopy.measured(asked(filecopy, TWO), typed(given), INSN)
+        filecopy.measured(asked(TWO), typed(given), INSN)
 
 
 @pytest.mark.parametrize(
@@ -91,4 +89,4 @@ def test_a_copy_that_failed_or_differs_is_never_a_number(
 )
 def test_a_value_that_cannot_be_is_an_error(parameters: dict[str, str]) -> None:
     with pytest.raises(InputError):
-        asked(filecopy, parameters)
+        asked(parameters)

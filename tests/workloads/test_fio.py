@@ -6,13 +6,15 @@ import json
 from typing import Any
 
 import pytest
-from tests.protocol.said import as_sent, typed
-from tests.workloads.ran import ran
+from tests.protocol.json_messages import as_sent, typed
+from tests.workloads.run_answers import ran
 
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.workloads import fio
-from hardcost.workloads.names import asked, check
+from hardcost.workloads.names import check_workload
+
+asked = fio.KIND.asked
 
 INSN, TIME = INSTRUMENTS["insn"], INSTRUMENTS["time"]
 ONE = {"cases": "iops-randrw", "size": "1"}
@@ -47,8 +49,8 @@ def test_the_cases_are_the_published_ones() -> None:
 
 
 def test_an_exact_instrument_counts_a_fixed_number_and_time_runs_for_a_while() -> None:
-    _, exact, _ = as_sent(fio.requests(asked(fio, ONE), INSN))
-    _, timed, _ = as_sent(fio.requests(asked(fio, ONE | {"seconds": "7"}), TIME))
+    _, exact, _ = as_sent(fio.requests(asked(ONE), INSN))
+    _, timed, _ = as_sent(fio.requests(asked(ONE | {"seconds": "7"}), TIME))
     assert "--io_size=2m" in exact["argv"]
     assert {"--time_based", "--runtime=7"} < set(timed["argv"])
     assert not any(word.startswith("--runtime") for word in exact["argv"])
@@ -57,7 +59,7 @@ def test_an_exact_instrument_counts_a_fixed_number_and_time_runs_for_a_while() -
 
 
 def test_files_are_laid_out_before_and_removed_after_unmeasured() -> None:
-    first, *cases, last = as_sent(fio.requests(asked(fio, {}), INSN))
+    first, *cases, last = as_sent(fio.requests(asked({}), INSN))
     assert "--create_only=1" in first["argv"]
     assert len(cases) == 9
     assert last["argv"] == ["rm", *(f"/home/user/fio.{number}.0" for number in range(4))]
@@ -67,14 +69,14 @@ def test_files_are_laid_out_before_and_removed_after_unmeasured() -> None:
 
 def test_an_io_costs_fios_own_time_over_its_ios_of_both_directions() -> None:
     text = report(side(IOS // 2), side(IOS // 2, runtime=38))
-    (found,) = fio.measured(asked(fio, ONE), typed(answers(text)), INSN)
+    (found,) = fio.measured(asked(ONE), typed(answers(text)), INSN)
     assert (found.metric, found.unit) == ("iops-randrw", INSN.per_op)
     assert found.samples == (40e6 / IOS,)
 
 
 def test_under_time_any_number_of_ios_will_do() -> None:
     text = report(side(10), side(10))
-    (found,) = fio.measured(asked(fio, ONE), typed(answers(text)), TIME)
+    (found,) = fio.measured(asked(ONE), typed(answers(text)), TIME)
     assert found.samples == (2e6,)
 
 
@@ -98,13 +100,11 @@ def test_a_report_of_errors_or_missing_work_is_never_a_number(
     given: list[dict[str, Any]], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        fio.measured(asked(fio, ONE), typed(given), INSN)
+        fio.measured(asked(ONE), typed(given), INSN)
 
 
 def test_a_disk_of_some_speed_is_one_that_the_kernel_limits_for_fio_alone() -> None:
-    _, limit, case, _ = as_sent(
-        fio.requests(asked(fio, ONE | {"iops": "20000", "mbps": "500"}), INSN)
-    )
+    _, limit, case, _ = as_sent(fio.requests(asked(ONE | {"iops": "20000", "mbps": "500"}), INSN))
     limits = "riops=20000 wiops=20000 rbps=500000000 wbps=500000000"
     assert limit["argv"][-1] == limits
     assert (case["user"], case["login"]) == ("root", 1000)
@@ -124,7 +124,7 @@ def test_a_limited_disk_is_given_work_for_some_tenths_of_a_second_and_no_more_th
 
 
 def test_limits_that_did_not_take_are_never_a_number() -> None:
-    limited = asked(fio, ONE | {"iops": "20000"})
+    limited = asked(ONE | {"iops": "20000"})
     ios = CASE.operations(fio.Disk(1, iops=20000))
     done = answers(report(side(ios), side(0)))
     taken = ran("limit", "259:0 rbps=max wbps=max riops=20000 wiops=20000\n")
@@ -148,4 +148,4 @@ def test_limits_that_did_not_take_are_never_a_number() -> None:
 )
 def test_a_value_that_cannot_be_is_an_error(parameters: dict[str, str]) -> None:
     with pytest.raises(InputError):
-        check("fio", parameters, [INSN])
+        check_workload("fio", parameters, [INSN])

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.protocol.said import as_sent, typed
-from tests.workloads.ran import ran
+from tests.protocol.json_messages import as_sent, typed
+from tests.workloads.run_answers import ran
 
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.workloads import mariadb
-from hardcost.workloads.names import asked
+
+asked = mariadb.KIND.asked
 
 INSN = INSTRUMENTS["insn"]
 SMALL = {"transactions": "10", "concurrency": "1+4"}
@@ -53,7 +54,7 @@ def slapped(selects: int, updates: int) -> list[dict[str, Any]]:
 
 
 def test_the_table_is_filled_before_anything_is_measured() -> None:
-    job = as_sent(mariadb.requests(asked(mariadb, {**SMALL, "rows": "77"}), INSN))
+    job = as_sent(mariadb.requests(asked({**SMALL, "rows": "77"}), INSN))
     names = [one.get("name", one["do"]) for one in job if one.get("clock") or one.get("argv")]
     assert names.index("prepare") < names.index("oltp-1")
     assert [one["name"] for one in job if one.get("clock")] == ["oltp-1", "oltp-4"]
@@ -64,7 +65,7 @@ def test_the_table_is_filled_before_anything_is_measured() -> None:
 
 def test_a_transaction_costs_what_all_took_over_their_number() -> None:
     answers = [started(), ran("oltp-1", said(1), ticks=50), ran("oltp-4", said(4), ticks=70)]
-    found = mariadb.measured(asked(mariadb, SMALL), typed(answers), INSN)
+    found = mariadb.measured(asked(SMALL), typed(answers), INSN)
     assert [(one.metric, one.unit, one.samples) for one in found] == [
         ("oltp-1", INSN.per_op, (5,)),
         ("oltp-4", INSN.per_op, (7,)),
@@ -88,10 +89,10 @@ def test_a_transaction_that_is_not_carried_out_fails_the_trial(output: str, mess
 
 
 def test_queries_of_mysqlslap_are_counted_by_the_server() -> None:
-    found = mariadb.measured(asked(mariadb, SLAP), typed(slapped(5, 5)), INSN)
+    found = mariadb.measured(asked(SLAP), typed(slapped(5, 5)), INSN)
     assert [(one.metric, one.samples) for one in found] == [("slap-2", (50,)), ("all", (500,))]
     with pytest.raises(TrialError, match="slap-2: MariaDB's Com_update grew by 4, not by 5"):
-        mariadb.measured(asked(mariadb, SLAP), typed(slapped(5, 4)), INSN)
+        mariadb.measured(asked(SLAP), typed(slapped(5, 4)), INSN)
 
 
 @pytest.mark.parametrize(
@@ -105,4 +106,4 @@ def test_queries_of_mysqlslap_are_counted_by_the_server() -> None:
 )
 def test_what_makes_no_load_is_refused(parameters: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        asked(mariadb, parameters)
+        asked(parameters)

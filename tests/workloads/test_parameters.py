@@ -8,7 +8,7 @@ import pytest
 from pydantic import Field
 
 from hardcost.errors import InputError
-from hardcost.workloads.names import WORKLOADS
+from hardcost.workloads.names import all_workloads
 from hardcost.workloads.parameters import (
     DISTINCT,
     JOINED,
@@ -94,9 +94,9 @@ def test_values_made_in_the_program_keep_the_bounds_too(values: dict[str, Any]) 
         Parameters(**values)
 
 
-@pytest.mark.parametrize("name", WORKLOADS)
+@pytest.mark.parametrize("name", all_workloads())
 def test_each_parameter_of_a_workload_has_a_meaning(name: str) -> None:
-    model = WORKLOADS[name].Parameters
+    model = all_workloads()[name].parameters
     assert model.__doc__
     assert all(described(model).values())
     defaults = [field for field in model.model_fields.values() if not field.is_required()]

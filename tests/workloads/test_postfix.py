@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.protocol.said import as_sent, typed
-from tests.workloads.ran import ran
+from tests.protocol.json_messages import as_sent, typed
+from tests.workloads.run_answers import ran
 
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.workloads import postfix
-from hardcost.workloads.names import asked
+
+asked = postfix.KIND.asked
 
 INSN = INSTRUMENTS["insn"]
 SMALL = {"mails": "10", "concurrency": "1+5"}
@@ -37,7 +38,7 @@ def answers(**other: object) -> list[dict[str, Any]]:
 def test_sending_and_the_rest_of_delivering_are_measured_and_checks_are_not() -> None:
     clocks = {
         one["name"]: one.get("clock")
-        for one in as_sent(postfix.requests(asked(postfix, SMALL), INSN))
+        for one in as_sent(postfix.requests(asked(SMALL), INSN))
         if "name" in one
     }
     measured = {name for name, clock in clocks.items() if clock is not None}
@@ -45,32 +46,26 @@ def test_sending_and_the_rest_of_delivering_are_measured_and_checks_are_not() ->
 
 
 def test_the_mailbox_is_emptied_before_each_load() -> None:
-    names = [
-        one.get("name", one["do"]) for one in as_sent(postfix.requests(asked(postfix, SMALL), INSN))
-    ]
+    names = [one.get("name", one["do"]) for one in as_sent(postfix.requests(asked(SMALL), INSN))]
     for sessions in (1, 5):
         assert names[names.index(f"sent-{sessions}") - 1] == "empty the mailbox"
 
 
 def test_mails_of_the_warm_up_are_delivered_before_anything_is_measured() -> None:
-    names = [
-        one.get("name", one["do"]) for one in as_sent(postfix.requests(asked(postfix, SMALL), INSN))
-    ]
+    names = [one.get("name", one["do"]) for one in as_sent(postfix.requests(asked(SMALL), INSN))]
     assert names.index("warm up") < names.index("warmed up") < names.index("sent-1")
 
 
 def test_the_command_is_the_published_one_over_local_addresses() -> None:
     load = next(
-        one
-        for one in as_sent(postfix.requests(asked(postfix, SMALL), INSN))
-        if one.get("name") == "sent-5"
+        one for one in as_sent(postfix.requests(asked(SMALL), INSN)) if one.get("name") == "sent-5"
     )
     assert load["argv"][:5] == ["smtp-source", "-s", "5", "-m", "10"]
     assert load["argv"][-1] == "127.0.0.1:25"
 
 
 def test_a_mail_costs_what_sending_took_and_what_delivering_took() -> None:
-    found = postfix.measured(asked(postfix, SMALL), typed(answers()), INSN)
+    found = postfix.measured(asked(SMALL), typed(answers()), INSN)
     assert [(one.metric, one.samples) for one in found] == [
         ("sent-1", (100,)),
         ("delivered-1", (200,)),
@@ -99,21 +94,21 @@ def test_a_mail_that_does_not_arrive_fails_the_trial(
     other: dict[str, object], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        postfix.measured(asked(postfix, SMALL), typed(answers(**other)), INSN)
+        postfix.measured(asked(SMALL), typed(answers(**other)), INSN)
 
 
 def test_what_makes_no_load_is_refused() -> None:
     with pytest.raises(InputError, match="can't take '1001' for concurrency"):
-        postfix.requests(asked(postfix, {"mails": "2000", "concurrency": "1001"}), INSN)
+        postfix.requests(asked({"mails": "2000", "concurrency": "1001"}), INSN)
     with pytest.raises(InputError, match="can't take '0' for mails"):
-        postfix.requests(asked(postfix, {"mails": "0"}), INSN)
+        postfix.requests(asked({"mails": "0"}), INSN)
 
 
 def test_what_differs_from_debians_configuration_is_said() -> None:
-    job = str(as_sent(postfix.requests(asked(postfix, SMALL), INSN)))
-    assert "in_flow_delay=0s in cleanup, one process of local" in postfix.SETTINGS
+    job = str(as_sent(postfix.requests(asked(SMALL), INSN)))
+    assert "in_flow_delay=0s in cleanup, one process of local" in postfix.KIND.settings
     assert "-o in_flow_delay=0s" in job
 
 
 def test_the_file_that_postfix_waits_for_after_a_change_is_not_changed() -> None:
-    assert "main.cf" not in str(as_sent(postfix.requests(asked(postfix, SMALL), INSN)))
+    assert "main.cf" not in str(as_sent(postfix.requests(asked(SMALL), INSN)))

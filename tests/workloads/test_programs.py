@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.protocol.said import typed
-from tests.workloads.ran import ran
+from tests.protocol.json_messages import typed
+from tests.workloads.run_answers import ran
 
 from hardcost.errors import TrialError
 from hardcost.instruments.names import INSTRUMENTS

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.protocol.said import as_sent, typed
+from tests.protocol.json_messages import as_sent, typed
 
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.workloads import syscalls
-from hardcost.workloads.names import asked
+
+asked = syscalls.KIND.asked
 
 INSN, TIME = INSTRUMENTS["insn"], INSTRUMENTS["time"]
 CLOCK = {"event": "clock", "overhead": [5, 3, 4]}
@@ -24,22 +25,21 @@ def call(name: str = "null", **other: object) -> dict[str, Any]:
 def test_every_call_has_numbers_for_every_instrument() -> None:
     for one in syscalls.calls().values():
         for instrument in INSTRUMENTS.values():
-            assert one.batch[instrument.name] >= 1
-            assert one.samples[instrument.name] >= 9
-            assert one.samples[instrument.name] % 2 == 1  # so that the median is a sample
+            assert one.batch_under(instrument) >= 1
+            assert one.samples_under(instrument) >= 9
+            assert one.samples_under(instrument) % 2 == 1  # so that the median is a sample
         assert one.what
-    assert str(len(syscalls.calls())) in syscalls.TITLE
 
 
 def test_the_calls_asked_for_are_those_chosen_in_their_order() -> None:
-    (request,) = as_sent(syscalls.requests(asked(syscalls, {"calls": "open+null"}), INSN))
+    (request,) = as_sent(syscalls.requests(asked({"calls": "open+null"}), INSN))
     assert [row["name"] for row in request["calls"]] == ["open", "null"]
-    (request,) = as_sent(syscalls.requests(asked(syscalls, {}), INSN))
+    (request,) = as_sent(syscalls.requests(asked({}), INSN))
     assert [row["name"] for row in request["calls"]] == list(syscalls.calls())
 
 
 def test_what_moves_is_measured_under_each_perturbation_and_the_rest_once() -> None:
-    parameters = asked(syscalls, {"calls": "fork+null+exec"})
+    parameters = asked({"calls": "fork+null+exec"})
     first, *others = as_sent(syscalls.requests(parameters, INSN, (1, 2)))
     assert [row["name"] for row in first["calls"]] == ["null"]
     assert [one["number"] for one in others[::2]] == [1, 2]
@@ -58,7 +58,7 @@ def test_what_moves_is_measured_under_each_perturbation_and_the_rest_once() -> N
 
 
 def test_without_what_moves_nothing_is_perturbed() -> None:
-    parameters = asked(syscalls, {"calls": "null+open"})
+    parameters = asked({"calls": "null+open"})
     assert not syscalls.moves(parameters)
     assert len(syscalls.requests(parameters, INSN)) == 1
 
@@ -66,7 +66,7 @@ def test_without_what_moves_nothing_is_perturbed() -> None:
 @pytest.mark.parametrize("calls", ["nul", "", "null+", "null open"])
 def test_a_call_that_does_not_exist_is_an_error_with_a_remedy(calls: str) -> None:
     with pytest.raises(InputError, match="can't take") as error:
-        asked(syscalls, {"calls": calls})
+        asked({"calls": calls})
     assert error.value.problems[0].hint
 
 
@@ -74,16 +74,14 @@ def test_a_sample_is_a_window_less_the_emptiest_over_its_operations() -> None:
     many = call(
         samples=[2563] * 99, batch=256, audit={"by_key": {"k": 2}, "lost": 1}, loginuid=1000
     )
-    (found,) = syscalls.measured(asked(syscalls, {"calls": "null"}), typed([CLOCK, many]), TIME)
+    (found,) = syscalls.measured(asked({"calls": "null"}), typed([CLOCK, many]), TIME)
     assert found.samples == (10.0,) * 99  # 2560 over a batch of 256
     assert (found.unit, found.fired, found.lost) == ("ns/op", {"k": 2}, 1)
     longer = call(samples=[5123] * 99, batch=512, uid=1001)  # a machine with a slow clock
-    (found,) = syscalls.measured(asked(syscalls, {"calls": "null"}), typed([CLOCK, longer]), TIME)
+    (found,) = syscalls.measured(asked({"calls": "null"}), typed([CLOCK, longer]), TIME)
     assert found.samples == (10.0,) * 99
     switch = call("context-switch")
-    (found,) = syscalls.measured(
-        asked(syscalls, {"calls": "context-switch"}), typed([CLOCK, switch]), INSN
-    )
+    (found,) = syscalls.measured(asked({"calls": "context-switch"}), typed([CLOCK, switch]), INSN)
     assert found.samples == (50.0,) * 25  # two switches in a round trip
 
 
@@ -92,7 +90,7 @@ def test_a_sample_is_a_window_less_the_emptiest_over_its_operations() -> None:
 )
 def test_what_ran_as_another_user_is_no_measurement(who: dict[str, Any]) -> None:
     with pytest.raises(TrialError, match="not as 1000"):
-        syscalls.measured(asked(syscalls, {"calls": "null"}), typed([CLOCK, call(**who)]), INSN)
+        syscalls.measured(asked({"calls": "null"}), typed([CLOCK, call(**who)]), INSN)
 
 
 @pytest.mark.parametrize(
@@ -110,33 +108,33 @@ def test_what_ran_as_another_user_is_no_measurement(who: dict[str, Any]) -> None
 )
 def test_missing_or_odd_answers_are_never_a_number(answers: list[dict[str, Any]]) -> None:
     with pytest.raises(TrialError):
-        syscalls.measured(asked(syscalls, {"calls": "null"}), typed(answers), INSN)
+        syscalls.measured(asked({"calls": "null"}), typed(answers), INSN)
 
 
 @pytest.mark.parametrize("batch", [0, 1, 255, 257])
 def test_another_number_of_operations_than_was_asked_for_is_no_measurement(batch: int) -> None:
     odd = call(samples=[2563] * 99, batch=batch)
     with pytest.raises(TrialError, match=f"measured null {batch} at a time"):
-        syscalls.measured(asked(syscalls, {"calls": "null"}), typed([CLOCK, odd]), TIME)
+        syscalls.measured(asked({"calls": "null"}), typed([CLOCK, odd]), TIME)
 
 
 def test_copies_are_asked_for_and_left_out_where_there_is_one() -> None:
-    (alone,) = as_sent(syscalls.requests(asked(syscalls, {"calls": "null", "copies": "1"}), TIME))
+    (alone,) = as_sent(syscalls.requests(asked({"calls": "null", "copies": "1"}), TIME))
     assert "copies" not in alone
-    (two,) = as_sent(syscalls.requests(asked(syscalls, {"calls": "null", "copies": "2"}), TIME))
+    (two,) = as_sent(syscalls.requests(asked({"calls": "null", "copies": "2"}), TIME))
     assert two == {**alone, "copies": 2}
 
 
 @pytest.mark.parametrize("copies", ["0", "-1", "1025", "two", "1.5"])
 def test_copies_are_a_number_of_processors(copies: str) -> None:
     with pytest.raises(InputError, match=r"can't take .* for copies"):
-        asked(syscalls, {"copies": copies})
+        asked({"copies": copies})
 
 
 def test_copies_are_refused_where_one_emulated_processor_counts() -> None:
-    parameters = asked(syscalls, {"copies": "2"})
+    parameters = asked({"copies": "2"})
     parameters.check(TIME)
-    asked(syscalls, {"copies": "1"}).check(INSN)
+    asked({"copies": "1"}).check(INSN)
     with pytest.raises(InputError, match="copies=2 is not for the instrument insn: it counts on"):
         parameters.check(INSN)
 
@@ -145,7 +143,7 @@ def test_copies_are_refused_where_one_emulated_processor_counts() -> None:
 def test_another_number_of_copies_than_asked_for_is_no_measurement(
     companions: dict[str, int],
 ) -> None:
-    parameters = asked(syscalls, {"calls": "null", "copies": "2"})
+    parameters = asked({"calls": "null", "copies": "2"})
     found = call(samples=[2563] * 99, batch=256, companions=companions)
     with pytest.raises(TrialError, match=f"ran {len(companions)} copies beside null instead of 1"):
         syscalls.measured(parameters, typed([CLOCK, found]), TIME)

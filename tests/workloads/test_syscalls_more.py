@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import pytest
-from tests.protocol.said import as_sent
+from tests.protocol.json_messages import as_sent
 
 from hardcost.errors import InputError
 from hardcost.instruments.names import INSTRUMENTS
-from hardcost.workloads import syscalls, syscallsmore
-from hardcost.workloads.names import asked
+from hardcost.workloads import syscalls, syscalls_more
 
 
 def test_it_has_calls_of_its_own_with_numbers_for_every_instrument() -> None:
-    assert len(syscalls.calls()) == 26
     assert not syscalls.calls().keys() & syscalls.more().keys()
     for one in syscalls.more().values():
-        assert all(one.batch[name] >= 1 and one.samples[name] % 2 == 1 for name in INSTRUMENTS)
-    assert f" {len(syscalls.more())} calls" in syscallsmore.TITLE
+        assert all(
+            one.batch_under(of) >= 1 and one.samples_under(of) % 2 == 1
+            for of in INSTRUMENTS.values()
+        )
 
 
 def test_each_workload_takes_its_own_calls() -> None:
-    parameters = asked(syscallsmore, {"calls": "ptrace+bind"})
-    (request,) = as_sent(syscallsmore.requests(parameters, INSTRUMENTS["insn"]))
+    parameters = syscalls_more.KIND.asked({"calls": "ptrace+bind"})
+    (request,) = as_sent(syscalls.requests(parameters, INSTRUMENTS["insn"]))
     assert [row["name"] for row in request["calls"]] == ["ptrace", "bind"]
     with pytest.raises(InputError):
-        asked(syscallsmore, {"calls": "open"})
+        syscalls_more.KIND.asked({"calls": "open"})
     with pytest.raises(InputError):
-        asked(syscalls, {"calls": "ptrace"})
+        syscalls.KIND.asked({"calls": "ptrace"})

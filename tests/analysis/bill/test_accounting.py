@@ -1,18 +1,18 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardcost.analysis.accounting import counted, with_accounting
-from hardcost.analysis.finding import Bill, Item
-from hardcost.controls.accounted import Accounted
-from hardcost.controls.control import BootParameter, Profile, Sysctl
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from hardcost.analysis.bill.accounting import counted, with_accounting
+from hardcost.controls.control import Profile
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.model.accounts import Accounted
+from hardcost.model.finding.bill import Item, Itemised
+from hardcost.model.workload import MetricId
 
 CONTROLS = (Sysctl("kernel.a", "1"), Sysctl("kernel.b", "1"), BootParameter("pti=on"))
 NAMES = tuple(one.name for one in CONTROLS)
@@ -22,12 +22,20 @@ def rule(*controls: str) -> Accounted:
     return Accounted("r", "R", "medium", (), "priced", "sysctl", controls=controls)
 
 
-def bill(itemised: Sequence[str], controls: Sequence[str] = NAMES) -> Bill:
-    items = tuple(Item(one, "open", "insn/op", 1, 1, 1, 1, 1, None) for one in itemised)
-    return Bill("p", "P", (), items, (), (), controls=tuple(controls))
+def bill(itemised: Sequence[str], controls: Sequence[str] = NAMES) -> Itemised:
+    items = tuple(Item(one, MetricId("open"), "insn/op", 1, 1, 1, 1, 1, None) for one in itemised)
+    return Itemised(
+        profile="p",
+        profile_title="P",
+        totals=(),
+        items=items,
+        rest=(),
+        interaction=(),
+        controls=tuple(controls),
+    )
 
 
-def settled(own: Accounted, of: Bill, instrument: str = "insn") -> Accounted:
+def settled(own: Accounted, of: Itemised, instrument: str = "insn") -> Accounted:
     profile = Profile("p", "P", "", CONTROLS, accounting=(own,))
     (found,) = with_accounting(of, profile, instrument).accounting
     return found

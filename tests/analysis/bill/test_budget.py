@@ -5,23 +5,24 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardcost.analysis.budget import Budget, enough, propose, raised, round_above, within
-from hardcost.analysis.finding import Bill, Item, Total
+from hardcost.analysis.bill.budget import Budget, enough, propose, raised, round_above, within
+from hardcost.model.finding.bill import Item, Itemised, Total
+from hardcost.model.workload import MetricId
 
 Value = Callable[[frozenset[str]], float]
 BASE = 100.0
 
 
 def total(value: Value, kept: frozenset[str]) -> Total:
-    return Total("open", "insn/op", BASE, BASE + value(kept), value(kept))
+    return Total(MetricId("open"), "insn/op", BASE, BASE + value(kept), value(kept))
 
 
-def bill(value: Value, controls: frozenset[str]) -> Bill:
+def bill(value: Value, controls: frozenset[str]) -> Itemised:
     """Return the bill of a simulated machine on which a set of controls costs `value`."""
     items = tuple(
         Item(
             control=name,
-            metric="open",
+            metric=MetricId("open"),
             unit="insn/op",
             cost=value(controls) - value(controls - {name}),
             low=0,
@@ -32,7 +33,14 @@ def bill(value: Value, controls: frozenset[str]) -> Bill:
         )
         for name in sorted(controls)
     )
-    return Bill("p", "p", (total(value, controls),), items, (), ())
+    return Itemised(
+        profile="p",
+        profile_title="p",
+        totals=(total(value, controls),),
+        items=items,
+        rest=(),
+        interaction=(),
+    )
 
 
 def settle(value: Value, controls: frozenset[str], budget: float) -> tuple[frozenset[str], int]:
@@ -61,7 +69,10 @@ def test_nothing_goes_within_the_budget() -> None:
 
 
 def test_a_metric_with_a_budget_of_its_own_is_held_to_that_alone() -> None:
-    metrics = (total(lambda _: 30.0, frozenset()), Total("null", "insn/op", BASE, BASE, 0.0))
+    metrics = (
+        total(lambda _: 30.0, frozenset()),
+        Total(MetricId("null"), "insn/op", BASE, BASE, 0.0),
+    )
     assert within(metrics, Budget(None, {"null": 0.0}))
     assert within(metrics, Budget(0.0, {"open": 0.3}))
     assert not within(metrics, Budget(0.5, {"open": 0.2}))

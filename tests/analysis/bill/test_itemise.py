@@ -6,29 +6,27 @@ import asyncio
 import itertools
 import math
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.protocol.said import as_sent, typed
+from tests.fakes.machine import FakeMachine
+from tests.protocol.json_messages import as_sent, typed
 
-from hardcost.analysis.itemise import itemise
-from hardcost.auditrules.parse import read_line
-from hardcost.auditrules.rule import Place
-from hardcost.controls.control import AuditDaemon, AuditRule, Profile, Sysctl
-from hardcost.design.leave_one_out import bill_plan
-from hardcost.design.plan import Workload
-from hardcost.machines.fake import FakeMachine
-from hardcost.run.execute import execute
-from hardcost.run.prepare import prepare
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from hardcost.analysis.finding import Bill
-    from hardcost.machines.machine import Boot
-    from hardcost.protocol.answers import Answer
-    from hardcost.protocol.requests import Request
+from auditrules.model.location import Location
+from auditrules.read.parse import read_line
+from hardcost.analysis.bill.itemise import itemise
+from hardcost.controls.control import Profile
+from hardcost.measure.execute import execute
+from hardcost.measure.prepare import prepare
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.model.finding.bill import Itemised
+from hardcost.model.workload import MetricId, Workload
+from hardcost.plan.leave_one_out import bill_plan
+from hardcost.protocol.answers import Answer
+from hardcost.protocol.boot import Boot
+from hardcost.protocol.requests import Request
 
 CALLS = ("null", "open")
 BASE = 10_000
@@ -36,13 +34,13 @@ EMPTY = 3  # ticks of an empty window
 
 
 def rule(number: int) -> AuditRule:
-    reading = read_line(f"-a always,exit -S swapon -F uid={number}", Place("my.rules", number))
+    reading = read_line(f"-a always,exit -S swapon -F uid={number}", Location("my.rules", number))
     assert reading.rule is not None
     return AuditRule(reading.rule)
 
 
 def profile_of(rules: int) -> Profile:
-    setting = Sysctl("kernel.randomize_va_space", "2")
+    setting = Sysctl("kernel.randomize_va_space", "2", place=Location("p.toml", 4))
     return Profile("p", "a profile", "", (AuditDaemon(), *(rule(n) for n in range(rules)), setting))
 
 
@@ -91,20 +89,20 @@ class Model:
         return typed(answers)
 
 
-def bill_of(model: Model, instrument: str = "insn", seeds: int = 1) -> Bill:
+def bill_of(model: Model, instrument: str = "insn", seeds: int = 1) -> Itemised:
     profile = profile_of(len(model.costs))
     machine = FakeMachine(model.answer)
     workload = Workload("syscalls", (("calls", "+".join(CALLS)),))
     plan = bill_plan(profile, [workload], instrument=instrument, seeds=tuple(range(seeds)))
 
-    async def run() -> Bill:
+    async def run() -> Itemised:
         prepared = [prepare(trial, machine) for trial in plan.trials]
         return itemise(profile, [await execute(trial, machine, 5) for trial in prepared])
 
     return asyncio.run(run())
 
 
-def assert_adds_up(bill: Bill) -> None:
+def assert_adds_up(bill: Itemised) -> None:
     for total, fixed, rest, interaction in zip(
         bill.totals, bill.fixed, bill.rest, bill.interaction, strict=True
     ):
@@ -116,22 +114,32 @@ def assert_adds_up(bill: Bill) -> None:
 def test_every_part_of_a_known_cost_is_found() -> None:
     bill = bill_of(Model([20, 0, 40]))
     assert_adds_up(bill)
-    assert [(total.metric, total.cost) for total in bill.totals] == [("null", 382), ("open", 764)]
-    cost = {item.control: item.cost for item in bill.items if item.metric == "null"}
-    alone = {item.control: item.alone for item in bill.items if item.metric == "null"}
+    assert [(str(total.metric), total.cost) for total in bill.totals] == [
+        ("null", 382),
+        ("open", 764),
+    ]
+    cost = {item.control: item.cost for item in bill.items if item.metric == MetricId("null")}
+    alone = {item.control: item.alone for item in bill.items if item.metric == MetricId("null")}
     names = [control.name for control in profile_of(3).controls[1:]]
     assert [cost[name] for name in names] == [25, 5, 40, 17]  # 5: what 0 and 1 cost together
     assert [alone[name] for name in names] == [320, 300, 340, 17]
-    assert [(one.metric, one.cost) for one in bill.fixed] == [("null", 300), ("open", 600)]
+    assert [(str(one.metric), one.cost) for one in bill.fixed] == [("null", 300), ("open", 600)]
     # What the rules 0 and 1 cost together is part of what leaving out either saves.
-    assert [(one.metric, one.cost) for one in bill.interaction] == [("null", -5), ("open", -10)]
+    assert [(str(one.metric), one.cost) for one in bill.interaction] == [
+        ("null", -5),
+        ("open", -10),
+    ]
     assert {one.cost for one in bill.rest} == {0}
 
 
 def test_the_only_rule_costs_what_it_adds_to_having_any() -> None:
     bill = bill_of(Model([20]))
     assert_adds_up(bill)
-    cost = {item.control: (item.cost, item.alone) for item in bill.items if item.metric == "null"}
+    cost = {
+        item.control: (item.cost, item.alone)
+        for item in bill.items
+        if item.metric == MetricId("null")
+    }
     assert cost == {rule(0).name: (20, 320), "kernel.randomize_va_space=2": (17, 17)}
     assert [one.cost for one in bill.fixed] == [300, 600]
     assert [one.cost for one in bill.interaction] == [0, 0]
@@ -143,10 +151,10 @@ def test_items_come_largest_first_with_their_place_and_how_often_they_fired() ->
     assert [item.cost for item in bill.items] == sorted(
         (item.cost for item in bill.items), reverse=True
     )
-    facts = {(item.control, item.place, item.fired) for item in bill.items}
+    facts = {(item.control, str(item.place), item.fired) for item in bill.items}
     assert facts == {
         *((rule(number).name, f"my.rules:{number}", number) for number in range(3)),
-        ("kernel.randomize_va_space=2", "", None),
+        ("kernel.randomize_va_space=2", "p.toml:4", None),
     }
 
 

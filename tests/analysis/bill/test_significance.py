@@ -1,14 +1,15 @@
-"""Of several trials a bill splits what it can tell from nothing, and adds up."""
+"""A bill of several trials splits what it can distinguish from 0, and adds up."""
 
 from __future__ import annotations
 
 import math
 
-from hardcost.analysis.finding import Bill, Item, Sum, Total
-from hardcost.analysis.resolved import resolved
-from hardcost.design.leave_one_out import BASELINE, PROFILE
+from hardcost.analysis.bill.significance import resolved
+from hardcost.model.finding.bill import Item, Itemised, Sum, Total
+from hardcost.model.role import Whole, role_of
+from hardcost.model.workload import MetricId, workload_of
 from hardcost.store.record import Record
-from hardcost.workloads.measured import Measured
+from hardcost.workloads.metric import MetricSamples
 
 
 def records(instrument: str, costs: tuple[float, ...]) -> list[Record]:
@@ -16,33 +17,35 @@ def records(instrument: str, costs: tuple[float, ...]) -> list[Record]:
     return [
         Record(
             identity=f"{configuration} {repetition}",
-            configuration=configuration,
-            workload="syscalls",
+            role=role_of(configuration),
+            workload=workload_of("syscalls"),
             instrument=instrument,
             seed=0,
             repetition=repetition,
-            measured=(Measured(metric="null", unit="ns/op", samples=(100 + own,) * 9),),
+            measured=(MetricSamples(metric="null", unit="ns/op", samples=(100 + own,) * 9),),
             environment={},
             start_seconds=0,
             host_seconds=0,
         )
         for repetition, cost in enumerate(costs)
-        for configuration, own in ((BASELINE, 0.0), (PROFILE, cost))
+        for configuration, own in (("baseline", 0.0), ("profile", cost))
     ]
 
 
-def bill(cost: float, item: float, spread: float = 0.0) -> Bill:
-    return Bill(
-        "p",
-        "p",
-        (Total("null", "ns/op", 100, 100 + cost, cost),),
-        (Item("x", "null", "ns/op", item, item - spread, item + spread, 0, 0, None),),
-        (Sum("null", 0.0),),
-        (Sum("null", cost - item),),
+def bill(cost: float, item: float, spread: float = 0.0) -> Itemised:
+    return Itemised(
+        profile="p",
+        profile_title="p",
+        totals=(Total(MetricId("null"), "ns/op", 100, 100 + cost, cost),),
+        items=(
+            Item("x", MetricId("null"), "ns/op", item, item - spread, item + spread, 0, 0, None),
+        ),
+        rest=(Sum(MetricId("null"), 0.0),),
+        interaction=(Sum(MetricId("null"), cost - item),),
     )
 
 
-def sums(made: Bill) -> tuple[float, float, float]:
+def sums(made: Itemised) -> tuple[float, float, float]:
     """Return items, rest and interaction, having checked that they add up."""
     items = math.fsum(item.cost for item in made.items)
     rest, interaction = made.rest[0].cost, made.interaction[0].cost
@@ -88,12 +91,10 @@ def test_a_program_that_varies_within_its_one_trial_may_cost_nothing() -> None:
         record.model_copy(
             update={
                 "measured": (
-                    Measured(
+                    MetricSamples(
                         metric="null",
                         unit="ns/op",
-                        samples=tuple(
-                            100 + own * (record.configuration == PROFILE) for own in costs
-                        ),
+                        samples=tuple(100 + own * (record.role == Whole()) for own in costs),
                     ),
                 )
             }

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from hardcost.analysis.bothways import Both, controls, disagreement, wholes
-from hardcost.analysis.finding import Bill, Item, Sum, Total
+from hardcost.analysis.bill.time_and_count import controls, disagreement, wholes
+from hardcost.model.finding.bill import Both, Item, Itemised, Sum, Total
+from hardcost.model.workload import MetricId
 
-TIME = Total("open", "ns/op", 1000.0, 1100.0, 100.0, 5.0, 90.0, 110.0)
-COUNT = Total("open", "insn/op", 3000.0, 3600.0, 600.0)
+TIME = Total(MetricId("open"), "ns/op", 1000.0, 1100.0, 100.0, 5.0, 90.0, 110.0)
+COUNT = Total(MetricId("open"), "insn/op", 3000.0, 3600.0, 600.0)
 
 
 def item(control: str, cost: float, half: float = 0.0, fired: int | None = None) -> Item:
-    return Item(control, "open", "", cost, cost - half, cost + half, 0.0, cost, fired)
+    return Item(control, MetricId("open"), "", cost, cost - half, cost + half, 0.0, cost, fired)
 
 
-def bill(total: Total, items: list[Item], small: list[Item], rest: float) -> Bill:
+def bill(total: Total, items: list[Item], small: list[Item], rest: float) -> Itemised:
     names = tuple(sorted(one.control for one in (*items, *small)))
-    return Bill(
-        "p",
-        "p",
-        (total,),
-        tuple(items),
-        (Sum("open", rest),),
-        (Sum("open", 0.0),),
+    return Itemised(
+        profile="p",
+        profile_title="p",
+        totals=(total,),
+        items=tuple(items),
+        rest=(Sum(MetricId("open"), rest),),
+        interaction=(Sum(MetricId("open"), 0.0),),
         controls=names,
         small=tuple(small),
     )
@@ -81,14 +82,14 @@ def test_a_rest_that_is_noise_is_not_apportioned(rest: float, half: float) -> No
 def test_they_disagree_beyond_a_factor_of_two_only_where_the_interval_does(
     counted: float, low: float, high: float, differ: str, *, measured: bool
 ) -> None:
-    total = Total("open", "ns/op", 1000.0, 1000.0, 0.0)
+    total = Total(MetricId("open"), "ns/op", 1000.0, 1000.0, 0.0)
     assert disagreement(counted, low, high, total, measured=measured) == differ
 
 
 def test_a_likely_reason_depends_on_records_and_on_the_number_of_rules() -> None:
     def why(rules: int, fired: int) -> str:
         names = [f"r{at}" for at in range(rules)]
-        dear = Total("open", "ns/op", 1000.0, 2000.0, 1000.0, 5.0, 990.0, 1010.0)
+        dear = Total(MetricId("open"), "ns/op", 1000.0, 2000.0, 1000.0, 5.0, 990.0, 1010.0)
         timed = bill(dear, [item(one, 1000 / rules) for one in names], [], 0.0)
         counts = [item(one, 600 / rules, fired=fired) for one in names]
         (whole,) = wholes(timed, bill(COUNT, counts, [], 0.0))

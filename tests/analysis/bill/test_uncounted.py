@@ -2,24 +2,30 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hardcost.analysis.cautions import cautioned
-from hardcost.analysis.finding import Bill, Finding, Item, Unmeasured
-from hardcost.controls.control import BootParameter, KernelOption
+from tests.show.bill_findings import billed
+
+from hardcost.analysis.bill.uncounted import cautioned
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.kconfig import KernelOption
+from hardcost.model.finding.bill import Bill, Item, Itemised, Unmeasured
+from hardcost.model.finding.finding import Finding
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.workload import MetricId
 
 OFF, PTI, ZERO = map(BootParameter, ("mitigations=off", "pti=on", "init_on_alloc=1"))
 SLS = KernelOption("SLS", "y")
-STUDY = Finding(run="r", study="s", title="t", instrument="insn", cells=())
+STUDY = StudyFinding(run="r", study="s", title="t", instrument="insn", cells=())
 PLAIN = {"meltdown": "Not affected", "spectre_v2": "Mitigation: Retpolines"}
 
 
-def bill_of(*controls: BootParameter) -> Finding:
-    items = tuple(Item(c.name, "null", "insn/op", 0, 0, 0, 0, 0, None) for c in controls)
-    return replace(STUDY, bill=Bill("p", "p", (), items, (), ()))
+def bill_of(*controls: BootParameter) -> Bill:
+    items = tuple(Item(c.name, MetricId("null"), "insn/op", 0, 0, 0, 0, 0, None) for c in controls)
+    return billed(Itemised(profile="p", totals=(), items=items))
 
 
 def caveats(finding: Finding) -> dict[str, str]:
-    assert finding.bill is not None
-    return {item.control: item.caveat for item in finding.bill.items}
+    assert isinstance(finding, Bill)
+    return {item.control: item.caveat for item in finding.items}
 
 
 def test_an_item_whose_cost_is_not_in_instructions_says_so() -> None:
@@ -61,9 +67,7 @@ def test_what_a_search_did_not_itemise_is_a_note() -> None:
 
 
 def test_of_what_a_guest_refused_nothing_more_is_said() -> None:
-    bill = bill_of(ZERO).bill
-    assert bill is not None
-    whole = replace(STUDY, bill=replace(bill, unmeasured=(Unmeasured(OFF.name, "refused", ""),)))
+    whole = replace(bill_of(ZERO), unmeasured=(Unmeasured(OFF.name, "refused", None),))
     assert cautioned(whole, (ZERO, OFF), {}) == whole
 
 

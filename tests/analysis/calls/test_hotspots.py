@@ -2,30 +2,29 @@
 
 import pytest
 
-from hardcost.analysis.finding import Profiled
-from hardcost.analysis.profiled import profiled
+from hardcost.analysis.calls.hotspots import hotspots_of
 from hardcost.errors import TrialError
-from hardcost.instruments.windows import Frame, Profile
-from hardcost.instruments.windows import Profiled as Seen
+from hardcost.model.call_tree import CallTree, Frame, Sampled
+from hardcost.model.finding.calls import Hotspots
+from hardcost.model.role import role_of
+from hardcost.model.workload import workload_of
 from hardcost.store.record import Record
-from hardcost.workloads.measured import Measured
+from hardcost.workloads.metric import MetricSamples
 
-FRAMES = tuple(
-    Frame(above=above, kind=kind, name=name)
-    for above, kind, name in [
-        (0, "process", "p"),
-        (1, "kernel", "f"),
-        (2, "kernel", "g"),
-        (3, "kernel", "f"),
-        (1, "kernel", "h"),
-    ]
+FRAMES = (
+    Frame(0, "process", "p"),
+    Frame(1, "kernel", "f"),
+    Frame(2, "kernel", "g"),
+    Frame(3, "kernel", "f"),
+    Frame(1, "kernel", "h"),
 )
+ROLES = (role_of("without"), role_of("with"))
 EMPTY = 3  # ticks of a window with nothing in it
 
 
 def record(name: str, windows: list[dict[int, int]], seed: int = 0, operations: int = 1) -> Record:
     ticks = tuple(sum(window.values()) for window in windows)
-    seen = Seen(
+    seen = Sampled(
         metric="m",
         operations=operations,
         ticks=ticks,
@@ -35,21 +34,21 @@ def record(name: str, windows: list[dict[int, int]], seed: int = 0, operations: 
     samples = tuple((one - EMPTY) / operations for one in ticks)
     return Record(
         identity=name,
-        configuration=name,
-        workload="w",
+        role=role_of(name),
+        workload=workload_of("w"),
         instrument="insn",
         seed=seed,
         repetition=0,
-        measured=(Measured(metric="m", unit="insn/op", samples=samples),),
+        measured=(MetricSamples(metric="m", unit="insn/op", samples=samples),),
         environment={},
         start_seconds=0,
         host_seconds=0,
-        profile=Profile(frames=FRAMES, metrics=(seen,)),
+        calls=CallTree(frames=FRAMES, metrics=(seen,)),
     )
 
 
-def found(*records: Record) -> Profiled:
-    (one,) = profiled(records, "without", "with")
+def found(*records: Record) -> Hotspots:
+    (one,) = hotspots_of(records, *ROLES)
     assert sum(function.own for function in one.functions) == one.cost
     assert sum(stack.after - stack.before for stack in one.stacks) == one.cost
     return one
@@ -95,13 +94,13 @@ def test_of_draws_the_middle_half_counts() -> None:
 
 def _drawn(one: Record) -> Record:
     """Return a record whose only trial has a second draw, the same as the first."""
-    (metric,), whole = one.measured, one.profile
+    (metric,), whole = one.measured, one.calls
     assert whole is not None
     again = whole.metrics[0].model_copy(update={"number": 2})
     return one.model_copy(
         update={
             "measured": (metric.model_copy(update={"perturbed": {2: metric.samples}}),),
-            "profile": whole.model_copy(update={"metrics": (*whole.metrics, again)}),
+            "calls": whole.model_copy(update={"metrics": (*whole.metrics, again)}),
         }
     )
 
@@ -120,9 +119,8 @@ def test_a_recursion_counts_once_in_a_total() -> None:
 
 def test_what_was_not_profiled_has_no_profile() -> None:
     whole = record("without", [{2: 1}])
-    with pytest.raises(TrialError, match="was not profiled"):
-        profiled(
-            [whole, record("with", [{2: 2}]).model_copy(update={"profile": None})],
-            "without",
-            "with",
+    with pytest.raises(TrialError, match="was not counted by function"):
+        hotspots_of(
+            [whole, record("with", [{2: 2}]).model_copy(update={"calls": None})],
+            *ROLES,
         )

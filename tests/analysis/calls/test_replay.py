@@ -7,37 +7,49 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardcost.analysis.replay import SLEEPING, Task, longest, modelled, scheduled, tasks
-from hardcost.analysis.traced import Answer, Piece, Traced, Wake
+from hardcost.analysis.calls.replay import SLEEPING, ReplayTask, longest, modelled, scheduled, tasks
+from hardcost.model.finding.trace import AccessAnswer, Piece, Traced, Wake
+from hardcost.model.role import role_of
+from hardcost.model.workload import Workload
 
 NAMES = ("a", "b", "hardcost-idle")
 
 
 def traced(
-    pieces: tuple[Piece, ...], wakes: tuple[Wake, ...] = (), answers: tuple[Answer, ...] = ()
+    pieces: tuple[Piece, ...], wakes: tuple[Wake, ...] = (), answers: tuple[AccessAnswer, ...] = ()
 ) -> Traced:
     length = pieces[-1].end
-    trace = Traced("w", "c", "m", NAMES, pieces, wakes, length, length, 0, 0, 0)
-    return replace(trace, answers=answers)
+    return Traced(
+        workload=Workload("w"),
+        configuration=role_of("c"),
+        metric="m",
+        length=length,
+        ticks=length,
+        before=0,
+        after=0,
+        idle=0,
+        processes=NAMES,
+        pieces=pieces,
+        wakes=wakes,
+        answers=answers,
+    )
 
 
 @st.composite
-def _found(draw: st.DrawFn) -> list[Task]:
+def _found(draw: st.DrawFn) -> list[ReplayTask]:
     """Tasks as a trace of one processor has them, one after the other."""
     latest: dict[int, int] = {}
-    found: list[Task] = []
-    now = 0
+    found: list[ReplayTask] = []
     for number in range(draw(st.integers(1, 25))):
         process = draw(st.integers(0, 4))
         work = draw(st.integers(0, 50))
         after = tuple(draw(st.sets(st.integers(0, number - 1), max_size=3)) if number else ())
-        found.append(Task(process, work, now, latest.get(process), after))
+        found.append(ReplayTask(process, work, latest.get(process), after))
         latest[process] = number
-        now += work
     return found
 
 
-def _needed(found: list[Task]) -> int:
+def _needed(found: list[ReplayTask]) -> int:
     """Return the work of the last task and of all that it waits for."""
     wanted, needed = [len(found) - 1], set[int]()
     while wanted:
@@ -51,7 +63,7 @@ def _needed(found: list[Task]) -> int:
 
 @given(_found(), st.integers(1, 6))
 def test_no_number_of_processors_beats_the_work_or_the_longest_chain(
-    found: list[Task], processors: int
+    found: list[ReplayTask], processors: int
 ) -> None:
     length, drained = scheduled(found, processors)
     work = sum(task.work for task in found)
@@ -65,7 +77,7 @@ def test_no_number_of_processors_beats_the_work_or_the_longest_chain(
 
 @given(_found())
 def test_one_processor_takes_what_it_took_and_enough_take_the_longest_chain(
-    found: list[Task],
+    found: list[ReplayTask],
 ) -> None:
     work = sum(task.work for task in found)
     assert scheduled(found, 1) == (work, work)
@@ -76,9 +88,9 @@ def test_one_processor_takes_what_it_took_and_enough_take_the_longest_chain(
 
 def test_who_is_woken_runs_beside_who_woke_him() -> None:
     pieces = (
-        Piece(0, 0, 100, "work"),
-        Piece(1, 100, 160, "work", woken_by=0, woken=30, stopped="f"),
-        Piece(0, 160, 200, "work"),
+        Piece(0, 0, 100, ("work",)),
+        Piece(1, 100, 160, ("work",), woken_by=0, woken=30, stopped="f"),
+        Piece(0, 160, 200, ("work",)),
     )
     trace = traced(pieces, (Wake(30, 0, 1),))
     one, two, eight = modelled(trace, (1, 2, 8))
@@ -89,10 +101,10 @@ def test_who_is_woken_runs_beside_who_woke_him() -> None:
 
 def test_who_an_interrupt_woke_sleeps_as_long_as_it_did() -> None:
     pieces = (
-        Piece(0, 0, 50, "work", stopped="timer"),
-        Piece(2, 50, 120, "nothing"),
-        Piece(0, 120, 130, "work", woken_by=None, woken=115),
-        Piece(1, 130, 190, "work"),
+        Piece(0, 0, 50, ("work",), stopped="timer"),
+        Piece(2, 50, 120, ("nothing",)),
+        Piece(0, 120, 130, ("work",), woken_by=None, woken=115),
+        Piece(1, 130, 190, ("work",)),
     )
     found = tasks(traced(pieces, (Wake(115, None, 0),)))
     assert [task.work for task in found] == [50, 10, 60]
@@ -103,9 +115,9 @@ def test_who_an_interrupt_woke_sleeps_as_long_as_it_did() -> None:
 
 def test_who_waits_for_a_timer_waits_on_any_number_of_processors() -> None:
     pieces = (
-        Piece(0, 0, 50, "work", stopped="timer"),
-        Piece(2, 50, 120, "nothing"),
-        Piece(0, 120, 130, "work", woken_by=None, woken=115),
+        Piece(0, 0, 50, ("work",), stopped="timer"),
+        Piece(2, 50, 120, ("nothing",)),
+        Piece(0, 120, 130, ("work",), woken_by=None, woken=115),
     )
     (eight,) = modelled(traced(pieces, (Wake(115, None, 0),)), (8,))
     assert (eight.length, eight.limit) == (130, 130)
@@ -114,9 +126,9 @@ def test_who_waits_for_a_timer_waits_on_any_number_of_processors() -> None:
 
 def test_what_nobody_waits_for_goes_on_behind_the_end() -> None:
     pieces = (
-        Piece(0, 0, 10, "work"),
-        Piece(1, 10, 100, "work", woken_by=0, woken=10),
-        Piece(0, 100, 110, "work"),
+        Piece(0, 0, 10, ("work",)),
+        Piece(1, 10, 100, ("work",), woken_by=0, woken=10),
+        Piece(0, 100, 110, ("work",)),
     )
     one, two = modelled(traced(pieces, (Wake(10, 0, 1),)), (1, 2))
     assert (one.length, two.length) == (110, 20)
@@ -126,42 +138,42 @@ def test_what_nobody_waits_for_goes_on_behind_the_end() -> None:
 
 def test_who_asks_goes_on_with_the_answer_though_he_never_slept() -> None:
     pieces = (
-        Piece(0, 0, 100, "openat"),  # asks at 90, and is interrupted by who is asked
-        Piece(1, 100, 160, "decides", woken_by=0, woken=95),
-        Piece(0, 160, 200, "openat"),
+        Piece(0, 0, 100, ("openat",)),  # asks at 90, and is interrupted by who is asked
+        Piece(1, 100, 160, ("decides",), woken_by=0, woken=95),
+        Piece(0, 160, 200, ("openat",)),
     )
-    wakes, answers = (Wake(95, 0, 1),), (Answer(150, by=1, process=0, asked=90),)
+    wakes, answers = (Wake(95, 0, 1),), (AccessAnswer(150, by=1, process=0, asked=90),)
     (two,) = modelled(traced(pieces, wakes, answers), (2,))
     assert two.length == two.limit == 185  # a 95, b 50 until it answers, a 40; 10 of b are beside
     assert two.path == (("a", 135), ("b", 50))
     assert two.drained == two.length
     (without,) = modelled(traced(pieces, wakes), (2,))
-    assert without.length == 140  # a alone: nobody would wait for b
+    assert without.length == 140  # a alone: no process would wait for b
 
 
 def test_nobody_answers_before_he_is_asked() -> None:
     pieces = (
-        Piece(1, 0, 50, "waits for questions"),
-        Piece(0, 50, 150, "work"),
-        Piece(0, 150, 250, "openat"),  # asks at 250, and gives way
-        Piece(1, 250, 300, "decides"),  # it had not slept, so nobody woke it
-        Piece(0, 300, 310, "openat"),
+        Piece(1, 0, 50, ("waits for questions",)),
+        Piece(0, 50, 150, ("work",)),
+        Piece(0, 150, 250, ("openat",)),  # asks at 250, and gives way
+        Piece(1, 250, 300, ("decides",)),  # it had not slept, so no process woke it
+        Piece(0, 300, 310, ("openat",)),
     )
-    answers = (Answer(300, by=1, process=0, asked=250),)
+    answers = (AccessAnswer(300, by=1, process=0, asked=250),)
     (two,) = modelled(traced(pieces, answers=answers), (2,))
     assert two.length == 260  # 200 until it asks, 50 for the answer, 10
 
 
 def test_who_answers_several_takes_one_after_the_other() -> None:
     pieces = (
-        Piece(0, 0, 10, "openat"),  # asks at 10
-        Piece(2, 10, 20, "openat"),  # asks at 20
-        Piece(1, 20, 220, "decides"),  # answers the first at 120, the second at 220
-        Piece(2, 220, 221, "openat"),
-        Piece(0, 221, 222, "openat"),
+        Piece(0, 0, 10, ("openat",)),  # asks at 10
+        Piece(2, 10, 20, ("openat",)),  # asks at 20
+        Piece(1, 20, 220, ("decides",)),  # answers the first at 120, the second at 220
+        Piece(2, 220, 221, ("openat",)),
+        Piece(0, 221, 222, ("openat",)),
     )
     names = ("a", "b", "c")
-    answers = (Answer(120, 1, 0, 10), Answer(220, 1, 2, 20))
+    answers = (AccessAnswer(120, 1, 0, 10), AccessAnswer(220, 1, 2, 20))
     trace = replace(traced(pieces, answers=answers), processes=names)
     found = tasks(trace)
     assert [(task.process, task.work) for task in found] == [

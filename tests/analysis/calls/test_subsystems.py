@@ -1,23 +1,20 @@
 """A function counts for its file's subsystem; what is not known stays, with a number."""
 
 import pytest
-from tests.analysis.test_profiled import record
+from tests.analysis.calls.test_hotspots import ROLES, record
 
-from hardcost.analysis.profiled import profiled
-from hardcost.analysis.subsystems import places, subsystem
-from hardcost.instruments.kernelsource import file_of
-from hardcost.instruments.windows import Frame, Profile
+from hardcost.analysis.calls.hotspots import hotspots_of
+from hardcost.analysis.calls.subsystems import places, subsystem
+from hardcost.instruments.kernel_source import file_of
+from hardcost.model.call_tree import CallTree, Frame
 
-FRAMES = tuple(
-    Frame(above=above, kind=kind, name=name)
-    for above, kind, name in [
-        (0, "process", "p"),
-        (1, "user", "main"),
-        (1, "kernel", "audit_filter_rules.constprop.0"),
-        (3, "kernel", "no_such_function"),
-        (3, "kernel", "made_up [thing]"),
-        (3, "kernel", "kmem_cache_alloc"),
-    ]
+FRAMES = (
+    Frame(0, "process", "p"),
+    Frame(1, "user", "main"),
+    Frame(1, "kernel", "audit_filter_rules.constprop.0"),
+    Frame(3, "kernel", "no_such_function"),
+    Frame(3, "kernel", "made_up [thing]"),
+    Frame(3, "kernel", "kmem_cache_alloc"),
 )
 
 
@@ -38,7 +35,7 @@ def test_a_file_belongs_to_a_subsystem(file: str, name: str) -> None:
 
 
 def test_code_stands_below_its_file_and_subsystem() -> None:
-    assert places(Profile(frames=FRAMES, metrics=())) == [
+    assert places(CallTree(frames=FRAMES, metrics=())) == [
         (),
         ("p",),
         ("programs", "p", "main"),
@@ -55,7 +52,7 @@ def test_only_code_without_a_symbol_is_unknown() -> None:
         Frame(above=1, kind="kernel", name="[unknown]"),
         Frame(above=1, kind="kernel", name="no_such_function"),
     )
-    assert [place[1] for place in places(Profile(frames=frames, metrics=()))[2:]] == [
+    assert [place[1] for place in places(CallTree(frames=frames, metrics=()))[2:]] == [
         "[unknown]",
         "[file not known]",
     ]
@@ -78,11 +75,11 @@ def test_functions_of_headers_and_macros_have_their_files(function: str, file: s
 def test_subsystems_add_up_to_the_cost() -> None:
     before, after = record("without", [{2: 10, 4: 5}]), record("with", [{2: 11, 3: 70, 4: 5, 6: 9}])
     both = [
-        one.model_copy(update={"profile": Profile(frames=FRAMES, metrics=one.profile.metrics)})
+        one.model_copy(update={"calls": CallTree(frames=FRAMES, metrics=one.calls.metrics)})
         for one in (before, after)
-        if one.profile is not None
+        if one.calls is not None
     ]
-    (one,) = profiled(both, "without", "with")
+    (one,) = hotspots_of(both, *ROLES)
     assert sum(each.after - each.before for each in one.subsystems) == one.cost == 80
     assert [(each.name, each.after - each.before) for each in one.subsystems][:3] == [
         ("audit", 70),

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fakes import schedule
 
-from hardcost.analysis.traced import OWN_CODE, Answer, Deed, traced
+from hardcost.analysis.calls.trace import OWN_CODE, traced
+from hardcost.instruments.read_trace import traces
 from hardcost.instruments.traces import TAKES, Trace
-from hardcost.instruments.tracing import traces
-from hardcost.instruments.windows import Frame, Windows
-from hardcost.machines import fakeschedule
-from hardcost.machines.stacks import Stacks
+from hardcost.instruments.windows import Windows
+from hardcost.model.call_tree import Frame
+from hardcost.model.finding.trace import AccessAnswer, Deed
+from hardcost.model.role import role_of
+from hardcost.model.workload import Workload, workload_of
+from hardcost.protocol.plugin.stacks import Stacks
 
 NAMES = ("a", "b", "c")
 FRAMES = (
@@ -25,9 +29,9 @@ FRAMES = (
 
 
 def recorded() -> Trace:
-    stretch = fakeschedule.stretch(recorded=True)
+    stretch = schedule.stretch(recorded=True)
     windows = (Windows("m", (stretch.total,)),)
-    return traces(Stacks(fakeschedule.PLACES, (stretch,)), windows, "hardcost-caller")[0]
+    return traces(Stacks(schedule.FRAMES, (stretch,)), windows, "hardcost-caller")[0]
 
 
 @st.composite
@@ -46,7 +50,7 @@ def _any(draw: st.DrawFn) -> Trace:
 
 @given(_any())
 def test_pieces_add_up_and_so_do_the_shares(trace: Trace) -> None:
-    found = traced(trace, "w", "c")
+    found = traced(trace, Workload("w"), role_of("c"))
     assert found.length == 85
     assert sum(piece.instructions for piece in found.pieces) == found.length
     moments = [0, *(piece.end for piece in found.pieces)]
@@ -60,13 +64,13 @@ def test_pieces_add_up_and_so_do_the_shares(trace: Trace) -> None:
 
 
 def test_a_recorded_call_goes_from_the_program_to_kauditd_to_the_daemon() -> None:
-    found = traced(recorded(), "onecall call=chmod", "profile")
+    found = traced(recorded(), workload_of("onecall call=chmod"), role_of("profile"))
     names = [found.processes[piece.process] for piece in found.pieces]
     assert names == ["hardcost-caller", "kauditd", "init", "hardcost-caller"]
     caller, kauditd, daemon, rest = found.pieces
-    assert (caller.doing, rest.doing) == ("fake", "fake")
+    assert (caller.does, rest.does) == ("fake", "fake")
     assert (caller.stopped, caller.woken) == (None, None)  # it could have gone on
-    assert kauditd.doing == "kauditd_thread"
+    assert kauditd.does == "kauditd_thread"
     assert (kauditd.woken_by, daemon.woken_by) == (caller.process, kauditd.process)
     (taken,) = daemon.deeds
     assert taken == Deed(found.arrived or 0, TAKES)
@@ -76,17 +80,21 @@ def test_a_recorded_call_goes_from_the_program_to_kauditd_to_the_daemon() -> Non
 
 def test_threads_of_one_name_are_numbered() -> None:
     trace = recorded().model_copy(update={"processes": ("auditd", "kauditd", "auditd")})
-    assert traced(trace, "w", "c").processes[:3] == ("auditd", "kauditd", "auditd (2)")
+    assert traced(trace, Workload("w"), role_of("c")).processes[:3] == (
+        "auditd",
+        "kauditd",
+        "auditd (2)",
+    )
 
 
 def test_an_interrupt_wakes_in_nobodys_name() -> None:
     rows = (("runs", 0, 1, 0), ("wakes", 3, 2, 5), ("runs", 7, 2, 6))
     trace = Trace(metric="m", ticks=10, begin=0, end=10, processes=NAMES, frames=FRAMES, notes=rows)
-    found = traced(trace, "w", "c")
+    found = traced(trace, Workload("w"), role_of("c"))
     (wake,) = found.wakes
     assert wake.by is None
     first, second = found.pieces
-    assert (second.woken_by, second.woken, second.doing) == (None, 3, OWN_CODE)
+    assert (second.woken_by, second.woken, second.does) == (None, 3, OWN_CODE)
     assert first.stopped is None  # it was interrupted
 
 
@@ -97,5 +105,5 @@ def test_an_answer_is_to_the_latest_question() -> None:
         ("answers", 15, 1, 3),
     )
     trace = Trace(metric="m", ticks=20, begin=5, end=20, processes=NAMES, frames=FRAMES, notes=rows)
-    # The second is to nobody who asked, nobody read the third, and the last has no question left.
-    assert traced(trace, "w", "c").answers == (Answer(7, 1, 0, 4),)
+    # The second answers no question, no process read the third, and the last has no question left.
+    assert traced(trace, Workload("w"), role_of("c")).answers == (AccessAnswer(7, 1, 0, 4),)

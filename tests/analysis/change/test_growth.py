@@ -4,13 +4,15 @@ import dataclasses
 import math
 
 import pytest
-from tests.report.exports.gates import gate
+from tests.show.exports.gates import gate
 
-from hardcost.analysis.budget import Budget
-from hardcost.analysis.growth import Growth, limited
+from hardcost.analysis.bill.budget import Budget
+from hardcost.analysis.change.growth import limited
 from hardcost.errors import InputError
+from hardcost.model.finding.change import Growth, Unknown
+from hardcost.model.workload import MetricId
 
-PLAIN = Growth("open", "insn/op", base=100.0, head=110.0, low=10.0, high=10.0, limit=0.05)
+PLAIN = Growth(MetricId("open"), "insn/op", base=100.0, head=110.0, low=10.0, high=10.0, limit=0.05)
 
 
 def test_a_growth_is_a_share_of_the_earlier_value() -> None:
@@ -27,14 +29,16 @@ def test_what_chance_could_make_is_beyond_the_limit_and_not_over_it() -> None:
 
 
 def test_of_a_rate_less_is_worse() -> None:
-    rate = Growth("score", "index", base=100.0, head=90.0, low=-10.0, high=-10.0, limit=0.05)
+    rate = Growth(
+        MetricId("score"), "index", base=100.0, head=90.0, low=-10.0, high=-10.0, limit=0.05
+    )
     assert rate.share == 0.1
     assert rate.over
     assert not dataclasses.replace(rate, head=110.0, low=10.0, high=10.0).over
 
 
 def test_from_nothing_any_growth_is_over() -> None:
-    new = Growth("x", "insn", base=0.0, head=1.0, low=1.0, high=1.0, limit=9.0)
+    new = Growth(MetricId("x"), "insn", base=0.0, head=1.0, low=1.0, high=1.0, limit=9.0)
     assert math.isinf(new.share)
     assert new.over
     assert math.isnan(dataclasses.replace(new, head=0.0, low=0.0, high=0.0).share)
@@ -61,7 +65,7 @@ def test_a_metric_s_own_limit_is_before_that_of_any() -> None:
 
 
 def test_a_limit_for_what_has_no_number_is_an_error() -> None:
-    found = dataclasses.replace(gate(), unknown=("exec (an estimate)",))
+    found = dataclasses.replace(gate(), unknown=(Unknown(MetricId("exec"), "an estimate"),))
     with pytest.raises(InputError, match="'exec' has no number"):
         limited(found, Budget(None, {"exec": 0.1}))
     with pytest.raises(InputError, match="there is no metric 'nosuch'"):

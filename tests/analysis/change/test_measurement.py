@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import math
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.analysis.test_itemise import CALLS, Model, rule
+from tests.analysis.bill.test_itemise import CALLS, Model, rule
+from tests.fakes.machine import FakeMachine
 
-from hardcost.analysis.measuredgrowth import growths, lines_by_name, only_rule
-from hardcost.controls.control import AuditDaemon, Profile, Sysctl
-from hardcost.design import anyrule
-from hardcost.design.changed import changes, lines_plan, payer, whole_plan
-from hardcost.design.placebos import reference
-from hardcost.design.plan import Workload
-from hardcost.machines.fake import FakeMachine
-from hardcost.run.execute import execute
-from hardcost.run.prepare import prepare
-
-if TYPE_CHECKING:
-    from hardcost.analysis.growth import Growth
-    from hardcost.design.plan import Plan
+from hardcost.analysis.change.measurement import growths, lines_by_role, only_rule
+from hardcost.controls.control import Profile
+from hardcost.measure.execute import execute
+from hardcost.measure.prepare import prepare
+from hardcost.mechanisms.audit import AuditDaemon
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.model.finding.change import Growth
+from hardcost.model.role import Idle, PlaceboRole
+from hardcost.model.workload import Workload
+from hardcost.plan.change import changes, lines_plan, payer, whole_plan
+from hardcost.plan.plan import Plan, Trial
 
 COSTS = (20, 0, 40)
 FIXED = Model(COSTS).shared
@@ -37,18 +35,22 @@ def plan_of(base: Profile, head: Profile) -> Plan:
     return whole_plan(base, head, [workload], instrument="insn")
 
 
+def idle(plan: Plan) -> list[Trial]:
+    return [one for one in plan.trials if isinstance(one.configuration.role, Idle)]
+
+
 def grown(base: Profile, head: Profile) -> tuple[Growth, ...]:
     plan, changed = plan_of(base, head), changes(base, head)
     lines = lines_plan(plan, base, head, changed.added, changed.removed)
     machine = FakeMachine(Model(COSTS).answer)
 
     async def run() -> tuple[Growth, ...]:
-        chosen = [one for one in plan.trials if reference(one.configuration.name) is None]
+        chosen = [one for one in plan.trials if not isinstance(one.configuration.role, PlaceboRole)]
         trials = [prepare(trial, machine) for trial in (*chosen, *lines.trials)]
         records = [await execute(trial, machine, 5) for trial in trials]
         pays = payer(base, head)
         sole = only_rule(base, head, pays)
-        return growths(records, lines_by_name(base, head, changed), payer=pays, sole=sole)
+        return growths(records, lines_by_role(base, head, changed), payer=pays, sole=sole)
 
     found = asyncio.run(run())
     for one in found:
@@ -79,13 +81,11 @@ def test_from_no_rule_to_some_or_back_has_the_price_of_having_any(
 def test_where_both_have_rules_or_none_has_no_idle_rule_is_measured() -> None:
     pairs = [(profile_of(0), profile_of(0, 2)), (profile_of(0), profile_of(2))]
     for base, head in pairs:
-        names = [one.configuration.name for one in plan_of(base, head).trials]
-        assert not any(map(anyrule.is_idle, names))
+        assert not idle(plan_of(base, head))
         assert {one.fixed for one in grown(base, head)} == {0.0}
     one = profile_of()
     assert not payer(one, one)
 
 
 def test_from_none_to_some_three_trials_are_added() -> None:
-    names = [one.configuration.name for one in plan_of(profile_of(), profile_of(0)).trials]
-    assert sum(map(anyrule.is_idle, names)) == 3
+    assert len(idle(plan_of(profile_of(), profile_of(0)))) == 3

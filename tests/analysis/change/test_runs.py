@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from tests.show.bill_findings import billed
 
-from hardcost.analysis.finding import Bill, Finding, Least, Sum, Total
-from hardcost.report.comparedgrowth import gate_of
-from hardcost.report.jsonin import finding_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.analysis.change.runs import gate_of
+from hardcost.analysis.results_file import finding_of
+from hardcost.model.finding.bill import Bill, Itemised, Least, Sum, Total
+from hardcost.model.workload import MetricId
 
 NAMES = ("old", "new")
 
 
-def bill(cost: float, *fixed: Sum) -> Finding:
-    whole = Bill(
+def bill(cost: float, *fixed: Sum) -> Bill:
+    whole = Itemised(
         profile="p",
-        title="p",
-        totals=(Total("open", "insn/op", 5000.0, 5000.0 + cost, cost),),
+        profile_title="p",
+        totals=(Total(MetricId("open"), "insn/op", 5000.0, 5000.0 + cost, cost),),
         items=(),
         rest=(),
         interaction=(),
-        least=(Least("open", 3.0, 8),),
+        least=(Least(MetricId("open"), 3.0, 8),),
         fixed=fixed,
     )
-    return Finding(
-        run="r", study="s", title="s", instrument="insn", cells=(), machine="vm", bill=whole
-    )
+    return billed(whole)
 
 
 @pytest.mark.parametrize(
@@ -40,14 +37,17 @@ def bill(cost: float, *fixed: Sum) -> Finding:
 def test_it_is_what_the_later_bill_has_more_if_that_is_not_chance(
     before: float, after: float, more: float
 ) -> None:
-    base, head = bill(before, Sum("open", before)), bill(after, Sum("open", after))
+    base, head = (
+        bill(before, Sum(MetricId("open"), before)),
+        bill(after, Sum(MetricId("open"), after)),
+    )
     (growth,) = gate_of(base, head, NAMES).growths
     assert growth.fixed == more
     assert growth.fixed + growth.rest == growth.difference
 
 
 def test_of_a_bill_without_it_nothing_is_known_of_it() -> None:
-    (growth,) = gate_of(bill(0.0), bill(1580.0, Sum("open", 1580.0)), NAMES).growths
+    (growth,) = gate_of(bill(0.0), bill(1580.0, Sum(MetricId("open"), 1580.0)), NAMES).growths
     assert growth.fixed is None
     assert growth.rest == 1580.0
 
@@ -62,6 +62,7 @@ def test_it_is_read_back_from_json(tmp_path: Path) -> None:
         ],
     }  # fmt: skip
     file.write_text(json.dumps(said))
-    read = finding_of(file).bill
+    read = finding_of(file)
+    assert isinstance(read, Bill)
     assert read is not None
-    assert read.fixed == (Sum("open", 1580.0),)
+    assert read.fixed == (Sum(MetricId("open"), 1580.0),)

@@ -10,20 +10,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.analysis.planted import BASE, Planted, brute_force, draw, greedy, in_order
 
-from hardcost.analysis.choice import Kept, Point, Problem
-from hardcost.analysis.frontier import Best, frontier
-from hardcost.analysis.interplay import Term
+from hardcost.analysis.choice.cost_model import Term
+from hardcost.analysis.choice.frontier import Best, frontier
+from hardcost.analysis.choice.tradeoff import Kept, Point, Tradeoff
+from hardcost.model.workload import MetricId
 
 
 def planted(
     costs: list[float], limit: float, values: list[float] | None = None, *shared: tuple[Term, float]
 ) -> Planted:
     """Return a problem on one metric: a cost for each control, and terms of groups."""
-    problem = Problem(
-        values=tuple(values or [1.0] * len(costs)), limits={"open": limit}, scales={"open": BASE}
+    problem = Tradeoff(
+        values=tuple(values or [1.0] * len(costs)),
+        limits={MetricId("open"): limit},
+        scales={MetricId("open"): BASE},
     )
     single = [(Term(Kept({one})), cost) for one, cost in enumerate(costs)]
-    return Planted(problem, {"open": (*single, *shared)})
+    return Planted(problem, {MetricId("open"): (*single, *shared)})
 
 
 def kept(one: Planted) -> Kept:
@@ -65,7 +68,7 @@ def test_a_cost_that_controls_share_is_saved_only_without_all_of_them() -> None:
 def shown(one: Planted, *limits: float, rounds: int) -> tuple[Best, ...]:
     """Return the frontier of a problem at some limits, by the limit."""
     found = one.searched()
-    levels = {limit: {"open": limit} for limit in limits}
+    levels = {limit: {MetricId("open"): limit} for limit in limits}
     asking = frontier(one.problem, found.points, found.model, levels, rounds)
     try:
         wanted = next(asking)
@@ -83,10 +86,10 @@ def test_below_the_price_of_having_any_rule_no_rule_is_kept(rounds: int) -> None
     assert kept(two) == Kept()
     levels = [(one.factor, one.point) for one in shown(two, 500, 1585, 1595, 1610, rounds=rounds)]
     assert levels == [
-        (500, Point(Kept(), {"open": 0.0})),
-        (1585, Point(Kept(), {"open": 0.0})),
-        (1595, Point(Kept({0}), {"open": 1590.0})),
-        (1610, Point(Kept({0, 1}), {"open": 1610.0})),
+        (500, Point(Kept(), {MetricId("open"): 0.0})),
+        (1585, Point(Kept(), {MetricId("open"): 0.0})),
+        (1595, Point(Kept({0}), {MetricId("open"): 1590.0})),
+        (1610, Point(Kept({0, 1}), {MetricId("open"): 1610.0})),
     ]
 
 
@@ -95,7 +98,7 @@ def test_a_prediction_of_what_keeps_a_rule_has_the_price_of_having_any() -> None
     found = planted([10.0, 20.0, 30.0, 500.0], 100.0, None, fixed).searched()
     unmeasured = Kept({1, 2})
     assert unmeasured not in {point.kept for point in found.points}
-    assert found.model.costs(unmeasured)["open"] == pytest.approx(1630.0)
+    assert found.model.costs(unmeasured)[MetricId("open")] == pytest.approx(1630.0)
 
 
 def test_of_two_that_are_dear_only_together_one_stays() -> None:
@@ -134,24 +137,26 @@ def test_no_more_choices_are_measured_than_allowed() -> None:
 
 def test_chance_in_what_was_measured_is_no_interaction() -> None:
     one = planted([30.0, 20.0, 10.0], 32.0)
-    problem = dataclasses.replace(one.problem, chance={"open": 3.0})
+    problem = dataclasses.replace(one.problem, chance={MetricId("open"): 3.0})
 
     class Noisy(Planted):
         def point(self, kept: Kept) -> Point:
             true = super().point(kept)
             off = (sum(kept) * 7 + len(kept)) % 3 - 1.0
-            return dataclasses.replace(true, costs={"open": true.costs["open"] + off * bool(kept)})
+            return dataclasses.replace(
+                true, costs={MetricId("open"): true.costs[MetricId("open")] + off * bool(kept)}
+            )
 
     noisy = Noisy(problem, one.truth)
     outcome = noisy.searched()
     assert outcome.best is not None
     assert len(outcome.best.kept) == 2
-    assert not [term for term in outcome.model.terms["open"] if len(term.controls) > 1]
+    assert not [term for term in outcome.model.terms[MetricId("open")] if len(term.controls) > 1]
 
 
 def test_what_costs_nothing_is_not_given_up_however_much_may_be_chance() -> None:
     one = planted([100.0, 100.0, 100.0, *[0.0] * 9], 195.0, [5.0] * 3 + [1.0] * 9)
-    problem = dataclasses.replace(one.problem, chance={"open": 200.0})
+    problem = dataclasses.replace(one.problem, chance={MetricId("open"): 200.0})
     outcome = dataclasses.replace(one, problem=problem).searched()
     assert outcome.best is not None
     assert problem.value(outcome.best.kept) == 5 + 9
@@ -160,12 +165,14 @@ def test_what_costs_nothing_is_not_given_up_however_much_may_be_chance() -> None
 
 def test_a_metric_without_a_limit_makes_no_proposal_look_cheaper() -> None:
     one = draw(0, 9)
-    one = dataclasses.replace(one, problem=dataclasses.replace(one.problem, chance={"open": 200.0}))
+    one = dataclasses.replace(
+        one, problem=dataclasses.replace(one.problem, chance={MetricId("open"): 200.0})
+    )
 
     class TwoMetrics(Planted):
         def point(self, kept: Kept) -> Point:
             costs = super().point(kept).costs
-            return Point(kept, {**costs, "null": 1000.0 * bool(kept)})
+            return Point(kept, {**costs, MetricId("null"): 1000.0 * bool(kept)})
 
-    assert list(one.problem.limits) == ["open"]
+    assert list(map(str, one.problem.limits)) == ["open"]
     assert TwoMetrics(one.problem, one.truth).searched().proposals == one.searched().proposals

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardcost.analysis.bootstrap import FEWEST_BLOCKS, interval
+from hardcost.analysis.estimates.bootstrap import FEWEST_BLOCKS, interval
 
 _VALUES = st.lists(st.integers(-(10**6), 10**6).map(float), min_size=FEWEST_BLOCKS, max_size=30)
 

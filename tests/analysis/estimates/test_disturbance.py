@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from hardcost.analysis.disturbed import reasons, set_aside
+from hardcost.analysis.estimates.disturbance import reasons, set_aside
+from hardcost.model.role import role_of
+from hardcost.model.workload import workload_of
 from hardcost.store.record import Record
-from hardcost.workloads.measured import Measured
+from hardcost.workloads.metric import MetricSamples
 
 
 def record(repetition: int, configuration: str = "a", **seen: float) -> Record:
     return Record(
         identity="x",
-        configuration=configuration,
-        workload="syscalls",
+        role=role_of(configuration),
+        workload=workload_of("syscalls"),
         instrument="time",
         seed=0,
         repetition=repetition,
-        measured=(Measured(metric="null", unit="ns/op", samples=(100.0,)),),
+        measured=(MetricSamples(metric="null", unit="ns/op", samples=(100.0,)),),
         environment={},
         start_seconds=0,
         host_seconds=10,

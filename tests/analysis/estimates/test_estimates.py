@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from hardcost.analysis.estimates import (
+from hardcost.analysis.estimates.estimates import (
     Estimate,
     Series,
     cells,
@@ -19,18 +19,20 @@ from hardcost.analysis.estimates import (
     middle_of_draws,
     on_grid,
     ratio,
-    series,
+    series_of,
     shift,
 )
-from hardcost.design.plan import Configuration, Plan, Trial, Workload
 from hardcost.errors import TrialError
+from hardcost.model.role import role_of
+from hardcost.model.workload import Workload, workload_of
+from hardcost.plan.plan import Configuration, Plan, Trial
 from hardcost.store.record import Record
-from hardcost.workloads.measured import Measured
+from hardcost.workloads.metric import MetricSamples
 
 counts = st.integers(0, 10**9)
 
 
-def series_of(*trials: Sequence[float]) -> Series:
+def series_with(*trials: Sequence[float]) -> Series:
     """Return a metric's series out of the samples of trials, one for each seed."""
     samples = {(seed, 0): tuple(trial) for seed, trial in enumerate(trials)}
     return Series("insn/op", samples, {key: median(trial) for key, trial in samples.items()})
@@ -39,12 +41,12 @@ def series_of(*trials: Sequence[float]) -> Series:
 def record(configuration: str, samples: tuple[float, ...], seed: int = 0) -> Record:
     return Record(
         identity=f"{configuration} {seed}",
-        configuration=configuration,
-        workload="syscalls",
+        role=role_of(configuration),
+        workload=workload_of("syscalls"),
         instrument="insn",
         seed=seed,
         repetition=0,
-        measured=(Measured(metric="null", unit="insn/op", samples=samples),),
+        measured=(MetricSamples(metric="null", unit="insn/op", samples=samples),),
         environment={},
         start_seconds=0,
         host_seconds=0,
@@ -53,11 +55,11 @@ def record(configuration: str, samples: tuple[float, ...], seed: int = 0) -> Rec
 
 def plan(*names: str, seeds: tuple[int, ...] = (0,)) -> Plan:
     trials = tuple(
-        Trial(Configuration(name), Workload("syscalls"), "insn", seed)
+        Trial(Configuration(role_of(name)), Workload("syscalls"), "insn", seed)
         for name in names
         for seed in seeds
     )
-    return Plan("study", "a study", "insn", names[0], trials)
+    return Plan("study", "a study", "insn", role_of(names[0]), trials)
 
 
 def perturbed(configuration: str, first: int, others: dict[int, tuple[float, ...]]) -> Record:
@@ -75,7 +77,7 @@ def test_what_one_trial_measured_perturbed_is_compared_number_by_number() -> Non
     assert (cell.trials, cell.each) == (3, (110, 311, 512))
     assert cell.ratios == pytest.approx((1.1, 311 / 300, 512 / 500))
     assert cell.low < 0 < cell.high  # the draws differ widely, their differences little:
-    found = shift(series([on])["on", "syscalls", "null"], series([off])["off", "syscalls", "null"])
+    found = shift(*(one for of in (on, off) for one in series_of([of]).values()))
     half = 4.302652729 * 1.0 / math.sqrt(3)
     assert found.value == 11
     assert (found.low, found.high) == pytest.approx((11 - half, 11 + half), abs=1e-3)
@@ -92,14 +94,15 @@ def test_draws_that_agree_leave_room_for_what_is_rare() -> None:
 
     def creat(count: float) -> Series:
         samples = (count,) * 9
-        found = Measured(
+        found = MetricSamples(
             metric="creat",
             unit="insn/op",
             samples=samples,
             perturbed=dict.fromkeys(range(2, 6), samples),
         )
         of = record("on", samples).model_copy(update={"measured": (found,)})
-        return series([of])["on", "syscalls", "creat"]
+        (one,) = series_of([of]).values()
+        return one
 
     assert shift(creat(1005.0), creat(1000.0)) == Estimate(5.0, -1.0, 11.0)
 
@@ -173,49 +176,49 @@ def test_sums_on_the_grid_are_exact_in_any_order(numbers: list[float]) -> None:
 
 @given(st.lists(counts, min_size=1, max_size=99))
 def test_a_shift_sees_through_what_both_have_in_common(samples: list[int]) -> None:
-    base = series_of([float(one) for one in samples])
-    shifted = series_of([float(one) + 19 for one in samples])
+    base = series_with([float(one) for one in samples])
+    shifted = series_with([float(one) + 19 for one in samples])
     assert shift(shifted, base) == Estimate(19.0, 19.0, 19.0)
 
 
 def test_a_shift_that_is_not_resolved_has_0_in_its_interval() -> None:
     generator = np.random.default_rng(1)
-    one, other = (series_of(list(generator.normal(500_000, 1000, 33))) for _ in range(2))
+    one, other = (series_with(list(generator.normal(500_000, 1000, 33))) for _ in range(2))
     found = shift(one, other)
     assert found.low < 0 < found.high
 
 
 def test_the_shift_over_several_seeds_is_the_mean_of_theirs() -> None:
-    base = series_of([10.0] * 9, [20.0] * 9)
-    treated = series_of([40.0] * 9, [52.0] * 9)
+    base = series_with([10.0] * 9, [20.0] * 9)
+    treated = series_with([40.0] * 9, [52.0] * 9)
     found = shift(treated, base)
     assert found.value == 31.0
     assert found.low < 31.0 < found.high
 
 
 def test_a_ratio_of_points_is_their_quotient() -> None:
-    assert ratio(series_of([3798.0]), series_of([422.0])) == Estimate(9.0, 9.0, 9.0)
-    assert ratio(series_of([30.0], [60.0]), series_of([10.0], [20.0])).low == pytest.approx(3.0)
+    assert ratio(series_with([3798.0]), series_with([422.0])) == Estimate(9.0, 9.0, 9.0)
+    assert ratio(series_with([30.0], [60.0]), series_with([10.0], [20.0])).low == pytest.approx(3.0)
 
 
 def test_a_ratio_is_as_wide_as_both_medians_allow() -> None:
-    wide, base = series_of([90.0, 100.0, 120.0]), series_of([45.0, 50.0, 60.0])
+    wide, base = series_with([90.0, 100.0, 120.0]), series_with([45.0, 50.0, 60.0])
     assert ratio(wide, base) == Estimate(2.0, 1.5, 120 / 45)
     assert ratio(wide, wide) == Estimate(1.0, 1.0, 1.0)
 
 
 def test_a_ratio_to_nothing_is_unknown() -> None:
-    assert math.isnan(ratio(series_of([1.0]), series_of([0.0])).value)
+    assert math.isnan(ratio(series_with([1.0]), series_with([0.0])).value)
 
 
 def test_without_a_common_seed_nothing_can_be_compared() -> None:
     other = Series("insn/op", {(9, 0): (1.0,)}, {(9, 0): median([1.0])})
     with pytest.raises(TrialError, match="no seed in common"):
-        shift(series_of([1.0]), other)
+        shift(series_with([1.0]), other)
 
 
 def test_samples_without_a_twin_are_left_out() -> None:
-    assert shift(series_of([1.0, 2.0, 90.0]), series_of([0.0, 1.0])) == Estimate(1.0, 1.0, 1.0)
+    assert shift(series_with([1.0, 2.0, 90.0]), series_with([0.0, 1.0])) == Estimate(1.0, 1.0, 1.0)
 
 
 def test_a_cell_holds_the_median_and_the_smallest_sample() -> None:

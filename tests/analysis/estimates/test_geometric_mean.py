@@ -7,9 +7,10 @@ from statistics import fmean, stdev
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.report.guests import cell, failed, selinux
+from tests.show.guests import cell, failed, selinux
 
-from hardcost.analysis.means import cost_ratio, geometric_mean, mean_penalties
+from hardcost.analysis.estimates.geometric_mean import cost_ratio, geometric_mean, mean_penalties
+from hardcost.model.workload import Workload
 from hardcost.units import is_rate
 
 RATIOS = st.lists(st.floats(0.01, 100), min_size=1, max_size=20)
@@ -36,7 +37,7 @@ def test_twice_and_half_make_no_difference() -> None:
     ]
     (mean,) = mean_penalties(cells)
     assert mean.ratio == pytest.approx(1)
-    assert (mean.metrics, mean.unknown, mean.workload) == (2, 0, "copy")
+    assert (mean.metrics, mean.unknown, mean.workload) == (2, 0, Workload("copy"))
 
 
 def test_of_a_rate_half_as_much_is_twice_the_cost() -> None:
@@ -62,8 +63,8 @@ def test_each_metric_counts_once_in_the_mean_of_all_workloads() -> None:
         cell(("on", "two", "c"), 100, ("off", 100)),
     ]
     means = {mean.workload: mean for mean in mean_penalties(cells)}
-    assert means["one"].percent == pytest.approx(300)
-    assert means["two"].percent == pytest.approx(0)
+    assert means[Workload("one")].percent == pytest.approx(300)
+    assert means[Workload("two")].percent == pytest.approx(0)
     assert means[None].ratio == pytest.approx(4**0.25)
     assert means[None].metrics == 4
 
@@ -97,7 +98,7 @@ def test_single_trials_give_a_mean_no_interval() -> None:
 
 
 def test_the_baseline_has_no_penalty_over_itself() -> None:
-    assert {mean.configuration for mean in mean_penalties(selinux().cells)} == {
+    assert {str(mean.configuration) for mean in mean_penalties(selinux().cells)} == {
         "apparmor",
         "permissive",
         "enforcing",

@@ -7,35 +7,39 @@ import random
 
 import pytest
 
-from hardcost.analysis.budget import Budget, within
-from hardcost.analysis.estimates import by_metric, cells
-from hardcost.analysis.finding import Cell, Total
-from hardcost.analysis.itemise import itemise
-from hardcost.analysis.least import (
+from hardcost.analysis.bill.budget import Budget, within
+from hardcost.analysis.bill.itemise import itemise
+from hardcost.analysis.change.comparison import compared_cell
+from hardcost.analysis.estimates.estimates import by_metric, cells
+from hardcost.analysis.estimates.resolution import (
     FALSE_ALARMS,
     allowing_for_chance,
     bound,
     interaction_bound,
     least,
 )
-from hardcost.controls.control import Profile, Sysctl
-from hardcost.design.plan import Configuration, Plan, Trial, Workload
-from hardcost.report.comparison import Pair
-from hardcost.report.sentences.draws import ABOUT_ZERO, difference
+from hardcost.controls.control import Profile
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.model.finding.bill import Total
+from hardcost.model.finding.cell import Cell
+from hardcost.model.role import role_of
+from hardcost.model.workload import MetricId, Workload, workload_of
+from hardcost.plan.plan import Configuration, Plan, Trial
+from hardcost.show.sentences.single_draws import ABOUT_ZERO, difference
 from hardcost.store.record import Record
 from hardcost.units import Unit
-from hardcost.workloads.measured import Measured
+from hardcost.workloads.metric import MetricSamples
 
 
 def record(configuration: str, value: float, metric: str = "exec") -> Record:
     return Record(
         identity=configuration,
-        configuration=configuration,
-        workload="syscalls",
+        role=role_of(configuration),
+        workload=workload_of("syscalls"),
         instrument="insn",
         seed=0,
         repetition=0,
-        measured=(Measured(metric=metric, unit=Unit.INSN_PER_OP, samples=(value,) * 9),),
+        measured=(MetricSamples(metric=metric, unit=Unit.INSN_PER_OP, samples=(value,) * 9),),
         environment={},
         notes=(),
         start_seconds=0.0,
@@ -114,25 +118,27 @@ def test_what_the_bench_saw_of_a_call_is_chance_where_a_bills_placebos_saw_nothi
         records = [
             record(name, 1003 if name == "profile" else 1000, "open") for name in configurations
         ]
-        return least("open", by_metric(records)["open"]).cost
+        return least(MetricId("open"), by_metric(records)[MetricId("open")]).cost
 
     assert found("baseline", "profile", "placebo:baseline:0") == 3
     assert found("baseline", "profile") == 0
 
 
 def test_a_total_that_is_not_told_from_chance_is_within_any_budget() -> None:
-    assert within([Total("exec", "insn/op", 1000, 1100, 100, least=120)], Budget(0.0))
-    assert not within([Total("exec", "insn/op", 1000, 1100, 100, least=99)], Budget(0.05))
+    assert within([Total(MetricId("exec"), "insn/op", 1000, 1100, 100, least=120)], Budget(0.0))
+    assert not within([Total(MetricId("exec"), "insn/op", 1000, 1100, 100, least=99)], Budget(0.05))
 
 
 def compared_cells(**values: float) -> dict[str, Cell]:
     """Return the cells of a study of one metric, by configuration; a placebo ends in _."""
     records = [record(_name(name), value, "link") for name, value in values.items()]
     trials = tuple(
-        Trial(Configuration(one.configuration), Workload("syscalls"), "insn", 0) for one in records
+        Trial(Configuration(one.role), Workload("syscalls"), "insn", 0) for one in records
     )
-    plan = Plan("s", "s", "insn", "base", trials)
-    return {one.configuration: one for one in allowing_for_chance(cells(plan, records), records)}
+    plan = Plan("s", "s", "insn", role_of("base"), trials)
+    return {
+        str(one.configuration): one for one in allowing_for_chance(cells(plan, records), records)
+    }
 
 
 def _name(word: str) -> str:
@@ -165,7 +171,7 @@ def test_in_a_study_a_quiet_rule_is_seen_beyond_chance() -> None:
 
 def test_two_runs_differ_by_no_less_than_chance() -> None:
     one, other = of_a_study(10_000.0)["other"], of_a_study(9_994.0)["other"]
-    assert Pair(one, other).may_be_equal
-    assert Pair(one, other).ratio_high > 1
-    assert not Pair(one, of_a_study(10_019.0)["other"]).may_be_equal
-    assert not Pair(one, one).may_be_equal
+    assert compared_cell(one, other, role_of("r")).may_be_equal
+    assert compared_cell(one, other, role_of("r")).ratio_high > 1
+    assert not compared_cell(one, of_a_study(10_019.0)["other"], role_of("r")).may_be_equal
+    assert not compared_cell(one, one, role_of("r")).may_be_equal

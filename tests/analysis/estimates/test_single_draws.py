@@ -2,19 +2,40 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hardcost.analysis.coarse import coarse
-from hardcost.analysis.finding import Bill, Cell, Finding, Item, Total
-from hardcost.workloads.names import WORKLOADS, resolutions
+from tests.show.bill_findings import billed
+
+from hardcost.analysis.estimates.single_draws import coarse
+from hardcost.model.finding.bill import Bill, Item, Itemised, Total
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.role import role_of
+from hardcost.model.workload import MetricId, workload_of
+from hardcost.workloads.names import all_workloads, resolutions
 
 RESOLUTIONS = {"mariadb": 0.01}
 
 
 def cell(workload: str, trials: int = 1) -> Cell:
-    return Cell("a", workload, "all", "insn", 5e8, 5e8, 5e8, 5e8, trials, "b", 5e6, 1.01, 1.0, 1.02)
+    return Cell(
+        configuration=role_of("a"),
+        workload=workload_of(workload),
+        metric="all",
+        unit="insn",
+        value=5e8,
+        low=5e8,
+        high=5e8,
+        minimum=5e8,
+        trials=trials,
+        baseline=role_of("b"),
+        difference=5e6,
+        ratio=1.01,
+        ratio_low=1.0,
+        ratio_high=1.02,
+    )
 
 
-def finding(*cells: Cell, instrument: str = "insn") -> Finding:
-    return Finding(run="r", study="s", title="t", instrument=instrument, cells=cells)
+def finding(*cells: Cell, instrument: str = "insn") -> StudyFinding:
+    return StudyFinding(run="r", study="s", title="t", instrument=instrument, cells=cells)
 
 
 def test_one_draw_has_its_workloads_resolution() -> None:
@@ -31,13 +52,20 @@ def test_what_has_an_interval_of_its_own_needs_none() -> None:
 
 def test_a_bills_small_cost_is_not_distinguishable_from_0() -> None:
     def item(cost: float, caveat: str = "") -> Item:
-        made = Item("x", "all", "insn", cost, cost, cost, 0, cost, None)
+        made = Item("x", MetricId("all"), "insn", cost, cost, cost, 0, cost, None)
         return replace(made, caveat=caveat)
 
     items = (item(4.9e6, "why"), item(5.1e6), item(-1.0))
-    bill = Bill("p", "p", (Total("all", "insn", 5e8, 6e8, 1e8),), items, (), ())
-    made = coarse(replace(finding(cell("mariadb")), bill=bill), RESOLUTIONS).bill
-    assert made is not None
+    bill = Itemised(
+        profile="p",
+        profile_title="p",
+        totals=(Total(MetricId("all"), "insn", 5e8, 6e8, 1e8),),
+        items=items,
+        rest=(),
+        interaction=(),
+    )
+    made = coarse(billed(bill, cells=[cell("mariadb")]), RESOLUTIONS)
+    assert isinstance(made, Bill)
     small, large, negative = (one.caveat for one in made.items)
     assert small.startswith("why; less than 1 % of the baseline")
     assert "not distinguishable from 0" in negative
@@ -45,6 +73,6 @@ def test_a_bills_small_cost_is_not_distinguishable_from_0() -> None:
 
 
 def test_workloads_of_a_whole_system_and_no_others_are_one_draw() -> None:
-    whole = {name for name, module in WORKLOADS.items() if module.GUEST == "debian"}
+    whole = {name for name, kind in all_workloads().items() if kind.guest == "debian"}
     assert set(resolutions()) == whole
     assert all(0.002 <= resolution <= 0.02 for resolution in resolutions().values())

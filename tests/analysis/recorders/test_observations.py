@@ -4,23 +4,25 @@ import math
 from dataclasses import replace
 
 import pytest
-from tests.report.guests import filecopy, selinux
+from tests.show.guests import filecopy, selinux
 
-from hardcost.analysis.finding import ObservedIn
-from hardcost.analysis.observations import (
-    Load,
+from hardcost.analysis.recorders.observations import (
+    LoadCounts,
     Timeline,
     cpu_shares,
     during_load,
     observed_by,
     timelines,
 )
-from hardcost.instruments.observed import Observed, Step
+from hardcost.model.finding.observation import ObservedIn, seen_in
+from hardcost.model.observation import Observed, WatchStep
+from hardcost.model.role import role_of
+from hardcost.model.workload import Workload
 
 
 def seen(seed: int, instrument: str = "cpu", **totals: float) -> ObservedIn:
     own = Observed(instrument=instrument, unit_of_totals="ticks", totals=totals, own_ticks=seed)
-    return ObservedIn("on", "copy", seed, 0, own)
+    return seen_in(role_of("on"), Workload("copy"), seed, 0, own)
 
 
 def test_totals_are_means_over_trials_and_peaks_the_largest() -> None:
@@ -52,12 +54,12 @@ def test_shares_are_of_the_busy_time_and_idle_of_all() -> None:
 
 def test_shares_are_of_what_was_measured_where_that_is_known() -> None:
     steps = (
-        Step(name="set up", begin=0, end=1e6),
-        Step(name="copy", begin=1e6, end=2.5e6, is_measured=True),
+        WatchStep(name="set up", begin=0, end=1e6),
+        WatchStep(name="copy", begin=1e6, end=2.5e6, is_measured=True),
     )
     own = rows("cpu", cp=(0, 6, 8), restorecon=(90, 0, 0), idle=(0, 10, 0), user=(1, 1, 1))
     own = own.model_copy(update={"steps": steps, "totals": {"cp": 14, "restorecon": 90}})
-    finding = replace(filecopy(), observed=(ObservedIn("on", "copy", 0, 0, own),))
+    finding = replace(filecopy(), observed=(seen_in(role_of("on"), Workload("copy"), 0, 0, own),))
     (shares,) = cpu_shares(finding)
     assert shares.parts == {"cp": 1}
     assert shares.idle == 0.5
@@ -76,8 +78,8 @@ def test_where_nothing_was_busy_there_are_no_shares() -> None:
 
 def test_a_total_is_reported_for_each_operation() -> None:
     loads = during_load(selinux(), "avc", "lookups")
-    assert loads["enforcing", "postfix"] == Load(100, 20_500)
-    assert loads["enforcing", "postfix"].each == 205
+    assert loads[role_of("enforcing"), Workload("postfix")] == LoadCounts(100, 20_500)
+    assert loads[role_of("enforcing"), Workload("postfix")].each == 205
     assert during_load(selinux(), "avc", "nothing") == {}
     assert (
         during_load(replace(selinux(), observed=(seen(1, "avc", lookups=5),)), "avc", "lookups")
@@ -87,12 +89,14 @@ def test_a_total_is_reported_for_each_operation() -> None:
 
 def test_rows_are_shared_out_where_a_load_begins_or_ends_between_them() -> None:
     steps = (
-        Step(name="a", begin=0.5e6, end=1.5e6, operations=2),
-        Step(name="b", begin=2.5e6, end=9e6, operations=0),
+        WatchStep(name="a", begin=0.5e6, end=1.5e6, operations=2),
+        WatchStep(name="b", begin=2.5e6, end=9e6, operations=0),
     )
     own = rows("avc", lookups=(10, 20, 60)).model_copy(update={"steps": steps})
-    finding = replace(selinux(), observed=(ObservedIn("on", "w", 0, 0, own),) * 2)
-    assert during_load(finding, "avc", "lookups") == {("on", "w"): Load(4, 2 * (5 + 10 + 30))}
+    finding = replace(selinux(), observed=(seen_in(role_of("on"), Workload("w"), 0, 0, own),) * 2)
+    assert during_load(finding, "avc", "lookups") == {
+        (role_of("on"), Workload("w")): LoadCounts(4, 2 * (5 + 10 + 30))
+    }
 
 
 def rows(instrument: str, **series: tuple[float, ...]) -> Observed:

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from hardcost.analysis.study.published import PublishedRange, published, read
 from hardcost.errors import InputError
-from hardcost.report.published import Span, published, read
+from hardcost.model.workload import workload_of
 
 NAME = "audit-rule-scaling-2021"
 
@@ -108,11 +109,11 @@ def test_a_series_stands_beside_the_workload_that_it_names(
         for it in published("cis-audit-2019").series
         if it.name == f"UnixBench, 16 CPUs, {copies}"
     )
-    assert bench.beside(workload) == is_beside
+    assert bench.beside(workload_of(workload)) == is_beside
 
 
 def test_a_series_without_workloads_stands_beside_any() -> None:
-    assert published(NAME).series[0].beside("syscalls calls=null")
+    assert published(NAME).series[0].beside(workload_of("syscalls calls=null"))
 
 
 def test_a_source_may_give_ranges_alone() -> None:
@@ -120,8 +121,8 @@ def test_a_source_may_give_ranges_alone() -> None:
     (ranges,) = figures.ranges
     assert figures.series == ()
     assert ranges.metrics == ("wall", "cpu")
-    assert ranges.rows["audit"]["wall"] == Span(low=1.5, high=6.5)
-    assert ranges.rows["stig-full"]["cpu"] == Span(high=5.8)
+    assert ranges.rows["audit"]["wall"] == PublishedRange(low=1.5, high=6.5)
+    assert ranges.rows["stig-full"]["cpu"] == PublishedRange(high=5.8)
     assert ranges.parts("cpu") == ("user", "system")
     assert ranges.parts("wall") == ("wall",)
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import pytest
 
-from bench import figures
-from hardcost.cli.verbs import hardcost
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from bench.documents import figures
+from hardcost.cli.command import hardcost
 
 PAGES = [figures.ROOT / page for page in figures.PAGES]
 OUTPUT = """\
@@ -62,7 +59,9 @@ def test_every_marked_command_can_be_parsed(page: Path, monkeypatch: pytest.Monk
         assert set(mark.options) <= {"name", "rows", "metrics", "show", "slow", "first"}, mark.where
         words = ["README.md" if "{" in one or one in made else one for one in mark.words]
         if words[0] == "python":
-            assert Path(words[1]).is_file(), mark.where
+            is_module = words[1] == "-m"
+            path = Path(words[2].replace(".", "/") + ".py") if is_module else Path(words[1])
+            assert path.is_file(), mark.where
         elif words[0] == "cell":
             assert words[-1] in names, mark.where
         elif words[0] not in {"file", "sh"}:

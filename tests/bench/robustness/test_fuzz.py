@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from bench.fuzz.campaign import MOST_MEMORY, Target, fuzz
-from bench.fuzz.targets import TARGETS
+from bench.robustness.fuzz.campaign import MOST_MEMORY, Target, fuzz
+from bench.robustness.fuzz.targets import TARGETS
 
 from hardcost.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize("name", sorted(TARGETS))
@@ -44,6 +41,6 @@ def test_what_is_no_refusal_is_found_with_its_input(
     assert [what.partition(": ")[2].partition(",")[0] for what in result.findings] == found
     assert all(file.read_bytes() == b"xx" for file in result.findings.values())
     assert all(
-        "python -m bench.fuzz --target x" in one.with_suffix(".txt").read_text()
+        "python -m bench.robustness.fuzz --target x" in one.with_suffix(".txt").read_text()
         for one in result.findings.values()
     )

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from bench.small_study import own_cache
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from bench.robustness.small_study import own_cache
 
 
 def test_a_cache_that_benchmarks_damage_is_new_or_was_theirs_before(tmp_path: Path) -> None:

@@ -1,12 +1,9 @@
-"""A small fixed sample of `bench/stops.py`."""
+"""A small fixed sample of `bench/robustness/stops.py`."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
-
-BENCH = Path(__file__).parents[2] / "bench" / "stops.py"
 
 
 def test_verbs_that_are_stopped_at_any_moment_end_in_good_order() -> None:
@@ -23,7 +20,10 @@ def test_verbs_that_are_stopped_at_any_moment_end_in_good_order() -> None:
         "image",
     )
     done = subprocess.run(
-        [sys.executable, BENCH, *words], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "bench.robustness.stops", *words],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "6 rounds, 0 after which something was wrong" in done.stdout

@@ -1,11 +1,11 @@
-"""A small, fixed sample of `bench/damage.py`'s rounds on a store: no number changes unsaid."""
+"""A fixed sample of the rounds of `bench/robustness/damage.py`: no number changes silently."""
 
 from __future__ import annotations
 
 import random
 
 import pytest
-from bench.store_damage import WAYS, StoreRounds
+from bench.robustness.store_damage import WAYS, StoreRounds
 
 ROUNDS = 2  # of each way
 

@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from hardcost.auditrules import semantics
-from hardcost.auditrules.cost.constants import Constants, ConstantsError
-from hardcost.calibration import check, heldout, timeprices
-from hardcost.calibration.heldout import HeldOut
-from hardcost.calibration.timedrounds import Asked, Level, Timed
-from hardcost.calibration.timedsets import COPIES, LENGTHS, timed_sets
+from auditrules.cost.constants import Constants, ConstantsError
+from auditrules.cost.measurement import TimePrices
+from auditrules.kernel import semantics
+from hardcost.calibration import check
+from hardcost.calibration.nanoseconds import prices, validation
+from hardcost.calibration.nanoseconds.rounds import Timed, TimedLevel, TimedSetRequest
+from hardcost.calibration.nanoseconds.rule_sets import COPIES, LENGTHS, timed_sets
+from hardcost.calibration.nanoseconds.validation import HeldOut
 
 WITHOUT = 150.0
 DEBIAN = Constants.of_debian()
@@ -28,28 +30,28 @@ TRUE = replace(
     },
 )
 NEAR = 3.0
-SETS = heldout.held_out()
+SETS = validation.held_out()
 
 
-def level(asked: Asked) -> dict[str, float]:
-    loaded = semantics.load(heldout.of_lines(asked.rules.rules))
+def level(asked: TimedSetRequest) -> dict[str, float]:
+    loaded = semantics.load(validation.of_lines(asked.rules.rules))
     return {name: WITHOUT + check.typical(TRUE, loaded, name) for name in asked.rules.processes}
 
 
 @pytest.fixture(scope="module")
-def rounds() -> tuple[Level, ...]:
-    one = {asked.rules.name: level(asked) for asked in timeprices.asked_for(SETS)}
+def rounds() -> tuple[TimedLevel, ...]:
+    one = {asked.rules.name: level(asked) for asked in prices.asked_for(SETS)}
     return (one,) * 8
 
 
 @pytest.fixture(scope="module")
-def found(rounds: tuple[Level, ...]) -> timeprices.TimePrices:
-    return timeprices.of_rounds(Timed(rounds, 8, 0), SETS, {"machine": "one"})
+def found(rounds: tuple[TimedLevel, ...]) -> TimePrices:
+    return prices.of_rounds(Timed(rounds, 8, 0), SETS, {"machine": "one"})
 
 
 @pytest.mark.parametrize("table", ["field", "operator"])
 def test_what_a_condition_takes_comes_out_of_many_copies_of_a_rule(
-    found: timeprices.TimePrices, table: str
+    found: TimePrices, table: str
 ) -> None:
     wanted = getattr(TRUE, table)
     got = getattr(found.constants, table)
@@ -59,26 +61,26 @@ def test_what_a_condition_takes_comes_out_of_many_copies_of_a_rule(
     )
 
 
-def test_the_steps_of_the_walk_come_out(found: timeprices.TimePrices) -> None:
+def test_the_steps_of_the_walk_come_out(found: TimePrices) -> None:
     seen = set(TRUE.walk) - NOT_SEEN
     got = {name: found.constants.walk[name] for name in seen}
     assert got == pytest.approx({name: TRUE.walk[name] for name in seen}, abs=NEAR)
 
 
 def test_what_a_long_list_takes_beyond_its_rules_comes_out(
-    found: timeprices.TimePrices,
+    found: TimePrices,
 ) -> None:
     assert dict(found.constants.crowding) == pytest.approx(CROWDING, abs=NEAR)
 
 
-def test_sets_that_were_held_out_are_predicted(found: timeprices.TimePrices) -> None:
-    assert {row.set for row in found.checked} == {f"{size} rules" for size in heldout.SIZES}
+def test_sets_that_were_held_out_are_predicted(found: TimePrices) -> None:
+    assert {row.set for row in found.checked} == {f"{size} rules" for size in validation.SIZES}
     assert found.median_off < 0.01
     assert not {one.set_name for one in SETS} & {one.name for one in timed_sets()}
 
 
 def test_what_noise_hides_is_estimated_and_what_it_does_not_is_kept(
-    rounds: tuple[Level, ...],
+    rounds: tuple[TimedLevel, ...],
 ) -> None:
     noisy = tuple(
         {
@@ -92,16 +94,16 @@ def test_what_noise_hides_is_estimated_and_what_it_does_not_is_kept(
         }
         for number, one in enumerate(rounds)
     )
-    found = timeprices.of_rounds(Timed(noisy, 8, 0), SETS, {})
+    found = prices.of_rounds(Timed(noisy, 8, 0), SETS, {})
     assert "mkdir" not in found.constants.base
     assert "rename" in found.constants.base
     low, high = found.intervals["base"]["mkdir"]
     assert high - low > 10_000
 
 
-def test_prices_are_read_as_they_were_written(found: timeprices.TimePrices) -> None:
-    constants, rest = timeprices.to_text(found)
-    again = timeprices.of_text(constants, rest)
+def test_prices_are_read_as_they_were_written(found: TimePrices) -> None:
+    constants, rest = prices.to_text(found)
+    again = prices.of_text(constants, rest)
     assert again.checked == found.checked
     assert again.constants.timed
     assert dict(again.constants.crowding) == pytest.approx(dict(found.constants.crowding))
@@ -114,7 +116,7 @@ def test_a_rule_beyond_the_first_cache_costs_more_than_one_within_it() -> None:
         lines = [
             f"-a always,exit -F arch=b64 -S swapoff -F uid={70_000 + at}" for at in range(rules)
         ]
-        held = HeldOut("", heldout.of_lines(lines))
+        held = HeldOut("", validation.of_lines(lines))
         return check.typical(TRUE, semantics.load(held.rules), "null")
 
     assert cost(41) - cost(40) == pytest.approx(TRUE.walk["unnamed"])

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
-from hardcost.cli import console
-from hardcost.cli.monitors import Bars, making_text, monitor_of
+from hardcost.cli.console import console
+from hardcost.cli.console.progress import Bars, making_text, monitor_of
 from hardcost.errors import InputError
-from hardcost.machines.progress import BuildProgress, ImageProgress
-from hardcost.run.monitor import Expected, Failed
-from hardcost.run.timing import Span, Stage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hardcost.run.monitor import Monitor
+from hardcost.measure.expected_time import Span, Stage
+from hardcost.measure.monitor import Expected, Failed, Monitor
+from hardcost.supply.progress import BuildProgress, ImageProgress
 
 SLOW = Stage("trials", 3, 3, Span(60, 60), "a guess")
 

@@ -6,12 +6,12 @@ from typing import get_args
 import pytest
 from click.testing import CliRunner
 
-from hardcost.cli.commands.shared import LSM_MODES
-from hardcost.cli.options import workloads
-from hardcost.cli.verbs import hardcost
-from hardcost.controls.control import LsmMode
-from hardcost.design.plan import Workload
+from hardcost.cli.command import hardcost
+from hardcost.cli.input.options import LSM_MODES
 from hardcost.errors import InputError
+from hardcost.library.measurement import workloads_of
+from hardcost.mechanisms.lsm import LsmMode
+from hardcost.model.workload import Workload
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,8 @@ from hardcost.errors import InputError
     ],
 )
 def test_workloads_are_read_with_their_parameters(text: str, expected: list[Workload]) -> None:
-    assert workloads(text) == tuple(expected)
-    assert workloads(",".join(map(str, expected))) == tuple(expected)
+    assert workloads_of(text) == tuple(expected)
+    assert workloads_of(",".join(map(str, expected))) == tuple(expected)
 
 
 @pytest.mark.parametrize(
@@ -52,20 +52,20 @@ def test_workloads_are_read_with_their_parameters(text: str, expected: list[Work
 )
 def test_a_workload_that_does_not_exist_is_an_error_with_a_remedy(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message) as error:
-        workloads(text)
+        workloads_of(text)
     assert error.value.problems[0].hint
 
 
 def test_all_that_is_wrong_with_workloads_is_said_at_once() -> None:
     with pytest.raises(InputError) as error:
-        workloads("syscalls calls=nul+opn,dd,nothing,fio size=0 cases=x,dd", "insn")
+        workloads_of("syscalls calls=nul+opn,dd,nothing,fio size=0 cases=x,dd", "insn")
     assert [problem.message for problem in error.value.problems] == [
-        "--workload: the workload syscalls can't take 'nul' for calls",
-        "--workload: the workload syscalls can't take 'opn' for calls",
-        "--workload: there is no workload 'nothing'",
-        "--workload: the workload fio can't take '0' for size",
-        "--workload: the workload fio can't take 'x' for cases",
-        "--workload: 'dd' is named twice",
+        "`workloads`: the workload syscalls can't take 'nul' for calls",
+        "`workloads`: the workload syscalls can't take 'opn' for calls",
+        "`workloads`: there is no workload 'nothing'",
+        "`workloads`: the workload fio can't take '0' for size",
+        "`workloads`: the workload fio can't take 'x' for cases",
+        "`workloads`: 'dd' is named twice",
     ]
 
 

@@ -4,16 +4,13 @@ import csv
 import io
 import json
 import sqlite3
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from tests.cli.verbs.spoken import said
+from tests.cli.verbs.conversation import said
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    Say = Callable[[str], str]
+Say = Callable[[str], str]
 
 RULES = """\
 -w /etc/passwd -p wa -k identity
@@ -83,7 +80,6 @@ def test_a_run_is_printed_as_the_table_that_the_store_has(say: Say) -> None:
     assert table(stdout(bill)) == table(stdout(again))
     assert {row["kind"] for row in table(stdout(bill))} >= {"cell", "total", "item"}
     assert "| kind |" in say("report last --format markdown")
-    assert "BenchmarkHardcost/workload=syscalls" in say("report last --format benchstat")
 
 
 def test_no_text_in_csv_acts_in_a_spreadsheet_unless_it_is_raw(say: Say, tmp_path: Path) -> None:

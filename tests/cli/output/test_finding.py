@@ -1,25 +1,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn
+from pathlib import Path
+from typing import NoReturn
 
 import pytest
-from tests.report.guests import filecopy
+from tests.show.guests import filecopy
 
-from hardcost.cli import present as present_module
-from hardcost.cli.present import notes_of
+from hardcost.cli.output import finding
+from hardcost.library.measurement import notes_of
+from hardcost.model.role import role_of
+from hardcost.model.workload import workload_of
 from hardcost.store.record import Record
 from hardcost.workloads import postfix
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def record(workload: str) -> Record:
     return Record(
         identity=workload,
-        configuration="none",
-        workload=workload,
+        role=role_of("none"),
+        workload=workload_of(workload),
         instrument="insn",
         seed=0,
         repetition=0,
@@ -33,7 +33,7 @@ def record(workload: str) -> Record:
 
 def test_what_differs_from_debians_configuration_of_a_server_is_reported_once() -> None:
     records = [record("postfix mails=1"), record("syscalls"), record("postfix mails=2")]
-    assert notes_of(records) == (postfix.SETTINGS,)
+    assert notes_of(records) == (postfix.KIND.settings,)
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
@@ -43,13 +43,13 @@ def test_the_report_is_written_where_nobody_reads_what_is_printed(
     def gone(*_: object) -> NoReturn:
         raise BrokenPipeError
 
-    monkeypatch.setattr(present_module, "show", gone)
+    monkeypatch.setattr(finding, "show", gone)
     monkeypatch.setattr("builtins.print", gone)
-    monkeypatch.setattr(present_module, "note", lambda _: None)
+    monkeypatch.setattr(finding, "note", lambda _: None)
     whole = filecopy()
     few = replace(
         whole, cells=tuple(one for one in whole.cells if one.metric == "wall"), observed=()
     )
     with pytest.raises(BrokenPipeError):
-        present_module.present(few, form, present_module.Page(tmp_path / "r.html", tmp_path))
+        finding.present(few, form, finding.Page(tmp_path / "r.html", tmp_path))
     assert "</html>" in (tmp_path / "r.html").read_text()

@@ -2,19 +2,14 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
-from hardcost.cli.verbs import hardcost
+from hardcost.cli.command import hardcost
 from hardcost.errors import InputError
 from hardcost.profiles import catalogue
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from click.testing import Result
 
 REPORT = [
     ["CONFIG_KEXEC", "kconfig", "is not set", "kspp", "cut_attack_surface", 'FAIL: "y"'],

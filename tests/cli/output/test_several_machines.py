@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
-from hardcost.cli.verbs import hardcost
+from hardcost.cli.command import hardcost
 from hardcost.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from click.testing import Result
 
 STUDY = """\
 title = "two machines"
@@ -80,4 +75,4 @@ def test_a_bill_is_of_one_machine(study: str) -> None:
     words = ["bill", study, "--machine", "fake", "--machine", "fakehost"]
     result = CliRunner().invoke(hardcost, words)
     assert isinstance(result.exception, InputError)
-    assert "this verb measures on one" in str(result.exception)
+    assert "a call measures on one" in str(result.exception)

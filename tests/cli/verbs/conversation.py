@@ -1,7 +1,7 @@
 """The command line in this process: what a verb prints, and its exit status, as a text to compare.
 
 What differs from run to run (names of runs, times, places, hashes) is put in one form. With
-`HARDCOST_REWRITE=1` in the environment the texts that tests compare with are written anew.
+`HARDCOST_REWRITE=1` in the environment the texts that tests compare with are rewritten.
 """
 
 from __future__ import annotations
@@ -14,17 +14,14 @@ import re
 import shlex
 import signal
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from hardcost.cli import console, monitors
+from hardcost.cli.console import console, progress
 from hardcost.cli.main import main
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 REWRITE = "HARDCOST_REWRITE"
 _HERE = Path(__file__).parent
@@ -75,13 +72,13 @@ def _as_a_process(argv: list[str]) -> Iterator[None]:
     handlers = {number: signal.getsignal(number) for number in numbers}
     logger, before = logging.getLogger("hardcost"), sys.argv
     notes = list(logger.handlers)
-    silent = monitors._SILENT_SECONDS
-    monitors._SILENT_SECONDS = math.inf  # what a busy machine takes long for is said, too
+    silent = progress._SILENT_SECONDS
+    progress._SILENT_SECONDS = math.inf  # what a busy machine takes long for is said, too
     sys.argv = argv
     try:
         yield
     finally:
-        monitors._SILENT_SECONDS = silent
+        progress._SILENT_SECONDS = silent
         sys.argv = before
         console.form("auto")
         logger.handlers[:] = notes

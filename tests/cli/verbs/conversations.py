@@ -41,7 +41,7 @@ name = "odd"
 boot = ["nosuch=1"]
 """
 INTERRUPTED = """\
-title = "Somebody presses Ctrl-C"
+title = "A user presses Ctrl-C"
 workloads = ["syscalls calls=null"]
 baseline = "none"
 [[configuration]]
@@ -231,6 +231,11 @@ CONVERSATIONS = {
         "export tailoring ds.xml decision.toml --scap-profile p -o t.xml",
         "export tailoring ds.xml decision.toml --scap-profile nosuch -o t.xml",
     ),
+    "schema": (
+        "schema compare",
+        "schema restore",
+        "schema nosuch",
+    ),
     "advise": (
         f"advise alike.rules {CALLS} --budget 'chmod<=100%,20%' --dry-run",
         f"advise my.rules {CALLS} --budget 'chmod<=100%,20%' --no-equivalents -o decision.toml",
@@ -263,17 +268,17 @@ CONVERSATIONS = {
         f"bill --sysctl kernel.nosuch=1 {CALLS} --progress json",
         f"bill --boot fake=interrupt {CALLS}",
     ),
-    "profile": (
-        f"profile few.rules {CALLS} --dry-run",
-        f"profile few.rules {CALLS}",
-        f"profile few.rules {CALLS} --metric chmod --format json --progress none",
-        f"profile few.rules {CALLS} --format folded-diff --progress none",
+    "hotspots": (
+        f"hotspots few.rules {CALLS} --dry-run",
+        f"hotspots few.rules {CALLS}",
+        f"hotspots few.rules {CALLS} --metric chmod --format json --progress none",
+        f"hotspots few.rules {CALLS} --format folded-diff --progress none",
         "report last --format json",
-        f"profile few.rules {CALLS} --metric nosuch --progress none",
-        f"profile --sysctl vm.overcommit_memory=2 --metric null --format callgrind {CALLS}",
-        "profile few.rules --workload filecopy",
-        "profile few.rules --instrument time",
-        "profile",
+        f"hotspots few.rules {CALLS} --metric nosuch --progress none",
+        f"profile few.rules {CALLS} --metric null --format folded --progress none",
+        "hotspots few.rules --workload filecopy",
+        "hotspots few.rules --instrument time",
+        "hotspots",
     ),
     "compare": (
         f"run study.toml {ON} --progress none",
@@ -293,7 +298,6 @@ CONVERSATIONS = {
         "export runs -o missing/runs.md",
         "report last --format csv",
         "report last --format markdown",
-        "report last --format benchstat",
     ),
     "trace": (
         f"trace my.rules {ON} --call chmod --dry-run",
@@ -343,6 +347,7 @@ CONVERSATIONS = {
         "gate few.rules --predict",
         "gate few.rules nothing",
         "gate --git main..HEAD few.rules",
+        f"gate few.rules my.rules {CALLS} --max 'any<=5%' --format json",
     ),
     "machines": (
         "list machines",
@@ -370,8 +375,8 @@ CONVERSATIONS = {
     ),
     "list-controls": ("list controls", "list controls kspp 'init_on_*'", "list controls nosuch"),
     "list-kernel-options": (
-        "list kernel-options --config config --differing",
-        "list kernel-options missing",
+        "list kernel-options integrity --format json",
+        "list kernel-options hardened",
     ),
     "import": (
         "import audit my.rules -o my.toml",
@@ -416,9 +421,9 @@ CONVERSATIONS = {
         "rules prove faulty.rules few.rules",
     ),
     "rules-optimize": (
-        "rules optimize expensive.rules -o cheaper.rules --no-least",
-        "rules optimize expensive.rules -o cheaper.rules --no-least",
-        "rules optimize expensive.rules -o - --no-least --no-b32",
+        "rules optimize expensive.rules -o cheaper.rules",
+        "rules optimize expensive.rules -o cheaper.rules",
+        "rules optimize expensive.rules -o - --no-b32",
         "rules optimize faulty.rules -o never.rules",
     ),
     "doctor": ("doctor", "doctor --format json"),

@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import json
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
+from tests.cli.verbs.conversation import check, said
 from tests.cli.verbs.conversations import CONVERSATIONS, FILES
-from tests.cli.verbs.spoken import check, said
-from tests.machines.kernels import linux
+from tests.supply.kernels import linux
 
-from hardcost.cli.verbs import hardcost
-from hardcost.machines import confined, guestusers
-from hardcost.machines.cache import Cache
-from hardcost.machines.kernels import sandbox
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from hardcost.cli.command import hardcost
+from hardcost.host import sandbox
+from hardcost.machines.vm import confinement, guest_user
+from hardcost.supply.cache.cache import Cache
 
 ABOUT = {
     "source": "linux",
@@ -52,7 +49,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
         (tmp_path / "programs" / name).chmod(0o755)
     linux.make(tmp_path / "linux")
     Cache().make("kernels", "0123456789abcdef", "Linux 6.1.9, lean", _fill)
-    known = (confined.sandbox_words, guestusers.ways, sandbox._start)
+    known = (confinement.sandbox_words, guest_user.ways, sandbox._start)
     for each in known:
         each.cache_clear()
     yield

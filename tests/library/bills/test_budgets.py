@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from hardcost.analysis.budget import Budget
-from hardcost.cli.budgets import check_metrics
-from hardcost.cli.percentages import budget
-from hardcost.design.plan import Workload
+from hardcost.analysis.bill.budget import Budget
 from hardcost.errors import InputError
+from hardcost.library.bills.budgets import check_metrics
+from hardcost.library.percentages import budget
+from hardcost.model.workload import Workload
 
 
 @pytest.mark.parametrize(

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
-from tests.cli.verbs.spoken import said
+import tests.fakes.machine
+from tests.cli.verbs.conversation import said
+from tests.fakes.machine import FakeMachine
 
-from hardcost.cli.billsearch import most_configurations
-from hardcost.controls.control import BootParameter, Profile
-from hardcost.design import culprits
-from hardcost.design.group_testing import Settings
-from hardcost.machines import fake
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from hardcost.machines.fake import FakeMachine
-    from hardcost.machines.machine import Boot
-    from hardcost.machines.progress import Listener
-    from hardcost.machines.wanted import Wanted
+from hardcost.controls.control import Profile
+from hardcost.library.bills.search import most_configurations
+from hardcost.machines.options import MachineOptions
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.plan.search import culprits
+from hardcost.plan.search.questions import Closeness
+from hardcost.protocol.boot import Boot
+from hardcost.supply.progress import Listener
 
 KERNELS = """\
 title = "Two options"
@@ -34,8 +31,8 @@ SEARCH = "bill kernels.toml --machine fake --jobs 1 --method search --most 5"
 def test_the_most_configurations_are_foreseen_unless_the_user_says_fewer() -> None:
     profile = Profile("p", "t", "", tuple(BootParameter(f"word{n}") for n in range(40)))
     found = culprits.suspects(profile)
-    assert most_configurations(found, Settings(threshold=0.01)) == 72
-    assert most_configurations(found, Settings(threshold=0.01, most=12)) == 12
+    assert most_configurations(found, Closeness(threshold=0.01)) == 72
+    assert most_configurations(found, Closeness(threshold=0.01, most=12)) == 12
 
 
 class TestKernelOptions:
@@ -51,9 +48,9 @@ class TestKernelOptions:
         monkeypatch.setenv("HARDCOST_CACHE", str(tmp_path / "cache"))
         monkeypatch.setenv("HARDCOST_STORE", str(tmp_path / "x.sqlite"))
         (tmp_path / "kernels.toml").write_text(KERNELS)
-        self.made, self.fetched, make = [], [], fake.make
+        self.made, self.fetched, make = [], [], tests.fakes.machine.make
 
-        async def noted(wanted: Wanted, listener: Listener) -> FakeMachine:
+        async def noted(wanted: MachineOptions, listener: Listener) -> FakeMachine:
             machine = await make(wanted, listener)
             machine.capabilities = dataclasses.replace(machine.capabilities, kernels=self.kernels)
             monkeypatch.setattr(machine, "fetch", self.fetch)
@@ -61,7 +58,7 @@ class TestKernelOptions:
             return machine
 
         self.kernels = True
-        monkeypatch.setattr(fake, "make", noted)
+        monkeypatch.setattr(tests.fakes.machine, "make", noted)
 
     def fetch(self, boots: Sequence[Boot], _note: Callable[[str], None]) -> None:
         self.fetched += boots

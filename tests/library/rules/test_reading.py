@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from hardcost.cli import arguments
-from hardcost.cli.verbs import hardcost
+from hardcost.cli.command import hardcost
 from hardcost.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.library.profiles import profile_named
+from hardcost.library.rules.reading import parts
+from hardcost.measure.monitor import Silent
 
 RULE = "-w /etc/passwd -p wa -k identity"
 DATASTREAM = """\
@@ -56,9 +55,9 @@ def test_each_kind_of_name_is_the_same_profile_and_the_same_rules(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_input(monkeypatch, f"{RULE}\n")
-    assert [one.name for one in arguments.profile(kind).controls][1:] == [RULE]
+    assert [one.name for one in profile_named(kind).controls][1:] == [RULE]
     on_input(monkeypatch, f"{RULE}\n")
-    ((lines, faults),) = arguments.parts([kind])
+    ((lines, faults),) = parts([kind], Silent())
     assert [one.rule.text for one in lines if one.rule is not None] == [RULE]
     assert not faults
 
@@ -66,17 +65,17 @@ def test_each_kind_of_name_is_the_same_profile_and_the_same_rules(
 @pytest.mark.usefixtures("named")
 def test_standard_input_may_be_sysctls_or_toml(monkeypatch: pytest.MonkeyPatch) -> None:
     on_input(monkeypatch, "# ours\nkernel.kptr_restrict = 2\n")
-    assert [one.name for one in arguments.profile("-").controls] == ["kernel.kptr_restrict=2"]
+    assert [one.name for one in profile_named("-").controls] == ["kernel.kptr_restrict=2"]
     on_input(monkeypatch, 'boot = ["init_on_alloc=1"]\n')
-    assert [one.name for one in arguments.profile("-").controls] == ["init_on_alloc=1"]
+    assert [one.name for one in profile_named("-").controls] == ["init_on_alloc=1"]
 
 
 def test_quoted_rules_have_lines_of_their_own() -> None:
-    read = arguments.parts([RULE, "-w /etc/group -p wa", "-w /x -p"])
+    read = parts([RULE, "-w /etc/group -p wa", "-w /x -p"], Silent())
     places = [str(one.place) for lines, _ in read for one in lines]
     assert places == ["the command line:1", "the command line:2", "the command line:3"]
     assert read[2][0][0].fault is not None
-    assert read[2][0][0].fault.line == 3
+    assert read[2][0][0].fault.place.line == 3
 
 
 @pytest.mark.parametrize(
@@ -93,19 +92,19 @@ def test_what_rules_can_not_take_is_refused_with_the_verb_that_can(
     argument: str, said: str, hint: str
 ) -> None:
     with pytest.raises(InputError, match=said) as error:
-        arguments.parts([argument])
+        parts([argument], Silent())
     assert hint in str(error.value.problems[0].hint)
 
 
 def test_a_study_is_no_profile() -> None:
     with pytest.raises(InputError, match="is a study") as error:
-        arguments.profile("kconfig")
+        profile_named("kconfig")
     assert error.value.problems[0].hint == "`hardcost run kconfig` runs it"
 
 
 def test_standard_input_is_read_once() -> None:
     with pytest.raises(InputError, match="only once"):
-        arguments.parts(["-", "-"])
+        parts(["-", "-"], Silent())
 
 
 RULES_VERBS = {
@@ -113,7 +112,7 @@ RULES_VERBS = {
     "lint": [RULE],
     "explain": ["--event", "syscall=open path=/etc/passwd perm=w", RULE],
     "prove": [RULE, "--ignore-keys", f"{RULE}2"],
-    "optimize": ["--no-least", "-o", "-", RULE, "-a always,exit -F arch=b64 -S chmod"],
+    "optimize": ["-o", "-", RULE, "-a always,exit -F arch=b64 -S chmod"],
 }
 
 
@@ -124,7 +123,7 @@ def test_a_rule_in_quotes_needs_no_dashes_before_it(verb: str) -> None:
     assert ran.exception is None or isinstance(ran.exception, SystemExit)
 
 
-@pytest.mark.parametrize("verb", ["bill", "profile", "advise", "trace", "gate"])
+@pytest.mark.parametrize("verb", ["bill", "hotspots", "advise", "trace", "gate"])
 def test_verbs_that_measure_take_a_rule_in_quotes(verb: str, tmp_path: Path) -> None:
     more = {"trace": ["--call", "open"], "gate": ["kernel.kptr_restrict=2"]}.get(verb, [])
     words = [verb, "--machine", "fake", RULE, *more, "--dry-run", "--store", str(tmp_path / "s")]

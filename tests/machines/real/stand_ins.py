@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hardcost.machines.ourprograms import built
-from hardcost.machines.real import starting
-from hardcost.machines.real.realmachine import RealMachine, reached
-from hardcost.machines.real.thishost import HostReach
-from hardcost.protocol.requests import CallPlan, Calls
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.machines.real import probe_command
+from hardcost.machines.real.host import HostReach
+from hardcost.machines.real.machine import RealMachine, reached
+from hardcost.protocol.requests import CallPlan, MeasureCalls
+from hardcost.supply.programs import built
 
 
 def this_host(folder: Path | None = None) -> RealMachine:
     """Return this host, its programs those of a folder or the real ones."""
-    return asyncio.run(reached(HostReach(folder), starting.programs_hash()))
+    return asyncio.run(reached(HostReach(folder), probe_command.programs_hash()))
 
 
 def in_place_of_the_probe(folder: Path, script: str) -> RealMachine:
     """Return this host as it says that it is, with a shell script in place of the probe."""
     machine = this_host()
-    probe = folder / starting.PROGRAMS[0]
+    probe = folder / probe_command.PROGRAMS[0]
     probe.write_text(f"#!/bin/sh\n{script}\n")
     probe.chmod(0o755)
     return RealMachine(HostReach(folder), machine.facts, machine.programs)
@@ -33,12 +30,12 @@ def in_place_of_the_probe(folder: Path, script: str) -> RealMachine:
 def copied(folder: Path) -> Path:
     """Return a folder with copies of our programs."""
     folder.mkdir(parents=True)
-    for name in starting.COPIED:
+    for name in probe_command.COPIED:
         shutil.copy(built(name), folder / name)
     return folder
 
 
-def calls(*names: str, samples: int = 9) -> Calls:
+def calls(*names: str, samples: int = 9) -> MeasureCalls:
     """Return a request to measure calls."""
     rows = tuple(CallPlan(name=n, batch=64, samples=samples, warmup=1, apart=0) for n in names)
-    return Calls(clock="monotonic", calls=rows)
+    return MeasureCalls(clock="monotonic", calls=rows)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.machines.real.standins import calls
+from tests.machines.real.stand_ins import calls
 
-from hardcost.machines.real.batches import LEAST_READINGS, found, lengthened, trial
+from hardcost.machines.real.batch_size import LEAST_READINGS, found, lengthened, trial
 from hardcost.protocol.answers import CallAnswer, ClockAnswer
 
 

@@ -1,6 +1,6 @@
 """Boots of a real machine with further words: what is asked, what comes up, what is put back.
 
-A script stands in for the keeper, and a file for the machine's boot; what a real machine does is
+A script replaces the keeper, and a file the machine's boot; what a real machine does is
 tested in a guest (`tests/vm/test_reboots.py`).
 """
 
@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.machines.real.scripted import Scripted, echo, lines, said
 
 from hardcost.errors import InputError, MachineError, TrialError
-from hardcost.machines.real import restoring
-from hardcost.machines.real.booting import Wished, booted
-from hardcost.machines.real.keepertalk import UnfitError
-from hardcost.machines.real.restoring import boot_book, restored
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.machines.real import restore
+from hardcost.machines.real.boot import Wished, booted
+from hardcost.machines.real.keeper_session import UnfitError
+from hardcost.machines.real.restore import boot_book, restored
 
 WISHED = Wished("r", ("mitigations=off",))
 BEGIN = {"entry": "begin", "version": 1, "machine": "m", "boot": "own", "run": "r"}
@@ -66,7 +63,7 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def wait_for_text(path: Path) -> None:
-    """Wait until somebody has written to a file."""
+    """Wait until a file has been written to."""
     until = time.monotonic() + 20
     while not (path.exists() and path.read_text()):
         assert time.monotonic() < until
@@ -104,9 +101,9 @@ def test_a_machine_that_falls_back_is_an_error_with_the_last_words_of_the_boot(
 def test_a_machine_that_does_not_come_up_is_an_error_that_says_how_long_it_was_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(restoring, "_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(restore, "_PAUSE_SECONDS", 0.01)
     with pytest.raises(MachineError, match="not up after 0 s: it does not go down") as raised:
-        asyncio.run(restoring.up(machine(tmp_path, ""), "own", 0.05))
+        asyncio.run(restore.up(machine(tmp_path, ""), "own", 0.05))
     assert "its next boot is its own" in str(raised.value.problems[0].hint)
 
 
@@ -118,7 +115,7 @@ def test_a_machine_that_does_not_come_up_is_an_error_that_says_how_long_it_was_w
         (echo('{"event":"failed","message":"no room"}'), TrialError, "does not reboot: no room"),
         ("echo gone >&2", MachineError, "the keeper ended too early: gone"),
         ("cat /dev/zero", TrialError, "wrote without end"),
-        (echo("hello"), TrialError, "what is no answer"),
+        (echo("hello"), TrialError, "an invalid answer"),
     ],
 )
 def test_whatever_is_said_instead_of_rebooting_is_an_error_and_nothing_is_left(

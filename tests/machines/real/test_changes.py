@@ -1,28 +1,25 @@
 """Changes of a machine: written down here before they are made, and what a keeper may answer.
 
-A script stands in for the keeper; what a real one does is tested in a guest (`tests/vm`).
+A script replaces the keeper; what a real one does is tested in a guest (`tests/vm`).
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.machines.real.scripted import Scripted, echo, lines, said
 
 from hardcost.errors import HardcostError, InputError, MachineError, StoreError, TrialError
-from hardcost.machines.real.bookkeeping import Book
-from hardcost.machines.real.changes import Asked, held
-from hardcost.machines.real.keepertalk import UnfitError
-from hardcost.machines.real.restoring import restored
+from hardcost.machines.real.changes import RunClaim, held
+from hardcost.machines.real.keeper_session import UnfitError
+from hardcost.machines.real.local_journal import Book
+from hardcost.machines.real.restore import restored
 from hardcost.protocol.answers import WrittenAnswer
 from hardcost.protocol.requests import Write
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-ASKED = Asked("r", [Write(path="/proc/sys/kernel/x", value="2")])
+ASKED = RunClaim("r", [Write(path="/proc/sys/kernel/x", value="2")])
 WRITTEN = '{"event":"written","path":"/proc/sys/kernel/x","before":"1","after":"2"}'
 BEGIN = {"entry": "begin", "version": 1, "machine": "m", "boot": "b", "run": "r"}
 CHANGE = {"entry": "change", "kind": "setting", "name": "/proc/sys/kernel/x", "before": "MQo="}
@@ -70,7 +67,7 @@ def test_what_was_there_is_on_disk_here_before_it_is_changed_and_goes_when_it_is
         (echo('{"event":"unfit","message":"users are logged in"}'), UnfitError, "users are logged"),
         (echo('{"event":"refused","message":"no such"}'), InputError, "not to be changed so: no"),
         ("echo 'no\033[2J' >&2; exit 9", MachineError, r"the keeper ended too early: no\?\[2J"),
-        (echo("hello"), TrialError, "what is no answer: b'hello'"),
+        (echo("hello"), TrialError, "an invalid answer: b'hello'"),
         (
             echo('{"event":"journal","line":"x"}', '{"event":"planned"}'),
             MachineError,

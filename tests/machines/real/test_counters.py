@@ -6,21 +6,23 @@ import errno
 
 import pytest
 
-from hardcost.machines.real.hostcounters import OF_PROGRAMS, WHOLE, questions, read
+from hardcost.machines.real.counters import OF_PROGRAMS, WHOLE, counter_questions, read_counters
 from hardcost.protocol.answers import CountersAnswer
 
 
 def answers(whole: int | None, programs: int | None) -> list[CountersAnswer]:
     refused = {WHOLE: whole, OF_PROGRAMS: programs}
-    return [CountersAnswer(names=one.names, refused=refused[one.names]) for one in questions()]
+    return [
+        CountersAnswer(names=one.names, refused=refused[one.names]) for one in counter_questions()
+    ]
 
 
 def test_a_processor_that_counts_is_taken_as_it_is() -> None:
-    assert read(answers(None, None), "1", virtual=False) == (WHOLE, "")
+    assert read_counters(answers(None, None), "1", virtual=False) == (WHOLE, "")
 
 
 def test_where_the_kernel_is_not_to_be_counted_programs_are_and_it_is_said() -> None:
-    counters, why = read(answers(errno.EACCES, None), "2", virtual=False)
+    counters, why = read_counters(answers(errno.EACCES, None), "2", virtual=False)
     assert counters == OF_PROGRAMS
     assert why == "the kernel's own are counted only for root (kernel.perf_event_paranoid is 2)"
 
@@ -43,11 +45,11 @@ def test_where_the_kernel_is_not_to_be_counted_programs_are_and_it_is_said() -> 
 def test_a_machine_without_counters_says_why_in_words(
     number: int, *, virtual: bool, said: str
 ) -> None:
-    counters, why = read(answers(number, number), "3", virtual=virtual)
+    counters, why = read_counters(answers(number, number), "3", virtual=virtual)
     assert counters == ()
     assert why.startswith(said)
 
 
 def test_an_answer_that_is_missing_is_no_counter() -> None:
-    counters, why = read(answers(None, None)[:1], "", virtual=False)
+    counters, why = read_counters(answers(None, None)[:1], "", virtual=False)
     assert (counters, bool(why)) == ((), True)

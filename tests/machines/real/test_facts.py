@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardcost.errors import MachineError
-from hardcost.machines.real.hostfacts import questions, read
+from hardcost.machines.real.facts import questions, read
 from hardcost.protocol.answers import ContentAnswer
 from hardcost.protocol.requests import Read
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.machines.real.standins import calls
-from tests.protocol.said import typed
+from tests.machines.real.stand_ins import calls
+from tests.protocol.json_messages import typed
 
-from hardcost.machines.real.surroundings import around, companions, surroundings, taken_out
+from hardcost.machines.real.interference import around, companions, surroundings, taken_out
 from hardcost.protocol.answers import ContentAnswer
 
 BEFORE = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
@@ -12,23 +12,20 @@ from hardcost.errors import MachineError
 from hardcost.machines.real.journal import (
     MOST_BYTES,
     Begin,
-    Change,
     Entry,
     Journal,
-    Left,
-    Made,
+    JournalChange,
+    LeftEntry,
+    MadeEntry,
     Making,
     Undone,
     read,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 BEGIN = Begin(machine="m", boot="b", run="r")
 _CHANGES = st.lists(
     st.builds(
-        lambda name, before, mode: Change(kind="file", name=name, before=before, mode=mode),
+        lambda name, before, mode: JournalChange(kind="file", name=name, before=before, mode=mode),
         st.text(min_size=1, max_size=20),
         st.binary() | st.none(),
         st.integers(0, 0o7777) | st.none(),
@@ -37,8 +34,8 @@ _CHANGES = st.lists(
 )
 
 
-def change(name: str = "/etc/x", before: bytes | None = b"old\n\x00") -> Change:
-    return Change(kind="file", name=name, before=before)
+def change(name: str = "/etc/x", before: bytes | None = b"old\n\x00") -> JournalChange:
+    return JournalChange(kind="file", name=name, before=before)
 
 
 def written(entries: Iterable[Entry]) -> bytes:
@@ -49,7 +46,7 @@ def written(entries: Iterable[Entry]) -> bytes:
 
 
 @given(_CHANGES)
-def test_what_is_written_is_read(changes: list[Change]) -> None:
+def test_what_is_written_is_read(changes: list[JournalChange]) -> None:
     journal = read(written([BEGIN, *changes]), "j")
     assert journal.entries == (BEGIN, *changes)
     assert [one for _, one in journal.pending] == changes[::-1]
@@ -69,12 +66,12 @@ def test_what_is_undone_is_not_pending_and_the_newest_comes_first() -> None:
 
 
 def test_what_was_begun_and_made_and_left_is_pending_until_it_is_undone() -> None:
-    begun = (Making(number=0), Made(number=0, after=b"new\n", mode=0o640), Left(number=0))
+    begun = (Making(number=0), MadeEntry(number=0, after=b"new\n", mode=0o640), LeftEntry(number=0))
     journal = read(written([BEGIN, change(), *begun]), "j")
     assert journal.entries[2:] == begun
     assert [at for at, _ in journal.pending] == [0]
     with pytest.raises(ValueError, match="change 1 is left, which is not pending"):
-        journal.line(Left(number=1))
+        journal.line(LeftEntry(number=1))
 
 
 def test_a_journal_of_the_first_version_is_read() -> None:

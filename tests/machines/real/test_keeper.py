@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from bench import random_orders
-from hardcost.machines.images import namespace
-from hardcost.machines.process import run
+from bench.robustness import keeper_orders
+from hardcost.host.process import run
+from hardcost.supply.images import user_namespace
 
 ROOT = Path(__file__).parents[3]
 ALIVE = "/proc/sys/net/ipv4/tcp_keepalive_time"
 BEGIN = f"""
 from pathlib import Path
-from bench import keeperworld as world
+from bench.robustness import keeper_world as world
 world.made(None)
 def held(user, wanted):
     holder = world.Holder(user, wanted)
@@ -35,7 +35,7 @@ world.book("ann").write_bytes(kept)  # as where hardcost was killed before it he
 """
 DIRECTLY = """
 import base64, json, subprocess
-from hardcost.machines.ourprograms import built
+from hardcost.supply.programs import built
 KEEPER = str(built("hardcost-keeper"))
 def direct(*words, given):
     return subprocess.run([KEEPER, *words], input=given, capture_output=True)
@@ -44,13 +44,13 @@ def direct(*words, given):
 
 def in_namespaces(script: str) -> None:
     """Run a program in namespaces of its own, in a world with a keeper; it has to succeed."""
-    words = [*random_orders.OWN, sys.executable, "-c", BEGIN + script]
-    run(namespace.as_root(words), folder=ROOT)
+    words = [*keeper_orders.OWN, sys.executable, "-c", BEGIN + script]
+    run(user_namespace.as_root(words), folder=ROOT)
 
 
 @pytest.mark.parametrize("value", ["5000", "1001"])
 def test_a_finished_run_is_not_undone_again_though_another_has_finished_since(value: str) -> None:
-    """The second is what the run itself had written: somebody made it permanent."""
+    """The second is what the run itself had written: it was made permanent."""
     in_namespaces(f"""{FINISHED}
 alive.write_text("{value}")
 assert restored("ann") == 0, world.said()
@@ -106,7 +106,7 @@ def test_what_somebody_else_changed_is_left_with_status_1_until_it_is_forced() -
 holder = held("ann", {str(alive): "1001", str(world.FILES[0]): "run"})
 alive.write_text("5000")
 assert holder.finish() == 3
-assert f"somebody else changed {alive} since" in world.said()
+assert f"others changed {alive} since" in world.said()
 assert restored("bob") == 1
 said = world.said()
 assert 'is "5000", hardcost had written "1001", and it was "7200" before' in said, said
@@ -132,7 +132,7 @@ changed = world.observe()
 assert restored("ann") == 3
 assert "has no record of the run" in world.said()
 assert world.observe() == changed
-assert restored("ann", force=True) == 1  # what somebody else changed is left all the same
+assert restored("ann", force=True) == 1  # what others changed is left all the same
 assert world.observe() == before | {str(alive): "5000"}
 """)
 
@@ -155,20 +155,20 @@ order = {{"run": "r", "limit": 60, "people": True, "changes": changes}}
 keeper = subprocess.Popen(
     [KEEPER, "hold"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
 )
-def tell(line):
+def send(line):
     keeper.stdin.write(line + "\\n")
     keeper.stdin.flush()
 def wait(words):
     line = next(line for line in keeper.stdout if words in line or '"released"' in line)
     assert words in line, line
     return json.loads(line)
-tell(json.dumps(order))
+send(json.dumps(order))
 wait('"planned"')
-tell("go")
+send("go")
 wait('"made')
 path.write_text("{theirs}")
 wait('"held"')
-tell("undo")
+send("undo")
 released = wait('"released"')
 assert len(released["left"]) == 1 and str(path) in released["left"][0], released
 assert (keeper.wait(), path.read_text().strip()) == (1, "{theirs}")
@@ -189,7 +189,7 @@ assert alive.read_text().strip() == "1001"
 
 
 def test_a_journal_is_not_taken_over_while_users_are_logged_in() -> None:
-    """Otherwise force would be used the next time on what nobody was told to be somebody else's."""
+    """Otherwise force would be used the next time on a change by others that was never reported."""
     in_namespaces(f"""{DIRECTLY}
 import shutil
 held("ann", {{str(alive): "1001"}})
@@ -204,12 +204,12 @@ session.write_text("USER=eve\\nCLASS=user\\nTTY=pts/0\\n")
 done = direct("restore", "--force", given=kept)
 assert done.returncode == 1 and b"users are logged in there: eve" in done.stdout, done
 done = direct("restore", "--force", "--people", given=kept)
-assert b"somebody else changed" in done.stdout, done
+assert b"others changed" in done.stdout, done
 assert alive.read_text().strip() == "5000"
 """)
 
 
 @pytest.mark.parametrize("number", range(1, 6))
 def test_in_a_random_order_nothing_is_lost_or_believed_and_no_link_is_followed(number: int) -> None:
-    """`bench/random_orders.py` has many more."""
-    assert not random_orders.take(number, seed=2)
+    """`bench/robustness/keeper_orders.py` has many more."""
+    assert not keeper_orders.take(number, seed=2)

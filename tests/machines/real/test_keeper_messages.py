@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 
-from hardcost.machines.real.keeping import Replace, Unit, wanted
-from hardcost.protocol.requests import Audit, Install, mount, unit
+from hardcost.machines.real.keeper_messages import Replace, UnitState, wanted
+from hardcost.protocol.ask import mount, unit
+from hardcost.protocol.requests import Audit, Install
 
 
 def test_a_unit_gets_its_files_before_it_starts_and_the_rest_is_the_probes() -> None:
@@ -15,9 +16,9 @@ def test_a_unit_gets_its_files_before_it_starts_and_the_rest_is_the_probes() -> 
     program = Install(path="/usr/local/bin/command", mode=0o755, base64="")
     text = base64.b64encode(b"freq = 1\n").decode()
     assert wanted([quiet, program, own, options, rules]) == (
-        Unit(name="rsyslog.service", active=False),
+        UnitState(name="rsyslog.service", active=False),
         Replace(path="/etc/audit/auditd.conf", base64=text),
-        Unit(name="auditd.service", active=True),
+        UnitState(name="auditd.service", active=True),
         options,
         rules,
     )

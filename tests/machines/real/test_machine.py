@@ -9,21 +9,18 @@ import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.machines.real.standins import calls, copied, in_place_of_the_probe, this_host
+from tests.machines.real.stand_ins import calls, copied, in_place_of_the_probe, this_host
 
 from hardcost.errors import InputError, MachineError, TrialError
-from hardcost.machines.machine import Boot
-from hardcost.machines.real.bookkeeping import Book
-from hardcost.machines.real.conversation import exchange
-from hardcost.machines.real.keepertalk import UnfitError
+from hardcost.machines.real.keeper_session import UnfitError
+from hardcost.machines.real.local_journal import Book
+from hardcost.machines.real.probe_session import exchange
 from hardcost.protocol.answers import CallAnswer, CommandAnswer, all_of, only
-from hardcost.protocol.requests import Command, Write, install
-
-if TYPE_CHECKING:
-    from hardcost.protocol.requests import Request
+from hardcost.protocol.ask import install
+from hardcost.protocol.boot import Boot
+from hardcost.protocol.requests import Command, Request, Write
 
 HELLO = '{"event":"hello","protocol":1,"probe":"0.1.0","kernel":"x","gap":null}'
 CLOCK = '{"event":"clock","clock":"monotonic","overhead":[20]}'
@@ -218,7 +215,7 @@ def test_a_probe_that_does_not_start_is_an_error_with_its_last_words(tmp_path: P
     ("script", "message"),
     [
         ("yes '" + "x" * 10_000 + "'", "wrote without end"),
-        (f"echo '{HELLO}'; printf '\\033]0;owned\\007\\n'", "what is no answer: b'\\\\x1b"),
+        (f"echo '{HELLO}'; printf '\\033]0;owned\\007\\n'", "an invalid answer: b'\\\\x1b"),
         (f"echo '{HELLO}'; sleep 60", "still running after 1 s"),
         (f"echo '{HELLO}'", "ended before its job was done"),
         (f"echo '{HELLO}'; echo '{END}'; exec cat /dev/zero", "wrote without end"),

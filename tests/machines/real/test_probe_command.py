@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from hardcost.machines.real import starting
+from hardcost.machines.real import probe_command
 
 
 def probe_in(folder: Path, script: str) -> None:
@@ -38,7 +38,7 @@ def started(argv: list[str], job: str, **environment: str) -> tuple[str, int]:
 def test_the_probe_gets_its_job_and_a_scratch_folder_that_goes_with_it(tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     probe_in(tmp_path, f'echo "$1 $2"; cat; ls -d "{scratch}"; exit 3')
-    argv = starting.words(str(tmp_path), None, str(scratch), 1.5, 4)
+    argv = probe_command.words(str(tmp_path), None, str(scratch), 1.5, 4)
     assert started(argv, "job\n") == (f"serve 2\njob\n{scratch}\n", 3)
     assert not scratch.exists()
 
@@ -47,7 +47,7 @@ def test_when_nobody_listens_any_more_all_that_came_of_the_probe_ends(tmp_path: 
     """The shell is killed, as it is where hardcost is, and the stream of the job ends with it."""
     scratch = tmp_path / "scratch"
     probe_in(tmp_path, "setsid sh -c 'sleep 300 & echo $!; wait' & wait")
-    argv = starting.words(str(tmp_path), None, str(scratch), 60, 0)
+    argv = probe_command.words(str(tmp_path), None, str(scratch), 60, 0)
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -75,7 +75,7 @@ def test_only_the_folders_of_measured_processes_go_with_a_probe_that_is_cut_off(
         scratch = tmp_path / "scratch"
         sleepers = [f"(cd '{folder}'; exec sleep 300) &" for folder in (work, *kept[:2], kept[3])]
         probe_in(tmp_path, "\n".join(sleepers) + "\nsleep 1\necho\nwait")
-        argv = starting.words(str(tmp_path), None, str(scratch), 60, 0)
+        argv = probe_command.words(str(tmp_path), None, str(scratch), 60, 0)
         with subprocess.Popen(
             argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=own
         ) as process:
@@ -102,13 +102,13 @@ def test_the_probe_is_told_its_processor_and_nothing_else_is_needed(tmp_path: Pa
     programs.mkdir()
     for name in ("cat", "head", "mkdir", "mkfifo", "readlink", "rm", "sh"):
         (programs / name).symlink_to(str(shutil.which(name)))
-    argv = starting.words(str(tmp_path), 5, str(tmp_path / "scratch"), 1, 0)
+    argv = probe_command.words(str(tmp_path), 5, str(tmp_path / "scratch"), 1, 0)
     assert started(["/bin/sh", *argv[1:]], "", PATH=str(programs)) == ("serve 1 5\n", 0)
 
 
 def test_the_hash_stands_for_all_three_programs(tmp_path: Path) -> None:
-    for name in starting.PROGRAMS:
+    for name in probe_command.PROGRAMS:
         (tmp_path / name).write_text(name)
-    one = starting.programs_hash(tmp_path)
-    (tmp_path / starting.PROGRAMS[2]).write_text("other")
-    assert starting.programs_hash(tmp_path) != one
+    one = probe_command.programs_hash(tmp_path)
+    (tmp_path / probe_command.PROGRAMS[2]).write_text("other")
+    assert probe_command.programs_hash(tmp_path) != one

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from tests.machines.real.standins import this_host
+from tests.machines.real.stand_ins import this_host
 
-from hardcost.machines.cache import Cache
-from hardcost.machines.real.hostcounters import OF_PROGRAMS, WHOLE
-from hardcost.machines.real.hostexamination import examine, noise, try_out
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.machines.hostcheck import Check
-    from hardcost.machines.real.hostfacts import HostFacts
+from hardcost.machines.check import Check
+from hardcost.machines.real.counters import OF_PROGRAMS, WHOLE
+from hardcost.machines.real.facts import HostFacts
+from hardcost.machines.real.requirements import examine, noise, try_out
+from hardcost.supply.cache.cache import Cache
 
 
 def quiet() -> HostFacts:

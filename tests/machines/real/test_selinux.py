@@ -6,14 +6,13 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from tests.machines.real.standins import this_host
+from tests.machines.real.stand_ins import this_host
 
-from hardcost.controls.control import Lsm, LsmMode
-from hardcost.controls.mechanisms import lsm
 from hardcost.errors import InputError
-from hardcost.machines.machine import Boot
-from hardcost.machines.real.hostfacts import HostFacts
-from hardcost.machines.real.selinuxmode import change, without_boot
+from hardcost.machines.real.facts import HostFacts
+from hardcost.machines.real.selinux import change, without_boot
+from hardcost.mechanisms.lsm import SECURITY_MODULE, Lsm, LsmMode
+from hardcost.protocol.boot import Boot
 
 FACTS = HostFacts("m", "b", "6.1", "n", "l", "p", (0,), "tsc", "", False, False, False)  # noqa: FBT003  (a value)
 ENFORCING = replace(FACTS, modules=("lockdown", "yama", "selinux", "bpf"), enforce="1")
@@ -21,7 +20,7 @@ APPARMOR = replace(FACTS, modules=("lockdown", "yama", "apparmor"))
 
 
 def words(mode: LsmMode) -> tuple[str, ...]:
-    return lsm.boot_parameters((Lsm(mode),))
+    return SECURITY_MODULE.boot_parameters((Lsm(mode),))
 
 
 @pytest.mark.parametrize(("mode", "value"), [("permissive", "0"), ("enforcing", "1")])

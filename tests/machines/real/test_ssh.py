@@ -10,23 +10,20 @@ import asyncio
 import os
 import resource
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.machines.real.standins import calls
-from tests.run.workers.sshserver import server
+from tests.machines.real.stand_ins import calls
+from tests.measure.workers.sshserver import server
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines.machine import Boot
-from hardcost.machines.real import sshhost, starting
-from hardcost.machines.real.realmachine import RealMachine, reached
-from hardcost.machines.wanted import Wanted
+from hardcost.machines.options import MachineOptions
+from hardcost.machines.real import probe_command, ssh
+from hardcost.machines.real.machine import RealMachine, reached
 from hardcost.protocol.answers import CallAnswer, only
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.protocol.boot import Boot
 
 __all__ = ["server"]  # a fixture
 
@@ -52,7 +49,7 @@ def stand_in(folder: Path, monkeypatch: pytest.MonkeyPatch, before: str = "") ->
 
 
 def reach(address: str = "web1") -> RealMachine:
-    return asyncio.run(reached(sshhost.SshReach(address), starting.programs_hash()))
+    return asyncio.run(reached(ssh.SshReach(address), probe_command.programs_hash()))
 
 
 def copies(home: Path) -> list[Path]:
@@ -64,7 +61,7 @@ def test_the_probe_is_copied_once_by_its_hash_and_measures_there(
 ) -> None:
     home = stand_in(tmp_path, monkeypatch)
     machine = reach("me@web1:2222")
-    assert [one.name for one in copies(home)] == [f"probe-{starting.programs_hash()}"]
+    assert [one.name for one in copies(home)] == [f"probe-{probe_command.programs_hash()}"]
     done = asyncio.run(machine.execute(Boot(), [calls("null")], 60))
     assert only(done.answers, CallAnswer).name == "null"
     assert machine.name == "ssh:me@web1:2222"
@@ -93,7 +90,7 @@ def test_a_damaged_copy_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (copy,) = copies(home)
     (copy / "hardcost-probe").write_bytes(b"damaged")
     reach()
-    assert starting.hashes(copy) == starting.hashes()
+    assert probe_command.hashes(copy) == probe_command.hashes()
 
 
 def test_a_full_disk_is_an_error_that_leaves_nothing(
@@ -155,7 +152,7 @@ def test_a_host_that_can_not_be_used_is_an_error(
     ],
 )
 def test_an_address_is_user_host_and_port(text: str, words: tuple[str, ...]) -> None:
-    assert sshhost.address(text).words == words
+    assert ssh.address(text).words == words
 
 
 @pytest.mark.parametrize(
@@ -163,13 +160,13 @@ def test_an_address_is_user_host_and_port(text: str, words: tuple[str, ...]) -> 
 )
 def test_what_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="names no host"):
-        sshhost.check(Wanted(address=text))
+        ssh.check(MachineOptions(address=text))
 
 
 @given(st.text(max_size=30))
 def test_no_address_becomes_an_option(text: str) -> None:
     try:
-        words = sshhost.address(text).words
+        words = ssh.address(text).words
     except InputError:
         return
     assert not words[-1].startswith("-")
@@ -179,7 +176,7 @@ def test_no_address_becomes_an_option(text: str) -> None:
 def test_a_real_server_is_measured_and_one_with_another_key_is_refused(
     server: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home = tmp_path / "cache of ours"
+    home = tmp_path / "our cache"
     client = str(shutil.which("ssh"))
     script = tmp_path / "bin" / "ssh"
     script.parent.mkdir()
@@ -190,10 +187,12 @@ def test_a_real_server_is_measured_and_one_with_another_key_is_refused(
     script.write_text(f'#!/bin/sh\nexec {client} {strict} -F {server} "$@"\n')
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{script.parent}:{os.environ['PATH']}")
-    monkeypatch.setattr(sshhost, "_FOLDER", f'"{home}/probe-%s"')
+    monkeypatch.setattr(ssh, "_FOLDER", f'"{home}/probe-%s"')
     done = asyncio.run(reach("lab-one").execute(Boot(), [calls("null")], 60))
     assert only(done.answers, CallAnswer).uid == (os.getuid() or 1000)
     other = (tmp_path / "user.pub").read_text()
     known.write_text(f"lab-one {other}")
-    with pytest.raises(MachineError, match=r"can't be reached: Host key verification failed\.$"):
+    with pytest.raises(
+        MachineError, match=r"(?m)can't be reached: Host key verification failed\.$"
+    ):
         reach("lab-one")

@@ -1,4 +1,4 @@
-"""QEMU's command line: what makes a count exact must stand in it."""
+"""QEMU's command line: what makes a count exact must be in it."""
 
 import dataclasses
 from pathlib import Path
@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import InputError
-from hardcost.machines.confined import Output
-from hardcost.machines.images.rootimage import RootImage
-from hardcost.machines.machine import Boot, KernelRecipe
-from hardcost.machines.qemu import argv
+from hardcost.machines.vm import argv
+from hardcost.machines.vm.confinement import GuestOutput
+from hardcost.protocol.boot import Boot, KernelRecipe
+from hardcost.supply.images.root_image import RootImage
 
 STREAMS = argv.Streams(
     Path("/f,g"),
     Path("/a,b/ram"),
-    Output(Path("/f,g/console"), 11),
-    Output(Path("/f,g/answers"), 12),
-    Output(Path("/f,g/serial"), 13),
+    GuestOutput(Path("/f,g/console"), 11),
+    GuestOutput(Path("/f,g/answers"), 12),
+    GuestOutput(Path("/f,g/serial"), 13),
     Path("/proc/self/fd/14"),
     7,
 )

@@ -1,18 +1,14 @@
-"""What a kernel says of its boot line is read as it says it, and of nobody else's words."""
+"""What a kernel says of its boot line is read as it says it, and no other program's words."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from hardcost.machines.bootline import log_lines, verdicts
-from hardcost.machines.qemu.bootparameters import Parameters
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.machines.bootline import Verdict
+from hardcost.machines.vm.boot_log import log_lines, verdicts
+from hardcost.machines.vm.boot_parameters import KernelParameters
+from hardcost.protocol.boot import WordVerdict
 
 # As Debian's 6.1.0-56-amd64 wrote it on the console.
 CONSOLE = """\
@@ -24,12 +20,12 @@ CONSOLE = """\
 [    0.120000] Booting kernel: `maybe' invalid for parameter `page_alloc.shuffle'
 [    0.130000] audit: invalid 'audit' parameter value (maybe)
 [    2.100000] Failed to set sysctl parameter 'kernel.foo=1': parameter not found
-[    2.200000] i8042: ignoring 'on' of nobody's
+[    2.200000] i8042: ignoring 'on' of no driver's
 """
 
 
 @pytest.fixture
-def known(tmp_path: Path) -> Parameters:
+def known(tmp_path: Path) -> KernelParameters:
     """A kernel with a few parameters, and a module."""
     names = b"\0mitigations\0audit=\0printk.time\0page_alloc.shuffle\0quiet\0nosmt\0held_string\0"
     (tmp_path / "vmlinux").write_bytes(b"\x7fELF" + names)
@@ -38,12 +34,12 @@ def known(tmp_path: Path) -> Parameters:
     module = b"\x01license=GPL\0parmtype=nx_huge_pages:bool\0parmtype=tdp_mmu:bool\0"
     (modules / "kvm.ko").write_bytes(module)
     (modules / "packed.ko.xz").write_bytes(b"\xfd7zXZ")
-    return Parameters(tmp_path / "vmlinux", tmp_path / "modules")
+    return KernelParameters(tmp_path / "vmlinux", tmp_path / "modules")
 
 
 def one(
-    word: str, known: Parameters, passed_on: tuple[str, ...] = (), *, system: bool = False
-) -> Verdict | None:
+    word: str, known: KernelParameters, passed_on: tuple[str, ...] = (), *, system: bool = False
+) -> WordVerdict | None:
     found = verdicts([word], passed_on, log_lines(CONSOLE), known, whole_system=system)
     return found[0] if found else None
 
@@ -60,7 +56,7 @@ def one(
     ],
 )
 def test_a_complaint_is_reported_in_the_kernels_own_words(
-    word: str, said: str, known: Parameters
+    word: str, said: str, known: KernelParameters
 ) -> None:
     others = ["page_alloc.shuffle=maybe", "audit=maybe"]
     every = [word, *(other for other in others if other != word)]
@@ -68,13 +64,13 @@ def test_a_complaint_is_reported_in_the_kernels_own_words(
     assert said in found[0].refused
 
 
-def test_a_complaint_about_another_word_is_not_this_ones(known: Parameters) -> None:
+def test_a_complaint_about_another_word_is_not_this_ones(known: KernelParameters) -> None:
     assert one("mitigations=off", known) is None
     assert one("nosmt=force", known) is None
 
 
 def test_a_word_that_process_1_was_given_is_unknown_and_the_one_that_was_meant_is_named(
-    known: Parameters,
+    known: KernelParameters,
 ) -> None:
     found = one("mitigatons=off", known, ("HOME=/", "mitigatons=off"))
     assert found is not None
@@ -85,18 +81,20 @@ def test_a_word_that_process_1_was_given_is_unknown_and_the_one_that_was_meant_i
     assert (bool(bare.refused), bare.meant) == (True, "quiet")
 
 
-def test_what_the_kernel_looks_up_by_itself_is_not_unknown(known: Parameters) -> None:
+def test_what_the_kernel_looks_up_by_itself_is_not_unknown(known: KernelParameters) -> None:
     assert one("spec_store_bypass_disable=on", known, ("spec_store_bypass_disable=on",)) is None
     assert one("nokaslr", known, ("nokaslr",)) is None
 
 
-def test_a_word_that_the_image_holds_is_left_open(known: Parameters) -> None:
+def test_a_word_that_the_image_holds_is_left_open(known: KernelParameters) -> None:
     found = one("held_string=1", known, ("held_string=1",))
     assert found is not None
     assert (found.refused, "is not known" in found.note) == ("", True)
 
 
-def test_a_parameter_of_a_module_is_looked_up_since_no_kernel_complains(known: Parameters) -> None:
+def test_a_parameter_of_a_module_is_looked_up_since_no_kernel_complains(
+    known: KernelParameters,
+) -> None:
     assert one("printk.time=1", known) is None
     built_in = one("printk.tim=1", known)
     assert built_in is not None
@@ -112,7 +110,9 @@ def test_a_parameter_of_a_module_is_looked_up_since_no_kernel_complains(known: P
 
 
 @pytest.mark.parametrize("word", ["kvm.nx-huge-pages=force", "kvm.dyndbg=+p", "packed.any=1"])
-def test_whether_a_module_that_exists_is_loaded_is_not_known(word: str, known: Parameters) -> None:
+def test_whether_a_module_that_exists_is_loaded_is_not_known(
+    word: str, known: KernelParameters
+) -> None:
     found = one(word, known)
     assert found is not None
     assert (found.refused, "does not check whether the guest loads it" in found.note) == ("", True)
@@ -120,16 +120,16 @@ def test_whether_a_module_that_exists_is_loaded_is_not_known(word: str, known: P
 
 def test_without_modules_a_name_with_a_dot_is_left_open(tmp_path: Path) -> None:
     (tmp_path / "vmlinux").write_bytes(b"\0quiet\0")
-    found = one("kvm.nx_huge_pages=1", Parameters(tmp_path / "vmlinux", None))
+    found = one("kvm.nx_huge_pages=1", KernelParameters(tmp_path / "vmlinux", None))
     assert found is not None
     assert (found.refused, "is not known" in found.note) == ("", True)
 
 
-def test_words_of_hardcosts_own_are_never_refused(known: Parameters) -> None:
+def test_words_of_hardcosts_own_are_never_refused(known: KernelParameters) -> None:
     assert one("hardcost.placebo=7", known, ("hardcost.placebo=7",)) is None
 
 
-def test_systemds_words_are_left_open_where_it_runs(known: Parameters) -> None:
+def test_systemds_words_are_left_open_where_it_runs(known: KernelParameters) -> None:
     word = "systemd.unified_cgroup_hierarchy=0"
     whole, small = one(word, known, system=True), one(word, known)
     assert whole is not None

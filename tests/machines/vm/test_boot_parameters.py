@@ -1,16 +1,13 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hardcost.machines.qemu.bootparameters import Parameters
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.machines.vm.boot_parameters import KernelParameters
 
 
-def image(folder: Path, *strings: bytes) -> Parameters:
+def image(folder: Path, *strings: bytes) -> KernelParameters:
     (folder / "vmlinux").write_bytes(b"\0".join((b"", *strings, b"")))
-    return Parameters(folder / "vmlinux", None)
+    return KernelParameters(folder / "vmlinux", None)
 
 
 def test_only_whole_strings_of_the_image_are_names(tmp_path: Path) -> None:

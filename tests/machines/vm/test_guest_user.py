@@ -7,23 +7,19 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 from unittest.mock import Mock
 
 import pytest
 
 from hardcost.errors import MachineError
-from hardcost.machines import confined, guestusers
-from hardcost.machines.guestusers import taken, ways
-from hardcost.machines.qemu import examination
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from hardcost.machines.vm import confinement, guest_user, requirements
+from hardcost.machines.vm.guest_user import taken, ways
 
 HOLDS = """
 import sys
-from hardcost.machines.guestusers import taken
+from hardcost.machines.vm.guest_user import taken
 with taken() as user:
     print(user.uid, flush=True)
     sys.stdin.read()
@@ -34,7 +30,7 @@ own_alone = pytest.mark.skipif(ways().way != "own", reason="only root takes any 
 @pytest.fixture(autouse=True)
 def _ask_again() -> Iterator[None]:
     """Forget what was found here, before and after what a test pretends."""
-    known = (guestusers.ways, guestusers._is_somebodys)
+    known = (guest_user.ways, guest_user._is_somebodys)
     for each in known:
         each.cache_clear()
     yield
@@ -92,8 +88,8 @@ def test_an_id_that_somebody_has_or_may_give_out_is_not_taken(
     with taken() as first:
         pass
     theirs = range(first.uid, first.uid + 7)
-    monkeypatch.setattr(guestusers, "_subordinates", lambda _: [("somebody", theirs)])
-    guestusers._is_somebodys.cache_clear()
+    monkeypatch.setattr(guest_user, "_subordinates", lambda _: [("somebody", theirs)])
+    guest_user._is_somebodys.cache_clear()
     with taken() as second:
         assert second.uid == theirs.stop
 
@@ -103,40 +99,40 @@ def test_where_ids_can_t_be_locked_all_guests_have_one_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "hardcost").mkdir(mode=0o755)  # as others could list and open it
-    monkeypatch.setattr(guestusers, "_RUN", tmp_path)
+    monkeypatch.setattr(guest_user, "_RUN", tmp_path)
     with taken() as user:
-        assert (user.way, user.uid, user.gid) == ("nobody", guestusers.NOBODY, guestusers.NOBODY)
+        assert (user.way, user.uid, user.gid) == ("nobody", guest_user.NOBODY, guest_user.NOBODY)
     assert "is no folder of this user alone" in ways().why
 
 
 def test_who_is_not_root_and_has_no_subordinate_ids_runs_guests_himself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guestusers, "_place", lambda: tmp_path)
+    monkeypatch.setattr(guest_user, "_place", lambda: tmp_path)
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
-    monkeypatch.setattr(guestusers, "found", lambda name: f"/usr/bin/{name}")
-    monkeypatch.setattr(guestusers, "_subordinates", lambda _: [("54321", range(100, 200))])
+    monkeypatch.setattr(guest_user, "found", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(guest_user, "_subordinates", lambda _: [("54321", range(100, 200))])
     with taken() as user:
-        assert user == guestusers.SAME
+        assert user == guest_user.SAME
     assert ways().why == "this user has no ids in /etc/subuid and /etc/subgid"
-    assert confined.guard(user, uses_kvm=False).namespace is None
+    assert confinement.guard(user, uses_kvm=False).namespace is None
 
 
 def test_who_is_not_root_gives_guests_the_last_of_his_subordinate_ids(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = {"uid": range(100_000, 1_000_000_000), "gid": range(300_000, 365_536)}
-    monkeypatch.setattr(guestusers, "_place", lambda: tmp_path)
+    monkeypatch.setattr(guest_user, "_place", lambda: tmp_path)
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
-    monkeypatch.setattr(guestusers, "found", lambda name: f"/usr/bin/{name}")
-    monkeypatch.setattr(guestusers, "_subordinates", lambda kind: [("12345", given[kind])])
-    monkeypatch.setattr(guestusers, "run", lambda _: "")
+    monkeypatch.setattr(guest_user, "found", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(guest_user, "_subordinates", lambda kind: [("12345", given[kind])])
+    monkeypatch.setattr(guest_user, "run", lambda _: "")
     assert ways().pairs[-1] == (999_999_999, 365_535)
     assert len(ways().pairs) == 1024
     with taken() as one, taken() as two:
         assert (one.way, one.uid, one.gid) == ("subordinate", 999_998_976, 364_512)
         assert (two.uid, two.gid) == (999_998_977, 364_513)
-    assert confined.guard(one, uses_kvm=False).namespace == (999_998_976, 364_512)
+    assert confinement.guard(one, uses_kvm=False).namespace == (999_998_976, 364_512)
 
 
 def test_the_place_of_the_locks_does_not_depend_on_tmpdir(
@@ -145,13 +141,13 @@ def test_the_place_of_the_locks_does_not_depend_on_tmpdir(
     """Two runs of a user with a TMPDIR each, as cluster jobs have, would take the same ids."""
     uid = os.geteuid()
     place = tmp_path / f"hardcost-{uid}"
-    monkeypatch.setattr(guestusers, "_RUN", tmp_path / "none")
-    monkeypatch.setattr(guestusers, "_WITHOUT_RUN", tmp_path)
+    monkeypatch.setattr(guest_user, "_RUN", tmp_path / "none")
+    monkeypatch.setattr(guest_user, "_WITHOUT_RUN", tmp_path)
     for job in ("a", "b"):
         (tmp_path / job).mkdir()
         monkeypatch.setenv("TMPDIR", str(tmp_path / job))
         monkeypatch.setattr(tempfile, "tempdir", None)  # as in a process of its own
-        assert guestusers._place() == place
+        assert guest_user._place() == place
 
 
 @pytest.mark.parametrize("kind", ["folder", "file", "link", "dangling link"])
@@ -161,8 +157,8 @@ def test_what_another_user_puts_in_the_place_of_the_locks_ends_a_run(
     """Or any user of the host could have another's guests share a user."""
     me = os.geteuid()
     other = me + 1
-    monkeypatch.setattr(guestusers, "_RUN", tmp_path / "none")
-    monkeypatch.setattr(guestusers, "_WITHOUT_RUN", tmp_path)
+    monkeypatch.setattr(guest_user, "_RUN", tmp_path / "none")
+    monkeypatch.setattr(guest_user, "_WITHOUT_RUN", tmp_path)
     monkeypatch.setattr(os, "geteuid", lambda: other)  # so what is made here is another's
     place = tmp_path / f"hardcost-{other}"
     match kind:
@@ -177,7 +173,7 @@ def test_what_another_user_puts_in_the_place_of_the_locks_ends_a_run(
     said = f"no folder of this user's but was made by the user {me}"
     with pytest.raises(MachineError, match=said), taken():
         pass
-    check = examination._users()
+    check = requirements._users()
     assert (check.ok, check.needed) == (False, True)
     assert said in check.found
 
@@ -186,9 +182,9 @@ def test_a_disk_that_is_full_ends_a_run_and_one_that_is_read_only_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Any user can fill a disk."""
-    monkeypatch.setattr(guestusers, "_RUN", tmp_path)
+    monkeypatch.setattr(guest_user, "_RUN", tmp_path)
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
-    monkeypatch.setattr(guestusers, "_WITHOUT_RUN", tmp_path)
+    monkeypatch.setattr(guest_user, "_WITHOUT_RUN", tmp_path)
     for number, is_fatal in ((errno.ENOSPC, True), (errno.EDQUOT, True), (errno.EROFS, False)):
         fault = OSError(number, os.strerror(number))
         with monkeypatch.context() as patched:
@@ -204,9 +200,9 @@ def test_a_line_that_makes_no_sense_gives_no_ids(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "subuid").write_text("a:1:x\n\nb:100:5\n:::\nc:7\n")
-    monkeypatch.setattr(guestusers, "_ETC", tmp_path)
-    assert guestusers._subordinates("uid") == [("b", range(100, 105))]
-    assert guestusers._subordinates("gid") == []
+    monkeypatch.setattr(guest_user, "_ETC", tmp_path)
+    assert guest_user._subordinates("uid") == [("b", range(100, 105))]
+    assert guest_user._subordinates("gid") == []
 
 
 @own_alone
@@ -214,10 +210,10 @@ def test_a_line_that_makes_no_sense_gives_no_ids(
 def test_where_only_root_may_open_kvm_qemu_stays_root_without_rights(
     group: int, mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(confined, "KVM", device(tmp_path, group, mode))
-    with confined.user_of(uses_kvm=True) as user:
+    monkeypatch.setattr(confinement, "KVM", device(tmp_path, group, mode))
+    with confinement.user_of(uses_kvm=True) as user:
         assert user.way == "same"
-        options = confined.guard(user, uses_kvm=True).options
+        options = confinement.guard(user, uses_kvm=True).options
     assert "--bounding-set=-all" in options
     assert not [word for word in options if word.startswith("--reuid")]
 
@@ -226,10 +222,10 @@ def test_where_only_root_may_open_kvm_qemu_stays_root_without_rights(
 def test_where_a_group_may_open_kvm_a_guest_s_user_is_in_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(confined, "KVM", device(tmp_path, 7, 0o660))
-    with confined.user_of(uses_kvm=True) as user:
+    monkeypatch.setattr(confinement, "KVM", device(tmp_path, 7, 0o660))
+    with confinement.user_of(uses_kvm=True) as user:
         assert user.way == "own"
-        assert f"--groups={user.shared},7" in confined.guard(user, uses_kvm=True).options
+        assert f"--groups={user.shared},7" in confinement.guard(user, uses_kvm=True).options
 
 
 def device(folder: Path, group: int, mode: int) -> Path:

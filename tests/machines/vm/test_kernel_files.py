@@ -7,13 +7,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.machines.signingkey import KEY, SIGNATURE
-from tests.machines.test_rpmpackage import FILES, IMAGE, archive, package
+from tests.supply.packages.signing_key import KEY, SIGNATURE
+from tests.supply.packages.test_rpm import FILES, IMAGE, archive, package
 
 from hardcost.errors import InputError
-from hardcost.machines.cache import Cache
-from hardcost.machines.qemu import kernelfiles
-from hardcost.machines.qemu.kernelfiles import KernelFiles
+from hardcost.machines.vm import kernel_files
+from hardcost.machines.vm.kernel_files import KernelFiles
+from hardcost.supply.cache.cache import Cache
 
 RELEASE = "7.3.4-x"
 
@@ -37,7 +37,7 @@ def holding(folder: Path, *files: str) -> Path:
 )
 def test_a_folder_is_searched_for_its_kernel(tmp_path: Path, image: str, modules: str) -> None:
     holding(tmp_path, image)
-    found = kernelfiles.named(Cache(tmp_path / "cache"), tmp_path)
+    found = kernel_files.named(Cache(tmp_path / "cache"), tmp_path)
     assert found == KernelFiles(tmp_path / image, tmp_path / modules)
 
 
@@ -45,22 +45,22 @@ def test_a_folder_with_no_kernel_or_several_is_refused(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "cache")
     folder = holding(tmp_path / "none", "README")
     with pytest.raises(InputError, match="holds no kernel"):
-        kernelfiles.named(cache, folder)
+        kernel_files.named(cache, folder)
     folder = holding(tmp_path / "two", "boot/vmlinuz-1", "boot/vmlinuz-2")
     with pytest.raises(InputError, match="several kernels: boot/vmlinuz-1, boot/vmlinuz-2"):
-        kernelfiles.named(cache, folder)
+        kernel_files.named(cache, folder)
 
 
 def test_an_image_is_itself_and_host_is_the_one_that_runs(tmp_path: Path) -> None:
     image = holding(tmp_path, "image") / "image"
-    assert kernelfiles.named(Cache(tmp_path / "cache"), image).image == image
-    host = kernelfiles.named(Cache(tmp_path / "cache"), Path("host"))
+    assert kernel_files.named(Cache(tmp_path / "cache"), image).image == image
+    host = kernel_files.named(Cache(tmp_path / "cache"), Path("host"))
     assert host.image.name.startswith("vmlinuz-")
     assert host.modules == Path("/lib/modules")
 
 
 def deb(folder: Path, architecture: str = "amd64") -> Path:
-    """Make a package of Debian's kind that holds something in the place of a kernel."""
+    """Make a package of Debian's kind that holds something instead of a kernel."""
     tree = holding(folder / "tree", f"boot/vmlinuz-{RELEASE}")
     (tree / "DEBIAN").mkdir()
     fields = {"Package": "linux-x", "Version": "1", "Architecture": architecture}
@@ -74,15 +74,15 @@ def deb(folder: Path, architecture: str = "amd64") -> Path:
 
 def test_a_package_is_unpacked_once(tmp_path: Path) -> None:
     cache, package = Cache(tmp_path / "cache"), deb(tmp_path)
-    found = kernelfiles.named(cache, package)
+    found = kernel_files.named(cache, package)
     assert found.image.name == f"vmlinuz-{RELEASE}"
     assert found.image.read_text() == "a kernel"
-    assert kernelfiles.named(cache, package) == found
+    assert kernel_files.named(cache, package) == found
 
 
 def test_a_package_for_another_architecture_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is for arm64, and guests are amd64"):
-        kernelfiles.named(Cache(tmp_path / "cache"), deb(tmp_path, "arm64"))
+        kernel_files.named(Cache(tmp_path / "cache"), deb(tmp_path, "arm64"))
 
 
 @pytest.mark.parametrize("kept", [0, 10, 200, -1], ids=str)
@@ -91,7 +91,7 @@ def test_a_damaged_package_is_refused_and_leaves_nothing(tmp_path: Path, kept: i
     package.write_bytes(package.read_bytes()[:kept])
     cache = Cache(tmp_path / "cache")
     with pytest.raises(InputError, match=r"x\.deb can't be used: it"):
-        kernelfiles.named(cache, package)
+        kernel_files.named(cache, package)
     assert not list((tmp_path / "cache").glob("packages/[0-9a-f]*"))
 
 
@@ -99,15 +99,15 @@ def test_an_rpm_is_unpacked_too_and_refused_where_it_is_damaged(tmp_path: Path) 
     cache, file = Cache(tmp_path / "cache"), tmp_path / "kernel-core.rpm"
     whole = package(gzip.compress(archive(FILES)))
     file.write_bytes(whole)
-    found = kernelfiles.named(cache, file)
+    found = kernel_files.named(cache, file)
     assert found.image.read_bytes() == FILES[f"./{IMAGE}"]
     assert (found.modules / "7.3" / "kernel" / "ext4.ko.zst").is_file()
     file.write_bytes(whole[:-20])
     with pytest.raises(InputError, match=r"kernel-core.rpm can't be used: its content does not"):
-        kernelfiles.named(cache, file)
+        kernel_files.named(cache, file)
     file.write_bytes(package(gzip.compress(archive({}))))
     with pytest.raises(InputError, match=r"the package .* holds no kernel"):
-        kernelfiles.named(cache, file)
+        kernel_files.named(cache, file)
 
 
 def test_where_signatures_are_asked_for_an_unsigned_package_is_refused(
@@ -117,15 +117,15 @@ def test_where_signatures_are_asked_for_an_unsigned_package_is_refused(
     keys.write_bytes(KEY)
     file = tmp_path / "kernel-core.rpm"
     file.write_bytes(package(gzip.compress(archive(FILES), mtime=0)))
-    assert kernelfiles.named(cache, file).image.is_file()
-    monkeypatch.setenv(kernelfiles.KEYS, str(keys))
+    assert kernel_files.named(cache, file).image.is_file()
+    monkeypatch.setenv(kernel_files.KEYS, str(keys))
     with pytest.raises(InputError, match=r"kernel-core.rpm can't be used: it is not signed"):
-        kernelfiles.named(cache, file)
+        kernel_files.named(cache, file)
     with pytest.raises(InputError, match=r"x.deb has no signature, and HARDCOST_PACKAGE_KEYS"):
-        kernelfiles.named(cache, deb(tmp_path))
+        kernel_files.named(cache, deb(tmp_path))
     file.write_bytes(package(archive(FILES), signature=SIGNATURE))
     with pytest.raises(InputError, match="packed in a way"):  # so its signature was accepted
-        kernelfiles.named(cache, file)
-    monkeypatch.setenv(kernelfiles.KEYS, str(tmp_path / "none"))
+        kernel_files.named(cache, file)
+    monkeypatch.setenv(kernel_files.KEYS, str(tmp_path / "none"))
     with pytest.raises(InputError, match="the file of HARDCOST_PACKAGE_KEYS"):
-        kernelfiles.named(cache, file)
+        kernel_files.named(cache, file)

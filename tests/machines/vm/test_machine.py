@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import MachineError
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot, KernelRecipe
-from hardcost.machines.qemu import initramfs, snapshot
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.machines.vm import snapshot
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.content import initramfs
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.protocol.boot import Boot, KernelRecipe
+from hardcost.supply.cache.cache import Cache
 
 
 def test_a_probe_that_is_built_anew_is_for_the_next_run(

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import InputError
-from hardcost.machines.cache import Cache
-from hardcost.machines.qemu.maker import roots
-from hardcost.run.monitor import Silent
+from hardcost.machines.vm.make import roots
+from hardcost.measure.monitor import Silent
+from hardcost.supply.cache.cache import Cache
 
 
 def test_a_root_of_the_users_is_looked_at_when_it_is_needed(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ import pytest
 from qemu.qmp import QMPClient
 
 from hardcost.errors import MachineError, TrialError
-from hardcost.machines.confined import Files
-from hardcost.machines.process import Guard
-from hardcost.machines.qemu.argv import Streams
-from hardcost.machines.qemu.guestprocess import GuestProcess, guest_process
-from hardcost.machines.qemu.guesttime import Standstill
+from hardcost.host.process import Guard
+from hardcost.machines.vm.argv import Streams
+from hardcost.machines.vm.confinement import QemuFiles
+from hardcost.machines.vm.process import GuestProcess, guest_process
+from hardcost.machines.vm.time_limit import Standstill
 
 # It speaks QMP as QEMU does, without waiting for what it is asked, and ends.
 GREETS_AND_ENDS = """\
@@ -26,7 +26,7 @@ with socket.socket(fileno=int(sys.argv[1])) as qmp:
 """
 
 
-def streams(folder: Path, files: Files) -> Streams:
+def streams(folder: Path, files: QemuFiles) -> Streams:
     """Return streams whose files are there."""
     console, answers, serial = (
         files.output(folder / name) for name in ("console", "answers", "serial")
@@ -42,7 +42,7 @@ def test_a_qemu_that_ends_at_its_start_is_an_error_of_the_machine(
         def words(descriptor: int) -> list[str]:
             return [sys.executable, "-c", program, str(descriptor)]
 
-        files = Files()
+        files = QemuFiles()
         made = streams(Path(tempfile.mkdtemp(dir=tmp_path)), files)
         async with guest_process(words, made, files, Guard(), Standstill()) as guest:
             await guest.command("cont")
@@ -54,7 +54,7 @@ def test_a_qemu_that_ends_at_its_start_is_an_error_of_the_machine(
 
 @pytest.mark.parametrize("name", ["answers", "serial", "console"])
 def test_what_a_guest_wrote_before_it_ended_is_bounded_as_well(name: str, tmp_path: Path) -> None:
-    files = Files()
+    files = QemuFiles()
     made = streams(tmp_path, files)
 
     async def go(size: str) -> None:

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Iterator, Sequence
 
 import pytest
-from tests.protocol.said import typed
+from tests.protocol.json_messages import typed
 
 from hardcost.errors import TrialError
 from hardcost.machines.machine import Execution
-from hardcost.machines.qemu.exactness import SpotChecks, agreed, may_idle, profiled
+from hardcost.machines.vm.repeat import SpotChecks, agreed, may_idle, with_and_without
 from hardcost.protocol.answers import CallAnswer, only
-from hardcost.protocol.requests import Calls, Command
+from hardcost.protocol.requests import Command, MeasureCalls
 
 
 def executions(samples: Sequence[Sequence[int]]) -> Iterator[Execution]:
@@ -76,14 +76,14 @@ def test_a_difference_fails_loudly(again: list[int], said: str) -> None:
 
 
 def test_a_program_of_the_users_may_sleep() -> None:
-    calls = Calls(clock="tsc", calls=())
+    calls = MeasureCalls(clock="tsc", calls=())
     command = Command(clock="tsc", argv=("/bin/sleep", "1"), runs=1, enough=1)
     assert not may_idle([calls])
     assert may_idle([calls, command])
 
 
 def watched(plain: Sequence[int], with_profiler: Sequence[int], *, idles: bool) -> int:
-    """Return the count where executions give these without the profiler, and those with it."""
+    """Return the count where executions give these without the plugin, and those with it."""
     without, seen = (
         executions([[one] for one in plain]),
         executions([[one] for one in with_profiler]),
@@ -95,7 +95,7 @@ def watched(plain: Sequence[int], with_profiler: Sequence[int], *, idles: bool) 
     async def watch() -> Execution:
         return next(seen)
 
-    found = asyncio.run(profiled(once, watch, idles=idles))
+    found = asyncio.run(with_and_without(once, watch, idles=idles))
     return only(found.answers, CallAnswer).samples[0]
 
 

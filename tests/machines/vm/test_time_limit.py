@@ -11,11 +11,11 @@ from collections.abc import Iterator
 import pytest
 
 from hardcost.errors import TrialError
-from hardcost.machines.qemu.guesttime import Standstill, StoodStillError, limited, twice_at_most
+from hardcost.machines.vm.time_limit import Standstill, StoodStillError, limited, twice_at_most
 
 WORK = """
 import asyncio
-from hardcost.machines.qemu.guesttime import Standstill, limited
+from hardcost.machines.vm.time_limit import Standstill, limited
 
 async def work():
     still = Standstill()

@@ -12,8 +12,8 @@ import pytest
 import zstandard
 
 from hardcost.errors import InputError
-from hardcost.machines.cache import Cache
-from hardcost.machines.qemu import bootkernel, vmlinux
+from hardcost.machines.vm import boot_kernel, vmlinux
+from hardcost.supply.cache.cache import Cache
 
 
 def elf(*, note_kind: int = 18) -> bytes:
@@ -28,7 +28,7 @@ def elf(*, note_kind: int = 18) -> bytes:
 
 
 def bzimage(payload: bytes) -> bytes:
-    """Return an image whose only parts are those that tell where its payload lies."""
+    """Return an image whose only parts are those that say where its payload lies."""
     setup = bytearray(1024)
     setup[0x1F1] = 1
     setup[0x202:0x206] = b"HdrS"
@@ -133,4 +133,4 @@ def test_what_is_no_file_is_not_waited_for(place: str, why: str, tmp_path: Path)
     os.mkfifo(tmp_path / "pipe")
     image = tmp_path / "pipe" if place == "PIPE" else Path(place)
     with pytest.raises(InputError, match=why):
-        bootkernel.from_file(Cache(tmp_path / "cache"), image)
+        boot_kernel.from_file(Cache(tmp_path / "cache"), image)

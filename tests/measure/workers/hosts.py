@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Self
 
 LAB, INTRUDER = "192.0.2.1", "192.0.2.2"
-"""Their addresses; of a range that nobody has."""
+"""Their addresses; of a range that no host has."""
 
 LISTEN = "0A"  # as /proc/net/tcp writes it
 _STAYS = ("sh", "-c", "echo; exec sleep 3600")
@@ -20,7 +18,7 @@ _STAYS = ("sh", "-c", "echo; exec sleep 3600")
 
 @dataclass
 class Hosts:
-    """The namespaces, each held by a process: of the lab, and of somebody who is no part of it.
+    """The namespaces, each held by a process: of the lab, and of a host that is no part of it.
 
     `mapped`: in a user namespace, which needs no privileges, and knows no other users.
     """

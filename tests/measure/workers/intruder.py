@@ -1,4 +1,4 @@
-"""Somebody who tries to run a program by a Dask address; prints `in` or `out` and the reason.
+"""An intruder who tries to run a program by a Dask address; prints `in` or `out` and the reason.
 
     python intruder.py ADDRESS MARK [CA CERT KEY]
 

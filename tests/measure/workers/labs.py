@@ -7,12 +7,10 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Self
 
 HARDCOST = "from hardcost.cli.main import main; main()"
 START_SECONDS = 600.0  # on a busy machine: only a hang is a failure
@@ -29,7 +27,7 @@ def until(path: Path, words: str, process: subprocess.Popen[str]) -> None:
 
 
 @dataclass
-class Lab:
+class RunningLab:
     """A scheduler's address, and what was started; `tls` are options with certificates."""
 
     folder: Path

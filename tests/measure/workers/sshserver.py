@@ -11,18 +11,15 @@ import os
 import re
 import socket
 import subprocess
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.run.workers.labs import until
+from tests.measure.workers.labs import until
 
-from hardcost.machines.cache import Cache
-from hardcost.machines.cacheplace import default_root
-from hardcost.machines.debianpackages import unpacked
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.cache.location import default_root
+from hardcost.supply.packages.debian import unpacked
 
 SERVER = """
 ListenAddress 127.0.0.1
@@ -121,7 +118,7 @@ def libraries(cache: Cache, programs: Sequence[Path]) -> str:
 def write_users(folder: Path) -> None:
     """Write this machine's users as the server is to see them.
 
-    Root may log in, and there is the user that root's server becomes. Nobody else may give a
+    Root may log in, and there is the user that root's server becomes. No other user may give a
     terminal to the group that terminals usually belong to, so there that group is missing.
     """
     folder.mkdir()

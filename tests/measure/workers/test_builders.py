@@ -9,15 +9,14 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.machines.kernels import linux
-from tests.machines.kernels.linux import THREE
-from tests.run.workers.certificates import authority
-from tests.run.workers.labs import START_SECONDS, TICK_SECONDS, Lab
-from tests.run.workers.test_spreadmachine import (
+from tests.fakes import machine
+from tests.measure.workers.certificates import authority
+from tests.measure.workers.labs import START_SECONDS, TICK_SECONDS, RunningLab
+from tests.measure.workers.test_machine import (
     COMMAND,
     PAUSING,
     Heard,
@@ -26,41 +25,41 @@ from tests.run.workers.test_spreadmachine import (
     rows,
     running,
 )
-from tests.run.workers.test_tls import options
+from tests.measure.workers.test_tls import options
+from tests.supply.kernels import linux
+from tests.supply.kernels.linux import THREE
 
-from hardcost.controls.control import Kernel
-from hardcost.design.plan import Configuration, Plan, Trial, Workload
 from hardcost.errors import MachineError, WorkersError
-from hardcost.machines import fake
-from hardcost.run.workers.lab import Lab as Where
-from hardcost.run.workers.spreadmachine import builders
+from hardcost.measure.workers.lab import Lab
+from hardcost.measure.workers.machine import builders
+from hardcost.mechanisms.kconfig import Kernel
+from hardcost.model.role import Named
+from hardcost.model.workload import Workload
+from hardcost.plan.plan import Configuration, Plan, Trial
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-FOR_EVER = "import hardcost.machines.fake as fake; fake._PAUSE_SECONDS = 3600.0"
+FOR_EVER = "import tests.fakes.machine as fake; fake._PAUSE_SECONDS = 3600.0"
 SLOW = linux.MAKEFILE.replace("vmlinux:\n", "vmlinux:\n\tsleep 10\n")
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Iterator[Lab]:
-    with Lab(tmp_path) as lab:
+def lab(tmp_path: Path) -> Iterator[RunningLab]:
+    with RunningLab(tmp_path) as lab:
         yield lab
 
 
 def plan(kernels: int = 2) -> Plan:
     """Return trials on kernels whose builds take half a second, on the machine for tests."""
     configurations = [
-        Configuration(f"kernel {number}", (Kernel(patches=(f"{number}.patch",)), PAUSING))
+        Configuration(Named(f"kernel {number}"), (Kernel(patches=(f"{number}.patch",)), PAUSING))
         for number in range(kernels)
     ]
     workload = Workload("syscalls", (("calls", "null"),))
     trials = tuple(Trial(one, workload, "insn", 0) for one in configurations)
-    return Plan("study", "Study", "insn", "kernel 0", trials)
+    return Plan("study", "Study", "insn", Named("kernel 0"), trials)
 
 
 def test_two_workers_build_side_by_side_and_the_records_are_the_same(
-    lab: Lab, tmp_path: Path
+    lab: RunningLab, tmp_path: Path
 ) -> None:
     for name in ("one", "two"):
         lab.worker(name, builds=1)
@@ -77,7 +76,7 @@ def test_two_workers_build_side_by_side_and_the_records_are_the_same(
 
 
 def test_a_worker_that_is_killed_while_it_builds_costs_nothing_but_time(
-    lab: Lab, tmp_path: Path
+    lab: RunningLab, tmp_path: Path
 ) -> None:
     lab.worker("runs")
     lab.worker("dies", 0, 1, first=FOR_EVER)
@@ -94,7 +93,9 @@ def test_a_worker_that_is_killed_while_it_builds_costs_nothing_but_time(
     assert any(note.startswith("worker next has built a kernel") for note in heard.notes)
 
 
-def test_where_the_last_worker_that_builds_is_gone_this_host_does(lab: Lab, tmp_path: Path) -> None:
+def test_where_the_last_worker_that_builds_is_gone_this_host_does(
+    lab: RunningLab, tmp_path: Path
+) -> None:
     lab.worker("runs")
     lab.worker("dies", 0, 1, first=FOR_EVER)
     heard = Heard()
@@ -109,7 +110,7 @@ def test_where_the_last_worker_that_builds_is_gone_this_host_does(lab: Lab, tmp_
 class once_it_builds:  # noqa: N801  (read as a phrase)
     """Does something as soon as a worker of a lab has a task, beside what the block does."""
 
-    def __init__(self, lab: Lab, then: Callable[[], object]) -> None:
+    def __init__(self, lab: RunningLab, then: Callable[[], object]) -> None:
         self._thread = threading.Thread(target=self._wait, args=(lab, then))
 
     def __enter__(self) -> None:
@@ -119,7 +120,7 @@ class once_it_builds:  # noqa: N801  (read as a phrase)
         self._thread.join()
 
     @staticmethod
-    def _wait(lab: Lab, then: Callable[[], object]) -> None:
+    def _wait(lab: RunningLab, then: Callable[[], object]) -> None:
         deadline = time.monotonic() + START_SECONDS
         while not running(lab) and time.monotonic() < deadline:
             time.sleep(TICK_SECONDS)
@@ -127,13 +128,13 @@ class once_it_builds:  # noqa: N801  (read as a phrase)
 
 
 def test_no_worker_for_builds_is_an_error_where_they_are_asked_for_and_a_note_in_a_run(
-    lab: Lab, tmp_path: Path
+    lab: RunningLab, tmp_path: Path
 ) -> None:
     lab.worker("runs")
     message = rf"no worker at {lab.address} has the resource hardcost.builds \(1 worker without"
     with (
         pytest.raises(WorkersError, match=message),
-        builders("fake", Where(lab.address), print, asyncio.run),
+        builders("fake", Lab(lab.address), print, asyncio.run),
     ):
         pass
     heard = Heard()
@@ -142,14 +143,14 @@ def test_no_worker_for_builds_is_an_error_where_they_are_asked_for_and_a_note_in
 
 
 def test_a_worker_with_another_compiler_builds_nothing(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
+    lab: RunningLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab.worker("odd", 0, 1)
-    monkeypatch.setattr(fake, "build_facts", lambda: {"compiler": "gcc 99"})
+    monkeypatch.setattr(machine, "build_facts", lambda: {"compiler": "gcc 99"})
     heard = Heard()
     with (
         pytest.raises(WorkersError, match=r"every worker at .* that builds kernels was refused"),
-        builders("fake", Where(lab.address), heard.note, asyncio.run),
+        builders("fake", Lab(lab.address), heard.note, asyncio.run),
     ):
         pass
     (said,) = heard.notes
@@ -159,8 +160,10 @@ def test_a_worker_with_another_compiler_builds_nothing(
     assert "a run gives this worker no kernels: its compiler" in lab.said_by("odd")
 
 
-def test_a_build_that_fails_there_fails_here_with_its_reason(lab: Lab, tmp_path: Path) -> None:
-    failing = "from hardcost.errors import MachineError\nimport hardcost.machines.fake as fake\n"
+def test_a_build_that_fails_there_fails_here_with_its_reason(
+    lab: RunningLab, tmp_path: Path
+) -> None:
+    failing = "from hardcost.errors import MachineError\nimport tests.fakes.machine as fake\n"
     failing += "async def built(*_):\n    raise MachineError('the compiler is out of memory')\n"
     lab.worker("fails", 2, 1, first=f"{failing}fake.built = built")
     with pytest.raises(MachineError, match="the compiler is out of memory"):
@@ -172,7 +175,7 @@ def test_a_source_of_the_users_is_built_over_tls_though_a_worker_is_killed(tmp_p
     (source / "Makefile").write_text(SLOW)
     (tmp_path / "three.patch").write_text(THREE)
     certificates = options(authority(tmp_path, "ours"))
-    with Lab(tmp_path, "tls", certificates) as lab:
+    with RunningLab(tmp_path, "tls", certificates) as lab:
         dying = lab.worker("dies", 0, 1)
         where = ("--workers", lab.address, *certificates)
         interrupted = once_built(started(tmp_path, "there", *where), dying)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from hardcost.errors import MachineError
-from hardcost.run.workers.certificates import certified, security_of
-from hardcost.run.workers.lab import lab_at
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.measure.workers.certificates import certified, security_of
+from hardcost.measure.workers.lab import lab_at
 
 LAB = lab_at("tls://127.0.0.1:18791")
 

@@ -7,20 +7,17 @@ import socket
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.run.workers.certificates import authority
-from tests.run.workers.hosts import LAB, Hosts, listening
-from tests.run.workers.labs import HARDCOST, START_SECONDS, until
-from tests.run.workers.sshserver import free_port
-from tests.run.workers.test_tls import options
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from tests.measure.workers.certificates import authority
+from tests.measure.workers.hosts import LAB, Hosts, listening
+from tests.measure.workers.labs import HARDCOST, START_SECONDS, until
+from tests.measure.workers.sshserver import free_port
+from tests.measure.workers.test_tls import options
 
 INTRUDER = Path(__file__).with_name("intruder.py")
 PATIENT = 300  # seconds, for who has to get in on a busy machine
@@ -81,7 +78,7 @@ def lab(
 
 @dataclass
 class Attempt:
-    """Somebody who tries to run a program by an address, with files for TLS or without."""
+    """An intruder who tries to run a program by an address, with files for TLS or without."""
 
     address: str
     files: Sequence[str] = ()
@@ -118,7 +115,7 @@ def who_got_in(folder: Path, attempts: Sequence[Attempt]) -> list[Attempt]:
 def without_certificate(
     places: Sequence[str], theirs: Sequence[str], where: Sequence[str] = ()
 ) -> list[Attempt]:
-    """Return what somebody tries who has no certificate of the lab's."""
+    """Return the attempts of an intruder without a certificate of the lab's."""
     bare = [Attempt(place.replace("tls:", "tcp:"), where=where) for place in places]
     return bare + [Attempt(place, theirs, where) for place in places]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import InputError
-from hardcost.run.workers.lab import lab_at, listening
+from hardcost.measure.workers.lab import lab_at, listening
 
 ALL = (Path("ca"), Path("cert"), Path("key"))
 

@@ -11,40 +11,38 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from distributed import Client
-from tests.run.workers.labs import HARDCOST, START_SECONDS, TICK_SECONDS, Lab
+from tests.fakes.machine import make
+from tests.measure.workers.labs import HARDCOST, START_SECONDS, TICK_SECONDS, RunningLab
 from tests.studies import of_rules
 
-from hardcost.controls.control import BootParameter
-from hardcost.design.plan import Configuration, Plan, Trial, Workload
 from hardcost.errors import InputError, TrialError, WorkersError
-from hardcost.machines import fake
-from hardcost.machines.wanted import Wanted
-from hardcost.run.carryout import Limits
-from hardcost.run.monitor import Advanced, Monitor, Note
-from hardcost.run.prepare import prepare_all
-from hardcost.run.session import Run
-from hardcost.run.workers import place
-from hardcost.run.workers.lab import Lab as Where
-from hardcost.run.workers.spreadmachine import spread
+from hardcost.machines.options import MachineOptions
+from hardcost.measure.carry_out import Concurrency
+from hardcost.measure.monitor import Advanced, Monitor, Note, RunEvent
+from hardcost.measure.prepare import prepare_all
+from hardcost.measure.run import Run
+from hardcost.measure.workers import worker
+from hardcost.measure.workers.lab import Lab
+from hardcost.measure.workers.machine import spread
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.model.role import Named
+from hardcost.model.workload import Workload
+from hardcost.plan.plan import Configuration, Plan, Trial
+from hardcost.store.record import Record
 from hardcost.store.store import Store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from hardcost.run.monitor import Event
-    from hardcost.store.record import Record
 
 STUDY = of_rules("some layouts", "null+open", range(3))
 STOPPED_SECONDS = 3.0
 PANICKING = """
 from hardcost.errors import TrialError
-import hardcost.machines.fakeguest as guest
+import tests.fakes.guest as guest
 def answers(boot, job):
     raise TrialError("the guest panicked")
 guest.answers = answers
@@ -60,7 +58,7 @@ class Heard(Monitor):
         self.notes: list[str] = []
         self._after, self._then = after, then
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: RunEvent) -> None:
         if isinstance(event, Note):
             self.notes.append(event.text)
         if isinstance(event, Advanced) and event.name == "trials" and event.done == self._after:
@@ -68,42 +66,42 @@ class Heard(Monitor):
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLab]:
     """A scheduler with a worker that stays."""
-    with Lab(tmp_path_factory.mktemp("lab")) as lab:
+    with RunningLab(tmp_path_factory.mktemp("lab")) as lab:
         lab.worker("stays")
         yield lab
 
 
 @pytest.fixture
-def own_lab(tmp_path: Path) -> Iterator[Lab]:
+def own_lab(tmp_path: Path) -> Iterator[RunningLab]:
     """A scheduler without workers, which a test may kill."""
-    with Lab(tmp_path) as lab:
+    with RunningLab(tmp_path) as lab:
         yield lab
 
 
 def plan(seeds: int = 6) -> Plan:
-    configurations = (Configuration("plain"), Configuration("paused", (PAUSING,)))
+    configurations = (Configuration(Named("plain")), Configuration(Named("paused"), (PAUSING,)))
     workload = Workload("syscalls", (("calls", "null"),))
     trials = tuple(
         Trial(configuration, workload, "insn", seed)
         for seed in range(seeds)
         for configuration in configurations
     )
-    return Plan("study", "Study", "insn", "plain", trials)
+    return Plan("study", "Study", "insn", Named("plain"), trials)
 
 
 def measured(
     where: str | None, store: Path, heard: Monitor, of: Plan, *, resume: bool = False
 ) -> tuple[Record, ...]:
-    machine = asyncio.run(fake.make(Wanted(), heard))
+    machine = asyncio.run(make(MachineOptions(), heard))
     with ExitStack() as stack:
         chosen: Any = machine
         if where is not None:
-            chosen = stack.enter_context(spread(machine, Where(where), "insn", heard, asyncio.run))
+            chosen = stack.enter_context(spread(machine, Lab(where), "insn", heard, asyncio.run))
         opened = stack.enter_context(Store(store))
         prepared = prepare_all(of, machine, heard)
-        limits = Limits(2)
+        limits = Concurrency(2)
         run = Run.of(of, prepared, chosen, opened, heard, limits=limits, resume=resume)
         return run.measure().records
 
@@ -120,14 +118,14 @@ def rows(store: Path) -> list[str]:
     return sorted(row[0] for row in found)
 
 
-def test_records_are_those_of_a_run_without_workers(lab: Lab, tmp_path: Path) -> None:
+def test_records_are_those_of_a_run_without_workers(lab: RunningLab, tmp_path: Path) -> None:
     here = measured(None, tmp_path / "here.sqlite", Heard(), plan())
     there = measured(lab.address, tmp_path / "there.sqlite", Heard(), plan())
     assert as_kept(there) == as_kept(here)
     assert rows(tmp_path / "there.sqlite") == rows(tmp_path / "here.sqlite")
 
 
-def test_the_command_prints_the_same_cells(lab: Lab, tmp_path: Path) -> None:
+def test_the_command_prints_the_same_cells(lab: RunningLab, tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
     printed = []
     for store, words in (("here", ()), ("there", ("--workers", lab.address))):
@@ -147,7 +145,7 @@ def test_the_command_prints_the_same_cells(lab: Lab, tmp_path: Path) -> None:
     assert "1 worker at" in done.stderr
 
 
-def test_a_worker_that_is_killed_costs_nothing_but_time(lab: Lab, tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_costs_nothing_but_time(lab: RunningLab, tmp_path: Path) -> None:
     lab.worker("dies")
     heard = Heard(5, lambda: lab.kill("dies"))
     there = measured(lab.address, tmp_path / "there.sqlite", heard, plan(20))
@@ -159,7 +157,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(lab: Lab, tmp_path: Path
 
 
 def test_a_worker_that_comes_takes_trials_also_when_all_others_are_gone(
-    own_lab: Lab, tmp_path: Path
+    own_lab: RunningLab, tmp_path: Path
 ) -> None:
     own_lab.worker("first", 1)
 
@@ -175,7 +173,7 @@ def test_a_worker_that_comes_takes_trials_also_when_all_others_are_gone(
 
 
 def test_a_run_ends_when_no_worker_is_left_and_goes_on_where_there_is_one(
-    own_lab: Lab, tmp_path: Path
+    own_lab: RunningLab, tmp_path: Path
 ) -> None:
     own_lab.worker("only")
     heard = Heard(3, lambda: own_lab.kill("only"))
@@ -192,7 +190,9 @@ def test_a_run_ends_when_no_worker_is_left_and_goes_on_where_there_is_one(
     assert rows(tmp_path / "x.sqlite") == rows(tmp_path / "y.sqlite")
 
 
-def test_a_scheduler_that_dies_leaves_a_run_that_goes_on(own_lab: Lab, tmp_path: Path) -> None:
+def test_a_scheduler_that_dies_leaves_a_run_that_goes_on(
+    own_lab: RunningLab, tmp_path: Path
+) -> None:
     own_lab.worker("one")
     heard = Heard(3, lambda: own_lab.kill("scheduler"))
     with pytest.raises(WorkersError, match="lost") as raised:
@@ -208,14 +208,16 @@ def test_a_scheduler_that_dies_leaves_a_run_that_goes_on(own_lab: Lab, tmp_path:
 
 def test_a_trial_that_too_many_workers_die_of_fails(tmp_path: Path) -> None:
     none_allowed = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
-    with Lab(tmp_path, settings=none_allowed) as lab:
+    with RunningLab(tmp_path, settings=none_allowed) as lab:
         lab.worker("one", 1)
         heard = Heard(3, lambda: dead_with_a_trial(lab, "one"))
         with pytest.raises(TrialError, match=r"1 worker died while it had this trial; .* one"):
             measured(lab.address, tmp_path / "x.sqlite", heard, plan())
 
 
-def test_an_interrupted_run_leaves_nothing_running_on_workers(lab: Lab, tmp_path: Path) -> None:
+def test_an_interrupted_run_leaves_nothing_running_on_workers(
+    lab: RunningLab, tmp_path: Path
+) -> None:
     (tmp_path / "study.toml").write_text(STUDY.replace("[base]", '[base]\nboot = ["fake=pause"]'))
     words = ("run", "study.toml", "--machine", "fake", "--seeds", "60", "--workers", lab.address)
     own = {**os.environ, "HARDCOST_STORE": str(tmp_path / "x.sqlite")}
@@ -233,13 +235,13 @@ def test_an_interrupted_run_leaves_nothing_running_on_workers(lab: Lab, tmp_path
     assert "--resume continues" in (tmp_path / "err").read_text()
 
 
-def dead_with_a_trial(lab: Lab, name: str) -> None:
+def dead_with_a_trial(lab: RunningLab, name: str) -> None:
     """Kill a worker once it has surely been given a trial more, which it can't begin."""
     lab.started[name].send_signal(signal.SIGSTOP)
     threading.Timer(STOPPED_SECONDS, lab.kill, [name]).start()
 
 
-def running(lab: Lab) -> int:
+def running(lab: RunningLab) -> int:
     """Return how many trials workers carry out or hold."""
 
     def held(dask_worker: Any) -> int:  # noqa: ANN401  (Dask's worker)
@@ -249,7 +251,7 @@ def running(lab: Lab) -> int:
         return sum(client.run(held).values())
 
 
-def test_no_worker_at_all_is_an_error_at_the_start(own_lab: Lab, tmp_path: Path) -> None:
+def test_no_worker_at_all_is_an_error_at_the_start(own_lab: RunningLab, tmp_path: Path) -> None:
     message = f"no worker at {own_lab.address} has the resource hardcost.guests"
     with pytest.raises(WorkersError, match=message):
         measured(own_lab.address, tmp_path / "x.sqlite", Heard(), plan())
@@ -266,11 +268,11 @@ def test_no_worker_at_all_is_an_error_at_the_start(own_lab: Lab, tmp_path: Path)
     ("first", "reason"),
     [
         (
-            "import hardcost.run.workers.facts as facts; facts.own_code = lambda: 'another'",
+            "import hardcost.measure.workers.facts as facts; facts.own_code = lambda: 'another'",
             r"its hardcost is \S+ \(code another\), here it is",
         ),
         (
-            "import hardcost.machines.fakeguest as guest; guest._BASES['null'] += 1",
+            "import tests.fakes.guest as guest; guest._BASES['null'] += 1",
             "its check trial counts something else",
         ),
         (
@@ -280,7 +282,7 @@ def test_no_worker_at_all_is_an_error_at_the_start(own_lab: Lab, tmp_path: Path)
     ],
 )
 def test_a_worker_that_is_not_like_this_host_is_refused_by_name(
-    own_lab: Lab, tmp_path: Path, first: str, reason: str
+    own_lab: RunningLab, tmp_path: Path, first: str, reason: str
 ) -> None:
     own_lab.worker("odd", first=first)
     heard = Heard()
@@ -292,8 +294,8 @@ def test_a_worker_that_is_not_like_this_host_is_refused_by_name(
     assert "a run gives this worker no trials" in own_lab.said_by("odd")
 
 
-def test_the_others_are_used_where_one_worker_is_refused(lab: Lab, tmp_path: Path) -> None:
-    lab.worker("odd", first="import hardcost.machines.fakeguest as g; g._BASES['null'] += 1")
+def test_the_others_are_used_where_one_worker_is_refused(lab: RunningLab, tmp_path: Path) -> None:
+    lab.worker("odd", first="import tests.fakes.guest as g; g._BASES['null'] += 1")
     heard = Heard()
     try:
         there = measured(lab.address, tmp_path / "x.sqlite", heard, plan())
@@ -304,10 +306,10 @@ def test_the_others_are_used_where_one_worker_is_refused(lab: Lab, tmp_path: Pat
 
 
 def test_an_instrument_that_is_not_exact_is_refused() -> None:
-    machine = asyncio.run(fake.make(Wanted(), Heard()))
+    machine = asyncio.run(make(MachineOptions(), Heard()))
     with (
         pytest.raises(InputError, match="time is not the same on several hosts"),
-        spread(machine, Where("tcp://127.0.0.1:9"), "time", Heard(), asyncio.run),
+        spread(machine, Lab("tcp://127.0.0.1:9"), "time", Heard(), asyncio.run),
     ):
         pass
 
@@ -319,6 +321,6 @@ def test_where_nobody_listens_the_address_is_named(tmp_path: Path) -> None:
 
 def test_what_came_of_a_trial_survives_packing() -> None:
     error = TrialError("it died", hint="look", console="a line")
-    again = place.unpacked(place.packed(place.Fault.of(error))).error()
+    again = worker.unpacked(worker.packed_value(worker.WorkerFault.of(error))).error()
     assert type(again) is TrialError
     assert (str(again), again.problems[0].hint, again.console) == ("it died", "look", "a line")

@@ -10,17 +10,14 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.run.workers.labs import START_SECONDS, TICK_SECONDS, until
-from tests.run.workers.sshserver import free_port, server
-from tests.run.workers.test_spreadmachine import COMMAND, STUDY
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from tests.measure.workers.labs import START_SECONDS, TICK_SECONDS, until
+from tests.measure.workers.sshserver import free_port, server
+from tests.measure.workers.test_machine import COMMAND, STUDY
 
 __all__ = ["server"]  # a fixture
 
@@ -100,7 +97,7 @@ for last; do :; done
 case "$*" in *"-- noisy "*) exec yes 'a line' >&2;; esac
 exec sh -c "$last"
 """
-"""In the place of ssh: runs the command here, and `noisy` is a host that prints without end."""
+"""Replaces ssh: runs the command here, and `noisy` is a host that prints without end."""
 
 
 def test_a_host_that_prints_without_end_fills_no_disk_and_ends_nobody_else(tmp_path: Path) -> None:

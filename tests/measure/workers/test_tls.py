@@ -1,19 +1,16 @@
-"""A lab with TLS: with its certificates a run is as ever, and without them nobody gets in."""
+"""A lab with TLS: with its certificates a run is as ever, and without them no worker gets in."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
-from tests.run.workers.certificates import authority
-from tests.run.workers.labs import HARDCOST, Lab
-from tests.run.workers.test_spreadmachine import STUDY
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+from tests.measure.workers.certificates import authority
+from tests.measure.workers.labs import HARDCOST, RunningLab
+from tests.measure.workers.test_machine import STUDY
 
 
 def options(certificates: Sequence[str]) -> list[str]:
@@ -24,7 +21,7 @@ def options(certificates: Sequence[str]) -> list[str]:
 def test_only_who_has_certificates_of_the_lab_gets_in(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
     ours = options(authority(tmp_path, "ours"))
-    with Lab(tmp_path, "tls", ours) as lab:
+    with RunningLab(tmp_path, "tls", ours) as lab:
         lab.worker("one")
         done = run(tmp_path, "--workers", lab.address, *ours)
         assert done.returncode == 0, done.stderr

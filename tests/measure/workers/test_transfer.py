@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from distributed import Client
-from tests.run.workers.labs import Lab
+from tests.measure.workers.labs import RunningLab
 
-from hardcost.machines.cache import Cache
-from hardcost.machines.supplies import found, supply_of
-from hardcost.run.workers.supplying import Sending
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from hardcost.machines.supplies import Supply
+from hardcost.measure.workers.transfer import Sending
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.transfer import Supply, found, supply_of
 
 NAMES = ("one", "two", "three")
 
@@ -34,14 +29,16 @@ class Counted(Sending):
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    with Lab(tmp_path_factory.mktemp("lab")) as lab:
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLab]:
+    with RunningLab(tmp_path_factory.mktemp("lab")) as lab:
         for name in NAMES:
             lab.worker(name)
         yield lab
 
 
-def sent(lab: Lab, supplies: Sequence[Supply], also: Sequence[str] = ()) -> tuple[int, list[str]]:
+def sent(
+    lab: RunningLab, supplies: Sequence[Supply], also: Sequence[str] = ()
+) -> tuple[int, list[str]]:
     """Send supplies to all workers twice; return the uploads, and who could not get them."""
 
     async def all_of_it() -> tuple[int, list[str]]:
@@ -57,7 +54,9 @@ def sent(lab: Lab, supplies: Sequence[Supply], also: Sequence[str] = ()) -> tupl
     return asyncio.run(all_of_it())
 
 
-def test_each_worker_has_it_in_its_own_cache_and_it_was_sent_once(lab: Lab, tmp_path: Path) -> None:
+def test_each_worker_has_it_in_its_own_cache_and_it_was_sent_once(
+    lab: RunningLab, tmp_path: Path
+) -> None:
     path = tmp_path / "kernel"
     path.write_bytes(os.urandom(9 << 20))
     supply = supply_of(path, "a kernel", tmp_path / "cache")
@@ -69,7 +68,7 @@ def test_each_worker_has_it_in_its_own_cache_and_it_was_sent_once(lab: Lab, tmp_
     assert sent(lab, [supply]) == (0, [])
 
 
-def test_what_changes_on_its_way_is_refused_by_each_worker(lab: Lab, tmp_path: Path) -> None:
+def test_what_changes_on_its_way_is_refused_by_each_worker(lab: RunningLab, tmp_path: Path) -> None:
     path = tmp_path / "kernel"
     path.write_bytes(b"as it was hashed")
     supply = supply_of(path, "a kernel", tmp_path / "cache")

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hardcost.design.group_testing import Problem, Settings, search
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hardcost.design.group_testing import Outcome, Question
-    from hardcost.design.grouptest.lattice import Lattice
+from hardcost.plan.search.group_testing import search
+from hardcost.plan.search.lattice import Lattice
+from hardcost.plan.search.questions import Closeness, Question, SearchResult, SearchTask
 
 BASELINE = 1e6
 CONTROLS = 64
@@ -83,7 +79,7 @@ class Run:
     """A search that has ended: what it asked, and what it found."""
 
     questions: tuple[Question, ...]
-    outcome: Outcome
+    outcome: SearchResult
 
     @property
     def found(self) -> frozenset[int]:
@@ -91,7 +87,7 @@ class Run:
         return frozenset(one.index for one in self.outcome.culprits if one.confirmed)
 
 
-def run(machine: Machine, problem: Problem, settings: Settings, seed: int = 0) -> Run:
+def run(machine: Machine, problem: SearchTask, settings: Closeness, seed: int = 0) -> Run:
     """Search a machine to the end."""
     generator = np.random.default_rng(seed)
     asked: list[Question] = []
@@ -105,9 +101,9 @@ def run(machine: Machine, problem: Problem, settings: Settings, seed: int = 0) -
         return Run(tuple(asked), stop.value)
 
 
-def problem(count: int = CONTROLS, requires: dict[int, frozenset[int]] | None = None) -> Problem:
+def problem(count: int = CONTROLS, requires: dict[int, frozenset[int]] | None = None) -> SearchTask:
     """Return a problem whose controls are called c0, c1, ..."""
-    return Problem(tuple(f"c{index}" for index in range(count)), requires or {})
+    return SearchTask(tuple(f"c{index}" for index in range(count)), requires or {})
 
 
 SHAPES = {
@@ -136,7 +132,7 @@ def draw(
     costs: tuple[float, float],
     dependencies: bool = False,
     count: int = CONTROLS,
-) -> tuple[Machine, Problem]:
+) -> tuple[Machine, SearchTask]:
     """Return a machine of some shape at random places, its costs drawn between two bounds."""
     places = [int(one) for one in generator.permutation(count)[:3]]
     groups = tuple(

@@ -2,18 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from hardcost.controls.control import (
-    Auditd,
-    AuditDaemon,
-    BootParameter,
-    Kernel,
-    KernelOption,
-    Profile,
-    Sysctl,
-)
-from hardcost.design import culprits
-from hardcost.design.group_testing import Question
-from hardcost.design.plan import Workload
+from hardcost.controls.control import Profile
+from hardcost.mechanisms.audit import AuditDaemon
+from hardcost.mechanisms.auditd import Auditd
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.kconfig import Kernel, KernelOption
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.model.workload import Workload
+from hardcost.plan.search import culprits
+from hardcost.plan.search.questions import Question
 
 OPTIONS = tuple(KernelOption(name, "y") for name in ("A", "B", "C"))
 PROFILE = Profile("p", "t", "", (AuditDaemon(), Kernel(), *OPTIONS, BootParameter("quiet")))
@@ -28,7 +25,9 @@ def test_the_kernel_and_the_daemon_stay_in_every_configuration() -> None:
 
 
 def test_what_an_option_requires_is_known_by_its_place() -> None:
-    found = culprits.suspects(PROFILE, {"C": frozenset({"A", "ELSEWHERE"}), "D": frozenset({"A"})})
+    a, _, c = OPTIONS
+    d, elsewhere = KernelOption("D", "y"), KernelOption("ELSEWHERE", "y")
+    found = culprits.suspects(PROFILE, {c: frozenset({a, elsewhere}), d: frozenset({a})})
     assert found.problem.requires == {2: frozenset({0})}
 
 
@@ -51,12 +50,12 @@ def test_a_split_is_preferred_where_a_group_ends() -> None:
     ],
 )
 def test_a_configuration_is_named_by_what_is_on_or_off(on: tuple[int, ...], name: str) -> None:
-    assert culprits.name_of(on, 9) == name
+    assert str(culprits.role_with(on, 9)) == name
 
 
 def test_names_tell_all_configurations_apart() -> None:
     sets = [tuple(n for n in range(6) if bits >> n & 1) for bits in range(64)]
-    assert len({culprits.name_of(on, 6) for on in sets}) == 64
+    assert len({culprits.role_with(on, 6) for on in sets}) == 64
 
 
 def test_the_first_trials_are_the_baseline_and_the_whole_profile() -> None:

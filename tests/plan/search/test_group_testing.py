@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from tests.design.simulated import (
+from tests.plan.search.simulated_costs import (
     BASELINE,
     CONTROLS,
     SHAPES,
@@ -24,20 +24,16 @@ from tests.design.simulated import (
     run,
 )
 
-from hardcost.design.group_testing import Problem, Settings, bound, search, statement
-from hardcost.design.grouptest import blame, noise
-from hardcost.design.grouptest.case import Case, split_point
-from hardcost.design.grouptest.lattice import Lattice
-from hardcost.design.grouptest.measurements import Measurements
 from hardcost.errors import InputError, TrialError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hardcost.design.group_testing import Culprit
+from hardcost.plan.search import blame, noise
+from hardcost.plan.search.group_testing import bound, search, statement
+from hardcost.plan.search.lattice import Lattice
+from hardcost.plan.search.measurements import Measurements
+from hardcost.plan.search.questions import Closeness, Culprit, SearchTask
+from hardcost.plan.search.state import SearchState, split_point
 
 DRAWS = 200
-EXACT = Settings()
+EXACT = Closeness()
 MARKS = (25, 39, 40, 54, 65, 79, 86, 94)  # where the groups of the kernel's options end
 
 
@@ -191,12 +187,12 @@ def test_whatever_the_machine_a_search_is_sound(data: st.DataObject) -> None:
         requires[max(edge)] = requires.get(max(edge), frozenset()) | {min(edge)}
     most = data.draw(st.none() | st.integers(2, 30))
     marks = tuple(data.draw(st.lists(st.integers(0, count))))
-    asked = Problem(tuple(f"c{index}" for index in range(count)), requires, marks=marks)
+    asked = SearchTask(tuple(f"c{index}" for index in range(count)), requires, marks=marks)
     machine = Machine(tuple(groups))
-    found = run(machine, asked, Settings(most=most))
+    found = run(machine, asked, Closeness(most=most))
     assert_sound(found, Lattice(asked))
     assert most is None or found.outcome.configurations <= most
-    # Nobody is blamed who makes no difference (but for rounding).
+    # No control is blamed that makes no difference (but for rounding).
     assert found.found <= machine.guilty(Lattice(asked), EXACT.threshold * (1 - 1e-9))
     every = frozenset(range(count))
     for culprit in found.outcome.culprits:
@@ -210,7 +206,7 @@ def test_the_same_answers_lead_to_the_same_search() -> None:
     for spread in (0.0, 0.02):
         machine, asked = draw("a pair and one", np.random.default_rng(5), costs=(0.1, 0.2))
         machine = dataclasses.replace(machine, noise=spread)
-        first, second = (run(machine, asked, Settings(noise=spread), seed=9) for _ in range(2))
+        first, second = (run(machine, asked, Closeness(noise=spread), seed=9) for _ in range(2))
         assert first == second
 
 
@@ -230,9 +226,9 @@ def test_twelve_configurations_confirm_the_one_that_dominates_a_kernels_options(
     place: int, requires: dict[int, frozenset[int]]
 ) -> None:
     names = tuple(f"CONFIG_{index}" for index in range(95))
-    asked = Problem(names, requires, marks=MARKS)
+    asked = SearchTask(names, requires, marks=MARKS)
     for seed in range(10):
-        found = run(one_that_dominates(place, seed), asked, Settings(most=12))
+        found = run(one_that_dominates(place, seed), asked, Closeness(most=12))
         culprit = found.outcome.culprits[0]
         assert (culprit.index, culprit.confirmed) == (place, True)
         assert culprit.own is not None
@@ -245,7 +241,7 @@ def test_twelve_configurations_confirm_the_one_that_dominates_a_kernels_options(
 @pytest.mark.parametrize("most", range(2, 30))
 def test_a_limit_is_kept_and_what_is_left_over_is_said(most: int) -> None:
     costs = {5: 0.05, 25: 0.04, 45: 0.03}
-    found = run(additive(costs), problem(), Settings(most=most)).outcome
+    found = run(additive(costs), problem(), Closeness(most=most)).outcome
     assert found.configurations <= most
     named = {one.index for one in found.culprits}
     told = named.union(*(one.controls for one in found.unresolved))
@@ -262,7 +258,7 @@ def test_a_limit_is_kept_and_what_is_left_over_is_said(most: int) -> None:
 
 
 def test_a_suspect_for_which_nothing_is_left_is_not_confirmed() -> None:
-    culprit = only(run(additive({0: 0.05}), problem(4), Settings(most=4)))
+    culprit = only(run(additive({0: 0.05}), problem(4), Closeness(most=4)))
     assert (culprit.index, culprit.confirmed, culprit.own) == (0, False, None)
     assert "no configurations are left" in culprit.shown
 
@@ -279,7 +275,7 @@ NOISY_SHAPES = ("no culprit", "one", "three", "a pair", "two that mask, and one"
 def test_with_noise_culprits_are_found_and_innocents_seldom_blamed(
     shape: str, deviation: float, costs: tuple[float, float]
 ) -> None:
-    wanted = Settings(noise=deviation)
+    wanted = Closeness(noise=deviation)
     alarms = hits = 0
     for seed in range(DRAWS):
         generator = np.random.default_rng([seed, 77])
@@ -304,8 +300,8 @@ def test_the_chance_that_any_of_several_innocents_is_confirmed_is_below_the_leve
 def confirmed_of_innocents(machine: Machine, seed: int) -> int:
     """Return how many of five innocents are confirmed if luck has made them suspects."""
     lattice = Lattice(problem(5))
-    wanted = Settings(noise=machine.noise)
-    case = Case(lattice, Measurements(lattice, wanted))
+    wanted = Closeness(noise=machine.noise)
+    case = SearchState(lattice, Measurements(lattice, wanted))
     generator = np.random.default_rng([seed, 78])
     case.measurements.precision = noise.precision(0.01, 30, 0.01)
     for judging in (
@@ -322,14 +318,14 @@ def confirmed_of_innocents(machine: Machine, seed: int) -> int:
 
 
 def test_an_instrument_that_is_exact_after_all_is_no_error() -> None:
-    found = run(additive({5: 0.05, 40: 0.02}), problem(), Settings(noise=0.01))
+    found = run(additive({5: 0.05, 40: 0.02}), problem(), Closeness(noise=0.01))
     assert found.found == {5, 40}
     assert found.outcome.resolution == 0.01
 
 
 def test_too_much_noise_raises_the_resolution_and_says_so() -> None:
     found = run(
-        dataclasses.replace(additive({5: 0.3}), noise=0.05), problem(), Settings(noise=0.05)
+        dataclasses.replace(additive({5: 0.3}), noise=0.05), problem(), Closeness(noise=0.05)
     )
     assert found.found == {5}
     assert found.outcome.repetitions == noise.MOST_REPETITIONS
@@ -368,7 +364,7 @@ def test_a_difference_is_tested_as_welch_does() -> None:
 
 def test_requirements_come_first_and_otherwise_the_order_is_kept() -> None:
     lattice = Lattice(
-        Problem(tuple("abcdef"), {1: frozenset({4}), 2: frozenset({1})}, marks=(1, 3))
+        SearchTask(tuple("abcdef"), {1: frozenset({4}), 2: frozenset({1})}, marks=(1, 3))
     )
     assert lattice.order == (0, 3, 4, 1, 2, 5)
     assert lattice.requirements(2) == {1, 4}
@@ -393,7 +389,7 @@ def test_a_mark_near_the_middle_is_where_a_stretch_is_split() -> None:
 
 def test_the_log_names_controls_and_draws_conclusions() -> None:
     names = tuple(f"init_on_{index}" for index in range(64))
-    outcome = run(additive({20: 0.05}), Problem(names), EXACT).outcome
+    outcome = run(additive({20: 0.05}), SearchTask(names), EXACT).outcome
     assert [one.number for one in outcome.steps] == [*range(1, len(outcome.steps) + 1)]
     assert outcome.steps[0].why == "the baseline"
     assert "the profile costs +5.00%" in outcome.steps[1].conclusion.lower()
@@ -405,31 +401,31 @@ def test_the_log_names_controls_and_draws_conclusions() -> None:
 
 
 def test_what_a_search_will_take_is_said_before() -> None:
-    asked = Problem(tuple(str(index) for index in range(95)), marks=MARKS)
+    asked = SearchTask(tuple(str(index) for index in range(95)), marks=MARKS)
     assert "at most 28 for one culprit, 56 for two" in statement(asked, EXACT)
     assert "1.00%" in statement(asked, EXACT)
-    assert "ends after at most 12" in statement(asked, Settings(most=12))
-    assert "64 repetitions, which resolve 4.86%" in statement(asked, Settings(noise=0.05))
+    assert "ends after at most 12" in statement(asked, Closeness(most=12))
+    assert "64 repetitions, which resolve 4.86%" in statement(asked, Closeness(noise=0.05))
 
 
 # What is refused
 
 
-def refused(asked: Problem, wanted: Settings = EXACT) -> InputError:
+def refused(asked: SearchTask, wanted: Closeness = EXACT) -> InputError:
     with pytest.raises(InputError) as caught:
         next(search(asked, wanted))
     return caught.value
 
 
 def test_those_that_exclude_each_other_are_named_with_a_remedy() -> None:
-    error = refused(Problem(("a", "b", "c"), excludes=frozenset({(0, 2)})))
+    error = refused(SearchTask(("a", "b", "c"), excludes=frozenset({(0, 2)})))
     assert str(error) == "'a' and 'c' cannot both be on"
     assert error.problems[0].hint == "leave one of them out of the profile"
 
 
 def test_those_that_require_each_other_are_named_with_a_remedy() -> None:
     cycle = {0: frozenset({1}), 1: frozenset({2}), 2: frozenset({0})}
-    error = refused(Problem(("a", "b", "c", "d"), cycle))
+    error = refused(SearchTask(("a", "b", "c", "d"), cycle))
     assert all(repr(name) in str(error) for name in "abc")
     assert "'d'" not in str(error)
     assert "as one control" in str(error.problems[0].hint)
@@ -438,18 +434,18 @@ def test_those_that_require_each_other_are_named_with_a_remedy() -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (Problem(("a",), {0: frozenset({1})}), "none has the index 1"),
-        (Problem(("a",), excludes=frozenset({(0, -1)})), "none has the index -1"),
-        (Problem(("a", "b", "a")), "two controls are called 'a'"),
-        (Problem(("a",), marks=(2,)), "a group ends after 2 of 1"),
+        (SearchTask(("a",), {0: frozenset({1})}), "none has the index 1"),
+        (SearchTask(("a",), excludes=frozenset({(0, -1)})), "none has the index -1"),
+        (SearchTask(("a", "b", "a")), "two controls are called 'a'"),
+        (SearchTask(("a",), marks=(2,)), "a group ends after 2 of 1"),
     ],
 )
-def test_a_problem_that_makes_no_sense_is_refused(asked: Problem, said: str) -> None:
+def test_a_problem_that_makes_no_sense_is_refused(asked: SearchTask, said: str) -> None:
     assert said in str(refused(asked))
 
 
 def test_all_settings_that_make_no_sense_are_reported_at_once() -> None:
-    error = refused(problem(), Settings(threshold=0, most=1, noise=-1, level=1))
+    error = refused(problem(), Closeness(threshold=0, most=1, noise=-1, level=1))
     assert len(error.problems) == 4
 
 
@@ -464,7 +460,7 @@ def test_an_answer_that_is_no_measurement_ends_the_search(answer: tuple[float, .
 def test_the_simulated_machine_knows_its_guilty() -> None:
     machine = Machine(((Term(frozenset({0}), 0.05), Term(frozenset({1}), 0.02)),))
     assert machine.guilty(Lattice(problem(2)), 0.01) == {0, 1}
-    # With 0 always on, 1 is masked for good: nothing could tell that it costs something.
+    # With 0 always on, 1 is masked for good: nothing could show that it costs something.
     assert machine.guilty(Lattice(problem(2, {1: frozenset({0})})), 0.01) == {0}
     values = [machine.value(on) for on in itertools.chain([()], [(0,)], [(1,)], [(0, 1)])]
     assert values == [BASELINE * factor for factor in (1, 1.05, 1.02, 1.05)]

@@ -14,30 +14,25 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
 from hypothesis import given, settings
 from markdown_it import MarkdownIt
-from tests.profiles.test_exporters import profile
-from tests.report.exports.gates import ANY_TEXT, HOSTILE
+from tests.mechanisms.test_export import profile
+from tests.show.exports.gates import ANY_TEXT, HOSTILE
 
-from hardcost.auditrules import parse
-from hardcost.auditrules.rule import Rule
-from hardcost.controls.control import (
-    Auditd,
-    AuditDaemon,
-    AuditPlugin,
-    AuditRule,
-    BootParameter,
-    Fapolicyd,
-    Kernel,
-    KernelOption,
-    Lsm,
-    MountOptions,
-    Placebo,
-    Rsyslog,
-    Scanner,
-    Sysctl,
-)
+from auditrules.model.rule import Rule
+from auditrules.read import parse
 from hardcost.errors import InputError
-from hardcost.profiles import ansiblerole
-from hardcost.profiles.importers import sysctld
+from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.mechanisms.auditd import Auditd, AuditPlugin
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.fapolicyd import Fapolicyd
+from hardcost.mechanisms.kconfig import Kernel, KernelOption
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.mechanisms.mount import MountOptions
+from hardcost.mechanisms.placebo import Placebo
+from hardcost.mechanisms.rsyslog import Rsyslog
+from hardcost.mechanisms.scanner import Scanner
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.profiles.export.ansible import AnsibleRole, role_of
+from hardcost.profiles.importers import sysctl
 
 SET = (
     AuditDaemon(64),
@@ -80,19 +75,19 @@ def _untagged(loader: _Values, node: yaml.Node) -> object:
 _Values.add_constructor("!unsafe", _untagged)
 
 
-def values(made: ansiblerole.Role) -> dict[str, Any]:
+def values(made: AnsibleRole) -> dict[str, Any]:
     found: dict[str, Any] = yaml.load(made.files["vars/main.yml"], _Values)  # noqa: S506  (a safe one)
     return found
 
 
-def written(made: ansiblerole.Role, folder: Path) -> Path:
+def written(made: AnsibleRole, folder: Path) -> Path:
     for at, text in made.files.items():
         (folder / at).parent.mkdir(parents=True, exist_ok=True)
         (folder / at).write_text(text)
     return folder
 
 
-def evaluated(made: ansiblerole.Role, folder: Path, key: str) -> object:
+def evaluated(made: AnsibleRole, folder: Path, key: str) -> object:
     """Return a variable of the role's as Ansible itself makes it of an expression in a task."""
     at = written(made, folder) / "vars" / "main.yml"
     loader = DataLoader()
@@ -101,7 +96,7 @@ def evaluated(made: ansiblerole.Role, folder: Path, key: str) -> object:
 
 
 def test_every_control_is_set_or_named() -> None:
-    made = ansiblerole.role(profile(*SET, *NOT_SET), "r")
+    made = role_of(profile(*SET, *NOT_SET), "r")
     assert made.controls == len(SET)
     assert {name for name, _ in made.left} == {one.name for one in NOT_SET}
     text = made.files["README.md"]
@@ -109,7 +104,7 @@ def test_every_control_is_set_or_named() -> None:
 
 
 def test_a_role_has_tasks_and_a_switch_for_what_its_profile_sets_alone() -> None:
-    made = ansiblerole.role(profile(Sysctl("kernel.kptr_restrict", "2")), "r")
+    made = role_of(profile(Sysctl("kernel.kptr_restrict", "2")), "r")
     assert [at for at in made.files if at.startswith("tasks/")] == [
         "tasks/main.yml",
         "tasks/sysctl.yml",
@@ -119,18 +114,18 @@ def test_a_role_has_tasks_and_a_switch_for_what_its_profile_sets_alone() -> None
 
 def test_a_profile_without_anything_for_a_role_is_refused() -> None:
     with pytest.raises(InputError, match="nothing that a role can set"):
-        ansiblerole.role(profile(KernelOption("SLUB_DEBUG_ON", "y")), "r")
+        role_of(profile(KernelOption("SLUB_DEBUG_ON", "y")), "r")
 
 
 @pytest.mark.parametrize("name", ["a-role", "Role", "1", "", "a.b", "a" * 65])
 def test_a_name_that_no_role_can_have_is_refused(name: str) -> None:
     with pytest.raises(InputError, match="a role can't be called"):
-        ansiblerole.role(profile(*SET), name)
+        role_of(profile(*SET), name)
 
 
 def test_the_role_s_name_is_put_into_its_own_text_alone() -> None:
     rule = "-w /ROLE -p wa -k ROLE_x"
-    made = ansiblerole.role(profile(AuditRule(Rule(rule)), name="ROLE"), "mine")
+    made = role_of(profile(AuditRule(Rule(rule)), name="ROLE"), "mine")
     assert rule in made.files["files/50-mine.rules"].splitlines()
     assert "` ROLE `" in made.files["README.md"]
     assert not any("ROLE" in text for at, text in made.files.items() if at.startswith("tasks/"))
@@ -153,9 +148,7 @@ LINT = ("ansible-lint", "--offline", "--strict", "--nocolor", "--profile", "prod
 
 
 def test_ansible_lint_accepts_the_role_by_its_strictest_profile(tmp_path: Path) -> None:
-    role = written(
-        ansiblerole.role(profile(*SET, *NOT_SET), "all_of_it"), tmp_path / "roles" / "all_of_it"
-    )
+    role = written(role_of(profile(*SET, *NOT_SET), "all_of_it"), tmp_path / "roles" / "all_of_it")
     done = ansible(*LINT, str(role), folder=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Profile 'production' was required, and it passed" in done.stderr
@@ -167,7 +160,7 @@ def test_ansible_lint_accepts_the_role_by_its_strictest_profile(tmp_path: Path) 
 
 
 def test_ansible_evaluates_nothing_of_a_profile(tmp_path: Path) -> None:
-    made = ansiblerole.role(profile(*SET), "r")
+    made = role_of(profile(*SET), "r")
     settings = evaluated(made, tmp_path, "r_auditd_settings")
     assert settings == [
         {"key": "flush", "value": "DATA"},
@@ -197,7 +190,7 @@ def test_any_text_comes_back_as_ansible_reads_it_or_is_left(
         AuditRule(Rule(f"-w /etc/group -p wa -k {text}")),
     )
     good = Sysctl("kernel.kptr_restrict", "2")
-    made = ansiblerole.role(profile(good, *odd, name=name), "r")
+    made = role_of(profile(good, *odd, name=name), "r")
     left = {one for one, _ in made.left}
     assert made.controls == 1 + sum(one.name not in left for one in odd)
     folder = tmp_path_factory.mktemp("role")
@@ -215,7 +208,7 @@ def test_any_text_comes_back_as_ansible_reads_it_or_is_left(
             own = {"key": "name", "value": text}
             assert found["r_auditd_settings"][-1] == own
             assert evaluated(made, folder, "r_auditd_settings[-1]") == own
-    sysctls = sysctld.read([folder / "files" / "90-r.conf"]).sysctls
+    sysctls = sysctl.read_sysctls([folder / "files" / "90-r.conf"]).sysctls
     assert sysctls == tuple(one for one in (good, *kept) if isinstance(one, Sysctl))
     rules = parse.read([folder / "files" / "50-r.rules"]).rules if odd[-1] in kept else ()
     assert [one.text for one in rules] == [one.name for one in kept if isinstance(one, AuditRule)]
@@ -223,7 +216,7 @@ def test_any_text_comes_back_as_ansible_reads_it_or_is_left(
 
 def kinds(text: str) -> list[str]:
     """Return of what a page of Markdown is made."""
-    made = ansiblerole.role(profile(*SET, *NOT_SET, AuditRule(Rule(text)), name=text), "r")
+    made = role_of(profile(*SET, *NOT_SET, AuditRule(Rule(text)), name=text), "r")
     tokens = MarkdownIt("commonmark").enable("table").parse(made.files["README.md"])
     return [
         inner.type for one in tokens for inner in (one, *(one.children or ())) if one.type != "text"

@@ -1,26 +1,23 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
-from tests.profiles.importers.test_scap import OFF, PREFIX, profile, rule, stream
+from tests.profiles.importers.scap.test_rules import OFF, PREFIX, profile, rule, stream
 
-from hardcost.controls.control import MountOptions, Profile, Sysctl
+from hardcost.controls.control import Control, Profile
 from hardcost.errors import InputError
-from hardcost.profiles import exporttailoring
-from hardcost.profiles.decisions import Decision
-from hardcost.profiles.givenup import GivenUp
-from hardcost.profiles.importers import scapstream
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.controls.control import Control
-    from hardcost.profiles.exporttailoring import Tailored
+from hardcost.mechanisms.mount import MountOptions
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.profiles.decision import Decision
+from hardcost.profiles.decision_entry import GivenUp
+from hardcost.profiles.export import tailoring
+from hardcost.profiles.export.tailoring import Tailored
+from hardcost.profiles.importers.scap.datastream import selection_of
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 XCCDF = "{http://checklists.nist.gov/xccdf/1.2}"
@@ -42,13 +39,13 @@ def given_up(control: str, *ids: str, reason: str = "") -> GivenUp:
 
 def tailored(path: Path, *lost: GivenUp, kept: tuple[Control, ...] = (KEPT,)) -> Tailored:
     decision = Decision(Profile("p", "p", "", kept), lost)
-    return exporttailoring.tailoring(path, "p", decision, NOW)
+    return tailoring.tailoring_of(path, "p", decision, NOW)
 
 
 def read_back(path: Path, made: Tailored) -> list[str]:
     file = path.with_name("t.xml")
     file.write_text(made.text)
-    found = scapstream.selected(path, made.profile, file)
+    found = selection_of(path, made.profile, file)
     assert found.notes == ()
     return [one.name for one in found.rules]
 

@@ -1,19 +1,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from hardcost.controls.control import BootParameter, Kernel, KernelOption, Sysctl
 from hardcost.errors import InputError, Problem
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.kconfig import Kernel, KernelOption
+from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.profiles import catalogue
 from hardcost.profiles.importers import khc
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.profiles.importers.khc import Findings
+from hardcost.profiles.importers.khc import Findings
 
 # The form of each version: three fields less and no type in the oldest, objects in the newest.
 CHECKS = [

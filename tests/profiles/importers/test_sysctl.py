@@ -1,17 +1,15 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
-from hardcost.controls.control import Profile, Sysctl
-from hardcost.errors import InputError, Place
+from auditrules.model.location import Location
+from hardcost.errors import InputError
+from hardcost.mechanisms.sysctl import Sysctl, template_of
 from hardcost.profiles import catalogue
-from hardcost.profiles.importers import sysctld, sysctlkeys
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+from hardcost.profiles.importers import sysctl
 
 
 def folder(path: Path, files: Mapping[str, str]) -> Path:
@@ -32,13 +30,13 @@ net/ipv4/conf/eth0.1/rp_filter = 1
 -net.ipv4.conf.lo.rp_filter
 """
     file = folder(tmp_path, {"x.conf": text}) / "x.conf"
-    found = sysctld.read([file])
+    found = sysctl.read_sysctls([file])
     assert found.sysctls == (
         Sysctl("kernel.kptr_restrict", "2"),
         Sysctl("net/ipv4/conf/eth0.1/rp_filter", "1"),
         Sysctl("kernel.printk", "3 4 1 3"),
     )
-    assert [one.place for one in found.sysctls] == [Place(str(file), line) for line in (4, 5, 6)]
+    assert [one.place for one in found.sysctls] == [Location(str(file), line) for line in (4, 5, 6)]
     (note,) = found.notes
     assert note.startswith(f"{file}:6: if a kernel refuses -kernel.printk")
 
@@ -53,7 +51,7 @@ def test_of_a_folder_later_files_win_however_the_key_is_written(tmp_path: Path) 
     }
     path = folder(tmp_path / "sysctl.d", files)
     (path / "00-masked.conf").symlink_to("/dev/null")
-    found = sysctld.read([path])
+    found = sysctl.read_sysctls([path])
     assert [str(one.place) for one in found.sysctls] == [
         f"{path}/20-same.conf:1",
         f"{path}/90-z.conf:1",
@@ -67,10 +65,10 @@ def test_all_that_is_wrong_is_reported_at_once_with_its_place(tmp_path: Path) ->
     text = "net.ipv4.conf.*.rp_filter=1\nswap = 1\nkernel.x\nkernel.y =\nkernel.ok = 1\n"
     file = folder(tmp_path, {"x.conf": text}) / "x.conf"
     with pytest.raises(InputError) as raised:
-        sysctld.read([file])
+        sysctl.read_sysctls([file])
     assert [str(one.place) for one in raised.value.problems] == [f"{file}:{n}" for n in (2, 3)]
     assert all("--leave-out-faulty" in str(one.hint) for one in raised.value.problems)
-    found = sysctld.read([file], leave_out_faulty=True)
+    found = sysctl.read_sysctls([file], leave_out_faulty=True)
     assert [one.name for one in found.sysctls][3:] == ["kernel.ok=1"]
     assert sum(": left out: " in note for note in found.notes) == 2
 
@@ -85,7 +83,7 @@ net.ipv4.neigh.*.base_reachable_time = 30
 kernel.*.x = 1
 """
     file = folder(tmp_path, {"x.conf": text}) / "x.conf"
-    found = sysctld.read([file])
+    found = sysctl.read_sysctls([file])
     assert [one.name for one in found.sysctls] == [
         "net.ipv4.conf.all.log_martians=1",
         "net/ipv4/conf/default/log_martians=0",
@@ -127,7 +125,7 @@ def test_what_a_saved_listing_states_is_left_out_with_the_reason(tmp_path: Path)
 def test_only_what_can_t_be_set_is_left_out(tmp_path: Path, key: str, *, kept: bool) -> None:
     file = tmp_path / "x.conf"
     file.write_text(f"kernel.ok = 1\n{key} = 1\n")
-    found = sysctld.read([file])
+    found = sysctl.read_sysctls([file])
     assert [one.key for one in found.sysctls[1:]] == [key] * kept
     assert len(found.notes) == (not kept)
 
@@ -144,13 +142,13 @@ def test_a_template_is_recognised(tmp_path: Path, line: str, language: str) -> N
     file = tmp_path / "x.conf"
     file.write_text(f"kernel.y = 1\n{line}\nkernel.z\n")
     with pytest.raises(InputError, match=f"this is {language} template") as raised:
-        sysctld.read([file], leave_out_faulty=True)
+        sysctl.read_sysctls([file], leave_out_faulty=True)
     assert [one.hint for one in raised.value.problems] == ["render it first"]
 
 
 def test_braces_within_a_value_are_text() -> None:
-    assert sysctld.template_of("kernel.core_pattern=|/bin/false {{ 7 * 7 }} <% x") is None
-    assert sysctld.template_of("net.{{ name }}.x = 1") == "Jinja"
+    assert template_of("kernel.core_pattern=|/bin/false {{ 7 * 7 }} <% x") is None
+    assert template_of("net.{{ name }}.x = 1") == "Jinja"
 
 
 @pytest.mark.parametrize("content", [b"", b"# nothing\n", b"kernel.x = \xff\n"])
@@ -195,7 +193,7 @@ def test_one_setting_is_a_profile(tmp_path: Path) -> None:
 
 def test_an_imported_file_is_a_profile_that_can_be_loaded(tmp_path: Path) -> None:
     file = folder(tmp_path, {"x.conf": "kernel.x = 1\nnet/ipv4/conf/eth0.1/rp_filter = 1\n"})
-    found = sysctld.read([file / "x.conf"])
+    found = sysctl.read_sysctls([file / "x.conf"])
     profile = tmp_path / "p.toml"
     profile.write_text(found.toml("A title", "x.conf"))
     loaded = catalogue.load(str(profile))
@@ -207,12 +205,3 @@ def test_a_profile_without_a_title_goes_by_its_name(tmp_path: Path) -> None:
     path = tmp_path / "p.toml"
     path.write_text('sysctl = { "kernel.x" = 1 }\n')
     assert catalogue.load(str(path)).title == str(path)
-
-
-def test_devices_that_no_guest_has_are_left_out_with_a_note() -> None:
-    keys = ("net.ipv4.conf.all.x", "net.ipv4.conf.eth0.x", "net/ipv6/neigh/wlan0/x", "kernel.x")
-    profile = Profile("p", "p", "", tuple(Sysctl(key, "1") for key in keys))
-    found = sysctlkeys.in_guest(profile)
-    assert [one.name for one in found.controls] == ["net.ipv4.conf.all.x=1", "kernel.x=1"]
-    assert found.notes == ("2 settings of devices that no guest has are left out: eth0, wlan0",)
-    assert sysctlkeys.in_guest(found) is found

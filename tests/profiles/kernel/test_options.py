@@ -5,11 +5,13 @@ from collections import Counter
 
 import pytest
 
-from hardcost.controls.control import BootParameter, KernelOption, Sysctl
 from hardcost.errors import InputError
-from hardcost.profiles.kernel import kerneloptions
-from hardcost.profiles.kernel.kerneloptions import BootEntry, Entry, Group, SysctlEntry
-from hardcost.profiles.tomlfile import parse
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.kconfig import KernelOption
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.profiles.kernel import options
+from hardcost.profiles.kernel.options import BootEntry, CatalogueOption, OptionGroup, SysctlEntry
+from hardcost.toml.read import parse
 
 # What "Kconfig hardening tests" (2020) set in each group: how many options, the first and the last.
 PUBLISHED = {
@@ -35,74 +37,72 @@ def option(text: str) -> KernelOption:
     return KernelOption.of(text)
 
 
-def entry(name: str) -> Entry:
-    found = kerneloptions.entry_of(name)
+def entry(name: str) -> CatalogueOption:
+    found = options.entry_of(name)
     assert found is not None
     return found
 
 
 def faults(text: str) -> list[str]:
     with pytest.raises(InputError) as caught:
-        kerneloptions.read(parse(text.encode(), "x.toml"), kerneloptions._GroupFile)
+        options.read(parse(text.encode(), "x.toml"), options._GroupFile)
     return [f"{one.place and one.place.line}: {one.message}" for one in caught.value.problems]
 
 
 def test_every_published_option_is_there_in_its_group_and_order() -> None:
     by_group: dict[str, list[str]] = {}
-    for one in kerneloptions.entries():
+    for one in options.entries():
         by_group.setdefault(one.group, []).append(one.published.name)
     ends = {slug: (len(found), found[0], found[-1]) for slug, found in by_group.items()}
     assert ends == PUBLISHED
-    assert [group.slug for group in kerneloptions.groups()] == list(PUBLISHED)
-    assert kerneloptions.groups()[-1] == Group(
+    assert [group.slug for group in options.groups()] == list(PUBLISHED)
+    assert options.groups()[-1] == OptionGroup(
         "grapheneos-cut-attack-surface", "GrapheneOS and maintainer's cut attack surface"
     )
 
 
 def test_two_options_stand_in_two_groups_and_are_reported_of_once() -> None:
-    counted = Counter(one.published.option for one in kerneloptions.entries())
+    counted = Counter(one.published.option for one in options.entries())
     twice = [name for name, times in counted.items() if times > 1]
     assert twice == ["GCC_PLUGIN_RANDSTRUCT_PERFORMANCE", "KEXEC_FILE"]
     for name in twice:
-        first, second = (e for e in kerneloptions.entries() if e.published.option == name)
+        first, second = (e for e in options.entries() if e.published.option == name)
         assert first.group != second.group
         assert first.protects == second.protects
 
 
 def test_what_became_of_options_is_reported() -> None:
     renamed = {
-        e.published.option: e.option.option
-        for e in kerneloptions.entries()
-        if e.published != e.option
+        e.published.option: e.option.option for e in options.entries() if e.published != e.option
     }
-    gone = {e.option.option for e in kerneloptions.entries() if e.status == "gone"}
+    gone = {e.option.option for e in options.entries() if e.status == "gone"}
     assert (renamed, gone) == (RENAMED, GONE)
-    assert len(kerneloptions.gone_notes()) == len(RENAMED) + len(GONE)
-    assert [note.split(":")[0] for note in kerneloptions.gone_notes("kspp-cut-attack-surface")] == [
+    assert len(options.gone_notes()) == len(RENAMED) + len(GONE)
+    assert [note.split(":")[0] for note in options.gone_notes("kspp-cut-attack-surface")] == [
         "X86_X32=n is set as X86_X32_ABI=n",
         "DEVKMEM=n is left out",
     ]
-    assert kerneloptions.gone_notes("security-policy") == ()
+    assert options.gone_notes("security-policy") == ()
 
 
 def test_all_controls_hold_each_option_once_and_none_that_is_gone() -> None:
-    names = [one.option for one in kerneloptions.all_controls()]
+    names = [one.option for one in options.all_controls()]
     assert len(names) == len(set(names)) == 94 - 2 - len(GONE)
     assert not GONE & set(names)
     assert set(RENAMED.values()) <= set(names)
-    grouped = [one for slug in PUBLISHED for one in kerneloptions.group_controls(slug)]
-    assert set(grouped) == set(kerneloptions.all_controls())
-    assert len(kerneloptions.group_controls("kspp-self-protection")) == 25 - 2
+    grouped = [one for slug in PUBLISHED for one in options.group_controls(slug)]
+    assert set(grouped) == set(options.all_controls())
+    assert len(options.group_controls("kspp-self-protection")) == 25 - 2
 
 
 def test_every_entry_says_what_it_protects_in_one_sentence() -> None:
-    for one in kerneloptions.entries():
+    for one in options.entries():
         assert re.fullmatch(r"[A-Z][^.]*(?:\.[^ .][^.]*)*\.", one.protects), one.protects
         assert one.references
 
 
 def test_an_unknown_group_is_an_error_with_a_hint() -> None:
-    for look in (kerneloptions.group_controls, kerneloptions.gone_notes):
+    for look in (options.group_controls, options.gone_notes):
         with pytest.raises(InputError) as caught:
             look("security-polity")
         assert caught.value.problems[0].hint == "did you mean 'security-policy'?"
@@ -127,40 +127,40 @@ def test_an_unknown_group_is_an_error_with_a_hint() -> None:
 def test_some_options_have_an_equivalent_without_a_build(
     text: str, same: BootParameter | Sysctl | None
 ) -> None:
-    assert kerneloptions.equivalent(option(text)) == same
+    assert options.equivalent(option(text)) == same
 
 
 def test_a_parameter_that_its_own_option_makes_known_is_no_equivalent() -> None:
     shuffle = option("SHUFFLE_PAGE_ALLOCATOR=y")
-    assert kerneloptions.equivalent(shuffle) is None
+    assert options.equivalent(shuffle) is None
     assert entry("SHUFFLE_PAGE_ALLOCATOR").boot == BootParameter("page_alloc.shuffle=1")
-    assert "alone shuffles nothing" in kerneloptions.equivalence_note(shuffle)
+    assert "alone shuffles nothing" in options.equivalence_note(shuffle)
 
 
 def test_what_an_equivalent_needs_and_how_it_differs_is_reported() -> None:
-    assert kerneloptions.needs(option("SLUB_DEBUG_ON=y")) == "SLUB_DEBUG"
-    assert kerneloptions.needs(option("INIT_ON_FREE_DEFAULT_ON=y")) is None
-    assert kerneloptions.needs(option("NO_SUCH_OPTION=y")) is None
-    assert kerneloptions.equivalence_note(option("INIT_ON_FREE_DEFAULT_ON=y")) == ""
-    assert "stays" in kerneloptions.equivalence_note(option("KEXEC=n"))
+    assert options.needs(option("SLUB_DEBUG_ON=y")) == "SLUB_DEBUG"
+    assert options.needs(option("INIT_ON_FREE_DEFAULT_ON=y")) is None
+    assert options.needs(option("NO_SUCH_OPTION=y")) is None
+    assert options.equivalence_note(option("INIT_ON_FREE_DEFAULT_ON=y")) == ""
+    assert "stays" in options.equivalence_note(option("KEXEC=n"))
 
 
 def test_an_entry_is_found_by_its_old_and_its_new_name() -> None:
     assert entry("X86_X32") == entry("X86_X32_ABI")
-    assert kerneloptions.entry_of("NO_SUCH_OPTION") is None
+    assert options.entry_of("NO_SUCH_OPTION") is None
 
 
 def test_boot_parameters_and_sysctls_name_options_of_the_catalogue_alike() -> None:
-    looked_at: list[BootEntry | SysctlEntry] = [*kerneloptions.boot_parameters()]
-    for one in [*looked_at, *kerneloptions.sysctls()]:
-        known = one.option and kerneloptions.entry_of(option(one.option).option)
+    looked_at: list[BootEntry | SysctlEntry] = [*options.boot_parameters()]
+    for one in [*looked_at, *options.sysctls()]:
+        known = one.option and options.entry_of(option(one.option).option)
         if known and known.status != "gone":
             assert known.option.name == one.option
 
 
 def test_an_options_equivalent_is_a_known_parameter_or_sysctl() -> None:
-    words = {one.control for one in kerneloptions.boot_parameters()}
-    keys = {one.control for one in kerneloptions.sysctls()}
+    words = {one.control for one in options.boot_parameters()}
+    keys = {one.control for one in options.sysctls()}
     # Those that kernel-hardening-checker doesn't look at.
     others = {
         "random.trust_cpu=off",
@@ -172,13 +172,13 @@ def test_an_options_equivalent_is_a_known_parameter_or_sysctl() -> None:
         "fs.aio-max-nr=0",
         "net.core.bpf_jit_enable=0",
     }
-    for one in kerneloptions.entries():
+    for one in options.entries():
         same = one.boot or one.sysctl
         assert same is None or same in words | keys or same.name in others, same
 
 
 def test_a_boot_parameter_whose_absence_is_wanted_is_no_control() -> None:
-    by_name = {one.name: one for one in kerneloptions.boot_parameters()}
+    by_name = {one.name: one for one in options.boot_parameters()}
     assert by_name["nokaslr"].control is None
     assert by_name["retbleed"].control is None
     assert by_name["slab_nomerge"].control == BootParameter("slab_nomerge")
@@ -213,12 +213,12 @@ def test_a_mistake_in_the_catalogue_is_reported(text: str, problem: str) -> None
 
 
 def test_an_option_that_no_group_describes_is_an_error() -> None:
-    file = kerneloptions.read(
+    file = options.read(
         parse(b"title='t'\n[[option]]\npublished='X=y'\nas_in='g'", "x.toml"),
-        kerneloptions._GroupFile,
+        options._GroupFile,
     )
     with pytest.raises(InputError, match="no group 'g' describes the option X=y"):
-        kerneloptions._described({"other": file}, file.option[0])
+        options._described({"other": file}, file.option[0])
 
 
 @pytest.mark.parametrize(
@@ -226,21 +226,21 @@ def test_an_option_that_no_group_describes_is_an_error() -> None:
     [
         (
             f"[[parameter]]\nname = 'x'\n{TOLD}",
-            kerneloptions._BootFile,
+            options._BootFile,
             "x needs one of value and rule",
         ),
         (
             f"[[sysctl]]\nkey = 'x'\nvalue = '1'\n{TOLD}",
-            kerneloptions._SysctlFile,
+            options._SysctlFile,
             "'x' is not a sysctl key, such as kernel.kptr_restrict",
         ),
     ],
 )
 def test_a_mistake_in_boot_parameters_or_sysctls_is_reported(
     text: str,
-    model: type[kerneloptions._BootFile | kerneloptions._SysctlFile],
+    model: type[options._BootFile | options._SysctlFile],
     problem: str,
 ) -> None:
     with pytest.raises(InputError) as caught:
-        kerneloptions.read(parse(text.encode(), "x.toml"), model)
+        options.read(parse(text.encode(), "x.toml"), model)
     assert caught.value.problems[0].message == problem

@@ -2,33 +2,33 @@ from __future__ import annotations
 
 import pytest
 
-from hardcost.profiles.kernel import kerneloptions
-from hardcost.profiles.kernel.kernelscore import Missing, score
+from hardcost.profiles.kernel import options
+from hardcost.profiles.kernel.score import MissingOption, score_of
 
-RECOMMENDED = {one.option: one.value for one in kerneloptions.all_controls()}
+RECOMMENDED = {one.option: one.value for one in options.all_controls()}
 
 
 def missing(**changed: str) -> list[tuple[str, str]]:
     """Return (option, what was found) of what isn't met when some of the recommended changes."""
-    return [(one.name, one.found) for one in score(RECOMMENDED | changed).missing]
+    return [(one.name, one.found) for one in score_of(RECOMMENDED | changed).missing]
 
 
 def test_a_configuration_with_all_that_is_recommended_meets_all() -> None:
-    found = score(RECOMMENDED)
+    found = score_of(RECOMMENDED)
     assert (found.met, found.total, found.missing) == (87, 87, ())
 
 
 def test_an_empty_configuration_lacks_what_has_to_be_set() -> None:
-    found = score({})
+    found = score_of({})
     assert found.met + len(found.missing) == found.total == 87
     assert {one.found for one in found.missing} == {"n"}
     assert "n" not in {one.wanted for one in found.missing}
-    assert found.missing[0] == Missing("SLAB_FREELIST_RANDOM", "y", "n", "medium")
+    assert found.missing[0] == MissingOption("SLAB_FREELIST_RANDOM", "y", "n", "medium")
 
 
 def test_what_is_missing_comes_in_published_order() -> None:
-    order = [one.option for one in kerneloptions.all_controls()]
-    names = [one.name for one in score({"KEXEC_FILE": "y", "AIO": "y", "KSM": "y"}).missing]
+    order = [one.option for one in options.all_controls()]
+    names = [one.name for one in score_of({"KEXEC_FILE": "y", "AIO": "y", "KSM": "y"}).missing]
     assert names == sorted(names, key=order.index)
     assert {"KEXEC_FILE", "AIO", "KSM"} <= set(names)
 

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
-from hardcost.controls.control import BootParameter, Kernel, KernelOption, Profile, Sysctl
-from hardcost.profiles.kernel.preferred import booted
+from hardcost.controls.control import Profile
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.kconfig import Kernel, KernelOption
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.profiles.kernel.substitutes import booted
 
 
 def profile(*options: str) -> Profile:

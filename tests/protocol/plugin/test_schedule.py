@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import TrialError
-from hardcost.machines.noted import Note, Noted
-from hardcost.machines.stacks import read
+from hardcost.protocol.plugin.schedule import Schedule, ScheduleNote
+from hardcost.protocol.plugin.stacks import read
 
 BEGIN = "profile 1\nplace 0 process a\nplace 1 kernel f\n"
 WINDOW = "stretch 10 0 2:10\n"
@@ -24,14 +24,14 @@ def test_notes_belong_to_the_window_before_them(tmp_path: Path) -> None:
     )
     first, second = read(written(tmp_path, f"{WINDOW}{noted}{WINDOW}")).stretches
     notes = (
-        Note("runs", 0, 1),
-        Note("wakes", 3, 2, 2),
-        Note("begins", 4, place=2),
-        Note("leaves", 9),
-        Note("reads", 10),
+        ScheduleNote("runs", 0, 1),
+        ScheduleNote("wakes", 3, 2, 2),
+        ScheduleNote("begins", 4, place=2),
+        ScheduleNote("leaves", 9),
+        ScheduleNote("reads", 10),
     )
-    assert first.noted == Noted(("a", "two\nlines"), notes, is_cut=True)
-    assert second.noted is None
+    assert first.schedule == Schedule(("a", "two\nlines"), notes, is_cut=True)
+    assert second.schedule is None
 
 
 @pytest.mark.parametrize(

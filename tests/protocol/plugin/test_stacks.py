@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import TrialError
-from hardcost.machines.stacks import Place, Stacks, Stretch, read
+from hardcost.model.call_tree import Frame
+from hardcost.protocol.plugin.stacks import CountedWindow, Stacks, read
 
 PLACES = "profile 1\nplace 0 process a\\nb \\u{7}\nplace 1 kernel f g\n"
 
@@ -18,8 +19,8 @@ def read_text(folder: Path, text: str) -> Stacks:
 
 def test_places_and_stretches_are_read(tmp_path: Path) -> None:
     found = read_text(tmp_path, f"{PLACES}stretch 7 1 1:3 2:4\nstretch 0 0\nend\n")
-    places = (Place(0, "process", "a\nb \x07"), Place(1, "kernel", "f g"))
-    assert found == Stacks(places, (Stretch(7, 1, ((1, 3), (2, 4))), Stretch(0, 0, ())))
+    places = (Frame(0, "process", "a\nb \x07"), Frame(1, "kernel", "f g"))
+    assert found == Stacks(places, (CountedWindow(7, 1, ((1, 3), (2, 4))), CountedWindow(0, 0, ())))
 
 
 @pytest.mark.parametrize(

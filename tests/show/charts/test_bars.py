@@ -3,20 +3,18 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.report.charts.test_chart import drawing, words
-from tests.report.guests import cell, cis, failed, filecopy, selinux
+from tests.show.charts.test_chart import drawing, words
+from tests.show.guests import cell, cis, failed, filecopy, selinux
 
-from hardcost.report.charts.bars import bar_charts, panels
-from hardcost.report.charts.drawing import shades
-from hardcost.report.tables.families import families
-from hardcost.report.text import TIMES
-
-if TYPE_CHECKING:
-    from hardcost.analysis.finding import Finding
-    from hardcost.report.charts.drawing import Panel
+from hardcost.model.finding.finding import Finding
+from hardcost.model.role import role_of
+from hardcost.model.workload import Workload
+from hardcost.show.charts.bars import bar_charts, panels
+from hardcost.show.charts.drawing import Panel, shades
+from hardcost.show.tables.workload_families import families
+from hardcost.show.text import TIMES
 
 
 def small(finding: Finding, *metrics: str) -> Finding:
@@ -70,7 +68,7 @@ def test_no_two_of_eight_configurations_have_similar_colours() -> None:
 
 def test_bars_begin_at_0() -> None:
     (family, *_) = families(selinux().cells)
-    for panel in panels(family, ["none"]):
+    for panel in panels(family, [role_of("none")]):
         spec = panel.drawing.to_dict(validate=False)
         scale = spec["encoding"]["y"]["scale"]
         assert scale == {"type": "linear", "zero": True, "nice": False}
@@ -81,8 +79,8 @@ def test_each_family_is_drawn_once_as_fits_its_values() -> None:
     assert apart.title == (
         "filecopy: insn, dots on a logarithmic scale (instrument insn, machine vm)"
     )
-    near = tuple(it for it in filecopy().cells if it.configuration in {"none", "reduced"})
-    near = tuple(it for it in near if it.metric == "wall" and it.workload == "filecopy")
+    near = tuple(it for it in filecopy().cells if str(it.configuration) in {"none", "reduced"})
+    near = tuple(it for it in near if it.metric == "wall" and it.workload == Workload("filecopy"))
     (chart,) = bar_charts(replace(filecopy(), cells=near))
     assert chart.title == "filecopy: insn, bars from 0 (instrument insn, machine vm)"
     assert drawing(chart).count('aria-roledescription="bar"') == 2
@@ -102,14 +100,14 @@ def test_each_configuration_and_level_has_a_dot() -> None:
 
 
 def test_one_workload_has_a_panel_for_each_metric_with_ratios() -> None:
-    mariadb = tuple(it for it in selinux().cells if it.workload == "mariadb")
+    mariadb = tuple(it for it in selinux().cells if it.workload == Workload("mariadb"))
     (chart,) = bar_charts(replace(selinux(), cells=mariadb))
     assert len(chart.panels) == len({it.metric for it in mariadb})
     assert {"sysbench-1", "none", "enforcing", f"{TIMES}1.082"} <= set(words(chart))
 
 
 def test_metrics_that_differ_in_a_number_are_levels() -> None:
-    apache = [it for it in selinux().cells if it.workload == "apache-prefork"]
+    apache = [it for it in selinux().cells if it.workload == Workload("apache-prefork")]
     (family,) = families(apache)
     assert family.levels == ["1", "16"]
     assert list(family.panels) == ["ab"]
@@ -136,7 +134,7 @@ def test_nothing_is_compared_where_there_is_one_configuration() -> None:
 def test_what_is_nothing_has_no_logarithm_and_no_bar() -> None:
     cells = [cell((name, "w", "m"), value, ("a", 1)) for name, value in (("a", 1), ("b", 0))]
     (family,) = families(cells)
-    assert [one.configuration for _, one in family.panels["m"]] == ["a"]
+    assert [str(one.configuration) for _, one in family.panels["m"]] == ["a"]
 
 
 def test_names_are_words_in_bars() -> None:

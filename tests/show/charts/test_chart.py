@@ -1,18 +1,15 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from hardcost.report.charts.chart import Charts, charts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hardcost.analysis.finding import Finding
-    from hardcost.report.charts.drawing import Chart
+from hardcost.model.finding.bill import Bill
+from hardcost.model.finding.study import StudyFinding
+from hardcost.show.charts.chart import Charts, charts
+from hardcost.show.charts.drawing import Chart
 
 
 def drawing(chart: Chart) -> str:
@@ -28,11 +25,11 @@ def words(chart: Chart) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def drawn(run: Finding) -> Charts:
+def drawn(run: StudyFinding) -> Charts:
     return charts(run)
 
 
-def test_each_metric_has_a_panel(drawn: Charts, run: Finding) -> None:
+def test_each_metric_has_a_panel(drawn: Charts, run: StudyFinding) -> None:
     (chart,) = drawn.run
     labels = words(chart)
     assert {cell.metric for cell in run.cells} <= set(labels)
@@ -50,7 +47,7 @@ def test_published_figures_have_charts_in_their_own_unit(drawn: Charts) -> None:
 
 
 def test_the_same_finding_gives_the_same_drawing(
-    bill_of: Callable[[tuple[str, ...]], Finding],
+    bill_of: Callable[[tuple[str, ...]], Bill],
 ) -> None:
     assert charts(bill_of(("null",))) == charts(bill_of(("null",)))
 
@@ -66,16 +63,16 @@ def test_each_panel_says_in_words_what_it_shows(drawn: Charts) -> None:
     assert {name: root.get(name) for name in named} == named
 
 
-def test_where_the_baseline_failed_no_chart_of_added_cost_is_drawn(run: Finding) -> None:
+def test_where_the_baseline_failed_no_chart_of_added_cost_is_drawn(run: StudyFinding) -> None:
     cells = tuple(replace(cell, difference=float("nan")) for cell in run.cells)
     assert charts(replace(run, cells=cells)).run == ()
 
 
-def test_without_a_numeric_axis_there_is_no_line_chart(run: Finding) -> None:
+def test_without_a_numeric_axis_there_is_no_line_chart(run: StudyFinding) -> None:
     assert charts(replace(run, levels={}, cells=run.cells[:2])) == Charts()
 
 
-def test_names_are_words_in_a_drawing(hostile: Finding) -> None:
+def test_names_are_words_in_a_drawing(hostile: StudyFinding) -> None:
     both = charts(hostile)
     for chart in both.run:
         assert "<script" not in drawing(chart)

@@ -1,22 +1,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from tests.report.charts.test_chart import drawing, words
-from tests.report.guests import cis, filecopy
+from tests.show.charts.test_chart import drawing, words
+from tests.show.guests import cis, filecopy
 
-from hardcost.analysis.finding import ObservedIn
-from hardcost.instruments.observed import Observed, Step
-from hardcost.report.charts.observed_chart import share_charts, timeline_charts
+from hardcost.model.finding.observation import seen_in
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.observation import Observed, WatchStep
+from hardcost.model.role import role_of
+from hardcost.model.workload import Workload, workload_of
+from hardcost.show.charts.recorders import share_charts, timeline_charts
 
-if TYPE_CHECKING:
-    from hardcost.analysis.finding import Finding
 
-
-def first(finding: Finding) -> Finding:
-    """Return `finding` with what rode along with one workload alone."""
-    seen = tuple(one for one in finding.observed if one.workload == "filecopy")
+def first(finding: StudyFinding) -> StudyFinding:
+    """Return `finding` with what recorders saw of one workload alone."""
+    seen = tuple(one for one in finding.observed if one.workload == Workload("filecopy"))
     return replace(finding, observed=seen)
 
 
@@ -45,7 +44,7 @@ def test_a_timeline_names_its_steps() -> None:
 
 def test_what_has_no_series_has_no_timeline() -> None:
     seen = Observed(instrument="avc", unit_of_totals="lookups", totals={"lookups": 3})
-    finding = replace(cis(), observed=(ObservedIn("c", "w", 0, 0, seen),))
+    finding = replace(cis(), observed=(seen_in(role_of("c"), Workload("w"), 0, 0, seen),))
     assert list(timeline_charts(finding)) == []
     assert list(share_charts(finding)) == []
 
@@ -58,9 +57,9 @@ def test_no_name_out_of_the_guest_acts_in_a_chart() -> None:
         totals={bad: 1},
         times=(1e6, 2e6),
         series={bad: (1, 2)},
-        steps=(Step(name=bad, begin=0, end=1e6, is_measured=True),),
+        steps=(WatchStep(name=bad, begin=0, end=1e6, is_measured=True),),
     )
-    finding = replace(cis(), observed=(ObservedIn(bad, bad, 0, 0, seen),))
+    finding = replace(cis(), observed=(seen_in(role_of(bad), workload_of(bad), 0, 0, seen),))
     for chart in (*share_charts(finding), *timeline_charts(finding)):
         assert "<script" not in drawing(chart)
         assert "\x1b" not in drawing(chart)

@@ -3,17 +3,18 @@ from __future__ import annotations
 from dataclasses import replace
 from xml.etree import ElementTree as ET
 
-from tests.report.charts.test_chart import drawing, words
-from tests.report.guests import cell, cis
+from tests.show.charts.test_chart import drawing, words
+from tests.show.guests import cell, cis
 
-from hardcost.report.charts.spread import spread_charts
+from hardcost.model.role import role_of
+from hardcost.show.charts.spread import spread_charts
 
 BASE = cell(("none", "copy", "wall"), 100, ("none", 100), "ns")
 EACH = (98.0, 100.0, 104.0, 101.0)
 
 
 def test_each_trial_has_its_mark() -> None:
-    other = replace(BASE, configuration="audit", each=tuple(5 * it for it in EACH))
+    other = replace(BASE, configuration=role_of("audit"), each=tuple(5 * it for it in EACH))
     (chart,) = spread_charts(replace(cis(), cells=(replace(BASE, each=EACH), other)))
     assert chart.title == (
         "copy: each trial, in % from its configuration's median (instrument insn, machine vm)"

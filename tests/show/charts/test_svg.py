@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hardcost.report.charts.svg import checked, renamed
+from hardcost.show.charts.svg import checked, renamed
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg">{}</svg>'
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from hardcost.analysis.finding import Bill, Cell, Finding, Item, Sum, Total
+from auditrules.model.location import Location
+from hardcost.model.finding.bill import Bill, Item, Sum, Total
+from hardcost.model.finding.cell import Cell
+from hardcost.model.role import role_of
+from hardcost.model.workload import metric_of, workload_of
 
 
-def finding(text: str = "x", *, run: str = "r", value: float = 110.0) -> Finding:
+def finding(text: str = "x", *, run: str = "r", value: float = 110.0) -> Bill:
     """Return a bill of one control, whose names are all `text`."""
     cells = tuple(
         Cell(
-            configuration=name,
-            workload=text,
+            configuration=role_of(name),
+            workload=workload_of(text),
             metric=text,
             unit="insn/op",
             value=of,
@@ -18,7 +22,7 @@ def finding(text: str = "x", *, run: str = "r", value: float = 110.0) -> Finding
             high=of,
             minimum=of,
             trials=1,
-            baseline="baseline",
+            baseline=role_of("baseline"),
             difference=of - 100.0,
             ratio=of / 100.0,
             ratio_low=of / 100.0,
@@ -27,7 +31,7 @@ def finding(text: str = "x", *, run: str = "r", value: float = 110.0) -> Finding
         for name, of in (("baseline", 100.0), (text, value))
     )
     cost = value - 100.0
-    return Finding(
+    return Bill(
         run=run,
         study=text,
         title=text,
@@ -35,12 +39,23 @@ def finding(text: str = "x", *, run: str = "r", value: float = 110.0) -> Finding
         cells=cells,
         machine="vm",
         environment={"kernel": text, "qemu": "7.2", "cpu_model": "max"},
-        bill=Bill(
-            profile=text,
-            title=text,
-            totals=(Total(text, "insn/op", 100.0, value, cost),),
-            items=(Item(text, text, "insn/op", cost, cost, cost, 1.0, cost, 3, place=text),),
-            rest=(Sum(text, 0.0),),
-            interaction=(Sum(text, 0.0),),
+        profile=text,
+        profile_title=text,
+        totals=(Total(metric_of(text), "insn/op", 100.0, value, cost),),
+        items=(
+            Item(
+                text,
+                metric_of(text),
+                "insn/op",
+                cost,
+                cost,
+                cost,
+                1.0,
+                cost,
+                3,
+                place=Location.of(text),
+            ),
         ),
+        rest=(Sum(metric_of(text), 0.0),),
+        interaction=(Sum(metric_of(text), 0.0),),
     )

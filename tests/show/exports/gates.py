@@ -5,7 +5,9 @@ from __future__ import annotations
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from hardcost.analysis.growth import Change, Gate, Growth, Line, Part
+from auditrules.model.location import Location
+from hardcost.model.finding.change import Change, ChangeLine, Contribution, Gate, Growth
+from hardcost.model.workload import metric_of
 
 PIECES = (
     "::error::x", "::set-output name=a::b", "##[error]", "]]>", "<!--", "-->", "{{ x }}", "{% x %}",
@@ -21,8 +23,8 @@ ANY_TEXT = settings(deadline=None)  # a busy host is slow, whatever the text
 NAMED = HOSTILE.filter(lambda text: bool(text.strip()) and "/" not in text)
 
 
-def line(control: str, file: str = "rules.d/x.rules", at: int | None = 7) -> Line:
-    return Line(file, at, control, Change.ADDED)
+def line(control: str, file: str = "rules.d/x.rules", at: int | None = 7) -> ChangeLine:
+    return ChangeLine(Location(file, at), control, Change.ADDED)
 
 
 def gate(  # noqa: PLR0913  (each is a choice of its own)
@@ -37,10 +39,10 @@ def gate(  # noqa: PLR0913  (each is a choice of its own)
 ) -> Gate:
     """Return a gate in which one line, and having any rule, make a metric of 100 grow."""
     one = line(control, file)
-    part = Part(one, grows, grows, grows)
+    part = Contribution(one, grows, grows, grows)
     whole = grows + (fixed or 0.0)
     growth = Growth(
-        metric=metric,
+        metric=metric_of(metric),
         unit="insn/op",
         base=100.0,
         head=100.0 + whole,

@@ -4,10 +4,10 @@ import json
 from typing import NamedTuple
 
 from hypothesis import given
-from tests.report.exports.gates import ANY_TEXT, HOSTILE, NAMED, gate
+from tests.show.exports.gates import ANY_TEXT, HOSTILE, NAMED, gate
 
-from hardcost.report.exports.annotations import github, gitlab
-from hardcost.report.text import visible
+from hardcost.show.exports.annotations import github, gitlab
+from hardcost.units import visible
 
 
 class Command(NamedTuple):

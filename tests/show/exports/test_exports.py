@@ -4,11 +4,12 @@ import json
 import subprocess
 from pathlib import Path
 
-from hardcost.analysis.finding import Profiled, Stack
-from hardcost.report.exports.callgrind import callgrind
-from hardcost.report.exports.folded import folded
-from hardcost.report.exports.pprof import pprof
-from hardcost.report.exports.speedscope import speedscope
+from hardcost.model.finding.calls import Hotspots, Stack
+from hardcost.model.role import role_of
+from hardcost.model.workload import Workload
+from hardcost.show.exports.folded import folded
+from hardcost.show.exports.pprof import pprof
+from hardcost.show.exports.speedscope import speedscope
 
 STACKS = (
     Stack(("[clock]",), -3, -3),
@@ -19,8 +20,19 @@ STACKS = (
 )
 
 
-def profile(metric: str = "open", stacks: tuple[Stack, ...] = STACKS) -> Profiled:
-    return Profiled("syscalls", metric, "insn/op", "baseline", "profile", 1, 1, (), (), stacks)
+def profile(metric: str = "open", stacks: tuple[Stack, ...] = STACKS) -> Hotspots:
+    return Hotspots(
+        Workload("syscalls"),
+        metric,
+        "insn/op",
+        role_of("baseline"),
+        role_of("profile"),
+        1,
+        1,
+        (),
+        (),
+        stacks,
+    )
 
 
 WHOLE = profile(stacks=STACKS[:-1])
@@ -51,24 +63,6 @@ def test_speedscope_gets_a_profile_for_each_side() -> None:
     after = sides["open, profile (instructions)"]
     stacks = [[frames[number] for number in sample] for sample in after["samples"]]
     assert stacks == [["p", "f"], ["p", "f", "new;\\x1b"]]
-
-
-def test_callgrind_annotate_reads_what_functions_execute(tmp_path: Path) -> None:
-    path = tmp_path / "callgrind.out"
-    path.write_text(callgrind([WHOLE], "a title"))
-    for options, expected in (
-        (["--inclusive=no"], {"f": (100, 100), "g": (20, 0), "new;\\x1b": (0, 7000)}),
-        (["--inclusive=yes"], {"p": (120, 7100), "f": (120, 7100), "g": (20, 0)}),
-    ):
-        words = ["callgrind_annotate", "--threshold=100", "--show-percs=no", *options, str(path)]
-        done = subprocess.run(words, check=True, capture_output=True, text=True)
-        assert "uninitialized" not in done.stderr
-        for name, (before, after) in expected.items():
-            (line,) = [row for row in done.stdout.splitlines() if row.endswith(f"???:{name}")]
-            numbers = [
-                0 if word == "." else int(word.replace(",", "")) for word in line.split()[:2]
-            ]
-            assert numbers == [before, after]
 
 
 def test_pprof_reads_what_functions_execute(tmp_path: Path) -> None:

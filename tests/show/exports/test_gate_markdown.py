@@ -1,16 +1,12 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hypothesis import given
 from markdown_it import MarkdownIt
-from tests.report.exports.gates import ANY_TEXT, HOSTILE, NAMED, gate
+from markdown_it.token import Token
+from tests.show.exports.gates import ANY_TEXT, HOSTILE, NAMED, gate
 
-from hardcost.report.exports.gatemarkdown import gate_markdown
-from hardcost.report.text import visible
-
-if TYPE_CHECKING:
-    from markdown_it.token import Token
+from hardcost.show.exports.gate_markdown import gate_markdown
+from hardcost.units import visible
 
 READER = MarkdownIt("commonmark").enable("table")
 
@@ -19,7 +15,7 @@ def tokens(text: str) -> list[Token]:
     return READER.parse(text)
 
 
-def rows(text: str) -> list[list[Token]]:
+def markdown_rows(text: str) -> list[list[Token]]:
     """Return the content of each row of each table but the heads, cell by cell."""
     found: list[list[Token]] = []
     body = False
@@ -48,7 +44,7 @@ def test_the_summary_says_first_whether_it_passed_and_how_it_knows() -> None:
 
 
 def test_metrics_and_lines_are_tables() -> None:
-    metric, line = rows(gate_markdown(gate()))
+    metric, line = markdown_rows(gate_markdown(gate()))
     assert [words(cell) for cell in metric] == [
         "open", "insn/op", "100", "110", "+10", "+10.0%", "5.0%", "over",
     ]  # fmt: skip
@@ -64,7 +60,7 @@ def test_metrics_and_lines_are_tables() -> None:
 @given(control=NAMED, file=NAMED, name=HOSTILE)
 def test_any_text_comes_out_as_data(control: str, file: str, name: str) -> None:
     text = gate_markdown(gate(control, file, name=name))
-    metric, line = rows(text)
+    metric, line = markdown_rows(text)
     assert len(metric) == 8
     assert words(line[1]) == visible(f"{file}:7")
     assert words(line[2]) == visible(control)

@@ -7,11 +7,11 @@ from urllib.parse import unquote
 
 from fluidattacks_core.sarif import SarifLog
 from hypothesis import given
-from tests.report.exports.gates import ANY_TEXT, HOSTILE, NAMED, gate
+from tests.show.exports.gates import ANY_TEXT, HOSTILE, NAMED, gate
 
-from hardcost.report.exports.annotations import github
-from hardcost.report.exports.gatesarif import gate_sarif
-from hardcost.report.text import visible
+from hardcost.show.exports.annotations import github
+from hardcost.show.exports.gate_sarif import gate_sarif
+from hardcost.units import visible
 
 
 def results(log: dict[str, Any]) -> list[dict[str, Any]]:

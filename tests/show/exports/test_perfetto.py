@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 
-from hardcost.analysis.traced import Deed, Piece, Traced, Wake
-from hardcost.report.exports.perfetto import perfetto
+from hardcost.model.finding.trace import Deed, Piece, Traced, Wake
+from hardcost.model.role import role_of
+from hardcost.model.workload import workload_of
+from hardcost.show.exports.perfetto import perfetto
 
 HOSTILE = 'two\nlines"</script>\x1b[31m'
 PIECES = (
-    Piece(0, 0, 1500, "chmod"),
-    Piece(1, 1500, 2100, "kauditd_thread", woken_by=0, woken=750, stopped="kauditd_thread"),
-    Piece(2, 2100, 3000, "recvfrom", None, 1800, "do_sys_poll", (Deed(2500, "takes a record"),)),
-    Piece(0, 3000, 3100, "chmod"),
+    Piece(0, 0, 1500, ("chmod",)),
+    Piece(1, 1500, 2100, ("kauditd_thread",), woken_by=0, woken=750, stopped="kauditd_thread"),
+    Piece(2, 2100, 3000, ("recvfrom",), None, 1800, "do_sys_poll", (Deed(2500, "takes a record"),)),
+    Piece(0, 3000, 3100, ("chmod",)),
 )
 TRACE = Traced(
-    workload="onecall call=chmod",
-    configuration="profile",
+    workload=workload_of("onecall call=chmod"),
+    configuration=role_of("profile"),
     metric="onecall",
     processes=(HOSTILE, "kauditd", "init"),
     pieces=PIECES,

@@ -4,9 +4,13 @@ import re
 from dataclasses import fields, replace
 from pathlib import Path
 
-from tests.report.exports.findings import finding
+import pytest
+from tests.show.exports.findings import finding
+from tests.show.exports.gates import gate
 
-from hardcost.report.exports.datarows import MEANINGS, Row, compared_rows, rows
+from hardcost.analysis.change.comparison import compared
+from hardcost.errors import InputError
+from hardcost.show.exports.rows import MEANINGS, Row, rows
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "data.md"
 
@@ -32,13 +36,12 @@ def test_a_bill_has_cells_and_its_parts_which_add_up() -> None:
 
 def test_each_control_of_a_bill_has_a_row_that_of_an_unknown_cost_is_empty() -> None:
     one = finding()
-    assert one.bill is not None
     free, unshown = (
-        replace(one.bill.items[0], control=name, cost=0.5, low=0.0, high=1.0, alone=0.5)
+        replace(one.items[0], control=name, cost=0.5, low=0.0, high=1.0, alone=0.5)
         for name in ("free", "unshown")
     )
-    bill = replace(one.bill, small=(free, unshown), unshown=("unshown",))
-    small = [row for row in rows(replace(one, bill=bill)) if row.kind == "small"]
+    bill = replace(one, small=(free, unshown), unshown=("unshown",))
+    small = [row for row in rows(bill) if row.kind == "small"]
     assert [row.control for row in small] == ["free", "unshown"]
     assert [(row.value, row.difference, row.alone) for row in small] == [
         (0.5, 0.5, 0.5),
@@ -53,14 +56,19 @@ def test_a_cost_is_a_difference() -> None:
 
 
 def test_two_runs_are_compared_row_by_row() -> None:
-    found = list(compared_rows(finding(run="a"), finding(run="b", value=120.0)))
+    found = list(rows(compared(finding(run="a"), finding(run="b", value=120.0))))
     changed = [one for one in found if one.kind == "changed" and one.difference]
     (one,) = changed
     assert (one.run, one.baseline, one.baseline_value, one.difference) == ("b", "a", 110.0, 10.0)
 
 
+def test_a_gate_has_no_rows() -> None:
+    with pytest.raises(InputError, match="a gate has no rows"):
+        rows(gate())
+
+
 def test_a_number_that_is_none_is_none() -> None:
     one = finding()
     cell = replace(one.cells[1], ratio=float("nan"), high=float("inf"))
-    (row,) = rows(replace(one, cells=(cell,), bill=None))
+    row, *_ = rows(replace(one, cells=(cell,)))
     assert (row.ratio, row.high) == (None, None)

@@ -4,14 +4,13 @@ import csv
 import io
 
 from hypothesis import given
-from tests.report.exports.findings import finding
-from tests.report.exports.gates import ANY_TEXT, HOSTILE, NAMED
-from tests.report.exports.test_gatemarkdown import rows as read_markdown
-from tests.report.exports.test_gatemarkdown import words
+from tests.show.exports.findings import finding
+from tests.show.exports.gates import ANY_TEXT, HOSTILE, NAMED
+from tests.show.exports.test_gate_markdown import markdown_rows, words
 
-from hardcost.report.exports.datarows import rows
-from hardcost.report.exports.datatexts import COLUMNS, csv_text, markdown_text
-from hardcost.report.text import visible
+from hardcost.show.exports.rows import rows
+from hardcost.show.exports.rows_text import COLUMNS, csv_text, markdown_text
+from hardcost.units import visible
 
 
 def read(text: str) -> list[dict[str, str]]:
@@ -42,7 +41,7 @@ def test_any_text_comes_out_of_csv_as_data(text: str) -> None:
 def test_any_text_comes_out_of_markdown_as_data(text: str) -> None:
     table = markdown_text(rows(finding(text)))
     header = [one.strip() for one in table.splitlines()[0].strip("|").split("|")]
-    found = read_markdown(table)
+    found = markdown_rows(table)
     assert len(found) == 6
     item = dict(zip(header, map(words, found[3]), strict=True))
     assert item["control"] == item["metric"] == visible(text)

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardcost.controls.control import Profile, Sysctl
-from hardcost.profiles.decisions import Decision
-from hardcost.profiles.givenup import GivenUp
-from hardcost.report.exports import waivers
-from hardcost.report.text import visible
+from hardcost.controls.control import Profile
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.profiles.decision import Decision
+from hardcost.profiles.decision_entry import GivenUp
+from hardcost.show.exports import waivers
+from hardcost.units import visible
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 OPEN = GivenUp(
@@ -71,7 +72,7 @@ def rows(text: str) -> list[dict[str, str]]:
 
 
 def unguarded(cell: str) -> str:
-    """Return what a cell says, as docs/accounting.md tells readers."""
+    """Return what a cell says, as docs/accounting.md explains it."""
     return cell.removeprefix("'")
 
 

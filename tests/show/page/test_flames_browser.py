@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from tests.report.conftest import HOSTILE
-from tests.report.page.test_flames import flamed, placed
+from playwright.sync_api import Browser, Page
+from tests.show.conftest import HOSTILE
+from tests.show.page.test_flame_graph import flamed, placed
 
-from hardcost.report.page.page import to_html
+from hardcost.model.finding.finding import Finding
+from hardcost.show.page.page import to_html
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from playwright.sync_api import Browser, Page
-
-    from hardcost.analysis.finding import Finding
-
-    Opened = Callable[..., Page]
+Opened = Callable[..., Page]
 
 WINDOWS = {1400: 900, 390: 844}
 GRAVE = {"serious", "critical"}

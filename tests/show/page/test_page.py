@@ -1,23 +1,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.report.conftest import HOSTILE
-from tests.report.guests import failed, filecopy
+from tests.show.conftest import HOSTILE
+from tests.show.guests import failed, filecopy
 
-from hardcost.analysis.finding import Failure
-from hardcost.report.charts.chart import UNDRAWN
-from hardcost.report.page.page import to_html
-from hardcost.report.text import TIMES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hardcost.analysis.finding import Finding
+from hardcost.model.finding.bill import Bill
+from hardcost.model.finding.failure import Failure
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.role import role_of
+from hardcost.model.workload import MetricId, Workload, workload_of
+from hardcost.show.charts.chart import UNDRAWN
+from hardcost.show.page.page import to_html
+from hardcost.show.text import TIMES
 
 
 class Page(HTMLParser):
@@ -51,7 +50,7 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def run_html(run: Finding) -> str:
+def run_html(run: StudyFinding) -> str:
     return to_html(run)
 
 
@@ -61,11 +60,11 @@ def run_page(run_html: str) -> Page:
 
 
 @pytest.fixture(scope="module")
-def bill_html(bill: Finding) -> str:
+def bill_html(bill: Bill) -> str:
     return to_html(bill)
 
 
-def test_a_page_without_charts_says_so_and_has_all_tables(run: Finding) -> None:
+def test_a_page_without_charts_says_so_and_has_all_tables(run: StudyFinding) -> None:
     whole, bare = to_html(run), to_html(run, drawn=False)
     assert '<figure class="chart">' in whole
     assert '<figure class="chart">' not in bare
@@ -89,7 +88,9 @@ def test_the_page_forbids_itself_everything_but_style(run_page: Page) -> None:
     assert "script-src" not in policy
 
 
-def test_the_same_finding_gives_the_same_page(run_of: Callable[[tuple[str, ...]], Finding]) -> None:
+def test_the_same_finding_gives_the_same_page(
+    run_of: Callable[[tuple[str, ...]], StudyFinding],
+) -> None:
     assert to_html(run_of(("null",))) == to_html(run_of(("null",)))
 
 
@@ -112,18 +113,17 @@ def test_published_figures_stand_with_ours_and_their_source(run_page: Page) -> N
     assert "linux-audit mailing list" in run_page.text
 
 
-def test_the_environment_and_how_to_repeat_it_are_reported(run_page: Page, bill: Finding) -> None:
+def test_the_environment_and_how_to_repeat_it_are_reported(run_page: Page, bill: Bill) -> None:
     assert "hardcost run audit-rules --workload syscalls --machine vm" in run_page.text
     assert "hardcost report audit-rules-1" in run_page.text
     for fact in ("7.2.22", "6.1.192", "Skylake-Server-v4", "page-table isolation costs more"):
         assert fact in run_page.text
-    assert bill.bill is not None
-    first = tuple(item for item in bill.bill.items if item.metric == "null")[:1]
-    spaced = replace(bill, bill=replace(bill.bill, profile="my rules; rm", items=first))
+    first = tuple(item for item in bill.items if item.metric == MetricId("null"))[:1]
+    spaced = replace(bill, profile="my rules; rm", items=first)
     assert "hardcost bill 'my rules; rm' --machine vm" in Page(to_html(spaced)).text
 
 
-def test_how_to_repeat_it_is_what_was_typed_and_where(bill: Finding) -> None:
+def test_how_to_repeat_it_is_what_was_typed_and_where(bill: Bill) -> None:
     typed = ("hardcost", "run", "my clearing.toml", "--jobs", "1")
     page = Page(to_html(replace(bill, command=typed, folder="/srv/my studies"))).text
     assert "hardcost run 'my clearing.toml' --jobs 1" in page
@@ -131,11 +131,10 @@ def test_how_to_repeat_it_is_what_was_typed_and_where(bill: Finding) -> None:
     assert "cd " not in Page(to_html(replace(bill, command=typed))).text
 
 
-def test_a_bill_shows_each_rule_and_adds_up(bill: Finding, bill_html: str) -> None:
+def test_a_bill_shows_each_rule_and_adds_up(bill: Bill, bill_html: str) -> None:
     page = Page(bill_html)
-    assert bill.bill is not None
-    assert all(item.control in page.text for item in bill.bill.items)
-    metrics = len(bill.bill.totals)
+    assert all(item.control in page.text for item in bill.items)
+    metrics = len(bill.totals)
     matrix = [row for row in page.rows if len(row) == 3 + metrics and "null" not in row]
     columns = zip(*(row[3:] for row in matrix if row[3]), strict=True)
     for column in columns:
@@ -143,7 +142,7 @@ def test_a_bill_shows_each_rule_and_adds_up(bill: Finding, bill_html: str) -> No
         assert sum(parts) == total
 
 
-def test_every_name_is_text(hostile: Finding) -> None:
+def test_every_name_is_text(hostile: StudyFinding) -> None:
     html = to_html(hostile)
     page = Page(html)
     assert "<script" not in html
@@ -168,7 +167,7 @@ def test_a_failure_is_reported_with_its_log_to_unfold() -> None:
 
 
 def test_a_log_out_of_the_guest_is_text() -> None:
-    lost = Failure("c", "w", 0, 0, HOSTILE, HOSTILE, f"{HOSTILE}\n{HOSTILE}")
+    lost = Failure(role_of("c"), Workload("w"), 0, 0, HOSTILE, HOSTILE, f"{HOSTILE}\n{HOSTILE}")
     html = to_html(replace(filecopy(), cells=(), observed=(), failures=(lost,)))
     assert "<script" not in html
     assert "\x1b" not in html
@@ -193,27 +192,26 @@ def test_of_a_guest_with_services_small_differences_are_not_said_to_be_a_control
     assert "Debian 12" in pages[1].text
 
 
-def test_the_command_that_measures_it_again_is_whole(run: Finding) -> None:
+def test_the_command_that_measures_it_again_is_whole(run: StudyFinding) -> None:
     study = replace(run, study="stig-filecopy-full", scale="full", machine="vm", levels={})
-    cells = [replace(run.cells[0], workload=name) for name in ("a x=1", "b", "a x=1")]
+    cells = [replace(run.cells[0], workload=workload_of(name)) for name in ("a x=1", "b", "a x=1")]
     page = Page(to_html(replace(study, cells=tuple(cells))))
     said = "hardcost run stig-filecopy --scale full --workload 'a x=1,b' --machine vm"
     assert said in page.text
 
 
-def test_a_run_that_recorded_nothing_of_its_machine_says_so(run: Finding) -> None:
-    bare = replace(run, environment={}, cells=run.cells[:1], levels={}, notes=(), published=None)
+def test_a_run_that_recorded_nothing_of_its_machine_says_so(run: StudyFinding) -> None:
+    bare = replace(run, environment={}, cells=run.cells[:1], levels={}, notes=(), source=None)
     page = Page(to_html(bare))
     assert "Nothing was recorded about the machine." in page.text
     assert "Notes" not in page.text
 
 
-def test_an_empty_profile_has_an_empty_page(bill: Finding) -> None:
-    assert bill.bill is not None
-    empty = replace(bill.bill, items=(), totals=(), rest=(), interaction=())
-    assert "0 controls" in Page(to_html(replace(bill, bill=empty))).text
+def test_an_empty_profile_has_an_empty_page(bill: Bill) -> None:
+    empty = replace(bill, items=(), totals=(), rest=(), interaction=())
+    assert "0 controls" in Page(to_html(empty)).text
 
 
-def test_an_instrument_without_a_guide_is_named(run: Finding) -> None:
-    other = replace(run, instrument="perf", levels={}, published=None)
+def test_an_instrument_without_a_guide_is_named(run: StudyFinding) -> None:
+    other = replace(run, instrument="perf", levels={}, source=None)
     assert "recorded by the instrument perf." in Page(to_html(other)).text

@@ -7,14 +7,11 @@ import hashlib
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tests.report.exports.test_exports import WHOLE
+from playwright.sync_api import Browser
+from tests.show.exports.test_exports import WHOLE
 
-from hardcost.report.exports.speedscope import speedscope
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+from hardcost.show.exports.speedscope import speedscope
 
 _PACKAGE = "speedscope@1.25.0"
 _DIGEST = (

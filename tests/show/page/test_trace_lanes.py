@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.report.exports.test_perfetto import HOSTILE, PIECES, TRACE
+from tests.show.exports.test_perfetto import HOSTILE, PIECES, TRACE
 
-from hardcost.analysis.finding import Finding
-from hardcost.analysis.traced import Piece
-from hardcost.report.page.lanes import WIDTH, lanes
-from hardcost.report.page.page import to_html
+from hardcost.model.finding.trace import Piece, Traces
+from hardcost.show.page.page import to_html
+from hardcost.show.page.trace_lanes import WIDTH, lanes
 
 
 def test_each_process_has_a_lane_in_the_order_in_which_they_run() -> None:
@@ -25,7 +24,7 @@ def test_each_process_has_a_lane_in_the_order_in_which_they_run() -> None:
 
 
 def test_many_pieces_are_few_boxes() -> None:
-    many = tuple(Piece(at % 2, at, at + 1, f"call {at}") for at in range(50_000))
+    many = tuple(Piece(at % 2, at, at + 1, (f"call {at}",)) for at in range(50_000))
     drawn = lanes(replace(TRACE, pieces=many, length=50_000), "lanes-1")
     for lane in drawn.lanes:
         assert len(lane.runs) <= WIDTH
@@ -33,7 +32,9 @@ def test_many_pieces_are_few_boxes() -> None:
 
 
 def test_a_page_shows_names_as_text() -> None:
-    finding = Finding("r", "s", "Trace", "insn", (), traces=(TRACE,))
+    finding = Traces(
+        run="r", study="s", title="Trace", instrument="insn", cells=(), traces=(TRACE,)
+    )
     page = to_html(finding)
     assert "</script>" not in page
     assert HOSTILE not in page

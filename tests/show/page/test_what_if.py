@@ -8,23 +8,21 @@ import json
 import re
 import tomllib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hypothesis import given
-from tests.report.exports.gates import ANY_TEXT, HOSTILE
-from tests.report.page.planted import COSTS, SETTINGS, planted
+from tests.show.exports.gates import ANY_TEXT, HOSTILE
+from tests.show.page.planted import COSTS, SETTINGS, planted
 
-from hardcost.analysis.finding import Advice, Total
-from hardcost.controls.control import Sysctl
-from hardcost.report.page.page import to_html
-from hardcost.report.page.whatif import embedded, script
-from hardcost.report.text import visible
-
-if TYPE_CHECKING:
-    from hardcost.analysis.finding import Finding
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.model.finding.bill import Advice, Bill, Total
+from hardcost.model.workload import metric_of
+from hardcost.show.page.page import to_html
+from hardcost.show.page.what_if import embedded, script
+from hardcost.units import visible
 
 
-def data(finding: Finding) -> dict[str, Any]:
+def data(finding: Bill) -> dict[str, Any]:
     text = embedded(finding)
     assert text is not None
     found: dict[str, Any] = json.loads(text)
@@ -48,23 +46,21 @@ def test_calls_are_weighed_as_the_bill_is_and_a_program_is_never_added_to_its_pa
     assert found["average"] == "the average system call"
     null, opened = found["weights"]
     assert 0 < null < opened
-    bill = planted({"user": COSTS["null"], "wall": COSTS["open"]}).bill
-    assert bill is not None
+    bill = planted({"user": COSTS["null"], "wall": COSTS["open"]})
     parts = replace(
         bill,
         totals=tuple(replace(one, unit="insn") for one in bill.totals),
         items=tuple(replace(one, unit="insn") for one in bill.items),
     )
-    program = data(replace(planted(), bill=parts))
+    program = data(parts)
     assert program["mix"] == [False, False]
     assert program["weights"] == [0, 1000]
 
 
 def test_a_free_control_is_on_no_metric_surely_dear() -> None:
-    bill = planted().bill
-    assert bill is not None
+    bill = planted()
     noisy = tuple(replace(one, low=-1.0) for one in bill.items)
-    controls = data(replace(planted(), bill=replace(bill, items=noisy)))["controls"]
+    controls = data(replace(bill, items=noisy))["controls"]
     assert all(one["free"] and one["sure"] == [] for one in controls)
     assert all(one["sure"] for one in data(planted())["controls"])
 
@@ -77,8 +73,14 @@ def test_a_cost_that_all_share_is_found_where_all_measurements_fit_it() -> None:
 
 def test_a_choice_that_a_budget_measured_is_known() -> None:
     finding = planted()
-    totals = tuple(Total(name, "insn/op", 1000.0, 1042.5, 42.5) for name in COSTS)
-    advice = Advice(0.05, (SETTINGS[0].name, SETTINGS[3].name), 4, totals, within=True)
+    totals = tuple(Total(metric_of(name), "insn/op", 1000.0, 1042.5, 42.5) for name in COSTS)
+    advice = Advice(
+        budget=0.05,
+        leave_out=(SETTINGS[0].name, SETTINGS[3].name),
+        kept=4,
+        totals=totals,
+        within=True,
+    )
     found = data(replace(finding, advice=advice))
     names = [one["name"] for one in found["controls"]]
     (one,) = found["measured"]
@@ -88,14 +90,13 @@ def test_a_choice_that_a_budget_measured_is_known() -> None:
 
 def test_without_all_costs_there_is_nothing_to_choose() -> None:
     finding = planted()
-    assert finding.bill is not None
     for bill in (
-        replace(finding.bill, items=finding.bill.items[1:]),
-        replace(finding.bill, controls=()),
-        replace(finding.bill, pieces=()),
+        replace(finding, items=finding.items[1:]),
+        replace(finding, controls=()),
+        replace(finding, pieces=()),
     ):
-        assert embedded(replace(finding, bill=bill)) is None
-    assert "<script" not in to_html(replace(finding, bill=replace(finding.bill, pieces=())))
+        assert embedded(bill) is None
+    assert "<script" not in to_html(replace(finding, pieces=()))
 
 
 def test_the_policy_allows_just_this_script() -> None:

@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from playwright.sync_api import expect
-from tests.report.page.planted import COSTS, SETTINGS, planted, shared
+from playwright.sync_api import Browser, Page, expect
+from tests.show.page.planted import COSTS, SETTINGS, planted, shared
 
-from hardcost.analysis.finding import Advice
-from hardcost.auditrules.rule import Rule
-from hardcost.controls.control import Auditd, AuditPlugin, AuditRule, Sysctl
+from auditrules.model.rule import Rule
+from hardcost.controls.control import Control
+from hardcost.mechanisms.audit import AuditRule
+from hardcost.mechanisms.auditd import Auditd, AuditPlugin
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.model.finding.bill import Advice
+from hardcost.model.finding.finding import Finding
 from hardcost.profiles import catalogue
-from hardcost.report.page.page import to_html
-from hardcost.report.page.whatif import embedded
+from hardcost.show.page.page import to_html
+from hardcost.show.page.what_if import embedded
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-
-    from playwright.sync_api import Browser, Page
-
-    from hardcost.analysis.finding import Finding
-    from hardcost.controls.control import Control
-
-    Shown = Callable[..., Page]
+Shown = Callable[..., Page]
 
 EVERY = frozenset(range(len(SETTINGS)))
 WINDOWS = {1400: 900, 390: 844}
@@ -193,9 +190,8 @@ def test_the_first_screen_says_what_to_do(shown: Shown) -> None:
 
 def test_a_saving_that_may_be_noise_has_no_number(shown: Shown) -> None:
     finding = planted()
-    assert finding.bill is not None
-    totals = tuple(replace(one, least=5000.0) for one in finding.bill.totals)
-    says = shown(replace(finding, bill=replace(finding.bill, totals=totals))).locator("#to-do")
+    totals = tuple(replace(one, least=5000.0) for one in finding.totals)
+    says = shown(replace(finding, totals=totals)).locator("#to-do")
     assert says.inner_text() == (
         "Leaving out #1 and #2 saves an amount that is smaller than the noise; measure it."
     )
@@ -203,8 +199,9 @@ def test_a_saving_that_may_be_noise_has_no_number(shown: Shown) -> None:
 
 def test_what_was_found_for_a_budget_is_not_contradicted(shown: Shown) -> None:
     finding = planted()
-    assert finding.bill is not None
-    advice = Advice(0.05, (SETTINGS[0].name,), 5, finding.bill.totals, within=True)
+    advice = Advice(
+        budget=0.05, leave_out=(SETTINGS[0].name,), kept=5, totals=finding.totals, within=True
+    )
     page = shown(replace(finding, advice=advice))
     expect(page.locator("#mix-answer")).to_be_visible()
     expect(page.locator("#to-do")).to_be_hidden()
@@ -228,8 +225,7 @@ def test_what_a_control_requires_comes_and_goes_with_it(shown: Shown) -> None:
     controls: tuple[Control, ...] = (Auditd(), AuditPlugin("syslog"), *SETTINGS[:2])
     needs: dict[str, tuple[str, ...]] = {controls[1].name: (controls[0].name,)}
     finding = planted({"null": lambda on: 5.0 * len(on)}, controls)
-    assert finding.bill is not None
-    page = shown(replace(finding, bill=replace(finding.bill, needs=needs)))
+    page = shown(replace(finding, needs=needs))
     named(page, controls[0].name).uncheck()
     assert not named(page, controls[1].name).is_checked()
     named(page, controls[1].name).check()
@@ -238,10 +234,9 @@ def test_what_a_control_requires_comes_and_goes_with_it(shown: Shown) -> None:
 
 def test_sorting_and_filters_keep_the_choice(shown: Shown) -> None:
     finding = planted()
-    assert finding.bill is not None
     grave = {SETTINGS[5].name: "high", SETTINGS[4].name: "medium", SETTINGS[3].name: "low"}
-    items = (replace(it, severity=grave.get(it.control, "")) for it in finding.bill.items)
-    page = shown(replace(finding, bill=replace(finding.bill, items=tuple(items))))
+    items = (replace(it, severity=grave.get(it.control, "")) for it in finding.items)
+    page = shown(replace(finding, items=tuple(items)))
 
     def rows() -> list[str]:
         names = (
@@ -346,7 +341,7 @@ def test_hostile_names_are_text(shown: Shown) -> None:
 @pytest.fixture(scope="module")
 def functions(browser: Browser) -> Iterator[Page]:
     """A blank page that knows the functions of choice.js."""
-    text = (resources.files("hardcost.report.page") / "choice.js").read_text("utf-8")
+    text = (resources.files("hardcost.show.page") / "choice.js").read_text("utf-8")
     page = browser.new_page()
     page.evaluate(text.replace("export ", "") + "\nObject.assign(globalThis, { totals })")
     yield page

@@ -2,16 +2,17 @@
 
 from dataclasses import replace
 
-from hardcost.analysis.finding import Advice, Total
-from hardcost.report.sentences.advice import advice_lines
+from hardcost.model.finding.bill import Advice, Total
+from hardcost.model.workload import MetricId
+from hardcost.show.sentences.advice import advice_lines
 
 
 def advice(leave_out: tuple[str, ...], kept: int) -> Advice:
     totals = (
-        Total("null", "insn/op", 100.0, 101.0, 1.0),
-        Total("open", "insn/op", 1000.0, 1042.0, 42.0),
+        Total(MetricId("null"), "insn/op", 100.0, 101.0, 1.0),
+        Total(MetricId("open"), "insn/op", 1000.0, 1042.0, 42.0),
     )
-    return Advice(0.05, leave_out, kept, totals, within=True)
+    return Advice(budget=0.05, leave_out=leave_out, kept=kept, totals=totals, within=True)
 
 
 def test_a_profile_within_the_budget_is_kept_whole() -> None:
@@ -28,7 +29,10 @@ def test_what_goes_is_listed_and_what_remains_is_measured() -> None:
 
 
 def test_where_no_control_fits_the_least_budget_is_said() -> None:
-    alone = (Total("null", "insn/op", 100.0, 170.0, 70.0), Total("open", "x", 10.0, 17.0, 7.0))
+    alone = (
+        Total(MetricId("null"), "insn/op", 100.0, 170.0, 70.0),
+        Total(MetricId("open"), "x", 10.0, 17.0, 7.0),
+    )
     given = replace(
         advice(("-w /a",), 0), budget=None, budgets={"null": 0.2, "open": 0.8}, alone=alone
     )
@@ -41,7 +45,7 @@ def test_where_no_control_fits_the_least_budget_is_said() -> None:
 
 
 def test_where_no_audit_rule_fits_what_fits_is_said() -> None:
-    alone = (Total("open", "insn/op", 1000.0, 1286.3, 286.3),)
+    alone = (Total(MetricId("open"), "insn/op", 1000.0, 1286.3, 286.3),)
     first, second = advice_lines(replace(advice(("-w /a", "-w /b"), 1), alone=alone))
     assert first.startswith(
         "No audit rule can be kept within 5.0%: the least budget that keeps one is 28.7%."

@@ -2,25 +2,25 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.report.guests import cell, failed, filecopy, selinux
+from tests.show.bill_findings import billed, side_by_side
+from tests.show.guests import cell, failed, filecopy, selinux
 
-from hardcost.analysis.finding import Advice, Bill, Finding, Item, Search, SideBySide, Sum, Total
-from hardcost.report.comparison import compared
-from hardcost.report.sentences.answer import answer, baseline_words
-from hardcost.report.sentences.run_answer import compare_sentences
-from hardcost.report.tables.bill_table import bill_table
-from hardcost.report.tables.first_screen import bill_screen
-from hardcost.report.tables.layout import render
-from hardcost.report.tables.run_table import run_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.analysis.finding import Cell
+from hardcost.analysis.change.comparison import compared
+from hardcost.model.finding.bill import Advice, Bill, Item, Itemised, Story, Sum, Total
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.finding import Finding
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.workload import MetricId, metric_of
+from hardcost.show.sentences.answer import answer, baseline_words
+from hardcost.show.sentences.run import compare_sentences
+from hardcost.show.tables.bill import bill_table
+from hardcost.show.tables.first_screen import bill_screen
+from hardcost.show.tables.layout import render
+from hardcost.show.tables.run import run_table
 
 RULE = "-w /etc/{} -p wa -k identity"
 INSN = "(instrument insn: instructions executed, not time)"
@@ -29,26 +29,28 @@ INSN = "(instrument insn: instructions executed, not time)"
 def item(control: str, metric: str, cost: float, spread: float = 0.0) -> Item:
     """Return a rule's item, its interval `spread` to both sides."""
     low, high = cost - spread, cost + spread
-    return Item(control, metric, "insn/op", cost, low, high, cost / 1000, cost, 0)
+    return Item(control, metric_of(metric), "insn/op", cost, low, high, cost / 1000, cost, 0)
 
 
 def bill_of(
     items: Sequence[Item], metrics: Sequence[str] = ("open",), unit: str = "insn/op"
-) -> Bill:
+) -> Itemised:
     """Return a bill of these items, over a baseline of 1000."""
-    costs = {metric: sum(it.cost for it in items if it.metric == metric) for metric in metrics}
-    return Bill(
-        "mine",
-        "My rules",
-        tuple(Total(m, unit, 1000.0, 1000.0 + cost, cost) for m, cost in costs.items()),
-        tuple(replace(it, unit=unit) for it in items),
-        tuple(Sum(metric, 0.0) for metric in metrics),
-        tuple(Sum(metric, 0.0) for metric in metrics),
+    costs = {metric: sum(it.cost for it in items if str(it.metric) == metric) for metric in metrics}
+    return Itemised(
+        profile="mine",
+        profile_title="My rules",
+        totals=tuple(
+            Total(metric_of(m), unit, 1000.0, 1000.0 + cost, cost) for m, cost in costs.items()
+        ),
+        items=tuple(replace(it, unit=unit) for it in items),
+        rest=tuple(Sum(metric_of(metric), 0.0) for metric in metrics),
+        interaction=tuple(Sum(metric_of(metric), 0.0) for metric in metrics),
     )
 
 
-def finding_of(bill: Bill, cells: Sequence[Cell] = (), instrument: str = "insn") -> Finding:
-    return Finding("r", "bill-mine", "My rules", instrument, tuple(cells), machine="vm", bill=bill)
+def finding_of(bill: Itemised, cells: Sequence[Cell] = (), instrument: str = "insn") -> Bill:
+    return billed(bill, study="bill-mine", title="My rules", instrument=instrument, cells=cells)
 
 
 def audit_off(metric: str = "open") -> Cell:
@@ -64,7 +66,7 @@ def numbers(sentence: str) -> list[str]:
 DEAR, CHEAP, FREE = RULE.format("shadow"), RULE.format("group"), RULE.format("hosts")
 
 
-def three() -> Bill:
+def three() -> Itemised:
     return bill_of(
         [item(DEAR, "open", 1204.0), item(CHEAP, "open", 100.0), item(FREE, "open", 0.0)]
     )
@@ -79,7 +81,7 @@ def test_a_bill_begins_with_its_cost_its_dearest_control_and_what_is_free() -> N
         ),
         (f"The most expensive rule costs 1,204 of the 1,304 instructions on open: {DEAR}."),
         (
-            "1 of 3 rules is free here: while the others are on, it costs nothing"
+            "1 of 3 rules is free here: while the others are on, its cost is not"
             " distinguishable from 0."
         ),
     )
@@ -88,7 +90,7 @@ def test_a_bill_begins_with_its_cost_its_dearest_control_and_what_is_free() -> N
     assert said.free == ((3, FREE),)
 
 
-def test_terminal_and_page_begin_with_the_same_sentences(bill: Finding, run: Finding) -> None:
+def test_terminal_and_page_begin_with_the_same_sentences(bill: Bill, run: StudyFinding) -> None:
     for finding, shown in (
         (bill, bill_table(bill)),
         (bill, bill_screen(bill)),
@@ -101,7 +103,7 @@ def test_terminal_and_page_begin_with_the_same_sentences(bill: Finding, run: Fin
 
 
 @pytest.mark.parametrize("finding", [filecopy(), selinux(), failed(filecopy(), "none")])
-def test_no_sentence_has_more_than_three_numbers(finding: Finding, bill: Finding) -> None:
+def test_no_sentence_has_more_than_three_numbers(finding: Finding, bill: Bill) -> None:
     for said in (answer(finding), answer(bill), answer(finding_of(three()))):
         assert said.sentences
         for sentence in said.sentences:
@@ -135,7 +137,7 @@ def test_a_control_that_is_in_the_rest_on_every_metric_is_free_and_counted() -> 
     said = answer(finding_of(bill))
     assert said.free == ((2, FREE),)
     free = (
-        "1 of 2 rules is free here: while the others are on, it costs nothing"
+        "1 of 2 rules is free here: while the others are on, its cost is not"
         " distinguishable from 0."
     )
     assert said.sentences[-1] == free
@@ -151,7 +153,7 @@ def test_a_total_that_placebos_reach_is_nothing() -> None:
     bill = bill_of([item(DEAR, "open", 5.0)])
     (total,) = bill.totals
     said = answer(finding_of(replace(bill, totals=(replace(total, least=6.0),))))
-    assert said.sentences[0] == (f"mine costs nothing distinguishable from 0 on open {INSN}.")
+    assert said.sentences[0] == (f"mine has no cost distinguishable from 0 on open {INSN}.")
 
 
 def test_of_many_calls_the_average_and_the_worst_are_named() -> None:
@@ -178,11 +180,15 @@ def test_the_users_call_and_mix_replace_the_assumed_average() -> None:
         if cost
     ]
     bill = bill_of(items, metrics)
-    called = answer(finding_of(replace(bill, weights={"open": 1.0})))
+    called = answer(finding_of(replace(bill, weights={MetricId("open"): 1.0})))
     assert called.sentences[0].startswith("mine makes open 2.10 times as expensive (+1,100")
     assert "average" not in " ".join(called.sentences)
     assert [one.name for one in called.dearest] == [CHEAP, DEAR]
-    mixed = answer(finding_of(replace(bill, weights={"null": 1.0, "chmod": 1.0}, covered=0.5)))
+    mixed = answer(
+        finding_of(
+            replace(bill, weights={MetricId("null"): 1.0, MetricId("chmod"): 1.0}, covered=0.5)
+        )
+    )
     assert mixed.sentences[0].startswith("mine makes the average system call 5.55 times")
     assert mixed.sentences[1] == (
         "The average is over 2 measured calls, weighted by your histogram; they are 50.0% of its"
@@ -204,7 +210,7 @@ def test_noise_makes_no_sentence() -> None:
     assert "user" not in " ".join(said.sentences)
     every = tuple(replace(one, least=250.0) for one in bill.totals)
     nothing = answer(finding_of(replace(bill, totals=every))).sentences[0]
-    assert nothing.startswith("mine costs nothing distinguishable from 0 on any of 3 metrics")
+    assert nothing.startswith("mine has no cost distinguishable from 0 on any of 3 metrics")
 
 
 def test_the_users_own_program_executes_more_instructions() -> None:
@@ -230,8 +236,8 @@ def test_a_profile_of_one_control_has_no_dearest() -> None:
     )
     free = answer(finding_of(bill_of([item(DEAR, "open", 0.0)])))
     assert free.sentences == (
-        f"mine costs nothing distinguishable from 0 on open {INSN}.",
-        "Its only rule costs nothing distinguishable from 0.",
+        f"mine has no cost distinguishable from 0 on open {INSN}.",
+        "Its only rule has no cost distinguishable from 0.",
     )
 
 
@@ -239,7 +245,7 @@ def test_a_profile_without_any_cost_says_so() -> None:
     items = [item(name, metric, 0.0) for name in (DEAR, CHEAP) for metric in ("null", "open")]
     said = answer(finding_of(bill_of(items, ("null", "open"))))
     assert said.sentences == (
-        f"mine costs nothing distinguishable from 0 on any of 2 metrics {INSN}.",
+        f"mine has no cost distinguishable from 0 on any of 2 metrics {INSN}.",
         "None of its 2 rules costs anything distinguishable from 0 while the others are on.",
     )
     assert said.dearest == ()
@@ -247,13 +253,15 @@ def test_a_profile_without_any_cost_says_so() -> None:
 
 
 def test_a_bill_without_metrics_says_that_nothing_was_measured() -> None:
-    empty = finding_of(Bill("mine", "", (), (), (), ()))
+    empty = finding_of(
+        Itemised(profile="mine", profile_title="", totals=(), items=(), rest=(), interaction=())
+    )
     assert answer(empty).sentences == (
         "No cost of mine was measured (instrument insn: instructions executed, not time).",
     )
 
 
-def timed(low: float, high: float) -> Finding:
+def timed(low: float, high: float) -> Bill:
     whole = cell(("profile", "syscalls", "open"), 2100.0, ("baseline", 1000.0), "ns/op")
     whole = replace(whole, ratio_low=low, ratio_high=high)
     return finding_of(bill_of([item(DEAR, "open", 1100.0, 50)], unit="ns/op"), [whole], "time")
@@ -264,10 +272,10 @@ def test_times_take_long_and_have_their_interval() -> None:
     assert first.startswith("mine makes open take 2.10 times as long (95% interval 1.90 to 2.30")
     assert "(instrument time)" in first
     assert "instruction" not in first
-    assert answer(timed(0.9, 2.3)).sentences[0].startswith("mine costs nothing distinguishable")
+    assert answer(timed(0.9, 2.3)).sentences[0].startswith("mine has no cost distinguishable")
 
 
-def test_instructions_are_never_said_to_be_time(bill: Finding, run: Finding) -> None:
+def test_instructions_are_never_said_to_be_time(bill: Bill, run: StudyFinding) -> None:
     for finding in (bill, run, filecopy()):
         text = " ".join(answer(finding).sentences)
         assert not re.search(r"\b(long|longer|slow|slower|fast|faster|seconds?|ns)\b", text)
@@ -292,8 +300,11 @@ def test_a_rate_falls() -> None:
 
 
 def test_a_budget_is_answered_first() -> None:
-    totals = (Total("open", "insn/op", 1000.0, 1400.0, 400.0),)
-    finding = replace(finding_of(three()), advice=Advice(0.5, (DEAR,), 2, totals, within=True))
+    totals = (Total(MetricId("open"), "insn/op", 1000.0, 1400.0, 400.0),)
+    finding = replace(
+        finding_of(three()),
+        advice=Advice(budget=0.5, leave_out=(DEAR,), kept=2, totals=totals, within=True),
+    )
     assert answer(finding).sentences[0] == (
         "To keep within 50.0% on every metric, leave out 1 of 3 controls. "
         "Measured with what remains: at most 40.0% more, on open."
@@ -303,7 +314,7 @@ def test_a_budget_is_answered_first() -> None:
 
 
 def test_a_search_names_its_culprits_and_calls_nothing_free() -> None:
-    search = Search("Two of three.", (), (), 7, 0.01, adds_up=True)
+    search = Story("Two of three.", (), (), 7, 0.01, adds_up=True)
     said = answer(replace(finding_of(bill_of([item(DEAR, "open", 900.0)])), search=search))
     assert said.sentences[1:] == (
         f"The search confirmed 1 culprit: '{DEAR}'.",
@@ -324,7 +335,7 @@ def test_the_baseline_is_said_in_words() -> None:
     assert baseline_words(finding_of(given, [audit_off()])) == "the system as it is"
 
 
-def test_a_run_begins_with_its_dearest_configuration(run: Finding) -> None:
+def test_a_run_begins_with_its_dearest_configuration(run: StudyFinding) -> None:
     said = answer(run)
     assert said.sentences == (
         (
@@ -371,13 +382,13 @@ def test_a_run_of_one_configuration_compares_nothing() -> None:
     )
 
 
-def test_a_comparison_begins_with_how_many_cells_differ(run: Finding) -> None:
-    same = compare_sentences(run, run, compared(run, run))
+def test_a_comparison_begins_with_how_many_cells_differ(run: StudyFinding) -> None:
+    same = compare_sentences(compared(run, run))
     assert same == ["Nothing changed beyond its interval in 1,036 numbers (instrument insn)."]
     first, *others = run.cells
     more = replace(first, value=first.value * 2, low=first.low * 2, high=first.high * 2)
     later = replace(run, cells=(more, *others))
-    assert compare_sentences(run, later, compared(run, later)) == [
+    assert compare_sentences(compared(run, later)) == [
         "1 of 1,036 numbers differs by more than its interval (instrument insn).",
         (
             "The largest change is null of syscalls under audit-off: 2.00 times the first run "
@@ -385,14 +396,14 @@ def test_a_comparison_begins_with_how_many_cells_differ(run: Finding) -> None:
         ),
     ]
     other = replace(run, environment={"qemu": "9"})
-    assert compare_sentences(run, other, compared(run, other))[0].startswith("The two runs are not")
+    assert compare_sentences(compared(run, other))[0].startswith("The two runs are not")
 
 
-def test_ratios_that_are_unknown_are_not_compared(run: Finding) -> None:
+def test_ratios_that_are_unknown_are_not_compared(run: StudyFinding) -> None:
     unknown = replace(run.cells[0], value=0.0, low=0.0, high=0.0)
     a = replace(run, cells=(unknown,))
-    assert math.isnan(compared(a, a).pairs[0].ratio)
-    assert compare_sentences(a, a, compared(a, a)) == [
+    assert math.isnan(compared(a, a).cells[0].ratio)
+    assert compare_sentences(compared(a, a)) == [
         "Nothing changed beyond its interval in 1 number (instrument insn)."
     ]
 
@@ -408,8 +419,6 @@ def test_two_profiles_side_by_side_say_which_costs_more() -> None:
         replace(finding_of(bill_of([item(DEAR, "open", cost)])), run=str(cost))
         for cost in (500.0, 900.0)
     )
-    assert cheap.bill is not None
-    assert dear.bill is not None
-    other = replace(dear, bill=replace(dear.bill, profile="other"))
-    both = replace(cheap, bill=None, together=SideBySide((cheap, other), (), shared=True))
+    other = replace(dear, profile="other")
+    both = side_by_side(cheap, other)
     assert "other costs most on open: 400 instructions more than mine." in answer(both).sentences

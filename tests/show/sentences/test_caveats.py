@@ -1,39 +1,35 @@
-"""A number that does not show all bears a sign, and the sentence stands with it."""
+"""A number that does not show all has a mark, and a sentence explains the mark."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
-from hardcost.report.jsonout import to_json
-from hardcost.report.page.page import to_html
-from hardcost.report.sentences.caveats import unresolved_notes
-from hardcost.report.tables.bill_table import bill_grids, bill_table
-from hardcost.report.tables.layout import render
-from hardcost.report.text import MARK
-
-if TYPE_CHECKING:
-    from hardcost.analysis.finding import Finding
+from hardcost.analysis.summary import completed
+from hardcost.model.finding.bill import Bill
+from hardcost.show.json import to_json
+from hardcost.show.page.page import to_html
+from hardcost.show.sentences.caveats import unresolved_notes
+from hardcost.show.tables.bill import bill_grids, bill_table
+from hardcost.show.tables.layout import render
+from hardcost.show.text import MARK
 
 SENTENCE = "its cost is <elsewhere>"
 
 
 @pytest.fixture
-def cautioned(bill: Finding) -> Finding:
+def cautioned(bill: Bill) -> Bill:
     """A bill with a caveat at its dearest control."""
-    assert bill.bill is not None
-    dearest = max(bill.bill.items, key=lambda item: item.cost).control
+    dearest = max(bill.items, key=lambda item: item.cost).control
     items = tuple(
-        replace(item, caveat=SENTENCE if item.control == dearest else "")
-        for item in bill.bill.items
+        replace(item, caveat=SENTENCE if item.control == dearest else "") for item in bill.items
     )
-    return replace(bill, bill=replace(bill.bill, items=items))
+    return replace(bill, items=items)
 
 
-def test_a_line_of_the_bill_bears_a_sign_and_the_sentence_stands_below(cautioned: Finding) -> None:
+def test_a_line_of_the_bill_bears_a_sign_and_the_sentence_stands_below(cautioned: Bill) -> None:
     _, items = bill_grids(cautioned, top=32)
     (at,) = [n for n, text in enumerate(items.texts) if text.more.endswith(f"{MARK} see below")]
     for group in items.groups:
@@ -45,26 +41,24 @@ def test_a_line_of_the_bill_bears_a_sign_and_the_sentence_stands_below(cautioned
     assert "(+) see below" in render(bill_table(cautioned, top=32), 120)
 
 
-def test_the_page_and_json_have_it_at_the_line(cautioned: Finding) -> None:
+def test_the_page_and_json_have_it_at_the_line(cautioned: Bill) -> None:
     page = to_html(cautioned)
     assert "its cost is &lt;elsewhere&gt;" in page
-    items = json.loads(to_json(cautioned))["items"]
+    items = json.loads(to_json(completed(cautioned)))["items"]
     assert {item.get("caveat") for item in items} == {None, SENTENCE}
     assert items[0]["caveat"] == SENTENCE
 
 
-def test_a_total_of_0_lies_between_no_two_numbers(bill: Finding) -> None:
-    assert bill.bill is not None
-    none = replace(bill.bill.totals[0], cost=0.0, low=0.0, high=0.0)
+def test_a_total_of_0_lies_between_no_two_numbers(bill: Bill) -> None:
+    none = replace(bill.totals[0], cost=0.0, low=0.0, high=0.0)
     (note,) = unresolved_notes([none])
     assert note == f"{MARK} {none.metric}: the cost is 0, and is not itemised"
 
 
-def test_a_total_that_may_be_nothing_says_so(bill: Finding) -> None:
-    assert bill.bill is not None
-    first, *others = bill.bill.totals
+def test_a_total_that_may_be_nothing_says_so(bill: Bill) -> None:
+    first, *others = bill.totals
     unclear = replace(first, low=-3.0, high=first.cost + 5)
-    made = replace(bill, bill=replace(bill.bill, totals=(unclear, *others)))
+    made = replace(bill, totals=(unclear, *others))
     totals, _ = bill_grids(made, top=20)
     cost = totals.groups[0].columns[2]
     assert cost.header == "cost"

@@ -6,22 +6,23 @@ import dataclasses
 
 import pytest
 
-from hardcost.analysis.advised import Abandoned, Choice, Costs, Offer, Unkeepable
-from hardcost.report.sentences.choicewords import choice_sentences, given_up_lines, kept_lines
+from hardcost.model.finding.choice import Abandoned, Choice, Costs, Offer, Unkeepable
+from hardcost.model.workload import MetricId
+from hardcost.show.sentences.choice import choice_sentences, given_up_lines, kept_lines
 
 
 def chosen(ids: tuple[str, ...] = (), proposals: int = 0, put_back: int = 0) -> Choice:
     """Return a choice that gives up two of three controls."""
     given_up = tuple(
-        Abandoned(name, ids, "medium", 5.0, "open", "insn/op", 500.0, 40.0, 39.0, 41.0)
+        Abandoned(name, ids, "medium", 5.0, MetricId("open"), "insn/op", 500.0, 40.0, 39.0, 41.0)
         for name in ("one", "two")
     )
     return Choice(
         profile="mine",
         controls=3,
         given_up=given_up,
-        before=(Costs("open", "insn/op", 500.0, 90.0, 50.0),),
-        after=(Costs("open", "insn/op", 500.0, 10.0, 50.0),),
+        before=(Costs(MetricId("open"), "insn/op", 500.0, 90.0, 50.0),),
+        after=(Costs(MetricId("open"), "insn/op", 500.0, 10.0, 50.0),),
         value=0.5,
         worth="1 for each",
         found=True,
@@ -65,7 +66,10 @@ def test_what_is_kept_is_listed_where_it_is_little() -> None:
 
 
 def test_what_all_rules_together_save_beside_their_costs_is_said_in_a_sentence() -> None:
-    fixed = (Costs("open", "insn/op", 500.0, 400.0), Costs("null", "insn/op", 500.0, 300.0))
+    fixed = (
+        Costs(MetricId("open"), "insn/op", 500.0, 400.0),
+        Costs(MetricId("null"), "insn/op", 500.0, 300.0),
+    )
     price = "the price of having any audit rule (+400 instructions per operation, 80.0% of open)"
     paid = dataclasses.replace(chosen(), fixed=fixed)
     some = dataclasses.replace(paid, rules=("one", "two", "three"))
@@ -85,7 +89,13 @@ def test_what_all_rules_together_save_beside_their_costs_is_said_in_a_sentence()
 def impossible(kind: str = "audit rule") -> Choice:
     """Return a choice where no rule fits, but another control does."""
     offers = tuple(
-        Offer(None, {"open": share}, kept, (Costs("open", "insn/op", 500.0, cost),), measured=True)
+        Offer(
+            None,
+            {"open": share},
+            kept,
+            (Costs(MetricId("open"), "insn/op", 500.0, cost),),
+            measured=True,
+        )
         for share, kept, cost in (
             (0.287, ("one", "three"), 143.0),
             (0.3, ("one", "two", "three"), 148.0),
@@ -93,7 +103,7 @@ def impossible(kind: str = "audit rule") -> Choice:
     )
     return dataclasses.replace(
         chosen(),
-        after=(Costs("open", "insn/op", 500.0, 0.0, 25.0),),
+        after=(Costs(MetricId("open"), "insn/op", 500.0, 0.0, 25.0),),
         budget=None,
         budgets={"open": 0.05},
         unkeepable=Unkeepable(kind, ("one", "two"), offers),

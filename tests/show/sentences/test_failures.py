@@ -2,13 +2,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.report.guests import cis, failed, filecopy
+from tests.show.guests import cis, failed, filecopy
 
-from hardcost.analysis.finding import Failure
-from hardcost.report.sentences.failures import failure_lines, reasons
-from hardcost.report.tables.layout import render
-from hardcost.report.tables.matrix import upright
-from hardcost.report.tables.run_table import run_matrices, run_table
+from hardcost.model.finding.failure import Failure
+from hardcost.model.role import role_of
+from hardcost.model.workload import Workload, workload_of
+from hardcost.show.sentences.failures import failure_lines, reasons
+from hardcost.show.tables.layout import render
+from hardcost.show.tables.matrix import upright
+from hardcost.show.tables.run import run_matrices, run_table
 
 
 def test_a_run_without_failures_speaks_of_none() -> None:
@@ -25,9 +27,9 @@ def test_trials_that_failed_alike_are_reported_together() -> None:
     assert [it.reason for it in reasons(two)] == ["died", "hung"]
 
 
-def test_a_reason_does_not_name_its_trial_again() -> None:
+def test_trials_of_one_reason_stand_together() -> None:
     lost = [
-        Failure("audit", workload, 0, 0, f"audit, {workload}: the guest hung")
+        Failure(role_of("audit"), workload_of(workload), 0, 0, "the guest hung")
         for workload in ("filecopy", "filecopy concurrency=2")
     ]
     (one,) = reasons(replace(filecopy(), failures=tuple(lost)))
@@ -63,7 +65,7 @@ def test_a_failed_baseline_leaves_the_comparison_unknown_and_says_so() -> None:
 def test_where_everything_failed_there_still_is_a_table() -> None:
     finding = cis()
     for name in finding.levels:
-        finding = failed(finding, name)
+        finding = failed(finding, str(name))
     (table,) = map(upright, run_matrices(finding))
     assert table.labels[0].cells == ("audit-off", "auditd-no-rules", "cis-rules")
     assert table.groups[0].columns[0].cells == ("failed",) * 3
@@ -71,7 +73,7 @@ def test_where_everything_failed_there_still_is_a_table() -> None:
 
 
 def test_one_of_several_trials_that_failed_is_noted() -> None:
-    lost = Failure("cis-rules", "unixbench", 2, 0, "the guest hung")
+    lost = Failure(role_of("cis-rules"), Workload("unixbench"), 2, 0, "the guest hung")
     finding = replace(cis(), failures=(lost,))
     (table,) = run_matrices(finding)
     assert table.notes == ("cis-rules: without 1 failed trial",)
@@ -83,7 +85,9 @@ def test_one_of_several_trials_that_failed_is_noted() -> None:
 
 def test_a_log_is_its_end_and_can_not_act() -> None:
     log = "\n".join(f"line {n}" for n in range(100)) + "\n\x1b[31mred\tend\r\n"
-    (one,) = reasons(replace(cis(), failures=(Failure("c", "w", 0, 0, "r\nr", None, log),)))
+    (one,) = reasons(
+        replace(cis(), failures=(Failure(role_of("c"), Workload("w"), 0, 0, "r\nr", None, log),))
+    )
     assert one.log[-1] == r"\x1b[31mred    end"
     assert one.log[-2] == "line 99"
     assert len(one.log) == 60

@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from tests.report.exports.gates import gate, line
+from tests.show.exports.gates import gate, line
 
-from hardcost.analysis.growth import Part
-from hardcost.report.exports.gatemarkdown import gate_markdown
-from hardcost.report.exports.gatesarif import gate_sarif
-from hardcost.report.exports.junit import junit
-from hardcost.report.sentences.gatewords import sentences
-from hardcost.report.tables.gate_table import grids
+from hardcost.model.finding.change import Contribution
+from hardcost.show.exports.gate_markdown import gate_markdown
+from hardcost.show.exports.gate_sarif import gate_sarif
+from hardcost.show.exports.junit import junit
+from hardcost.show.sentences.gate import sentences
+from hardcost.show.tables.gate import grids
 
 SAID = (
     "Having any rule: +50 instructions per operation on open, +50.0% of it; it is paid once,"
@@ -69,7 +69,8 @@ def test_what_to_leave_out_suffices_to_pass() -> None:
     assert any("leave out rules.d/x.rules:7, or accept its" in said for said in sentences(one))
     (growth,) = one.growths
     parts = tuple(
-        Part(line(str(at), at=at), cost, cost, cost) for at, cost in ((1, 4.0), (2, 4.0), (3, 2.0))
+        Contribution(line(str(at), at=at), cost, cost, cost)
+        for at, cost in ((1, 4.0), (2, 4.0), (3, 2.0))
     )
     several = dataclasses.replace(growth, parts=parts)
     said = sentences(dataclasses.replace(one, growths=(several,)))

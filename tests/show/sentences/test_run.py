@@ -2,9 +2,12 @@
 
 from dataclasses import replace
 
-from hardcost.analysis.estimates import middle_of_draws, middle_ratio
-from hardcost.analysis.finding import Cell, Finding
-from hardcost.report.sentences.run_answer import run_answer
+from hardcost.analysis.estimates.estimates import middle_of_draws, middle_ratio
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.role import role_of
+from hardcost.model.workload import Workload
+from hardcost.show.sentences.run import run_answer
 
 NONE = (100.0, 101.0, 100.5, 99.0, 99.5)
 PERMISSIVE = (107.0, 108.5, 107.1, 106.2, 106.9)
@@ -18,8 +21,8 @@ def cell(name: str, draws: tuple[float, ...]) -> Cell:
     ratios = tuple(a / b for a, b in zip(draws, NONE, strict=True))
     ratio = middle_ratio(ratios)
     return Cell(
-        configuration=name,
-        workload="postfix",
+        configuration=role_of(name),
+        workload=Workload("postfix"),
         metric="sent-1",
         unit="insn/op",
         value=value.value,
@@ -27,7 +30,7 @@ def cell(name: str, draws: tuple[float, ...]) -> Cell:
         high=value.high,
         minimum=min(draws),
         trials=len(draws),
-        baseline="none",
+        baseline=role_of("none"),
         difference=value.value - base.value,
         ratio=ratio.value,
         ratio_low=ratio.low,
@@ -37,9 +40,16 @@ def cell(name: str, draws: tuple[float, ...]) -> Cell:
     )
 
 
-def finding(asked: str | None = None, **draws: tuple[float, ...]) -> Finding:
+def finding(asked: str | None = None, **draws: tuple[float, ...]) -> StudyFinding:
     cells = tuple(cell(name, some) for name, some in {"none": NONE, **draws}.items())
-    return Finding("r-1", "s", "S", "insn", cells, asked=asked)
+    return StudyFinding(
+        run="r-1",
+        study="s",
+        title="S",
+        instrument="insn",
+        cells=cells,
+        asked=None if asked is None else role_of(asked),
+    )
 
 
 def test_the_answer_is_about_what_is_asked() -> None:
@@ -102,10 +112,27 @@ def test_a_single_trial_that_is_a_draw_is_no_cost_below_its_resolution() -> None
         replace(one, trials=1, ratios=(), ratio_low=one.ratio, ratio_high=one.ratio, resolution=r)
         for one, r in ((cell("none", NONE), 0.1), (cell("enforcing", ENFORCING), 0.1))
     ]
-    found = run_answer(Finding("r-1", "s", "S", "insn", tuple(single)))
+    found = run_answer(
+        StudyFinding(run="r-1", study="s", title="S", instrument="insn", cells=tuple(single))
+    )
     assert found.sentences == (
         (
             "No configuration costs distinguishably more than its baseline (instrument insn:"
             " instructions executed, not time)."
         ),
     )
+
+
+def test_a_baseline_may_have_a_space_in_its_name() -> None:
+    spaced = {role_of("none"): role_of("audit off")}
+    found = finding(enforcing=ENFORCING)
+    cells = tuple(
+        replace(
+            one,
+            configuration=spaced.get(one.configuration, one.configuration),
+            baseline=spaced[one.baseline],
+        )
+        for one in found.cells
+    )
+    (said,) = run_answer(replace(found, cells=cells)).sentences
+    assert said.startswith("enforcing is 7.0% more expensive than the baseline 'audit off' ")

@@ -3,23 +3,19 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from io import StringIO
-from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, ConsoleRenderable
 
-from hardcost.analysis.finding import Score, Search
-from hardcost.report.jsonout import to_json
-from hardcost.report.page.page import to_html
-from hardcost.report.sentences.search_steps import search_lines
-from hardcost.report.tables.bill_table import bill_table
-from hardcost.report.tables.run_table import run_table
+from hardcost.model.finding.bill import Bill, Story
+from hardcost.model.finding.head import Score
+from hardcost.model.finding.study import StudyFinding
+from hardcost.show.json import to_json
+from hardcost.show.page.page import to_html
+from hardcost.show.sentences.search_steps import search_lines
+from hardcost.show.tables.bill import bill_table
+from hardcost.show.tables.run import run_table
 
-if TYPE_CHECKING:
-    from rich.console import ConsoleRenderable
-
-    from hardcost.analysis.finding import Finding
-
-SEARCH = Search(
+SEARCH = Story(
     statement="64 controls are searched.",
     steps=("1. baseline = 1: the baseline.", "2. profile = 2: <b>the</b> \x1b[2Jprofile."),
     conclusions=("SLUB_DEBUG_ON=y makes +10 %: confirmed.",),
@@ -47,7 +43,7 @@ def test_a_search_is_reported_from_what_was_said_before_to_what_it_comes_to() ->
     ]
 
 
-def test_every_report_of_a_bill_tells_it_and_nothing_in_it_can_act(bill: Finding) -> None:
+def test_every_report_of_a_bill_tells_it_and_nothing_in_it_can_act(bill: Bill) -> None:
     finding = replace(bill, search=SEARCH)
     text = printed(bill_table(finding))
     assert "How the culprits were found" in text
@@ -60,22 +56,22 @@ def test_every_report_of_a_bill_tells_it_and_nothing_in_it_can_act(bill: Finding
     assert document["search"]["adds_up"] is True
 
 
-def test_a_bill_without_a_search_says_nothing_of_one(bill: Finding) -> None:
+def test_a_bill_without_a_search_says_nothing_of_one(bill: Bill) -> None:
     assert "culprits" not in printed(bill_table(bill))
     assert "search" not in json.loads(to_json(bill))
 
 
-def test_a_kernels_score_stands_beside_its_cost(run: Finding) -> None:
+def test_a_kernels_score_stands_beside_its_cost(run: StudyFinding) -> None:
     first = run.cells[0].configuration
     finding = replace(run, scores={first: Score(61, 87)})
     text = printed(run_table(finding))
     assert "61 of 87" in text
     assert "hardcost kernel check" in text
-    assert json.loads(to_json(finding))["scores"] == {first: {"met": 61, "of": 87}}
+    assert json.loads(to_json(finding))["scores"] == {str(first): {"met": 61, "of": 87}}
     assert "61 of 87" not in printed(run_table(run))
 
 
-def test_a_score_that_all_kernels_share_is_left_out_of_the_table(run: Finding) -> None:
+def test_a_score_that_all_kernels_share_is_left_out_of_the_table(run: StudyFinding) -> None:
     scores = {name: Score(20, 87) for name in run.levels}
     finding = replace(run, scores=scores)
     text = printed(run_table(finding))

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from hardcost.controls.accounted import Accounted
-from hardcost.report.tables.accounting_table import accounting_line, kinds_grid, rules_grids
+from hardcost.model.accounts import Accounted
+from hardcost.show.tables.accounting import accounting_line, kinds_grid, rules_grids
 
 RULES = (
     Accounted("a", "Audit.", "high", ("CCE-1-1", "SRG-OS-1"), "priced", "audit", "", ("-w /a",)),
     Accounted("b", "B", "low", (), "no-run-time-cost", "banners", "it is text"),
     Accounted("c", "C", "low", (), "no-run-time-cost", "banners", "it is text"),
-    Accounted("d", "D", "medium", (), "not-priced", "unknown kind", "nobody knows"),
+    Accounted("d", "D", "medium", (), "not-priced", "unknown kind", "not known"),
     Accounted("e", "\x1b<b>", "medium", (), "free", "sysctl", "so", ("k=1",)),
 )
 
@@ -29,7 +29,7 @@ def test_kinds_come_by_outcome_with_their_reason() -> None:
         ("audit", ""),
         ("sysctl", "so"),
         ("banners", "it is text"),
-        ("unknown kind", "nobody knows"),
+        ("unknown kind", "not known"),
     ]
 
 

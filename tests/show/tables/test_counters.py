@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from tests.report.guests import filecopy
+from tests.show.guests import filecopy
 
-from hardcost.analysis.counted import counted
-from hardcost.analysis.finding import Finding, ObservedIn
-from hardcost.instruments.observed import Observed
-from hardcost.report.jsonout import to_json
-from hardcost.report.tables.counters_table import counter_grids
-from hardcost.report.tables.layout import render
-from hardcost.report.tables.run_table import run_table
-
-if TYPE_CHECKING:
-    from hardcost.report.tables.layout import Grid
+from hardcost.analysis.recorders.counters import counted
+from hardcost.model.finding.observation import ObservedIn, seen_in
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.observation import Observed
+from hardcost.model.role import role_of
+from hardcost.model.workload import workload_of
+from hardcost.show.json import to_json
+from hardcost.show.tables.counters import counter_grids
+from hardcost.show.tables.layout import Grid, render
+from hardcost.show.tables.run import run_table
 
 CALLS = "syscalls calls=null+open"
 
 
 def trial(configuration: str, repetition: int, totals: dict[str, float]) -> ObservedIn:
     seen = Observed(instrument="counters", unit_of_totals="count/op", totals=totals)
-    return ObservedIn(configuration, CALLS, 0, repetition, seen)
+    return seen_in(role_of(configuration), workload_of(CALLS), 0, repetition, seen)
 
 
-def finding(*trials: ObservedIn) -> Finding:
+def finding(*trials: ObservedIn) -> StudyFinding:
     return replace(filecopy(), observed=trials)
 
 

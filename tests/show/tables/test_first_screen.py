@@ -1,18 +1,18 @@
 from __future__ import annotations
 
-from hardcost.report.sentences.statement import Answer, Ranked
-from hardcost.report.tables.first_screen import first_screen
-from hardcost.report.tables.layout import Document, render
+from hardcost.show.sentences.statement import Ranked, Statement
+from hardcost.show.tables.first_screen import first_screen
+from hardcost.show.tables.layout import Layout, render
 
 RULES = ("-w /etc/a -k a", "-w /etc/b -k b", "-w /etc/c -k c", "-w /etc/d -k d")
 
 
-def lines(said: Answer) -> list[str]:
-    return [line for line in render(Document(tuple(first_screen(said))), 200).splitlines() if line]
+def lines(said: Statement) -> list[str]:
+    return [line for line in render(Layout(tuple(first_screen(said))), 200).splitlines() if line]
 
 
-def answer(dear: int, free: int) -> Answer:
-    return Answer(
+def answer(dear: int, free: int) -> Statement:
+    return Statement(
         ("It costs.",),
         "The most expensive controls",
         tuple(
@@ -39,7 +39,7 @@ def test_the_most_expensive_controls_are_named_with_their_costs() -> None:
 def test_ten_free_controls_are_named_and_the_others_counted() -> None:
     assert lines(answer(1, 4))[-1] == f"Free: {'; '.join(RULES[:4])}"
     many = tuple((number, f"-w /etc/{number}") for number in range(12))
-    said = Answer(("It costs.",), "Most", (Ranked("x", "+1", 1.0),), "Free", many)
+    said = Statement(("It costs.",), "Most", (Ranked("x", "+1", 1.0),), "Free", many)
     assert lines(said)[-1].endswith("-w /etc/9; and 2 more")
     assert lines(answer(1, 1))[-1] == f"Free: {RULES[0]}"
 
@@ -50,7 +50,7 @@ def test_where_nothing_costs_anything_the_sentence_says_it_all() -> None:
 
 def test_a_long_name_is_cut() -> None:
     long = "-w /" + "x" * 200
-    said = Answer(("It costs.",), "Most", (Ranked(long, "+1", 1.0),), "Free", ((1, long),))
+    said = Statement(("It costs.",), "Most", (Ranked(long, "+1", 1.0),), "Free", ((1, long),))
     shown = lines(said)
     assert shown[-2] == f"+1  {long[:75]}..."
     assert shown[-1] == f"Free: {long[:39]}..."

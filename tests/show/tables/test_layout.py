@@ -7,24 +7,25 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from hardcost.report.tables.layout import (
+from hardcost.show.tables.layout import (
     Column,
-    Document,
+    ColumnGroup,
     Grid,
     GridText,
-    Group,
-    Lines,
+    Layout,
     Prose,
     RowText,
     Terms,
+    TextLines,
     render,
 )
-from hardcost.report.text import TIMES
+from hardcost.show.text import TIMES
 
 
 def grid(groups: int, cells: tuple[str, ...] = ("1,234", "5"), **more: object) -> Grid:
     columns = tuple(
-        Group(f"metric{n}", (Column("value", cells), Column("diff", cells))) for n in range(groups)
+        ColumnGroup(f"metric{n}", (Column("value", cells), Column("diff", cells)))
+        for n in range(groups)
     )
     labels = (Column("configuration", ("rules=0", "rules=160"), left=True),)
     return Grid("title", labels, columns, **more)  # type: ignore[arg-type]
@@ -60,7 +61,7 @@ def test_no_number_is_ever_cut(groups: int, width: int, value: int) -> None:
 
 def test_optional_columns_give_way_before_a_table_is_split() -> None:
     columns = (Column("value", ("1",)), Column("ratio", ("x2",), optional=True))
-    groups = tuple(Group(f"metric{n}", columns) for n in range(5))
+    groups = tuple(ColumnGroup(f"metric{n}", columns) for n in range(5))
     wide = GridText(Grid("", (), groups))
     assert "ratio" in render(wide, 120)
     narrow = render(wide, 44)
@@ -71,7 +72,7 @@ def test_optional_columns_give_way_before_a_table_is_split() -> None:
 def test_words_stand_beside_numbers_where_there_is_room_and_below_where_not() -> None:
     texts = (RowText("a control", "file:1"), RowText("total", sum=True))
     labels = (Column("#", ("1", "")),)
-    group = Group("", (Column("cost", ("+19", "+19")),))
+    group = ColumnGroup("", (Column("cost", ("+19", "+19")),))
     it = GridText(Grid("", labels, (group,), texts, "control", frozenset({1})))
     assert "1   +19  a control  [file:1]" in render(it, 60)
     narrow = render(it, 20)
@@ -81,7 +82,7 @@ def test_words_stand_beside_numbers_where_there_is_room_and_below_where_not() ->
 
 def test_an_option_is_not_parted_from_its_value() -> None:
     rule = "-a always,exit -F arch=b64 -S open,openat -F auid>=1000 -F key=access"
-    group = Group("", (Column("cost", ("+19",)),))
+    group = ColumnGroup("", (Column("cost", ("+19",)),))
     for width in range(30, 75):
         shown = render(GridText(Grid("", (), (group,), (RowText(rule),))), width)
         assert not any(line.rstrip().endswith((" -F", " -S", " -a")) for line in shown.splitlines())
@@ -91,11 +92,11 @@ def test_an_option_is_not_parted_from_its_value() -> None:
 def test_markup_in_names_is_text() -> None:
     name = "[bold red]x[/bold red] :smile: [link=http://a.invalid]"
     column = Column(name, (name, name), left=True)
-    it = Document(
+    it = Layout(
         (
-            GridText(Grid(name, (column,), (Group(name, (column, column)),), notes=(name,))),
+            GridText(Grid(name, (column,), (ColumnGroup(name, (column, column)),), notes=(name,))),
             Prose(name),
-            Lines((name,)),
+            TextLines((name,)),
             Terms(((name, name),)),
         )
     )
@@ -104,8 +105,8 @@ def test_markup_in_names_is_text() -> None:
 
 def test_a_pipe_gets_ascii() -> None:
     column = Column("ratio", (f"{TIMES}2", "±é"))
-    it = Document(
-        (GridText(Grid("é", (), (Group("é", (column,)),))), Prose("…"), Terms((("é", "é"),)))
+    it = Layout(
+        (GridText(Grid("é", (), (ColumnGroup("é", (column,)),))), Prose("…"), Terms((("é", "é"),)))
     )
     assert render(it, 80).isascii()
 
@@ -113,7 +114,7 @@ def test_a_pipe_gets_ascii() -> None:
 def test_a_terminal_gets_symbols() -> None:
     out = StringIO()
     console = Console(file=out, width=80, force_terminal=True, _environ={"TERM": "xterm"})
-    console.print(GridText(Grid("", (), (Group("", (Column("ratio", (f"{TIMES}2",)),)),))))
+    console.print(GridText(Grid("", (), (ColumnGroup("", (Column("ratio", (f"{TIMES}2",)),)),))))
     assert f"{TIMES}2" in out.getvalue()
     assert "─" in out.getvalue()
 
@@ -122,6 +123,6 @@ def test_wide_characters_keep_columns_apart() -> None:
     out = StringIO()
     console = Console(file=out, width=80, force_terminal=True, color_system=None, _environ={})
     labels = (Column("name", ("規則", "rule"), left=True),)
-    console.print(GridText(Grid("", labels, (Group("", (Column("cost", ("1", "2")),)),))))
+    console.print(GridText(Grid("", labels, (ColumnGroup("", (Column("cost", ("1", "2")),)),))))
     rows = out.getvalue().splitlines()[-2:]
     assert len({cell_len(row.rstrip()) for row in rows}) == 1

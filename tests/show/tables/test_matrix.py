@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.report.guests import cis, filecopy
+from tests.show.guests import cis, filecopy
 
-from hardcost.report.tables.layout import Column, render
-from hardcost.report.tables.matrix import (
-    Entry,
+from hardcost.show.tables.layout import Column, render
+from hardcost.show.tables.matrix import (
     Matrix,
+    MatrixRow,
     MatrixText,
     Metric,
     across,
@@ -14,7 +14,7 @@ from hardcost.report.tables.matrix import (
     for_page,
     upright,
 )
-from hardcost.report.tables.run_table import run_matrices, run_table
+from hardcost.show.tables.run import run_matrices, run_table
 
 
 def matrix(rows: int, metrics: int, texts: tuple[str, ...] = ("1", "+1")) -> Matrix:
@@ -23,7 +23,7 @@ def matrix(rows: int, metrics: int, texts: tuple[str, ...] = ("1", "+1")) -> Mat
         (Column("configuration", tuple(f"c{n}" for n in range(rows)), left=True),),
         tuple(Metric(f"metric-{n}") for n in range(metrics)),
         ("value", "diff"),
-        {(row, at): Entry(texts, row) for row in range(rows) for at in range(metrics)},
+        {(row, at): MatrixRow(texts, row) for row in range(rows) for at in range(metrics)},
         heated="diff",
     )
 

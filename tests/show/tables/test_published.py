@@ -3,14 +3,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.report.guests import cell, cis, failed, filecopy, selinux
+from tests.show.guests import cell, cis, failed, filecopy, selinux
 
-from hardcost.report.beside import figures
-from hardcost.report.tables.layout import render
-from hardcost.report.tables.matrix import upright
-from hardcost.report.tables.published_table import mean_grids, published_matrices, range_grids
-from hardcost.report.tables.run_table import run_table
-from hardcost.report.text import TIMES, TO
+from hardcost.analysis.study.published_pairs import figures
+from hardcost.show.tables.layout import render
+from hardcost.show.tables.matrix import upright
+from hardcost.show.tables.published import mean_grids, published_matrices, range_grids
+from hardcost.show.tables.run import run_table
+from hardcost.show.text import TIMES, TO
 
 
 def test_ranges_stand_beside_ours_over_the_same_workloads() -> None:
@@ -79,7 +79,7 @@ def test_the_mean_penalty_stands_beside_the_published_one() -> None:
 
 def test_a_source_without_a_mean_gets_none_of_ours() -> None:
     assert mean_grids(filecopy()) == []
-    assert mean_grids(replace(selinux(), published=None)) == []
+    assert mean_grids(replace(selinux(), source=None)) == []
 
 
 def test_a_mean_without_a_baseline_is_unknown() -> None:
@@ -104,7 +104,7 @@ def test_figures_carry_what_tables_show() -> None:
 
 def test_figures_name_the_workload_that_ours_are_of() -> None:
     calls = [it for it in figures(cis()) if it.metric == "system-call" and it.unit == "loops/s"]
-    assert {it.workload for it in calls} == {"unixbench"}
+    assert {str(it.workload) for it in calls} == {"unixbench"}
     treated = [it for it in calls if it.configuration == "cis-rules"]
     assert [it.ours_low for it in treated] == pytest.approx([2.9, 2.9])
     means = [it for it in figures(cis()) if it.metric is None]

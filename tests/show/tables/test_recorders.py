@@ -3,13 +3,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.report.guests import cis, filecopy, selinux
+from tests.show.guests import cis, filecopy, selinux
 
-from hardcost.analysis.finding import ObservedIn
-from hardcost.analysis.observations import Shares
-from hardcost.instruments.observed import Observed
-from hardcost.report.tables.layout import Grid, render
-from hardcost.report.tables.observed_table import (
+from hardcost.analysis.recorders.observations import Shares
+from hardcost.model.finding.observation import seen_in
+from hardcost.model.observation import Observed
+from hardcost.model.role import role_of
+from hardcost.model.workload import Workload, workload_of
+from hardcost.show.tables.layout import Grid, render
+from hardcost.show.tables.recorders import (
     event_grids,
     joined_shares,
     lookup_grids,
@@ -17,7 +19,7 @@ from hardcost.report.tables.observed_table import (
     observed_grids,
     share_grids,
 )
-from hardcost.report.tables.run_table import run_table
+from hardcost.show.tables.run import run_table
 
 
 def column(grid: Grid, header: str) -> tuple[str, ...]:
@@ -47,8 +49,13 @@ def test_only_processes_that_took_something_are_named() -> None:
 
 def test_what_the_guest_names_no_process_of_stands_in_the_one_row_of_others() -> None:
     shares = [
-        Shares("none", "w", {"cp": 0.9, "(others)": 0.06, "sh": 0.036, "ls": 0.004}, 0.0),
-        Shares("audit", "w", {"cp": 0.5, "auditd": 0.5}, 0.0),
+        Shares(
+            role_of("none"),
+            Workload("w"),
+            {"cp": 0.9, "(others)": 0.06, "sh": 0.036, "ls": 0.004},
+            0.0,
+        ),
+        Shares(role_of("audit"), Workload("w"), {"cp": 0.5, "auditd": 0.5}, 0.0),
     ]
     names, columns = joined_shares(shares)
     assert names == ["cp", "auditd", "sh", "(others)"]
@@ -86,7 +93,9 @@ def test_lookups_are_reported_for_each_request() -> None:
 
 def test_lookups_of_unknown_requests_are_reported_alone() -> None:
     seen = Observed(instrument="avc", unit_of_totals="lookups", totals={"lookups": 7})
-    finding = replace(selinux(), observed=(ObservedIn("enforcing", "fork", 0, 0, seen),))
+    finding = replace(
+        selinux(), observed=(seen_in(role_of("enforcing"), Workload("fork"), 0, 0, seen),)
+    )
     (grid,) = lookup_grids(finding)
     assert [it.columns[0].header for it in grid.groups] == ["lookups"]
     assert grid.notes == ()
@@ -103,7 +112,9 @@ def test_no_name_of_a_process_or_key_acts_on_the_terminal() -> None:
         Observed(instrument="cpu", unit_of_totals="ticks", totals={bad: 1.0}),
         Observed(instrument="audit", unit_of_totals="events", totals={f"key:{bad}": 1.0}),
     ]
-    finding = replace(cis(), observed=tuple(ObservedIn(bad, bad, 0, 0, it) for it in seen))
+    finding = replace(
+        cis(), observed=tuple(seen_in(role_of(bad), workload_of(bad), 0, 0, it) for it in seen)
+    )
     grids = [*observed_grids(finding), *event_grids(finding)]
     assert len(grids) == 2
     for grid in grids:

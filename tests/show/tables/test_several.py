@@ -3,44 +3,39 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
+from tests.show.bill_findings import side_by_side
 
-from hardcost.analysis.finding import Finding, SideBySide
-from hardcost.analysis.saved import packed, unpacked
-from hardcost.report.jsonout import to_json
-from hardcost.report.page.page import to_html
-from hardcost.report.tables.several_table import several_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from hardcost.analysis.finding_text import packed, unpacked
+from hardcost.model.finding.bill import Bill, Bills
+from hardcost.show.json import to_json
+from hardcost.show.page.page import to_html
+from hardcost.show.tables.several import several_table
 
 
-def named(finding: Finding, name: str, against: str) -> Finding:
-    assert finding.bill is not None
-    bill = replace(finding.bill, profile=name, compared_with=against)
-    return replace(finding, bill=bill, machine="", environment={})
+def named(finding: Bill, name: str, against: str) -> Bill:
+    return replace(finding, profile=name, compared_with=against)
 
 
 @pytest.fixture
-def both(bill_of: Callable[[tuple[str, ...]], Finding]) -> Finding:
+def both(bill_of: Callable[[tuple[str, ...]], Bill]) -> Bills:
     one = bill_of(("null", "open"))
     bills = (named(one, "a.rules", "audit on, no rules"), named(one, "b<b>.rules", "nothing"))
-    shared = SideBySide(bills, ("-w /etc/x -k a",), shared=False)
-    return replace(one, bill=None, together=shared)
+    return side_by_side(*bills, common=("-w /etc/x -k a",), shared=False)
 
 
-def text_of(finding: Finding) -> str:
+def text_of(finding: Bills) -> str:
     console = Console(width=120, record=True, file=None)
     with console.capture() as captured:
         console.print(several_table(finding))
     return captured.get()
 
 
-def test_totals_stand_side_by_side_and_say_what_they_are_compared_with(both: Finding) -> None:
+def test_totals_stand_side_by_side_and_say_what_they_are_compared_with(both: Bills) -> None:
     text = text_of(both)
     assert "a.rules with audit on, no rules and b<b>.rules with nothing" in text
     assert "1 control in both profiles:\n  -w /etc/x -k a" in text
@@ -49,30 +44,29 @@ def test_totals_stand_side_by_side_and_say_what_they_are_compared_with(both: Fin
     assert text.count("Each cost column adds up to its total.") == 2
 
 
-def test_one_baseline_is_shown_once(both: Finding) -> None:
-    assert both.together is not None
-    text = text_of(replace(both, together=replace(both.together, shared=True)))
+def test_one_baseline_is_shown_once(both: Bills) -> None:
+    text = text_of(replace(both, shared_baseline=True))
     assert "One baseline for all: audit on, no rules." in text
     (row,) = [line for line in text.splitlines() if line.startswith("null ")][:1]
     assert len(row.split()) == 1 + 1 + 2 * 3
 
 
 def test_json_holds_each_bill_as_it_would_be_by_itself(
-    both: Finding, bill_of: Callable[[tuple[str, ...]], Finding]
+    both: Bills, bill_of: Callable[[tuple[str, ...]], Bill]
 ) -> None:
     alone = json.loads(to_json(bill_of(("null", "open"))))
     data = json.loads(to_json(both))
-    assert [one.pop("profile") for one in data["bills"]] == ["a.rules", "b<b>.rules"]
-    assert data["bills"] == [alone, alone]
+    assert [one["profile"] for one in data["bills"]] == ["a.rules", "b<b>.rules"]
+    assert [one | {"profile": alone["profile"]} for one in data["bills"]] == [alone, alone]
     assert (data["common"], data["shared_baseline"]) == (["-w /etc/x -k a"], False)
 
 
-def test_the_page_has_a_section_for_each_and_escapes_names(both: Finding) -> None:
+def test_the_page_has_a_section_for_each_and_escapes_names(both: Bills) -> None:
     page = to_html(both)
     assert "Side by side" in page
     assert "b&lt;b&gt;.rules" in page
     assert "b<b>.rules" not in page
 
 
-def test_it_is_saved_and_read_back(both: Finding) -> None:
+def test_it_is_saved_and_read_back(both: Bills) -> None:
     assert unpacked(packed(both)) == both

@@ -1,8 +1,8 @@
 """A listing's lines add up, and show where lines are left out."""
 
-from tests.report.page.test_flames import placed
+from tests.show.page.test_flame_graph import placed
 
-from hardcost.report.tables.source_listing import listings
+from hardcost.show.tables.source_listing import listings
 
 
 def test_each_line_has_its_counts_beside_its_text() -> None:

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.report.guests import cell, cis, failed, filecopy, selinux
+from tests.show.guests import cell, cis, failed, filecopy, selinux
 
-from hardcost.report.tables.families import summary_grids
-from hardcost.report.text import TIMES
+from hardcost.show.tables.workload_families import summary_grids
+from hardcost.show.text import TIMES
 
 
 def test_workloads_that_differ_in_a_parameter_are_summed_up_in_one_table() -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines.cache import Cache, digest
-from hardcost.machines.cacheplace import default_root
+from hardcost.supply.cache.cache import Cache, digest
+from hardcost.supply.cache.location import default_root
 
 DIGEST = "0123456789abcdef"
 
@@ -330,7 +330,7 @@ def test_what_a_run_uses_is_not_removed_before_it_ends(tmp_path: Path) -> None:
     for name in ("aa", "bb"):
         Cache(tmp_path).make("kernels", name, name, fill)
     use = (
-        "import sys; from pathlib import Path; from hardcost.machines.cache import Cache;"
+        "import sys; from pathlib import Path; from hardcost.supply.cache.cache import Cache;"
         "cache = Cache(Path(sys.argv[1])); print(cache.find('kernels', 'aa')); sys.stdout.flush();"
         "sys.stdin.read()"
     )
@@ -356,7 +356,7 @@ def test_a_removal_that_is_cut_short_leaves_nothing_that_counts_as_whole(tmp_pat
 
     place = Cache(tmp_path).make("packages", DIGEST, "a package", fill_thousands)
     remove = (
-        "import sys; from pathlib import Path; from hardcost.machines.cache import Cache;"
+        "import sys; from pathlib import Path; from hardcost.supply.cache.cache import Cache;"
         "cache = Cache(Path(sys.argv[1])); cache.remove(cache.named(sys.argv[2:]))"
     )
     run = subprocess.Popen([sys.executable, "-c", remove, tmp_path, DIGEST])
@@ -380,7 +380,7 @@ def test_a_list_sweeps_what_the_dead_left_half_made(tmp_path: Path) -> None:
 
 
 def test_what_only_looks_like_something_that_the_dead_left_stays(tmp_path: Path) -> None:
-    """Somebody may name a folder that he has other things in."""
+    """A user may name a folder that holds other things."""
     others = (
         "images/.cover-2024",
         "sources/.git-hooks",
@@ -435,7 +435,7 @@ FULL_DISK = """
 import sys
 from pathlib import Path
 from hardcost.errors import MachineError
-from hardcost.machines.cache import Cache
+from hardcost.supply.cache.cache import Cache
 
 root = Path(sys.argv[1])
 Cache(root).make("kernels", "aa", "a kernel", lambda place: (place / "a").write_bytes(b"x" * 2**21))
@@ -470,7 +470,7 @@ HEAL = """
 import sys
 import time
 from pathlib import Path
-from hardcost.machines.cache import Cache
+from hardcost.supply.cache.cache import Cache
 
 def fill(folder):
     time.sleep(1)

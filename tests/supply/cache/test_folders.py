@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import fcntl
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from hardcost.errors import HardcostError, MachineError, StoreError
-from hardcost.machines import folders, took
-from hardcost.machines.builtkernel import read_sealed, write_sealed
-from hardcost.machines.cache import KINDS, Cache
-from hardcost.machines.kernels.tree import Tree
-from hardcost.machines.supplies import Supply, found
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from hardcost.supply.cache import folders, setup_times
+from hardcost.supply.cache.built_kernels import read_sealed, write_sealed
+from hardcost.supply.cache.cache import KINDS, Cache
+from hardcost.supply.kernels.build_tree import Tree
+from hardcost.supply.transfer import Supply, found
 
 PRECIOUS = "precious"
 STRANGE: dict[str, Callable[[Path, Path], object]] = {
@@ -139,7 +136,10 @@ def test_what_took_how_long_is_a_file_or_refused(
 ) -> None:
     cache = Cache(tmp_path)
     strange(tmp_path / "took.jsonl")
-    for use in (lambda: took.remember(cache, "boot", 1.0), lambda: took.remembered(cache)):
+    for use in (
+        lambda: setup_times.remember(cache, "boot", 1.0),
+        lambda: setup_times.remembered(cache),
+    ):
         with pytest.raises(HardcostError, match=r"took\.jsonl can't be used"):
             use()
 
@@ -152,8 +152,8 @@ def test_a_sealed_text_is_a_file_and_replaces_what_is_none(
     assert read_sealed(place) is None
     if place.is_dir() and not place.is_symlink():
         place.rmdir()
-    write_sealed(place, "of ours")
-    assert read_sealed(place) == "of ours"
+    write_sealed(place, "our text")
+    assert read_sealed(place) == "our text"
     assert not place.is_symlink()
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines.cache import Cache
-from hardcost.machines.images import contents, ext4, kept, labels
-from hardcost.machines.images.rootimage import GRAIN, RootImage
-from hardcost.machines.images.sourcetree import _entries, spread, tree_image
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.images import ext4, ext4_contents, record, selinux_labels
+from hardcost.supply.images.root_image import GRAIN, RootImage
+from hardcost.supply.images.source_tree import _entries, spread, tree_image
 
 
 def looked_up(image: Path, request: str) -> str:
@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def made(tree: Path, image: Path, contexts: Mapping[str, str] | None = None) -> Path:
-    files = labels.labelled(contents.entries(tree, ext4.EPOCH), contexts or {})
+    files = selinux_labels.labelled(ext4_contents.entries(tree, ext4.EPOCH), contexts or {})
     ext4.make(image, GRAIN, files)
     return image
 
@@ -88,7 +88,10 @@ def test_files_that_do_not_fit_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "from" / "large").write_bytes(b"x" * (9 << 20))
     with pytest.raises(MachineError, match="debugfs could not change"):
         ext4.make(
-            tmp_path / "root.img", 8 << 20, contents.entries(tmp_path / "from", 0), journal=False
+            tmp_path / "root.img",
+            8 << 20,
+            ext4_contents.entries(tmp_path / "from", 0),
+            journal=False,
         )
 
 
@@ -146,13 +149,13 @@ def test_a_tree_of_no_files_is_refused(tmp_path: Path) -> None:
 
 def test_what_is_kept_of_an_image_is_what_it_was(tmp_path: Path) -> None:
     image = RootImage(tmp_path / "root.img", "abc", "a title", GRAIN, {"fio": "3.33"})
-    kept.keep(tmp_path, image)
-    assert kept.kept(tmp_path) == image
+    record.keep(tmp_path, image)
+    assert record.kept(tmp_path) == image
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"path": "root.img", "what": 1}'])
 def test_an_image_without_its_record_is_an_error_with_a_remedy(text: str, tmp_path: Path) -> None:
     (tmp_path / "image.json").write_text(text)
     with pytest.raises(MachineError, match="can't be read") as raised:
-        kept.kept(tmp_path)
+        record.kept(tmp_path)
     assert "image remove" in str(raised.value.problems[0].hint)

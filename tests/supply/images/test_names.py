@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import InputError
-from hardcost.machines import guestimages
-from hardcost.machines.cache import Cache
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.images import names
 
 
 def test_an_unknown_image_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no image 'arch'") as caught:
-        guestimages.make("arch", Cache(tmp_path))
+        names.make("arch", Cache(tmp_path))
     assert caught.value.problems[0].hint == "there are: debian"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from tests.machines.images.test_own import gpt_of, mbr
+from tests.supply.images.test_user_root import gpt_of, mbr
 
 from hardcost.errors import MachineError
-from hardcost.machines.images import partitions
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.supply.images import partitions
 
 BIG = (1 << 64) - 1
 

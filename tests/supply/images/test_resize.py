@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from hardcost.errors import InputError
-from hardcost.machines.cache import Cache, file_digest
-from hardcost.machines.images.grown import grown
-from hardcost.machines.images.rootimage import RootImage
-from hardcost.machines.process import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.host.process import run
+from hardcost.supply.cache.cache import Cache, file_digest
+from hardcost.supply.images.resize import grown
+from hardcost.supply.images.root_image import RootImage
 
 MIB = 1 << 20
 

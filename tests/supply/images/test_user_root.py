@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines.cache import Cache
-from hardcost.machines.images import contents, ext4
-from hardcost.machines.images.own import image_file, rootfs_dir
-from hardcost.machines.images.ownkernel import own_kernel
-from hardcost.machines.images.rootimage import GRAIN
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.images import ext4, ext4_contents
+from hardcost.supply.images.root_image import GRAIN
+from hardcost.supply.images.user_root import image_file, rootfs_dir
+from hardcost.supply.images.user_root_kernel import own_kernel
 
 MIB = 1 << 20
 SECTORS = MIB // 512  # of a MiB
@@ -46,7 +46,7 @@ def system(folder: Path, name: str = "Some Linux 5") -> Path:
 
 def file_system(folder: Path, tree: Path, size: int = 32 * MIB) -> bytes:
     image = folder / "part.img"
-    ext4.make(image, size, contents.entries(tree, ext4.EPOCH), journal=False)
+    ext4.make(image, size, ext4_contents.entries(tree, ext4.EPOCH), journal=False)
     return image.read_bytes()
 
 
@@ -248,7 +248,7 @@ def test_a_qcow2_image_without_its_tool_names_the_package(
     (tmp_path / "disk.qcow2").write_bytes(b"QFI\xfb" + bytes(600))
     tools = tmp_path / "tools"
     tools.mkdir()
-    monkeypatch.setattr("hardcost.machines.process._SYSTEM_PROGRAMS", os.fspath(tools))
+    monkeypatch.setattr("hardcost.host.process._SYSTEM_PROGRAMS", os.fspath(tools))
     monkeypatch.setenv("PATH", os.fspath(tools))
     with pytest.raises(MachineError, match="qemu-img is not installed") as raised:
         image_file(tmp_path / "disk.qcow2", cache)

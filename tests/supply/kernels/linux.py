@@ -5,10 +5,7 @@ What comes out of `vmlinux` is the text of audit.c, so that a test sees of what 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 MAKEFILE = """VERSION = 6
 PATCHLEVEL = 1
@@ -26,7 +23,7 @@ vmlinux:
 
 AUDIT = "one\ntwo\nthree\nfour\nfive\n"
 
-THREE = """From: Somebody
+THREE = """From: A Developer
 Subject: [PATCH] audit: say three otherwise
 
 What is said of a hunk is no hunk:
@@ -66,7 +63,7 @@ def make(folder: Path) -> Path:
 
 
 def changed(name: str, before: str, after: str) -> str:
-    """Return a patch that puts one line in the place of another, the only one of its file."""
+    """Return a patch that replaces one line by another, the only one of its file."""
     return f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-{before}\n+{after}\n"
 
 

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from tests.machines.kernels import linux
-from tests.machines.kernels.linux import AUDIT, THREE, changed
+from tests.supply.kernels import linux
+from tests.supply.kernels.linux import AUDIT, THREE, changed
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines import kernelconfig
-from hardcost.machines.builtkernel import kept
-from hardcost.machines.cache import Cache
-from hardcost.machines.kernels import source
-from hardcost.machines.kernels.builder import Kernels
-from hardcost.machines.kernels.make import Trust
-from hardcost.machines.machine import KernelRecipe
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.protocol.boot import KernelRecipe
+from hardcost.supply.cache.built_kernels import kept
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.kernels import config, source
+from hardcost.supply.kernels.builder import Kernels
+from hardcost.supply.kernels.make import Trust
 
 
 @pytest.mark.parametrize("name", ["a b", "a;b", "$(id)", "it's", "a:b", "`id`", "a#b"])
@@ -38,11 +34,11 @@ def test_a_path_that_make_or_a_shell_would_act_on_is_refused(tmp_path: Path, nam
 )
 def test_a_string_that_a_shell_would_act_on_is_refused(value: str) -> None:
     with pytest.raises(InputError, match="INITRAMFS_SOURCE can't be set to"):
-        kernelconfig.check_fit({"A": "y", "INITRAMFS_SOURCE": value})
+        config.check_fit({"A": "y", "INITRAMFS_SOURCE": value})
 
 
 def test_strings_of_ordinary_configurations_are_taken() -> None:
-    kernelconfig.check_fit(
+    config.check_fit(
         {
             "CC_VERSION_TEXT": "gcc (Debian 12.2.0-14+deb12u1) 12.2.0; it's Kconfig's own",
             "DEFAULT_HOSTNAME": "(none)",

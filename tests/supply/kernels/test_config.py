@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import InputError
-from hardcost.machines import kernelconfig
+from hardcost.supply.kernels import config
 
 
 def test_a_configuration_is_read_as_the_kernel_writes_it() -> None:
@@ -28,7 +28,7 @@ CONFIG_STRING=""
 CONFIG_A=n
 # end of General setup
 """
-    assert kernelconfig.read(text, ".config") == {
+    assert config.read(text, ".config") == {
         "CC_VERSION_TEXT": 'gcc (Debian 12.2.0) "12" \\',
         "A": "n",
         "B": "m",
@@ -63,7 +63,7 @@ CONFIG_A=n
 )
 def test_a_line_that_is_none_is_reported_at_its_place(line: str) -> None:
     with pytest.raises(InputError) as caught:
-        kernelconfig.read(f"CONFIG_A=y\n{line}\n", "my.config")
+        config.read(f"CONFIG_A=y\n{line}\n", "my.config")
     (problem,) = caught.value.problems
     assert str(problem.place) == "my.config:2"
     assert problem.message.isprintable()
@@ -72,34 +72,34 @@ def test_a_line_that_is_none_is_reported_at_its_place(line: str) -> None:
 
 def test_only_so_many_lines_are_reported_of() -> None:
     with pytest.raises(InputError) as caught:
-        kernelconfig.read("nonsense\n" * 1000, "x")
+        config.read("nonsense\n" * 1000, "x")
     assert len(caught.value.problems) == 20
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# a comment\n"])
 def test_a_file_without_options_is_an_error(text: str) -> None:
     with pytest.raises(InputError, match="no option of a kernel"):
-        kernelconfig.read(text, "x")
+        config.read(text, "x")
 
 
 def test_reading_takes_time_in_proportion_to_the_length() -> None:
     hostile = 'CONFIG_X="' + '\\"' * 1_000_000
     started = time.monotonic()
     with pytest.raises(InputError):
-        kernelconfig.read(hostile, "x")
+        config.read(hostile, "x")
     assert time.monotonic() - started < 5
 
 
 def test_options_are_written_as_they_are_read() -> None:
     options = {"A": "y", "B": "n", "C": "12", "D": "0x1f", "E": 'a "b" \\ c', "F": ""}
-    text = kernelconfig.lines(options.items())
-    assert kernelconfig.read(text, "x") == options
+    text = config.lines(options.items())
+    assert config.read(text, "x") == options
     assert text.splitlines()[1] == "# CONFIG_B is not set"
 
 
 def test_the_base_that_comes_with_hardcost_is_a_configuration() -> None:
-    assert kernelconfig.bases() == ("lean",)
-    lean = kernelconfig.read(kernelconfig.base_text("lean"), "lean")
+    assert config.bases() == ("lean",)
+    lean = config.read(config.base_text("lean"), "lean")
     assert lean["AUDITSYSCALL"] == "y"
     # No hardening by the compiler's defaults.
     assert lean["INIT_STACK_NONE"] == "y"
@@ -109,17 +109,17 @@ def test_the_base_that_comes_with_hardcost_is_a_configuration() -> None:
 def test_a_base_may_be_a_file(tmp_path: Path) -> None:
     own = tmp_path / "my.config"
     own.write_text("CONFIG_A=y\n")
-    assert kernelconfig.base_text(str(own)) == "CONFIG_A=y\n"
+    assert config.base_text(str(own)) == "CONFIG_A=y\n"
 
 
 def test_a_base_that_is_none_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no such file") as caught:
-        kernelconfig.base_text(str(tmp_path / "none"))
+        config.base_text(str(tmp_path / "none"))
     assert "lean" in (caught.value.problems[0].hint or "")
     wrong = tmp_path / "wrong"
     wrong.write_text("hello\n")
     with pytest.raises(InputError, match="no line of a kernel's configuration") as caught:
-        kernelconfig.base_text(str(wrong))
+        config.base_text(str(wrong))
     assert str(caught.value.problems[0].place) == f"{wrong}:1"
 
 
@@ -127,13 +127,13 @@ def test_a_configuration_that_unpacks_to_far_more_is_refused(tmp_path: Path) -> 
     bomb = tmp_path / "config.gz"
     bomb.write_bytes(gzip.compress(b"# x\n" * (50 << 20)))
     with pytest.raises(InputError, match="is larger than 4 MiB"):
-        kernelconfig.file_text(bomb)
+        config.file_text(bomb)
     bomb.write_bytes(gzip.compress(b"CONFIG_A=y\n" * 99)[:40])
     with pytest.raises(InputError, match="it ends too early"):
-        kernelconfig.file_text(bomb)
+        config.file_text(bomb)
 
 
 @pytest.mark.parametrize("place", ["/dev/zero", "/"])
 def test_a_configuration_is_a_file(place: str) -> None:
     with pytest.raises(InputError, match="it is a "):
-        kernelconfig.file_text(Path(place))
+        config.file_text(Path(place))

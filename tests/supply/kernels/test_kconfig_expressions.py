@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardcost.machines.kernels.expressions import holds, names, parts
+from hardcost.supply.kernels.kconfig_expressions import holds, names, parts
 
 CONFIG = {"A": "y", "B": "n", "M": "m", "N": "12", "S": "text"}
 

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.machines.kernels.linux import AUDIT, THREE
-from tests.machines.kernels.test_builder import kernels, patch
+from tests.supply.kernels.linux import AUDIT, THREE
+from tests.supply.kernels.test_builder import kernels, patch
 
 from hardcost.errors import MachineError
-from hardcost.machines import kernelbuilding
-from hardcost.machines.cache import Cache
-from hardcost.machines.kernels import tools
-from hardcost.machines.kernels.builder import FILES
-from hardcost.machines.kernels.parts import Parts
-from hardcost.machines.machine import KernelRecipe
-from hardcost.run.workers import place
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hardcost.machines.kernels.builder import Kernels
-    from hardcost.machines.supplies import Order
+from hardcost.host import compiler
+from hardcost.measure.workers import worker
+from hardcost.protocol.boot import KernelRecipe
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.kernels import builds
+from hardcost.supply.kernels.builder import FILES, Kernels
+from hardcost.supply.kernels.identity import KernelParts
+from hardcost.supply.transfer import Order
 
 
 class Elsewhere:
@@ -38,9 +33,9 @@ class Elsewhere:
 
     async def __call__(self, order: Order, folder: Path) -> None:
         self.orders.append(order)
-        sent: Order = place.unpacked(place.packed(order))
+        sent: Order = worker.unpacked(worker.packed_value(order))
         files = {one.digest: Path(one.source) for one in order.supplies}
-        made = await kernelbuilding.built(sent, files, self.cache, 1)
+        made = await builds.built(sent, files, self.cache, 1)
         for one in made:
             shutil.copy(one.source, folder / one.title)
         self._harm(folder)
@@ -74,24 +69,22 @@ def test_what_comes_of_another_compiler_is_refused_before_it_is_built(
 ) -> None:
     here = kernels(tmp_path)
     ours = here.order(KernelRecipe())
-    found = tools.find()
-    monkeypatch.setattr(tools, "find", lambda: replace(found, versions="gcc 1"))
+    found = compiler.find()
+    monkeypatch.setattr(compiler, "find", lambda: replace(found, versions="gcc 1"))
     files = {one.digest: tmp_path / one.source for one in ours.supplies}
     with pytest.raises(MachineError, match="would be another one on this host"):
-        asyncio.run(kernelbuilding.built(ours, files, Cache(tmp_path / "there"), 1))
+        asyncio.run(builds.built(ours, files, Cache(tmp_path / "there"), 1))
     assert not list((tmp_path / "there" / "kernels").glob("*"))
 
 
 def test_an_archive_of_another_source_is_refused(tmp_path: Path) -> None:
     here = kernels(tmp_path)
     order = here.order(KernelRecipe())
-    assert isinstance(order.about, Parts)
+    assert isinstance(order.about, KernelParts)
     other = replace(order.about, source=replace(order.about.source, digest="0" * 16))
     files = {one.digest: tmp_path / one.source for one in order.supplies}
     with pytest.raises(MachineError, match="does not hold that source"):
-        asyncio.run(
-            kernelbuilding.built(replace(order, about=other), files, Cache(tmp_path / "there"), 1)
-        )
+        asyncio.run(builds.built(replace(order, about=other), files, Cache(tmp_path / "there"), 1))
 
 
 def without_symbols(folder: Path) -> None:
@@ -118,7 +111,7 @@ def test_what_is_not_the_kernel_that_was_asked_for_does_not_enter_the_cache(
     tmp_path: Path, harm: Callable[[Path], object], message: str
 ) -> None:
     here: Kernels = kernels(tmp_path)
-    with pytest.raises(MachineError, match=f"not the kernel that was asked for: {message}"):
+    with pytest.raises(MachineError, match=f"not the one asked for: {message}"):
         asyncio.run(here.built_by(KernelRecipe(), Elsewhere(tmp_path / "there", harm)))
     assert here.find(KernelRecipe()) is None
     assert not list((tmp_path / "cache" / "kernels").glob("*"))

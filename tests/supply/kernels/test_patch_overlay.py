@@ -6,13 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.machines.kernels import linux
-from tests.machines.kernels.linux import AUDIT, THREE, added, changed
+from tests.supply.kernels import linux
+from tests.supply.kernels.linux import AUDIT, THREE, added, changed
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines.kernels import overlay, patches
-from hardcost.machines.kernels.overlay import NOTHING, File, Overlay
-from hardcost.machines.kernels.tree import Tree
+from hardcost.supply.kernels import patch_overlay, patches
+from hardcost.supply.kernels.build_tree import Tree
+from hardcost.supply.kernels.patch_overlay import NOTHING, Overlay, PatchedFile
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def made(source: Path, *texts: str) -> Overlay:
         words.append(str(source.parent / f"{number}.patch"))
         Path(words[-1]).write_text(text)
     try:
-        return overlay.of(patches.read(words), source)
+        return patch_overlay.of(patches.read(words), source)
     finally:
         assert state(source) == before
 
@@ -57,18 +57,18 @@ def test_files_are_changed_added_removed_and_renamed(source: Path) -> None:
     )
     found = made(source, THREE, added("new/a.c", "x"), removed, renamed)
     assert found.files == {
-        "kernel/audit.c": File(AUDIT.replace("three", "THREE").encode()),
+        "kernel/audit.c": PatchedFile(AUDIT.replace("three", "THREE").encode()),
         "moved.c": None,
-        "new/a.c": File(b"x\n"),
+        "new/a.c": PatchedFile(b"x\n"),
         "old.c": None,
-        "there/moved.c": File(b"moved\n"),
+        "there/moved.c": PatchedFile(b"moved\n"),
     }
     assert found.added == {"new/a.c", "there/moved.c"}
 
 
 def test_a_patch_applies_on_top_of_those_before_it(source: Path) -> None:
     again = THREE.replace("-three", "-THREE").replace("+THREE", "+3")
-    assert made(source, THREE, again).files["kernel/audit.c"] == File(
+    assert made(source, THREE, again).files["kernel/audit.c"] == PatchedFile(
         AUDIT.replace("three", "3").encode()
     )
     with pytest.raises(InputError, match=r"2\.patch does not apply: kernel/audit\.c, hunk 1"):
@@ -131,8 +131,8 @@ def test_a_program_stays_one_and_a_file_becomes_one(source: Path) -> None:
     mode = "diff --git a/kernel/audit.c b/kernel/audit.c\nold mode 100644\nnew mode 100755\n"
     found = made(source, changed("run.sh", "a", "b"), mode)
     assert found.files == {
-        "run.sh": File(b"b\n", runs=True),
-        "kernel/audit.c": File(AUDIT.encode(), runs=True),
+        "run.sh": PatchedFile(b"b\n", runs=True),
+        "kernel/audit.c": PatchedFile(AUDIT.encode(), runs=True),
     }
 
 
@@ -221,9 +221,9 @@ def test_a_tree_whose_change_was_interrupted_is_put_right(
 ) -> None:
     tree = Tree(place, source)
     tree.make()
-    left, write = written, File.write
+    left, write = written, PatchedFile.write
 
-    def interrupted(file: File, path: Path) -> None:
+    def interrupted(file: PatchedFile, path: Path) -> None:
         nonlocal left
         if not left:
             raise KeyboardInterrupt
@@ -231,7 +231,7 @@ def test_a_tree_whose_change_was_interrupted_is_put_right(
         write(file, path)
 
     with monkeypatch.context() as patched:
-        patched.setattr(File, "write", interrupted)
+        patched.setattr(PatchedFile, "write", interrupted)
         with pytest.raises(KeyboardInterrupt):
             tree.set(made(source, added("a.c", "x"), added("b.c", "x"), THREE))
     tree.set(NOTHING)

@@ -7,10 +7,10 @@ import random
 from pathlib import Path
 
 import pytest
-from tests.machines.kernels.linux import THREE, added, changed
+from tests.supply.kernels.linux import THREE, added, changed
 
 from hardcost.errors import InputError
-from hardcost.machines.kernels import patches
+from hardcost.supply.kernels import patches
 
 
 def read(folder: Path, text: str) -> patches.Patch:
@@ -71,7 +71,14 @@ def test_the_series_that_comes_with_hardcost_is_found_by_its_name() -> None:
 
 @pytest.mark.parametrize(
     ("version", "folder"),
-    [("", "flat"), ("6.1.192", "flat"), ("7.2.99", "flat"), ("7.3.4", "7.3"), ("7.10", "7.3")],
+    [
+        ("", "6.1"),
+        ("5.10.4", "6.1"),
+        ("6.1.192", "6.1"),
+        ("7.2.99", "6.1"),
+        ("7.3.4", "7.3"),
+        ("7.10", "7.3"),
+    ],
 )
 def test_a_series_has_the_patches_for_the_release_of_the_source(version: str, folder: str) -> None:
     found = patches.read(["flat"], version)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines.cache import Cache, digest
-from hardcost.machines.kernels import source
+from hardcost.supply.cache.cache import Cache, digest
+from hardcost.supply.kernels import source
 
 
 @pytest.fixture

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import zstandard
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 BLOCK = 512
 END = bytes(2 * BLOCK)

@@ -1,4 +1,4 @@
-"""A key made for the tests, whose secret part nobody has any more, and what it signed."""
+"""A key made for the tests, whose secret part is gone, and what it signed."""
 
 from __future__ import annotations
 

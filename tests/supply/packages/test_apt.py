@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hardcost.machines.apt import candidates
+from hardcost.supply.packages.apt import candidates
 
 # As apt 3.0 answers to `apt-cache policy linux-source-6.1` where no package has that name.
 PATTERN = """\

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import MachineError
-from hardcost.machines.images.aptsources import debian_sources
+from hardcost.supply.packages.apt_sources import debian_sources
 
 DEBIANS = """\
 Types: deb deb-src

@@ -9,17 +9,14 @@ import lzma
 import os
 import subprocess
 import tarfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import zstandard
 
-from hardcost.machines import debarchive
-from hardcost.unpacking import DamagedError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+import hardcost.supply.packages.deb
+from hardcost.decompress import DamagedError
 
 TINY = Path(__file__).parent / "mirror" / "pool" / "tiny_1_amd64.deb"
 
@@ -27,7 +24,7 @@ TINY = Path(__file__).parent / "mirror" / "pool" / "tiny_1_amd64.deb"
 def unpack(package: Path, folder: Path) -> Mapping[str, str]:
     folder.mkdir()
     with package.open("rb") as file:
-        return debarchive.unpack(file, folder, None)
+        return hardcost.supply.packages.deb.unpack(file, folder, None)
 
 
 def built(folder: Path, packing: str) -> Path:

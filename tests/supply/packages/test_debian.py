@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import platform
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines import debianpackages, host
-from hardcost.machines.cache import Cache, digest
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.supply.cache.cache import Cache, digest
+from hardcost.supply.packages import debian, host_release
 
 
 def kept(cache: Cache, package: str, *files: str) -> Path:
@@ -33,23 +30,8 @@ def test_what_was_chosen_of_alternatives_stays(tmp_path: Path) -> None:
     kept(cache, "old", "version=1")
     new = kept(cache, "new", "version=2")
     kept(cache, "new | old", "package=new")
-    assert debianpackages.unpacked(cache, "new | old") == new / "files"
-    assert debianpackages.version(cache, "new | old") == "2"
-
-
-@pytest.mark.parametrize("folder", ["rules", "audit-rules"])
-def test_the_examples_of_rules_are_found_in_either_folder(tmp_path: Path, folder: str) -> None:
-    cache = Cache(tmp_path)
-    place = f"files/usr/share/doc/auditd/examples/{folder}"
-    package = kept(cache, "auditd", "version=1", f"{place}/30-stig.rules=-D")
-    assert debianpackages.sample_rules(cache) == package / place
-
-
-def test_a_package_without_examples_is_an_error(tmp_path: Path) -> None:
-    cache = Cache(tmp_path)
-    kept(cache, "auditd", "version=1")
-    with pytest.raises(MachineError, match="the package auditd has no"):
-        debianpackages.sample_rules(cache)
+    assert debian.unpacked(cache, "new | old") == new / "files"
+    assert debian.version(cache, "new | old") == "2"
 
 
 @pytest.mark.parametrize(
@@ -61,7 +43,7 @@ def test_what_is_no_name_of_a_package_is_refused_before_apt_sees_it(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(MachineError, match="is not a valid name of a Debian package"):
-        debianpackages.unpacked(Cache(tmp_path), name)
+        debian.unpacked(Cache(tmp_path), name)
 
 
 def test_apt_takes_no_name_for_an_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,9 +58,9 @@ def test_apt_takes_no_name_for_an_option(tmp_path: Path, monkeypatch: pytest.Mon
     apt.chmod(0o755)
     (tmp_path / "apt/apt-cache").symlink_to(apt)
     monkeypatch.setenv("PATH", f"{tmp_path / 'apt'}:/usr/bin:/bin")
-    monkeypatch.setattr(debianpackages, "_checked", lambda name: name)
+    monkeypatch.setattr(debian, "_checked", lambda name: name)
     with pytest.raises(MachineError):
-        debianpackages.unpacked(Cache(tmp_path / "cache"), name)
+        debian.unpacked(Cache(tmp_path / "cache"), name)
     said = log.read_text()
     assert f"policy -- {name}" in said
     assert f"download -- {name}" in said
@@ -86,13 +68,13 @@ def test_apt_takes_no_name_for_an_option(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_version_is_known_where_it_is_what_was_recorded(tmp_path: Path) -> None:
     place = kept(Cache(tmp_path), "libc6", "version=2.36-9+deb12u9")
-    assert debianpackages._recorded_version(place) == "2.36-9+deb12u9"
+    assert debian._recorded_version(place) == "2.36-9+deb12u9"
     (place / "version").write_text("2.36-9+deb12u8")
-    assert debianpackages._recorded_version(place) is None
+    assert debian._recorded_version(place) is None
     (place / "manifest").unlink()
-    assert debianpackages._recorded_version(place) == "2.36-9+deb12u8"
+    assert debian._recorded_version(place) == "2.36-9+deb12u8"
     (place / "version").write_text("-o1")
-    assert debianpackages._recorded_version(place) is None
+    assert debian._recorded_version(place) is None
 
 
 KERNELS = (
@@ -122,13 +104,13 @@ KERNELS = (
 def test_the_newest_ordinary_kernel_of_a_version_is_taken(
     version: str, package: str | None
 ) -> None:
-    assert debianpackages.newest_kernel(KERNELS, version) == package
+    assert debian.newest_kernel(KERNELS, version) == package
 
 
 @pytest.mark.parametrize("version", ["", "6", "x", "6.1;id", "-o6.1", "6.1 ", "../6.1", "6.1\n"])
 def test_what_is_no_version_is_refused_before_apt_sees_it(version: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="names no version of Linux"):
-        debianpackages.kernel_of(Cache(tmp_path), version)
+        debian.kernel_of(Cache(tmp_path), version)
 
 
 SEARCHED = (
@@ -154,10 +136,10 @@ def test_a_source_is_found_by_its_version_and_remembered(
 ) -> None:
     monkeypatch.setenv("PATH", apt_that_finds(tmp_path / "apt", SEARCHED))
     cache = Cache(tmp_path / "cache")
-    found = debianpackages.source_of(cache, "6.12")
-    assert found == ("linux-source-6.12", host.release().codename)
+    found = debian.source_of(cache, "6.12")
+    assert found == ("linux-source-6.12", host_release.release().codename)
     asked = (tmp_path / "apt/log").read_text()
-    assert debianpackages.source_of(cache, "6.12") == found
+    assert debian.source_of(cache, "6.12") == found
     assert (tmp_path / "apt/log").read_text() == asked
 
 
@@ -166,5 +148,5 @@ def test_a_source_that_debian_lacks_is_refused_with_those_it_has(
 ) -> None:
     monkeypatch.setenv("PATH", apt_that_finds(tmp_path / "apt", SEARCHED))
     with pytest.raises(InputError, match=r"has no source of Linux 5\.10") as raised:
-        debianpackages.source_of(Cache(tmp_path / "cache"), "5.10")
+        debian.source_of(Cache(tmp_path / "cache"), "5.10")
     assert raised.value.problems[0].hint == "it has 6.1, 6.12"

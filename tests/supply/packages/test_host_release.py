@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import platform
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from hardcost.cli.main import main
 from hardcost.errors import MachineError
-from hardcost.machines import host
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+from hardcost.supply.packages import host_release
 
 DEBIAN = {"ID": "debian", "VERSION_ID": "13", "PRETTY_NAME": "Debian GNU/Linux 13 (trixie)"}
 OTHERS = {
@@ -28,8 +25,8 @@ OTHERS = {
 
 @pytest.mark.parametrize(("number", "codename"), [("12", "bookworm"), ("13", "trixie")])
 def test_a_supported_debian_is_known_by_its_number(number: str, codename: str) -> None:
-    found = host.release(DEBIAN | {"VERSION_ID": number})
-    assert found == host.Release(codename, "Debian GNU/Linux 13 (trixie)")
+    found = host_release.release(DEBIAN | {"VERSION_ID": number})
+    assert found == host_release.HostRelease(codename, "Debian GNU/Linux 13 (trixie)")
 
 
 @pytest.mark.parametrize(("why", "said"), OTHERS.items())
@@ -37,7 +34,7 @@ def test_another_host_is_refused_with_its_name_and_the_reason(
     why: str, said: Mapping[str, str]
 ) -> None:
     with pytest.raises(MachineError, match="Debian 12 or 13") as raised:
-        host.release(said)
+        host_release.release(said)
     problem = raised.value.problems[0]
     assert why in problem.message
     assert said.get("PRETTY_NAME", "") in problem.message
@@ -51,7 +48,7 @@ def test_a_host_without_debian_s_apt_and_gpgv_is_refused(
 ) -> None:
     with_programs(tmp_path, monkeypatch)
     with pytest.raises(MachineError, match=r"has no apt of Debian 12 or 13, .* and no gpgv") as no:
-        host.check(said)
+        host_release.check(said)
     assert no.value.problems[0].hint == "apt-get install gpgv"
 
 
@@ -60,7 +57,7 @@ def test_a_host_that_is_not_debian_has_debian_12_s_packages_from_its_archive(
     said: Mapping[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_programs(tmp_path, monkeypatch, "gpgv", "apt-get", "apt-cache")
-    found = host.check(said)
+    found = host_release.check(said)
     assert (found.codename, found.has_apt) == ("bookworm", False)
     assert found.title == (
         f"{said.get('PRETTY_NAME', 'an unknown system')}, with packages of Debian's bookworm from"
@@ -72,17 +69,17 @@ def test_a_debian_without_apt_has_its_own_release_s_packages_from_the_archive(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_programs(tmp_path, monkeypatch, "gpgv")
-    found = host.check(DEBIAN)
+    found = host_release.check(DEBIAN)
     assert (found.codename, found.has_apt) == ("trixie", False)
     with_programs(tmp_path, monkeypatch, "apt-get", "apt-cache")
-    assert host.check(DEBIAN).has_apt
+    assert host_release.check(DEBIAN).has_apt
 
 
 def with_programs(folder: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     """Have no programs but these."""
     for name in names:
         (folder / name).symlink_to("/bin/false")
-    monkeypatch.setattr("hardcost.machines.process._SYSTEM_PROGRAMS", str(folder))
+    monkeypatch.setattr("hardcost.host.process._SYSTEM_PROGRAMS", str(folder))
     monkeypatch.setenv("PATH", str(folder))
 
 

@@ -8,27 +8,24 @@ from __future__ import annotations
 import functools
 import shutil
 import threading
+from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.machines.signingkey import KEY
+from tests.supply.packages.signing_key import KEY
 
+import hardcost.supply.packages.mirror
 from hardcost.errors import MachineError
-from hardcost.machines import debianarchive
-from hardcost.machines.cache import Cache
-from hardcost.machines.debianarchive import DebianArchive
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages.mirror import DebianArchive
 
 SUITE, PAST = "test-backports", "past-backports"
 RELEASE = f"dists/{SUITE}/InRelease"
 LIST = f"dists/{SUITE}/main/binary-amd64/Packages.xz"
 PACKAGE = "pool/tiny_1_amd64.deb"
 OURS = Path(__file__).parent / "mirror"
-DEBIANS_KEYS = debianarchive.own_keys()
+DEBIANS_KEYS = hardcost.supply.packages.mirror.own_keys()
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -46,7 +43,7 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     monkeypatch.setenv("HARDCOST_DEBIAN_MIRROR", f"http://127.0.0.1:{server.server_port}/")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setattr(debianarchive, "own_keys", lambda: (KEY,))
+    monkeypatch.setattr(hardcost.supply.packages.mirror, "own_keys", lambda: (KEY,))
     yield folder
     server.shutdown()
     server.server_close()
@@ -106,7 +103,7 @@ def test_a_release_that_others_signed_is_refused(
     mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert mirror.is_dir()
-    monkeypatch.setattr(debianarchive, "own_keys", lambda: DEBIANS_KEYS)
+    monkeypatch.setattr(hardcost.supply.packages.mirror, "own_keys", lambda: DEBIANS_KEYS)
     with pytest.raises(MachineError, match="is not Debian's: no key that is known signed it"):
         archive(tmp_path).offered(("tiny",))
 
@@ -132,7 +129,7 @@ def test_a_release_that_is_no_longer_valid_is_refused_unless_a_past_day_is_wante
     assert mirror.is_dir()
     with pytest.raises(MachineError, match="was valid until Wed, 01 Jan 2020"):
         archive(tmp_path, PAST).offered(("tiny",))
-    monkeypatch.setenv(debianarchive.PAST, "1")
+    monkeypatch.setenv(hardcost.supply.packages.mirror.PAST, "1")
     assert archive(tmp_path, PAST).offered(("tiny",)) == "tiny"
 
 
@@ -179,13 +176,13 @@ def test_a_release_of_debian_s_is_three_suites_and_backports_and_unstable_are_on
 ) -> None:
     mirror = "http://127.0.0.1:1/debian"
     monkeypatch.setenv("HARDCOST_DEBIAN_MIRROR", f"{mirror}/")
-    assert list(debianarchive._suites("trixie")) == [
+    assert list(hardcost.supply.packages.mirror._suites("trixie")) == [
         (mirror, "trixie"),
         (mirror, "trixie-updates"),
         (f"{mirror}-security", "trixie-security"),
     ]
     for alone in ("trixie-backports", "sid"):
-        assert list(debianarchive._suites(alone)) == [(mirror, alone)]
+        assert list(hardcost.supply.packages.mirror._suites(alone)) == [(mirror, alone)]
 
 
 def test_without_a_mirror_the_variable_that_names_one_is_said(

@@ -9,23 +9,20 @@ import hashlib
 import io
 import lzma
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import pytest
 import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.machines.signingkey import KEY, SIGNATURE
+from tests.supply.packages.signing_key import KEY, SIGNATURE
 
-from hardcost.machines.archivemembers import members, write
-from hardcost.machines.debianarchive import own_keys
-from hardcost.machines.rpmpackage import check_signed, content
-from hardcost.machines.unpackingchild import KERNEL
-from hardcost.unpacking import DamagedError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
+from hardcost.decompress import DamagedError
+from hardcost.supply.packages.archive import members, write
+from hardcost.supply.packages.mirror import own_keys
+from hardcost.supply.packages.rpm import check_signed, content
+from hardcost.supply.packages.unpack_child import KERNEL
 
 IMAGE, MODULE = "lib/modules/7.3/vmlinuz", "lib/modules/7.3/kernel/ext4.ko.zst"
 REGULAR, DIRECTORY, LINK = 0o100644, 0o040755, 0o120777

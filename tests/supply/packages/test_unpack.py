@@ -6,21 +6,19 @@ import gzip
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import zstandard
-from tests.machines import hostilearchives
-from tests.machines.test_debarchive import deb
-from tests.machines.test_rpmpackage import FILES, IMAGE, archive, entry, package
+from tests.supply.packages import hostile_archives
+from tests.supply.packages.test_deb import deb
+from tests.supply.packages.test_rpm import FILES, IMAGE, archive, entry, package
 
+import hardcost.supply.packages.archive
+from hardcost.decompress import DamagedError
 from hardcost.errors import InputError, MachineError
-from hardcost.machines import archivemembers, unpacker
-from hardcost.machines.kernels import sandbox
-from hardcost.unpacking import DamagedError
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.host import sandbox
+from hardcost.supply.packages import unpack
 
 FEW = 64 << 20
 """Bytes of memory that the process may take besides Python's own; xz and zstd take more."""
@@ -28,10 +26,10 @@ FEW = 64 << 20
 # Alone in its process, so that its children's peak is that of what unpacked.
 MEASURED = """
 import json, pathlib, resource, sys
-from hardcost.machines import unpacker
-from hardcost.unpacking import DamagedError
+from hardcost.supply.packages import unpack
+from hardcost.decompress import DamagedError
 try:
-    unpacker.unpack(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
+    unpack.unpack(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
     why = None
 except DamagedError as error:
     why = str(error)
@@ -57,14 +55,14 @@ def as_it_is(data: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (deb(hostilearchives.chain(b"x")), "its archive is damaged"),
-        (deb(hostilearchives.chain(b"g")), "its archive is damaged"),
-        (deb(hostilearchives.chain(b"L")), "its archive is damaged"),
-        (deb(hostilearchives.sparse(1 << 40)), "'sparse' has holes"),
-        (deb(hostilearchives.sparse(1 << 20)), "'sparse' has holes"),
-        (deb(hostilearchives.hard_links(1000, 25 << 20)), "its hard links have more than 8 GiB"),
-        (deb(hostilearchives.long_name(b"L", 512 << 20), as_it_is), "its archive is damaged"),
-        (deb(hostilearchives.long_name(b"x", 512 << 20), as_it_is), "its archive is damaged"),
+        (deb(hostile_archives.chain(b"x")), "its archive is damaged"),
+        (deb(hostile_archives.chain(b"g")), "its archive is damaged"),
+        (deb(hostile_archives.chain(b"L")), "its archive is damaged"),
+        (deb(hostile_archives.sparse(1 << 40)), "'sparse' has holes"),
+        (deb(hostile_archives.sparse(1 << 20)), "'sparse' has holes"),
+        (deb(hostile_archives.hard_links(1000, 25 << 20)), "its hard links have more than 8 GiB"),
+        (deb(hostile_archives.long_name(b"L", 512 << 20), as_it_is), "its archive is damaged"),
+        (deb(hostile_archives.long_name(b"x", 512 << 20), as_it_is), "its archive is damaged"),
     ],
     ids=[
         "pax",
@@ -88,8 +86,8 @@ def test_a_package_that_asks_for_much_is_refused_without_taking_it(
 
 def test_hard_links_stay_links(tmp_path: Path) -> None:
     file = tmp_path / "x.deb"
-    file.write_bytes(deb(hostilearchives.hard_links(10, 1 << 20)))
-    assert unpacker.unpack(file, tmp_path / "files")["Version"] == "1"
+    file.write_bytes(deb(hostile_archives.hard_links(10, 1 << 20)))
+    assert unpack.unpack(file, tmp_path / "files")["Version"] == "1"
     assert (tmp_path / "files" / "link9").stat().st_nlink == 11
 
 
@@ -100,7 +98,7 @@ def test_an_rpm_s_hard_links_have_the_content_that_the_last_has(tmp_path: Path) 
     )
     file = tmp_path / "x.rpm"
     file.write_bytes(package(gzip.compress(first + last + archive(FILES))))
-    unpacker.unpack(file, tmp_path / "files")
+    unpack.unpack(file, tmp_path / "files")
     assert [(tmp_path / "files" / name).read_bytes() for name in names] == [b"x", b"x"]
     assert (tmp_path / "files" / IMAGE).is_file()
 
@@ -111,11 +109,11 @@ def test_of_a_kernel_s_package_only_the_kernel_comes_out(tmp_path: Path) -> None
         *("usr/lib/debug/boot/vmlinux-1", "usr/lib/debug/lib/modules/1/vmlinux"),
     )
     others = ("etc/passwd", "usr/lib/debug/lib/modules/1/a.ko", "boot", "usr/lib/modules-load.d/a")
-    tar = b"".join(hostilearchives.member(name.encode(), b"x") for name in (*others[:2], *wanted))
-    tar += hostilearchives.header(b"lib/modules/1/link", 0, b"2", b"/etc/passwd")
+    tar = b"".join(hostile_archives.member(name.encode(), b"x") for name in (*others[:2], *wanted))
+    tar += hostile_archives.header(b"lib/modules/1/link", 0, b"2", b"/etc/passwd")
     file, into = tmp_path / "x.deb", tmp_path / "files"
-    file.write_bytes(deb(tar + hostilearchives.END))
-    unpacker.unpack(file, into, only_kernel=True)
+    file.write_bytes(deb(tar + hostile_archives.END))
+    unpack.unpack(file, into, only_kernel=True)
     found = {str(path.relative_to(into)) for path in into.rglob("*") if not path.is_dir()}
     assert found == {name.removeprefix("./") for name in wanted}
 
@@ -125,7 +123,7 @@ def test_more_memory_than_a_gibibyte_is_not_taken(tmp_path: Path) -> None:
     long = zstandard.ZstdCompressionParameters(window_log=31, enable_ldm=True)
     packer = zstandard.ZstdCompressor(compression_params=long)
     file = tmp_path / "x.deb"
-    file.write_bytes(deb(hostilearchives.END, packer.compress))
+    file.write_bytes(deb(hostile_archives.END, packer.compress))
     said = subprocess.run(
         [sys.executable, "-c", MEASURED, str(file), str(tmp_path / "files")],
         check=True,
@@ -149,29 +147,29 @@ def test_each_limit_refuses_what_runs_over_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, message: str
 ) -> None:
     names = (b"a", b"b/c/d", b"e", b"f")
-    tar = b"".join(hostilearchives.member(name, b"x") for name in names)
-    tar += hostilearchives.member(b"g", bytes(4 << 20)) + hostilearchives.END
-    monkeypatch.setattr(archivemembers, limit, value)
-    found = archivemembers.members(iter([tar[:3072], tar[3072:]]), "tar")
+    tar = b"".join(hostile_archives.member(name, b"x") for name in names)
+    tar += hostile_archives.member(b"g", bytes(4 << 20)) + hostile_archives.END
+    monkeypatch.setattr(hardcost.supply.packages.archive, limit, value)
+    found = hardcost.supply.packages.archive.members(iter([tar[:3072], tar[3072:]]), "tar")
     with pytest.raises(DamagedError, match=message):
-        archivemembers.write(found, tmp_path, None)
+        hardcost.supply.packages.archive.write(found, tmp_path, None)
 
 
 def test_folders_that_are_no_members_count_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tar = hostilearchives.member(b"a/b/x", b"x") + hostilearchives.member(b"c/d/x", b"x")
-    monkeypatch.setattr(archivemembers, "MOST_MEMBERS", 3)
-    found = archivemembers.members(iter([tar + hostilearchives.END]), "tar")
+    tar = hostile_archives.member(b"a/b/x", b"x") + hostile_archives.member(b"c/d/x", b"x")
+    monkeypatch.setattr(hardcost.supply.packages.archive, "MOST_MEMBERS", 3)
+    found = hardcost.supply.packages.archive.members(iter([tar + hostile_archives.END]), "tar")
     with pytest.raises(DamagedError, match="more than 3 folders"):
-        archivemembers.write(found, tmp_path, None)
+        hardcost.supply.packages.archive.write(found, tmp_path, None)
 
 
 def test_what_unpacks_sees_no_other_file_and_no_network(tmp_path: Path) -> None:
     if sandbox.why_not() is not None:
         pytest.fail(f"no sandbox works here: {sandbox.why_not()}")
     file = tmp_path / "x.deb"
-    file.write_bytes(deb(hostilearchives.END))
+    file.write_bytes(deb(hostile_archives.END))
     seen: list[list[str]] = []
 
     def output(argv: list[str], **_rest: object) -> bytes:
@@ -179,8 +177,8 @@ def test_what_unpacks_sees_no_other_file_and_no_network(tmp_path: Path) -> None:
         return b'{"fields": {}}'
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("hardcost.machines.process.output", output)
-        unpacker.unpack(file, tmp_path / "files")
+        patched.setattr("hardcost.host.process.output", output)
+        unpack.unpack(file, tmp_path / "files")
     assert "--net" in seen[0]
     assert not {"ro", str(tmp_path)} <= set(seen[0])
     written = [seen[0][at + 1] for at, word in enumerate(seen[0]) if word == "rw"]
@@ -192,9 +190,9 @@ def test_without_a_sandbox_it_is_said_and_the_limits_hold(
 ) -> None:
     monkeypatch.setattr(sandbox, "why_not", lambda: "no namespaces")
     file = tmp_path / "x.deb"
-    file.write_bytes(deb(hostilearchives.sparse(1 << 40)))
+    file.write_bytes(deb(hostile_archives.sparse(1 << 40)))
     with pytest.raises(DamagedError, match="has holes"):
-        unpacker.unpack(file, tmp_path / "files")
+        unpack.unpack(file, tmp_path / "files")
     assert "packages are unpacked without a sandbox: no namespaces" in caplog.text
 
 
@@ -213,13 +211,13 @@ def test_what_goes_wrong_there_is_told_apart(
     error: type[Exception],
     message: str,
 ) -> None:
-    monkeypatch.setattr("hardcost.machines.process.output", lambda *_args, **_rest: answer)
+    monkeypatch.setattr("hardcost.host.process.output", lambda *_args, **_rest: answer)
     file = tmp_path / "x.deb"
     file.write_bytes(b"")
     with pytest.raises(error, match=message):
-        unpacker.unpack(file, tmp_path / "files")
+        unpack.unpack(file, tmp_path / "files")
 
 
 def test_a_package_is_a_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="it is a folder"):
-        unpacker.unpack(tmp_path, tmp_path / "files")
+        unpack.unpack(tmp_path, tmp_path / "files")

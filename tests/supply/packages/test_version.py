@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardcost.machines.debversion import key
+from hardcost.supply.packages.version import key
 
 RISING = (
     *("1~~", "1~~a", "1~", "1", "1-1~deb12u1", "1-1", "1-1+b1", "1-2", "1a", "1+", "1.0", "1.0a"),

@@ -1,4 +1,4 @@
-# A program of which every instruction is counted by hand: tests/vm/test_profile.py has the answers.
+# A program of which every instruction is counted by hand: tests/vm/test_hotspots.py has the answers.
 #
 # Started without an argument it calls, recurses, calls in the place of a return, jumps out of nested
 # calls, handles a signal, runs a thread, and becomes itself with an argument. Then it ends.

@@ -1,19 +1,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
-from hardcost.calibration import timedrounds
-from hardcost.cli.verbs import hardcost
+from hardcost.calibration.nanoseconds import rounds
+from hardcost.cli.command import hardcost
 from hardcost.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from click.testing import Result
 
 WIDE = "-a always,exit -F arch=b64 -S openat -F uid=0 -k root\n"
 NARROW = "-a always,exit -F arch=b64 -S openat -F uid=0 -F gid=0 -k root-too\n"
@@ -110,7 +105,7 @@ def test_a_watch_that_is_then_an_earlier_prepended_rule_is_priced_once(tmp_path:
 @pytest.fixture
 def few_rounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HARDCOST_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(timedrounds, "ROUNDS", 2)
+    monkeypatch.setattr(rounds, "ROUNDS", 2)
 
 
 @pytest.mark.usefixtures("few_rounds")

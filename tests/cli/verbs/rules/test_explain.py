@@ -1,18 +1,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
-from hardcost.cli.verbs import hardcost
+from hardcost.cli.command import hardcost
 from hardcost.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from click.testing import Result
 
 EVENT = "syscall=openat arch=b64 auid=1000 exit=-13 path=/etc/shadow perm=r"
 RULES = """\

@@ -4,20 +4,16 @@ import json
 import re
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import yaml
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
-from hardcost.auditrules.lint.checks import CODES
-from hardcost.cli.verbs import hardcost
+from auditrules.lint.checks import CODES
+from hardcost.cli.command import hardcost
 from hardcost.errors import InputError
 
-if TYPE_CHECKING:
-    from click.testing import Result
-
-DATA = Path(__file__).parents[2] / "auditrules" / "data"
+DATA = Path(__file__).parents[4] / "audit_rules" / "tests" / "data"
 FAULTY = "-a always,exit -F arch=b33 -S execve -k x\n"
 GOOD = "-w /etc/shadow -p wa -k identity\n"
 

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import json
 import stat
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardcost.auditrules import parse
-from hardcost.auditrules.loading import load_lines
-from hardcost.auditrules.prove import relation
-from hardcost.auditrules.prove.prove import prove
-from hardcost.auditrules.wholefile import ChangedError
-from hardcost.cli.verbs import hardcost
+from auditrules.files.whole import ChangedError
+from auditrules.load.load import load_lines
+from auditrules.prove import relation
+from auditrules.prove.prove import prove_equal
+from auditrules.read import parse
+from hardcost.cli.command import hardcost
 from hardcost.errors import InputError
 from hardcost.files import put
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from click.testing import Result
 
 SPELT = "-a always,exit -F arch=b33 -S fchmdo -k modes"
 MENDED = "-a always,exit -F arch=b32 -S fchmod -k modes"
@@ -84,7 +80,7 @@ def test_fix_makes_the_safe_repairs_and_offers_the_others(file: Path) -> None:
 
 def test_what_is_not_proved_is_unsafe(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unknown = relation.Result(None, relation.Relation(), reason="out of time")
-    monkeypatch.setattr("hardcost.auditrules.repair.repairs.prove", lambda *_, **__: unknown)
+    monkeypatch.setattr("auditrules.repair.repairs.prove_equal", lambda *_, **__: unknown)
     write(file, CHMOD, CHMOD)
     result = CliRunner().invoke(hardcost, ["rules", "lint", "--fix", str(file)])
     assert "Nothing is written: out of time." in result.output
@@ -223,7 +219,7 @@ def test_of_any_lines_what_loaded_is_recorded_as_before(file: Path, lines: list[
         one.reading.text for one in before.failing
     }
     if before.stops_at is None:  # it loads: nothing is added, and nothing is lost
-        assert prove(before.rules, after.rules).equal
+        assert prove_equal(before.rules, after.rules).equal
     comments = [line for line in lines if line.startswith("#") or not line]
     kept = [line for line in file.read_text().split("\n")[:-1] if line.startswith("#") or not line]
     assert kept == comments

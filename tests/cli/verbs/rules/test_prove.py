@@ -1,18 +1,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
-from hardcost.cli.commands.rules import prove
+from hardcost.cli.verbs.rules.prove import prove
 from hardcost.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from click.testing import Result
 
 WATCH, CALL = "-w /etc/shadow -p wa -k identity", "-a always,exit -F arch=b64 -S openat -k opened"
 FILE = "-a always,exit -F path=/etc/shadow -F perm=wa -k identity"

@@ -5,7 +5,7 @@ import stat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardcost.machines.qemu import cpio
+from hardcost.machines.vm.content import cpio
 
 
 def entries(archive: bytes) -> list[tuple[str, int, bytes]]:

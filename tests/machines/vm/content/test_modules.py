@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import lzma
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import zstandard
 
 from hardcost.errors import MachineError
-from hardcost.machines.qemu import modules
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from hardcost.machines.vm.content import modules
 
 
 def module(folder: Path, name: str, needs: str) -> None:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import functools
 import platform
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from hardcost.errors import MachineError
-from hardcost.machines.cache import Cache, digest
-from hardcost.machines.qemu import cpio
-from hardcost.machines.qemu.packaged import Packages
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from hardcost.machines.vm.content import cpio
+from hardcost.machines.vm.content.packages import Packages
+from hardcost.supply.cache.cache import Cache, digest
 
 
 def _unpack(name: str, files: tuple[str, ...], folder: Path) -> None:

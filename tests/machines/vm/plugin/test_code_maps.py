@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
-from tests.protocol.said import typed
+from tests.protocol.json_messages import typed
 
 from hardcost.errors import TrialError
 from hardcost.machines.machine import Execution
-from hardcost.machines.qemu.codemaps import profiled, programs
-from hardcost.protocol.requests import DropCaches, Run, run, stop
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hardcost.protocol.requests import Request
+from hardcost.machines.vm.plugin.code_maps import counted_by_maps, programs
+from hardcost.protocol.ask import run, stop
+from hardcost.protocol.requests import DropCaches, Request, RunProgram
 
 MAPS = """\
 name fapolicyd
@@ -94,7 +90,7 @@ def _asked(first: Execution, second: Execution, job: Sequence[Request]) -> tuple
         asked.append((list(requests), code))
         return first if code is None else second
 
-    return asyncio.run(profiled(once, job)), asked
+    return asyncio.run(counted_by_maps(once, job)), asked
 
 
 def test_maps_are_asked_for_once_all_is_measured_and_before_services_stop() -> None:
@@ -102,8 +98,14 @@ def test_maps_are_asked_for_once_all_is_measured_and_before_services_stop() -> N
     execution, asked = _asked(_answered(7), _answered(7), job)
     (plain, no_code), (watched, code) = asked
     assert plain == watched
-    assert [type(one).__name__ for one in plain] == ["DropCaches", "Run", "Run", "Read", "Stop"]
-    assert isinstance(plain[1], Run)
+    assert [type(one).__name__ for one in plain] == [
+        "DropCaches",
+        "RunProgram",
+        "RunProgram",
+        "Read",
+        "Stop",
+    ]
+    assert isinstance(plain[1], RunProgram)
     assert plain[1].name == "load"
     assert no_code is None
     assert code == programs(_answered().answers)
@@ -112,5 +114,5 @@ def test_maps_are_asked_for_once_all_is_measured_and_before_services_stop() -> N
 
 
 def test_a_count_that_differs_with_the_plugin_fails_the_trial() -> None:
-    with pytest.raises(TrialError, match="the profiler changed what it watched"):
+    with pytest.raises(TrialError, match="the plugin changed what it watched"):
         _asked(_answered(7), _answered(8), [run("load", ["true"], clock="tsc")])

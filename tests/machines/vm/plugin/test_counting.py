@@ -1,15 +1,16 @@
-"""What the plugin is told of a guest's code."""
+"""What the plugin is given of a guest's code."""
 
 import struct
 import subprocess
 from pathlib import Path
 
 import pytest
-from tests.protocol.said import typed
+from tests.protocol.json_messages import typed
 
 from hardcost.errors import MachineError
-from hardcost.machines.qemu import elfsymbols, profiler
-from hardcost.protocol.requests import DropCaches, Ready, Request, Watch, install, run, start
+from hardcost.machines.vm.plugin import counting, elf_symbols
+from hardcost.protocol.ask import install, run, start
+from hardcost.protocol.requests import DropCaches, Ready, Request, Watch
 
 KALLSYMS = """\
 0000000000000040 A pcpu_hot
@@ -28,7 +29,7 @@ MAPS = """\
 00200000-00257000 r--p 00000000 00:02 14   /init
 7ffff7ffd000-7ffff7fff000 r-xp 00000000 00:00 0   [vdso]
 """
-PROGRAM = Path(__file__).parents[2] / "vm" / "programs" / "knownanswer.s"
+PROGRAM = Path(__file__).parents[3] / "vm" / "programs" / "knownanswer.s"
 
 
 def said(kallsyms: str) -> str:
@@ -37,7 +38,7 @@ def said(kallsyms: str) -> str:
         {"event": "content", "name": name, "path": name, "text": text, "bytes": len(text)}
         for name, text in texts.items()
     ]
-    return profiler.kernel_symbols(typed(answers))
+    return counting.kernel_symbols(typed(answers))
 
 
 def test_of_several_names_the_plainest_is_taken() -> None:
@@ -92,7 +93,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def test_a_programs_functions_are_found(program: bytes) -> None:
-    found = {one.name: one for one in elfsymbols.functions(program)}
+    found = {one.name: one for one in elf_symbols.functions(program)}
     assert {"_start", "spin", "deeper", "restorer", "thread"} <= found.keys()
     assert "tid" not in found  # data
     assert found["spin"].size == 5
@@ -101,16 +102,16 @@ def test_a_programs_functions_are_found(program: bytes) -> None:
 
 
 def test_what_is_no_program_has_no_functions(program: bytes) -> None:
-    assert elfsymbols.functions(b"#!/bin/sh\n") == []
+    assert elf_symbols.functions(b"#!/bin/sh\n") == []
     for end in (0x20, 0x40, 0x78, len(program) // 2):
-        assert isinstance(elfsymbols.functions(program[:end]), list)
+        assert isinstance(elf_symbols.functions(program[:end]), list)
     headers = struct.pack("<Q", 1 << 60)
-    assert elfsymbols.functions(program[:0x28] + headers + program[0x30:]) == []
+    assert elf_symbols.functions(program[:0x28] + headers + program[0x30:]) == []
 
 
 def test_the_plugin_is_told_which_qemu_has_loaded_it() -> None:
     own, symbols, out = (Path("/proc/self/fd", name) for name in "789")
-    word, said = profiler.words((own, symbols), out, "11.1.3 (Debian 1:11.1.3+ds-1)", stopped=True)
+    word, said = counting.words((own, symbols), out, "11.1.3 (Debian 1:11.1.3+ds-1)", stopped=True)
     assert word == "-plugin"
     assert said.split(",") == [
         "file=/proc/self/fd/7",
@@ -122,7 +123,7 @@ def test_the_plugin_is_told_which_qemu_has_loaded_it() -> None:
 
 
 def test_the_plugin_gets_all_that_it_takes(tmp_path: Path, program: bytes) -> None:
-    made = profiler.prepare(tmp_path, "kernel 1 a\n", [install("/usr/bin/known", program, 0o755)])
+    made = counting.prepare(tmp_path, "kernel 1 a\n", [install("/usr/bin/known", program, 0o755)])
     assert set(made) == set(tmp_path.iterdir())
     lines = (tmp_path / "symbols").read_text().splitlines()
     assert lines[0] == "kernel 1 a"
@@ -133,7 +134,7 @@ def test_the_plugin_gets_all_that_it_takes(tmp_path: Path, program: bytes) -> No
 
 
 def windows(folder: Path, job: list[Request]) -> list[str]:
-    profiler.prepare(folder, "", job)
+    counting.prepare(folder, "", job)
     lines = (folder / "symbols").read_text().splitlines()
     return [line for line in lines if line.startswith("window ")]
 

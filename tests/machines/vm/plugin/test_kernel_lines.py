@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import InputError
-from hardcost.machines.builtkernel import Built
-from hardcost.machines.cache import Cache
-from hardcost.machines.kernels.builder import Kernels
-from hardcost.machines.machine import Boot, KernelRecipe
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.kernellines import check, places_of, recipe_of
-from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.machines.vm.plugin.kernel_lines import check, places_of, recipe_of
+from hardcost.protocol.boot import Boot, KernelRecipe
+from hardcost.supply.cache.built_kernels import Built
+from hardcost.supply.cache.cache import Cache
+from hardcost.supply.kernels.builder import Kernels
 
 SYMBOLS = """data ffffffff82000000 init_task
 vdso 7fff0000 7fff1000
@@ -54,7 +54,7 @@ class Named(Kernels):
     """Kernels whose recipes' names are known, without a source or compiler."""
 
     def name(self, recipe: KernelRecipe) -> str:
-        """Return a name that has all that tells kernels apart."""
+        """Return a name that has all that distinguishes kernels."""
         return f"{recipe.base} {recipe.options} {recipe.patches}"
 
 
@@ -87,7 +87,7 @@ def test_a_kernel_with_lines_is_built_before_anything_is_measured(
     machine = VirtualMachine(Cache(tmp_path), Hardware("icount"), kernels=kernels)
     plain = machine.builds(Boot(kernel=KernelRecipe()))
     assert plain == (kernels.name(KernelRecipe()),)
-    own, twin = machine.builds(Boot(kernel=KernelRecipe(), profiled=True, lines="f"))
+    own, twin = machine.builds(Boot(kernel=KernelRecipe(), by_function=True, lines="f"))
     assert own == plain[0]
     assert "DEBUG_INFO_DWARF5" in twin
     assert not machine.is_ready(Boot(kernel=KernelRecipe(), lines="f"))

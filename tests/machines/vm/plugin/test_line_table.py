@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import MachineError
-from hardcost.machines.qemu import elfsymbols, linetable
+from hardcost.machines.vm.plugin import elf_symbols, line_table
 
 PROGRAM = """static volatile int sink;
 
@@ -43,8 +43,8 @@ def compiled(folder: Path, name: str, *flags: str, number: str = "+ 1") -> Path:
 
 def test_each_piece_of_a_function_has_its_line(tmp_path: Path) -> None:
     program = compiled(tmp_path, "program", "-gdwarf-5")
-    (one,) = (each for each in elfsymbols.functions(program.read_bytes()) if each.name == "twice")
-    rows = linetable.rows(program, one.address, one.address + one.size)
+    (one,) = (each for each in elf_symbols.functions(program.read_bytes()) if each.name == "twice")
+    rows = line_table.rows(program, one.address, one.address + one.size)
     assert rows[0].address == one.address
     assert rows[0].line in {3, 4, 5}
     assert {row.line for row in rows} >= {5, 8}
@@ -56,25 +56,25 @@ def test_each_piece_of_a_function_has_its_line(tmp_path: Path) -> None:
 def test_older_debug_data_say_the_same(tmp_path: Path) -> None:
     new = compiled(tmp_path, "new", "-gdwarf-5")
     old = compiled(tmp_path, "old", "-gdwarf-4")
-    (one,) = (each for each in elfsymbols.functions(new.read_bytes()) if each.name == "twice")
+    (one,) = (each for each in elf_symbols.functions(new.read_bytes()) if each.name == "twice")
     ends = one.address, one.address + one.size
-    lines = [[(row.address, row.line) for row in linetable.rows(it, *ends)] for it in (new, old)]
+    lines = [[(row.address, row.line) for row in line_table.rows(it, *ends)] for it in (new, old)]
     assert lines[0] == lines[1]
 
 
 def test_debug_data_leave_the_code_as_it_is(tmp_path: Path) -> None:
-    plain = linetable.code_digest(compiled(tmp_path, "plain"))
-    assert linetable.code_digest(compiled(tmp_path, "debug", "-g")) == plain
-    assert linetable.code_digest(compiled(tmp_path, "other", "-g", number="+ 2")) != plain
+    plain = line_table.code_digest(compiled(tmp_path, "plain"))
+    assert line_table.code_digest(compiled(tmp_path, "debug", "-g")) == plain
+    assert line_table.code_digest(compiled(tmp_path, "other", "-g", number="+ 2")) != plain
 
 
 def test_code_without_debug_data_has_no_lines(tmp_path: Path) -> None:
     program = compiled(tmp_path, "program")
-    (one,) = (each for each in elfsymbols.functions(program.read_bytes()) if each.name == "twice")
-    assert linetable.rows(program, one.address, one.address + one.size) == ()
+    (one,) = (each for each in elf_symbols.functions(program.read_bytes()) if each.name == "twice")
+    assert line_table.rows(program, one.address, one.address + one.size) == ()
 
 
 def test_a_damaged_image_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "vmlinux").write_bytes(b"\x7fELF\x02\x01 and then nothing of use")
     with pytest.raises(MachineError, match="can't be used"):
-        linetable.code_digest(tmp_path / "vmlinux")
+        line_table.code_digest(tmp_path / "vmlinux")

@@ -1,19 +1,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from tests.profiles.importers.test_scap import OFF, PREFIX, file_of, profile, rule, stream
+from tests.profiles.importers.scap.test_rules import OFF, PREFIX, file_of, profile, rule, stream
 
-from hardcost.controls.control import Auditd, Sysctl
-from hardcost.profiles import catalogue, scapprofile
-from hardcost.profiles.importers import scapaccount
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.controls.accounted import Accounted
+from hardcost.mechanisms.auditd import Auditd
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.model.accounts import Accounted
+from hardcost.profiles import catalogue
+from hardcost.profiles.importers.scap import account
+from hardcost.profiles.importers.scap.profile import load_scap_profile
 
 SYSCTL = "/sbin/sysctl -q -n -w kernel.{}={}\n"
 AUDIT = rule("audit_a", file_of("a", "-w /a"), attributes='severity="medium"')
@@ -23,7 +21,7 @@ CCE = '<x:ident system="https://nvd.nist.gov/cce/index.cfm">CCE-1-1</x:ident>'
 def accounted(folder: Path, *rules: str, more: str = "") -> dict[str, Accounted]:
     path = folder / "ds.xml"
     path.write_text(stream(profile("p", more=more), *rules))
-    found = scapprofile.load(path, "p").accounting
+    found = load_scap_profile(path, "p").accounting
     return {one.rule: one for one in found}
 
 
@@ -102,9 +100,9 @@ def test_a_rule_for_another_architecture_is_not_priced(tmp_path: Path) -> None:
 
 
 def test_each_class_has_a_reason_and_rules_and_a_cost_that_is_none_or_unknown() -> None:
-    kinds = [one.kind for one in scapaccount.classes()]
+    kinds = [one.kind for one in account.classes()]
     assert len(kinds) == len(set(kinds)) > 15
-    for one in scapaccount.classes():
+    for one in account.classes():
         assert one.reason
         assert one.rules
         assert one.cost in {"none", "unknown"}
@@ -125,7 +123,7 @@ def test_each_class_has_a_reason_and_rules_and_a_cost_that_is_none_or_unknown() 
     ],
 )
 def test_the_first_class_that_names_a_rule_counts(name: str, kind: str | None) -> None:
-    found = scapaccount.class_of(name)
+    found = account.class_of(name)
     assert (found.kind if found else None) == kind
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hardcost.profiles.importers.scapfix import (
+from hardcost.profiles.importers.scap.fix_scripts import (
     MOST_LINES,
     RulesFolder,
     TooManyError,

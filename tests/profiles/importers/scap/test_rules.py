@@ -1,20 +1,17 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from hardcost.auditrules import parse
-from hardcost.controls.control import AuditDaemon
+from auditrules.read import parse
 from hardcost.errors import InputError
-from hardcost.profiles import catalogue, scapprofile
-from hardcost.profiles.importers import scap, scapstream
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.profiles.importers.scap import AuditRules
+from hardcost.mechanisms.audit import AuditDaemon
+from hardcost.profiles import catalogue
+from hardcost.profiles.importers.scap import datastream
+from hardcost.profiles.importers.scap.profile import load_scap_profile
+from hardcost.profiles.importers.scap.rules import AuditRules, OriginLine, audit_rules
 
 PREFIX = "xccdf_org.ssgproject.content_"
 CHECKED = "oval:ssg-proc_sys_kernel_osrelease_arch"
@@ -56,7 +53,7 @@ def path(tmp_path: Path) -> Path:
 
 def found(path: Path, *parts: str, wanted: str = "p") -> AuditRules:
     path.write_text(stream(*parts))
-    return scap.audit_rules(path, wanted)
+    return audit_rules(path, wanted)
 
 
 def texts(rules: AuditRules) -> list[str]:
@@ -66,7 +63,7 @@ def texts(rules: AuditRules) -> list[str]:
 def refused(path: Path, content: str, wanted: str = "p") -> str:
     path.write_text(content)
     with pytest.raises(InputError) as caught:
-        scap.audit_rules(path, wanted)
+        audit_rules(path, wanted)
     (problem,) = caught.value.problems
     return f"{problem.message} | {problem.hint}"
 
@@ -85,7 +82,7 @@ def test_selected_rules_give_their_lines_in_augenrules_order(path: Path) -> None
     )
     assert (rules.title, rules.profile) == ("The p", f"{PREFIX}profile_p")
     assert texts(rules) == ["-b 10", "-w /b", "-w /a", "-e 2"]
-    assert rules.lines[1] == scap.Line("-w /b", "3-b.rules", ("b",), 5)
+    assert rules.lines[1] == OriginLine("-w /b", "3-b.rules", ("b",), 5)
     assert (rules.not_found, rules.elsewhere, rules.not_taken) == ((), (), 0)
 
 
@@ -245,12 +242,12 @@ def test_a_value_cant_blow_up_a_script(path: Path) -> None:
 
 def test_a_missing_file_is_said(path: Path) -> None:
     with pytest.raises(InputError, match="there is no such file"):
-        scapstream.profiles(path)
+        datastream.profiles(path)
 
 
 def test_profiles_are_listed_with_their_titles(path: Path) -> None:
     path.write_text(stream(profile("p"), profile("q")))
-    assert scapstream.profiles(path) == (
+    assert datastream.profiles(path) == (
         (f"{PREFIX}profile_p", "The p"),
         (f"{PREFIX}profile_q", "The q"),
     )
@@ -285,7 +282,7 @@ def test_the_lines_can_be_read_as_rules(path: Path) -> None:
 
 def test_a_profile_of_a_datastream_can_be_loaded_by_itself(path: Path) -> None:
     path.write_text(stream(profile("p"), rule("a", file_of("a", "-w /a", "-b 99"))))
-    loaded = scapprofile.load(path, "p")
+    loaded = load_scap_profile(path, "p")
     assert [one.name for one in loaded.controls] == ["auditd", "-w /a"]
     assert loaded.name == f"{path} p"
 
@@ -293,14 +290,14 @@ def test_a_profile_of_a_datastream_can_be_loaded_by_itself(path: Path) -> None:
 def test_a_profile_without_a_control_of_ours_is_no_profile_of_ours(path: Path) -> None:
     path.write_text(stream(profile("p"), rule("file_owner_a", "chown root /a")))
     with pytest.raises(InputError, match="a control for none of the 1 rule of p"):
-        scapprofile.load(path, "p")
+        load_scap_profile(path, "p")
 
 
 def test_a_rule_knows_its_own_names_though_another_begins_on_the_same_line(path: Path) -> None:
     lines = {"a": "-w /a", "b": "-w /b"}
     both = file_of("x", *lines.values())
     path.write_text(stream(profile("p"), rule("both", both, attributes='severity="high"')))
-    loaded = scapprofile.load(path, "p")
+    loaded = load_scap_profile(path, "p")
     found = {one.name: (one.ids, one.severity) for one in loaded.controls[1:]}
     assert found == dict.fromkeys(lines.values(), (("both",), "high"))
 
@@ -309,4 +306,4 @@ def test_a_datastream_is_a_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for place, why in ((tmp_path / "pipe", "it is a pipe"), (tmp_path, "it is a folder")):
         with pytest.raises(InputError, match=why):
-            scap.audit_rules(place, "stig")
+            audit_rules(place, "stig")

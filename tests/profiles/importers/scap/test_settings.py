@@ -1,16 +1,15 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from hardcost.controls.control import Auditd, BootParameter, Lsm, MountOptions, Sysctl
-from hardcost.profiles.importers import scapsettings
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.profiles.importers.scapsettings import Settings
+from hardcost.mechanisms.auditd import Auditd
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.mechanisms.mount import MountOptions
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.profiles.importers.scap.settings import RequiredSettings, settings_of
 
 XCCDF = "http://checklists.nist.gov/xccdf/1.2"
 MOUNT = """\
@@ -31,13 +30,13 @@ def rule(name: str, script: str, *idents: str) -> str:
     return f'<Rule id="xccdf_a.b_rule_{name}" selected="true">{marks}{fix}</Rule>'
 
 
-def settings(folder: Path, *rules: str) -> Settings:
+def settings(folder: Path, *rules: str) -> RequiredSettings:
     path = folder / "ds.xml"
     path.write_text(
         f'<Benchmark xmlns="{XCCDF}" id="b"><Profile id="xccdf_a.b_profile_p"><title>P</title>'
         f"</Profile>{''.join(rules)}</Benchmark>"
     )
-    return scapsettings.settings(path, "p")
+    return settings_of(path, "p")
 
 
 def test_sysctls_are_taken_with_their_values_and_ids(tmp_path: Path) -> None:

@@ -1,17 +1,13 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from tests.profiles.importers.test_scap import OFF, PREFIX, profile, rule, stream
+from tests.profiles.importers.scap.test_rules import OFF, PREFIX, profile, rule, stream
 
 from hardcost.errors import InputError
-from hardcost.profiles.importers import scapstream
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hardcost.profiles.importers.scapstream import Selected
+from hardcost.profiles.importers.scap import datastream
+from hardcost.profiles.importers.scap.datastream import Selected
 
 HEAD = '<x:Tailoring xmlns:x="http://checklists.nist.gov/xccdf/1.2" id="xccdf_a_tailoring_t">\n'
 VALUE = (
@@ -37,7 +33,7 @@ def tailored(folder: Path, *profiles: str, wanted: str = "ours") -> Selected:
     rules = (rule("a", SUB), rule("b", "true", attributes=OFF), VALUE)
     source.write_text(stream(profile("p"), *rules))
     file.write_text(HEAD + "".join(profiles) + "</x:Tailoring>\n")
-    return scapstream.selected(source, wanted, file)
+    return datastream.selection_of(source, wanted, file)
 
 
 def names(found: Selected) -> list[str]:
@@ -112,11 +108,11 @@ def test_another_file_a_document_type_and_a_huge_file_are_refused(tmp_path: Path
     source, file = tmp_path / "ds.xml", tmp_path / "t.xml"
     source.write_text(stream(profile("p"), rule("a", "true")))
     with pytest.raises(InputError, match=r"no XCCDF 1\.2 tailoring in it"):
-        scapstream.selected(source, "p", source)
+        datastream.selection_of(source, "p", source)
     file.write_text(f'<!DOCTYPE d [<!ENTITY e "x">]>{HEAD}{changes()}</x:Tailoring>')
     with pytest.raises(InputError, match="document type"):
-        scapstream.selected(source, "p", file)
+        datastream.selection_of(source, "p", file)
     with file.open("wb") as big:
         big.truncate(1 << 25)
     with pytest.raises(InputError, match="large"):
-        scapstream.selected(source, "p", file)
+        datastream.selection_of(source, "p", file)

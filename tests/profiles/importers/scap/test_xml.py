@@ -8,25 +8,22 @@ import json
 import lzma
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import zstandard
 
 from hardcost.errors import InputError
-from hardcost.profiles.importers import scapxml
-from hardcost.profiles.importers.scapstream import LARGEST
-from hardcost.profiles.importers.scapxml import parsed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from hardcost.profiles.importers.scap import xml
+from hardcost.profiles.importers.scap.datastream import LARGEST
+from hardcost.profiles.importers.scap.xml import parsed
 
 MEASURED = """
 import json, pathlib, resource, sys
 from hardcost.errors import InputError
-from hardcost.profiles.importers.scapstream import LARGEST
-from hardcost.profiles.importers.scapxml import parsed
+from hardcost.profiles.importers.scap.datastream import LARGEST
+from hardcost.profiles.importers.scap.xml import parsed
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 before = peak()
@@ -100,8 +97,8 @@ def test_what_is_damaged_is_refused(tmp_path: Path, content: bytes, message: str
 
 def test_the_bound_is_of_the_whole_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.xml").write_bytes(b"<a><b c=''/><b d=''/></a>")
-    monkeypatch.setattr(scapxml, "_MOST_ELEMENTS", 5)
+    monkeypatch.setattr(xml, "_MOST_ELEMENTS", 5)
     assert parsed(tmp_path / "x.xml", LARGEST, "a datastream").tag == "a"
-    monkeypatch.setattr(scapxml, "_MOST_ELEMENTS", 4)
+    monkeypatch.setattr(xml, "_MOST_ELEMENTS", 4)
     with pytest.raises(InputError, match="more than 4 elements"):
         parsed(tmp_path / "x.xml", LARGEST, "a datastream")

@@ -1,0 +1,50 @@
+"""What a request says of how it is measured is checked before anything is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hardcost
+from hardcost.errors import InputError
+from hardcost.library.measurement import Measuring
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        ("record", ("foo",), "there is no recorder 'foo'"),
+        ("instrument", "foo", "there is no 'foo'"),
+        ("start", "fresh", "there is no 'fresh'"),
+        ("init", "sysv", "there is no 'sysv'"),
+        ("jobs", 0, "0 is less than 1"),
+        ("repetitions", 0, "0 is less than 1"),
+        ("seeds", (), "there is no seed"),
+        ("timeout", 0.0, "0 is no number of seconds above 0"),
+        ("timeout", float("nan"), "nan is no number of seconds above 0"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_the_name_of_its_field(
+    field: str, value: object, problem: str
+) -> None:
+    own: dict[str, Any] = {field: value}
+    with pytest.raises(InputError, match=f"`{field}`: {problem}"):
+        Measuring(machine="fake", **own).check()
+
+
+def test_all_that_is_wrong_is_said_at_once() -> None:
+    with pytest.raises(InputError) as raised:
+        Measuring(machine="fake", jobs=0, repetitions=0).check()
+    assert len(raised.value.problems) == 2
+
+
+def test_a_store_may_be_named_by_a_text(tmp_path: Path) -> None:
+    (tmp_path / "a.rules").write_text("-a always,exit -F arch=b64 -S open -k a\n")
+    store = str(tmp_path / "s.sqlite")
+    how = Measuring(machine="fake", store=store, workloads=hardcost.workloads_of("syscalls"))
+    found = hardcost.bill(hardcost.BillRequest(str(tmp_path / "a.rules"), how=how))
+    compared = hardcost.compare(hardcost.CompareRequest(found.run, "last", store=store))
+    assert compared is not None
+    assert Path(store).is_file()
