@@ -27,8 +27,8 @@ coverage: ## set up, then say what the tests that boot nothing cover, file by fi
 
 bench: ## set up, then measure hardcost itself
 	@scripts/setup
-	.venv/bin/python bench/overhead.py
-	.venv/bin/python bench/command_line.py
+	.venv/bin/python -m bench.speed.overhead
+	.venv/bin/python -m bench.speed.command_line
 
 lint: ## set up, then run only the linters
 	@scripts/setup --test
