@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hardcost import files
+from auditrules.library import files
 from hardcost.errors import StoreError
 
 

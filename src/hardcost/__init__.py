@@ -11,11 +11,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from auditrules.library.histogram import histogram
     from hardcost.analysis.bill.budget import Budget
     from hardcost.errors import HardcostError, InputError
     from hardcost.library.advise import AdviseRequest, advise
     from hardcost.library.bill import BillRequest, bill
-    from hardcost.library.bills.weights import histogram
     from hardcost.library.compare import CompareRequest, compare
     from hardcost.library.gate import GateRequest, gate
     from hardcost.library.hotspots import HotspotsRequest, hotspots
@@ -94,7 +94,6 @@ _HOMES = {
     "library.measurement": ("Measuring", "workloads_of"),
     "analysis.bill.budget": ("Budget",),
     "library.percentages": ("budget", "limits"),
-    "library.bills.weights": ("histogram",),
     "machines.options": ("MachineOptions",),
     "measure.workers.lab": ("Lab", "lab_at"),
     "profiles.settings": ("Settings",),
@@ -105,6 +104,7 @@ _HOMES = {
     "show.json": ("to_json",),
 }
 _HOME = {name: f"hardcost.{home}" for home, names in _HOMES.items() for name in names}
+_HOME["histogram"] = "auditrules.library.histogram"
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # whoever wants notes takes them
 

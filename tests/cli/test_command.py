@@ -14,12 +14,12 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from auditrules.cli.prove import RELEASES, SECONDS
 from auditrules.prove import prove
 from auditrules.tables import lookup
 from hardcost.cli.command import hardcost
 from hardcost.cli.input import completion
-from hardcost.cli.verbs.rules.cost import CPU
-from hardcost.cli.verbs.rules.prove import RELEASES, SECONDS
+from hardcost.cli.verbs.rules import CPU
 from hardcost.library.rules.cost import DEFAULT_CPU
 from hardcost.measure.execute import USUAL_LIMITS
 from hardcost.profiles import catalogue

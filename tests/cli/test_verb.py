@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from hardcost.cli.verb import Verb
+from auditrules.cli.verb import Verb
 from hardcost.errors import InputError, RequestError
 
 

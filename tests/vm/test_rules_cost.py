@@ -60,7 +60,7 @@ def test_predictions_are_within_3_percent_of_what_is_measured(
     monkeypatch.setattr(check, "often", lambda: dict.fromkeys(CALLS, Often(33)))
     target = Target(
         is_directory=lambda path: path == "/etc/hardcost.d",
-        auditctl=kernel_constants.auditctl(constants),
+        auditctl=constants.auditctl,
     )
     files = {f"/etc/hardcost.{number}" for number in range(20)}
     rules = [

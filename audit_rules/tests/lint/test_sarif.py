@@ -27,7 +27,7 @@ LINES = (
 @pytest.fixture
 def log(context_of: Callable[..., Context]) -> dict[str, Any]:
     found = checks.findings_in(context_of(*LINES))
-    written: dict[str, Any] = json.loads(json.dumps(sarif.log(found, "1.2.3")))
+    written: dict[str, Any] = json.loads(json.dumps(sarif.log(found, "hardcost", "1.2.3")))
     return written
 
 
@@ -92,7 +92,7 @@ def test_place_related_lines_and_costs_are_reported(log: dict[str, Any]) -> None
 def test_a_finding_of_a_whole_file_has_no_region_and_any_name_is_a_reference() -> None:
     def uri(file: str) -> str:
         finding = Diagnostic("cannot-load", Level.ERROR, "no", Location(file))
-        physical = sarif.log([finding], "1")["runs"][0]["results"][0]["locations"][0]
+        physical = sarif.log([finding], "hardcost", "1")["runs"][0]["results"][0]["locations"][0]
         assert set(physical["physicalLocation"]) == {"artifactLocation"}
         found: str = physical["physicalLocation"]["artifactLocation"]["uri"]
         return found
@@ -110,8 +110,8 @@ def test_a_log_is_what_the_schema_says_with_fixes_and_without_findings(
     context = context_of(*LINES)
     done = repairs.repaired((context.readings,), context)
     logs = [
-        sarif.log(checks.findings_in(context), "1", (*done.repairs, *done.offered)),
-        sarif.log((), "1"),
+        sarif.log(checks.findings_in(context), "hardcost", "1", (*done.repairs, *done.offered)),
+        sarif.log((), "hardcost", "1"),
     ]
     for written in logs:
         text = json.dumps(written)
@@ -128,7 +128,7 @@ def test_a_fix_replaces_the_line_or_removes_it_and_says_whether_it_is_safe(
 ) -> None:
     context = context_of(*LINES)
     done = repairs.repaired((context.readings,), context)
-    found = sarif.log(checks.findings_in(context), "1", (*done.repairs, *done.offered))
+    found = sarif.log(checks.findings_in(context), "hardcost", "1", (*done.repairs, *done.offered))
     by_code = {result["ruleId"]: result for result in only_run(found)["results"]}
     (removed,), (mended,) = (by_code[code]["fixes"] for code in ("duplicate-rule", "cannot-load"))
     safety = [one["properties"]["safety"] for one in (removed, mended)]
@@ -155,7 +155,9 @@ def test_a_fingerprint_stays_when_lines_move_and_is_no_other_findings(
     context_of: Callable[..., Context],
 ) -> None:
     def fingerprints(*lines: str) -> list[str]:
-        run = only_run(sarif.log(checks.findings_in(context_of(*lines), {"no-key"}), "1"))
+        run = only_run(
+            sarif.log(checks.findings_in(context_of(*lines), {"no-key"}), "hardcost", "1")
+        )
         return [one["partialFingerprints"]["rule/v2"] for one in run["results"]]
 
     same = ["-w /a -p wa", "-w /b -p wa", "-d exit,always -F path=/a -F perm=wa", "-w /a -p wa"]

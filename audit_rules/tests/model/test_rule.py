@@ -54,6 +54,7 @@ def test_keys_come_in_order() -> None:
     assert rule_keys(Rule("-a always,exit -F key=a -S open -k b")) == ("a", "b")
 
 
-def test_an_error_names_each_fault_as_compilers_do() -> None:
+def test_an_error_has_each_fault_as_a_problem_with_its_location() -> None:
     error = RulesError((Fault("bad", Location("f", 3)), Fault("gone", Location("g"))))
-    assert str(error) == "f:3: bad; g: gone"
+    assert str(error) == "bad; gone"
+    assert [str(one.place) for one in error.problems] == ["f:3", "g"]

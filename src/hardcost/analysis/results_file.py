@@ -9,9 +9,10 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from auditrules.library.files import content
 from auditrules.model.location import Location
 from hardcost.errors import InputError, Problem
-from hardcost.files import content, json_value
+from hardcost.files import json_value
 from hardcost.model.finding.bill import Bill
 from hardcost.model.finding.study import StudyFinding
 

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from auditrules.cost.constants import Constants, ConstantsError
-from auditrules.tables.lookup import Auditctl, auditctl_of
 from hardcost.calibration import rule_set_costs
 from hardcost.calibration.baseline import without_rules
 from hardcost.calibration.experiments import DIRECTORY, FILES, experiments
@@ -47,11 +46,6 @@ def fits(constants: Constants, environment: Mapping[str, str]) -> bool:
     same = ("kernel", "cpu_model", "acceleration")
     alike = all(constants.about.get(key, "") == environment.get(key) for key in same)
     return alike and _version(constants.about) == _version(environment)
-
-
-def auditctl(constants: Constants) -> Auditctl:
-    """Return what loads rules in the guest where constants were measured."""
-    return auditctl_of(constants.about.get("auditd", ""))
 
 
 def of_measured(machine: Machine, cache: Cache, environment: Mapping[str, str]) -> Constants | None:

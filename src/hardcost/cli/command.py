@@ -14,7 +14,8 @@ from pathlib import Path
 
 import click
 
-from hardcost.cli.verb import Verb, renamed, summary
+from auditrules.cli.verb import summary
+from hardcost.cli.verb import ClusterVerb, renamed
 
 _VERBS = f"{__package__}.verbs"
 
@@ -34,7 +35,7 @@ _RENAMED = {"profile": "hotspots"}
 class VerbGroup(click.Group):
     """A group of commands, which proposes what a misspelt word may have meant."""
 
-    command_class = Verb
+    command_class = ClusterVerb
 
     def get_short_help_str(self, limit: int = 0) -> str:  # noqa: ARG002  (click's)
         """Return the whole first sentence of the help, however long."""

@@ -7,16 +7,20 @@ rule, `KEY=VALUE`, what a benchmark calls a control, or a profile inside a datas
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 
-from auditrules.read import parse
+from auditrules.library.arguments import (
+    COMMAND_LINE,
+    INPUT,
+    STANDARD_INPUT,
+    check_once,
+    standard_input,
+)
+from auditrules.read.rule_text import is_rule
 from hardcost.controls.control import Profile
 from hardcost.errors import InputError, RequestError
 from hardcost.library.measurement import Measuring
-from hardcost.library.rule_text import is_rule
 from hardcost.mechanisms import facts
 from hardcost.model.request import CheckedRequest
 from hardcost.profiles import catalogue
@@ -24,10 +28,6 @@ from hardcost.profiles.importers.scap.profile import load_scap_profile
 from hardcost.profiles.settings import Settings, profile_of, with_settings
 from hardcost.study import read
 from hardcost.supply.packages.debian import package_root
-
-INPUT = "-"
-STANDARD_INPUT = "standard input"
-COMMAND_LINE = "the command line"
 
 
 @dataclass(frozen=True)
@@ -91,16 +91,6 @@ class ProfileRequest(CheckedRequest):
         return load_scap_profile(Path(name), self.scap_profile, tailoring)
 
 
-def check_once(texts: Sequence[str]) -> None:
-    """Check that standard input is named once at most.
-
-    Raises:
-        InputError: It is named more often.
-    """
-    if sum(text == INPUT for text in texts) > 1:
-        raise InputError("standard input can be read only once", hint="name a file for the other")
-
-
 def profile_named(text: str, *, leave_out_faulty: bool = False) -> Profile:
     """Return the profile that an argument names.
 
@@ -123,18 +113,6 @@ def profile_named(text: str, *, leave_out_faulty: bool = False) -> Profile:
 def names_profile(text: str) -> bool:
     """Say whether an argument names a profile, and not a run of the store."""
     return text == INPUT or is_rule(text) or catalogue.is_there(text)
-
-
-def standard_input() -> bytes:
-    """Return what standard input holds, as much as rules may be."""
-    data = sys.stdin.buffer.read(parse.LARGEST_FILE + 1)
-    too_much = parse.excess(len(data), data.count(b"\n"))
-    if too_much:
-        raise InputError(
-            f"{STANDARD_INPUT} is {too_much}, too much for audit rules",
-            hint="is that what was meant?",
-        )
-    return data
 
 
 def check(profile: Profile) -> None:

@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
 
+from auditrules.library.caller import Tell
 from hardcost.measure.expected_time import Stage
 from hardcost.supply.progress import BuildProgress, ImageProgress
 
@@ -76,13 +76,6 @@ class Underway:
 
 RunEvent = Note | Expected | StageBegan | Advanced | StageEnded | Failed | Underway
 """Anything that can happen."""
-
-
-class Tell(Protocol):
-    """Takes what is being done, as often as one likes."""
-
-    def __call__(self, doing: str, done: float | None = None, /) -> None:
-        """Begin `doing`, or go on with it; `done` is the part that is done, where that is known."""
 
 
 class Monitor(ABC):

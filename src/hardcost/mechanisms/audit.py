@@ -264,11 +264,6 @@ def controls_of(
     return (daemon, *rules)
 
 
-def problems_of(error: RulesError) -> tuple[Problem, ...]:
-    """Return the faults of audit rules as problems."""
-    return tuple(Problem(fault.message, fault.place, fault.remedy) for fault in error.faults)
-
-
 def rules_of(lines: Iterable[tuple[str, tuple[str | int, ...]]], source: TableSource) -> RuleSet:
     """Return the rules of lines, each with its path in a file; mistakes join its problems."""
     placed = []
@@ -278,7 +273,7 @@ def rules_of(lines: Iterable[tuple[str, tuple[str | int, ...]]], source: TableSo
     try:
         return parse.read_lines(placed)
     except RulesError as error:
-        source.problems.extend(problems_of(error))
+        source.problems.extend(error.problems)
         return RuleSet(())
 
 
@@ -486,7 +481,7 @@ class AuditMechanism(Mechanism[AuditKeys]):
         found = load_rules(rules, NOWHERE.likely_target(rules), name)
         faults = tuple(_faults(found.lines))
         if faults:
-            raise InputError.of(problems_of(RulesError(faults)))
+            raise RulesError(faults)
 
     def steady(self, controls: Sequence[Control], among: Sequence[Control]) -> Sequence[Control]:
         """Return the controls, with a daemon that creates what any rule of `among` watches.

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import tomli_w
 
-from auditrules.model.fault import RulesError
 from auditrules.model.rule import RuleKind
 from auditrules.read import parse
 from hardcost.errors import InputError
-from hardcost.mechanisms.audit import problems_of
 from hardcost.profiles.importers.scap.datastream import selection_of
 from hardcost.profiles.importers.scap.rules import rules_of_selected
 
@@ -79,10 +77,7 @@ def of_files(paths: Sequence[Path]) -> Imported:
     Raises:
         InputError: A line can't be read; all such lines are reported at once.
     """
-    try:
-        found = parse.read(paths)
-    except RulesError as error:
-        raise InputError.of(problems_of(error)) from None
+    found = parse.read(paths)
     lines = [
         (reading.text, reading.place.file)
         for readings, _ in parse.read_each(paths)

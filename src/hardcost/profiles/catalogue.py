@@ -13,15 +13,14 @@ from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
+from auditrules.library import files
 from auditrules.load import watched_paths
-from auditrules.model.fault import RulesError
 from auditrules.model.location import Location
 from auditrules.model.rule import RuleSet
 from auditrules.read import parse
-from hardcost import files
 from hardcost.controls.control import Controls, Profile
 from hardcost.errors import HardcostError, InputError, Problem
-from hardcost.mechanisms.audit import controls_of, problems_of
+from hardcost.mechanisms.audit import controls_of
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.profiles import benchmark_ids
 from hardcost.profiles.control_tables import ControlsTable, PackageRoot, Resolver
@@ -229,11 +228,7 @@ def of_text(data: bytes, name: str, package_root: PackageRoot | None = None) -> 
         return _of_toml(
             file, Path(), name, lambda other: _load(other, package_root, ()), package_root
         )[0]
-    try:
-        audit = parse.read_text(data, name)
-    except RulesError as error:
-        raise InputError.of(problems_of(error)) from None
-    return _of_rules(audit, name)
+    return _of_rules(parse.read_text(data, name), name)
 
 
 def _one_setting(text: str) -> Profile:
@@ -262,11 +257,7 @@ def _read_sysctls(path: Path, name: str, *, leave_out_faulty: bool = False) -> P
 
 def _read_rules(path: Path, name: str) -> Profile:
     """Return the profile of a file or folder of audit rules."""
-    try:
-        audit = parse.read([path])
-    except RulesError as error:
-        raise InputError.of(problems_of(error)) from None
-    return _of_rules(audit, name)
+    return _of_rules(parse.read([path]), name)
 
 
 def _of_rules(audit: RuleSet, name: str) -> Profile:

@@ -9,13 +9,12 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from auditrules.model.fault import RulesError
 from auditrules.model.location import Location
 from auditrules.read import parse
 from hardcost.controls.control import Controls, Profile, of_profile, together
 from hardcost.errors import HardcostError, InputError
 from hardcost.mechanisms import audit
-from hardcost.mechanisms.audit import Origin, problems_of
+from hardcost.mechanisms.audit import Origin
 from hardcost.mechanisms.kconfig import Kernel
 from hardcost.mechanisms.mechanism import TABLE, TableSource
 from hardcost.mechanisms.registry import ALL, MechanismKeys
@@ -125,8 +124,6 @@ class Resolver(TableSource):
                 found = rules.rule_set(files, scap_profile, self.shown, origins)
             else:
                 found = parse.read(files, self.shown)
-        except RulesError as error:
-            self.problems.extend(problems_of(error))
         except InputError as error:
             self.problems.extend(error.problems)
         else:

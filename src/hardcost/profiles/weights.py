@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from hardcost import files
+from auditrules.library import files
 from hardcost.controls.control import Control
 from hardcost.errors import InputError, Problem
 from hardcost.toml.read import LARGEST, parse

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
-from hardcost import files
+from auditrules.library import files
 from hardcost.errors import InputError, Problem
 from hardcost.instruments.names import INSTRUMENTS, RECORDERS
 from hardcost.model.role import PLACEBO

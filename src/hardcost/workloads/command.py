@@ -21,7 +21,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from hardcost import files
+from auditrules.library import files
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.instrument import Instrument
 from hardcost.instruments.windows import Windows

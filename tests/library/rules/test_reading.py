@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from auditrules.library.arguments import parts
 from hardcost.cli.command import hardcost
 from hardcost.errors import InputError
 from hardcost.library.profiles import profile_named
-from hardcost.library.rules.reading import parts
+from hardcost.library.rules.profile_caller import ProfileCaller
 from hardcost.measure.monitor import Silent
 
 RULE = "-w /etc/passwd -p wa -k identity"
@@ -57,7 +58,7 @@ def test_each_kind_of_name_is_the_same_profile_and_the_same_rules(
     on_input(monkeypatch, f"{RULE}\n")
     assert [one.name for one in profile_named(kind).controls][1:] == [RULE]
     on_input(monkeypatch, f"{RULE}\n")
-    ((lines, faults),) = parts([kind], Silent())
+    ((lines, faults),) = parts([kind], ProfileCaller(Silent()))
     assert [one.rule.text for one in lines if one.rule is not None] == [RULE]
     assert not faults
 
@@ -71,7 +72,7 @@ def test_standard_input_may_be_sysctls_or_toml(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_quoted_rules_have_lines_of_their_own() -> None:
-    read = parts([RULE, "-w /etc/group -p wa", "-w /x -p"], Silent())
+    read = parts([RULE, "-w /etc/group -p wa", "-w /x -p"], ProfileCaller(Silent()))
     places = [str(one.place) for lines, _ in read for one in lines]
     assert places == ["the command line:1", "the command line:2", "the command line:3"]
     assert read[2][0][0].fault is not None
@@ -92,7 +93,7 @@ def test_what_rules_can_not_take_is_refused_with_the_verb_that_can(
     argument: str, said: str, hint: str
 ) -> None:
     with pytest.raises(InputError, match=said) as error:
-        parts([argument], Silent())
+        parts([argument], ProfileCaller(Silent()))
     assert hint in str(error.value.problems[0].hint)
 
 
@@ -104,7 +105,7 @@ def test_a_study_is_no_profile() -> None:
 
 def test_standard_input_is_read_once() -> None:
     with pytest.raises(InputError, match="only once"):
-        parts(["-", "-"], Silent())
+        parts(["-", "-"], ProfileCaller(Silent()))
 
 
 RULES_VERBS = {

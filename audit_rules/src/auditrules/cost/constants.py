@@ -13,6 +13,8 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Any, Self
 
+from auditrules.tables.lookup import Auditctl, auditctl_of
+
 _DEBIAN = "debian-6.1-amd64.toml"
 _TABLES = ("walk", "field", "each", "operator", "permission", "base", "idle", "record")
 _WITHOUT = "without"  # fitted since later: what was kept before lacks it
@@ -76,6 +78,11 @@ class Constants:
     def timed(self) -> bool:
         """Whether these are nanoseconds of a machine; else they are instructions."""
         return self.about.get("unit") == NANOSECONDS
+
+    @property
+    def auditctl(self) -> Auditctl:
+        """What loads rules in the guest where the constants were measured."""
+        return auditctl_of(self.about.get("auditd", ""))
 
     def crowded(self, rules: int) -> float:
         """Return what walking so many rules of one list takes beyond their own constants.

@@ -24,9 +24,9 @@ _SCHEMA = (
 
 
 def log(
-    findings: Iterable[Diagnostic], version: str, repairs: Iterable[Repair] = ()
+    findings: Iterable[Diagnostic], program: str, version: str, repairs: Iterable[Repair] = ()
 ) -> dict[str, Any]:
-    """Return a SARIF log; `version` is hardcost's own, `repairs` are the fixes of findings."""
+    """Return the SARIF log of a program; `repairs` are the fixes of findings."""
     rules = documentations()
     index = {rule.code: at for at, rule in enumerate(rules)}
     fixes = {(one.code, one.place.file, one.place.line): _fix(one) for one in repairs}
@@ -41,7 +41,7 @@ def log(
         if fix is not None:
             result["fixes"] = [fix]
         results.append(result)
-    return document("hardcost", version, [_rule(rule) for rule in rules], results)
+    return document(program, version, [_rule(rule) for rule in rules], results)
 
 
 def document(

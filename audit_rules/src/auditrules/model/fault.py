@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from auditrules.model.errors import InputError, Problem
 from auditrules.model.location import Location
 
 
@@ -25,10 +26,11 @@ class Fault:
         return f"{self.place}: {self.message}"
 
 
-class RulesError(Exception):
+class RulesError(InputError):
     """Rules can't be read; `faults` are all their faults, at least one."""
 
     def __init__(self, faults: tuple[Fault, ...]) -> None:
         """Hold all faults, so that they are reported at once."""
-        super().__init__("; ".join(str(fault) for fault in faults))
+        super().__init__("; ".join(fault.message for fault in faults))
+        self._hold(tuple(Problem(one.message, one.place, one.remedy) for one in faults))
         self.faults = faults

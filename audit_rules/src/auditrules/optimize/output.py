@@ -50,23 +50,24 @@ class ChangedByWritingError(RuntimeError):
     """The written file does not read back as the intended rules: a bug in the writer."""
 
 
-def text(
+def text(  # noqa: PLR0913, PLR0917  (what a file says is from as many places)
     made: Optimised,
     readings: Sequence[Reading],
     target: Target,
     releases: Sequence[Release] = (),
     left_out: Sequence[str] = (),
+    verb: str = "auditrules optimize",
 ) -> str:
     """Return the file's content, which auditctl -R takes.
 
     `readings` are the lines that the rules were read from, in loading order; `releases` are those
     of Linux for which the file is proved to record the same; `left_out` lists the lines that the
-    set does not include.
+    set does not include; `verb` is how its maker was called.
 
     Raises:
         ChangedByWritingError: It would not read back as the rules that were proved equal.
     """
-    writer = _Writer(made, readings, releases, left_out)
+    writer = _Writer(made, readings, releases, left_out, verb)
     content = "\n".join([*writer.lines(), ""])
     again = parse.read_bytes(content.encode(errors="surrogateescape"), "")
     rules, faults = translate_all([one.rule for one in again if one.rule is not None], target)
@@ -103,6 +104,7 @@ class _Writer:
     readings: Sequence[Reading]
     releases: Sequence[Release]
     left_out: Sequence[str]
+    verb: str
     written: list[KernelRule] = field(default_factory=list)
     _before: dict[int, list[str]] = field(default_factory=dict)
     _tail: list[str] = field(default_factory=list)
@@ -158,7 +160,7 @@ class _Writer:
 
     def _about(self) -> Iterator[str]:
         files = dict.fromkeys(reading.place.file for reading in self.readings)
-        yield from _comment(f"Made by `hardcost rules optimize` from {', '.join(files)}.")
+        yield from _comment(f"Made by `{self.verb}` from {', '.join(files)}.")
         if any(line.done for line in self.made.lines):
             yield from _comment(_SAVINGS)
         claim = "It records the same" if self.made.proof.equal else "It is unchanged"

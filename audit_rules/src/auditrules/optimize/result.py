@@ -17,7 +17,7 @@ from auditrules.tables.lookup import Release
 
 @dataclass(frozen=True)
 class Cheaper:
-    """What was made of `rules`.
+    """What `program` made of `rules`, by the words `verb`.
 
     `proved` are the releases of Linux under which it records the same. All changes together would
     save the mean call `thorough_saves_more` instructions more.
@@ -27,13 +27,15 @@ class Cheaper:
     rules: LoadedSet
     proved: tuple[Release, ...]
     thorough_saves_more: float
+    program: str
+    verb: str
 
     @property
     def content(self) -> str:
         """The new file."""
         rules = self.rules
         target, left_out = rules.target.target, rules.left_out_said()
-        return output.text(self.made, rules.readings, target, self.proved, left_out)
+        return output.text(self.made, rules.readings, target, self.proved, left_out, self.verb)
 
     @property
     def root(self) -> Root | None:

@@ -3,5 +3,6 @@
 Nothing here knows a verb.
 
 `console.py` prints, `progress.py` shows a run as it goes, by the events of `progress_events.py`;
-`data.py` writes CSV, Parquet and Markdown, `github.py` is for jobs on GitHub.
+`data.py` writes CSV, Parquet and Markdown. Results as tables and JSON are printed by
+`auditrules.cli.results`.
 """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 import sys
@@ -11,14 +10,13 @@ from collections.abc import Sequence
 from typing import TypeGuard
 
 import click
-from pydantic import BaseModel
-from pydantic_core import to_jsonable_python
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.table import Column, Table
 
-from hardcost.cli.console.github import harmless
+from auditrules.cli import results
+from auditrules.cli.terminal import print_line
+from auditrules.show.errors import problem_lines
 from hardcost.cli.console.progress_events import (
     AnyEvent,
     ErrorEvent,
@@ -28,27 +26,9 @@ from hardcost.cli.console.progress_events import (
 from hardcost.errors import HardcostError, MachineError
 from hardcost.units import visible
 
-_PLAIN_WIDTH = 120  # columns where stdout is no terminal, so that a saved table is whole
 _LIST_WIDTH = 100  # columns of a list where stdout is no terminal
 _LEAST_WIDTH = 40  # columns, however narrow the terminal is
-_UNBOUNDED = 1_000_000  # columns: a table's rows are never cut or folded where no terminal is
 _CONSOLE_LINES = 15  # of the end of a guest's console
-
-
-def show(*renderables: RenderableType, err: bool = False) -> None:
-    """Print results to stdout, or to stderr where stdout holds something else."""
-    stream = sys.stderr if err else sys.stdout
-    if stream.isatty():
-        console = Console(stderr=err)
-        for renderable in renderables:
-            console.print(renderable)
-        return
-    for nth, renderable in enumerate(renderables):
-        if nth and isinstance(renderable, Table):
-            print(file=stream)
-        for line in _lines_of(renderable):
-            print(line.rstrip(), file=stream)
-    stream.flush()  # before any note that follows on stderr
 
 
 def show_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -58,36 +38,7 @@ def show_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         table.add_column(name, overflow="fold", no_wrap=name == "name" and nth == 0)
     for row in rows:
         table.add_row(*map(visible, row))
-    show(table)
-
-
-def print_json(value: object) -> None:
-    """Print a value, or several, to stdout as JSON."""
-    print(as_json(value))
-
-
-def as_json(value: object) -> str:
-    """Return a value, or several, as JSON: models and dataclasses by their fields.
-
-    A field of a model that was not set, and so has its default, is left out.
-    """
-    if isinstance(value, BaseModel):
-        return json.dumps(value.model_dump(mode="json", exclude_unset=True), indent=2)
-    return json.dumps(to_jsonable_python(value), indent=2)
-
-
-def print_bytes(data: bytes) -> None:
-    """Print a result that is not text, or is in the form of another program, to stdout."""
-    sys.stdout.flush()
-    stream = sys.stdout.buffer
-    while data:  # a stream without a buffer may take only a part
-        data = data[stream.write(data) or 0 :]
-    stream.flush()
-
-
-def as_text(renderable: RenderableType) -> str:
-    """Return what `show` prints where stdout is no terminal."""
-    return "\n".join(line.rstrip() for line in _lines_of(renderable))
+    results.show(table)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> None:
@@ -108,9 +59,9 @@ def fitted(rows: Sequence[Sequence[str]]) -> None:
     for row in rows[1:]:
         table.add_row(*map(escape, row))
     if sys.stdout.isatty():
-        show(table)
+        results.show(table)
         return
-    for line in _lines(_plain(table), _LIST_WIDTH):
+    for line in results.lines(results.without_boxes(table), _LIST_WIDTH):
         print(line.rstrip())
     sys.stdout.flush()  # before any note that follows on stderr
 
@@ -128,31 +79,6 @@ def folded(text: str, indent: int) -> None:
         print(line)
 
 
-def _lines_of(renderable: RenderableType) -> list[str]:
-    """Return the text for a pipe or file: each row of a table on a line, without boxes."""
-    width = _PLAIN_WIDTH
-    if isinstance(renderable, Table):
-        for column in _plain(renderable).columns:
-            column.no_wrap, column.max_width = True, None
-        width = _UNBOUNDED
-    return _lines(renderable, width)
-
-
-def _plain(table: Table) -> Table:
-    """Return a table whose columns are set apart by blanks alone."""
-    table.box = None
-    table.pad_edge = False
-    table.padding = (0, 2, 0, 0)
-    return table
-
-
-def _lines(renderable: RenderableType, width: int) -> list[str]:
-    console = Console(width=width, file=io.StringIO(), legacy_windows=False)
-    with console.capture() as captured:
-        console.print(renderable)
-    return captured.get().splitlines()
-
-
 def form(progress: str) -> None:
     """Choose how notes and errors are printed from now on: as `--progress` says."""
     _Form.chosen = progress
@@ -163,7 +89,7 @@ def note(text: str) -> None:
     if _Form.chosen == "json":
         emit(NoteEvent(text=text))
     elif _Form.chosen != "none":
-        _line(text)
+        print_line(text)
 
 
 def emit(event: AnyEvent) -> None:
@@ -176,7 +102,7 @@ def interrupted(text: str) -> None:
     if _Form.chosen == "json":
         emit(InterruptedEvent(text=text))
     else:
-        _line(text)
+        print_line(text)
 
 
 def complain(error: HardcostError) -> None:
@@ -193,18 +119,12 @@ def complain(error: HardcostError) -> None:
                 )
             )
         return
-    for problem in error.problems:
-        where = f"{problem.place}: " if problem.place else ""
-        lines = f"{where}{problem}".splitlines() or [""]
-        _line(f"error: {lines[0]}")
-        for line in lines[1:]:
-            _line(f"       {line}")
-        if problem.hint:
-            _line(f"  hint: {problem.hint}")
+    for line in problem_lines(error):
+        print_line(line)
     if console:
-        _line("the end of the guest's console:")
+        print_line("the end of the guest's console:")
         for line in console:
-            _line(f"  | {line}")
+            print_line(f"  | {line}")
 
 
 class _Form:
@@ -215,7 +135,3 @@ class _Form:
 
 def _has_console(error: HardcostError) -> TypeGuard[MachineError]:
     return isinstance(error, MachineError) and bool(error.console.strip())
-
-
-def _line(text: str) -> None:
-    click.echo(harmless(visible(text)), err=True)

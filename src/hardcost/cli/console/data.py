@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 
-from hardcost.cli.console.console import print_bytes
+from auditrules.cli.results import print_bytes
 from hardcost.errors import InputError
-from hardcost.files import put
 from hardcost.model.finding.comparison import Comparison
 from hardcost.model.finding.head import Found
 from hardcost.show.exports import csv
@@ -46,15 +44,3 @@ def content(form: str, found: Iterable[Row]) -> bytes:
     if form == csv.RAW:
         return csv_text(found, raw=True).encode()
     return export(RESULTS, form).written(found)
-
-
-def write(path: Path, data: bytes) -> None:
-    """Write a file, or stdout where its name is `-`.
-
-    Raises:
-        StoreError: It can't be written.
-    """
-    if str(path) == "-":
-        print_bytes(data)
-    else:
-        put(path, data)

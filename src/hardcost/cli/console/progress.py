@@ -25,6 +25,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from auditrules.library.caller import Tell
 from hardcost.cli.console import console
 from hardcost.cli.console.progress_events import (
     AdvanceEvent,
@@ -47,7 +48,6 @@ from hardcost.measure.monitor import (
     RunEvent,
     StageBegan,
     StageEnded,
-    Tell,
     Underway,
 )
 from hardcost.supply.progress import BuildProgress, ImageProgress

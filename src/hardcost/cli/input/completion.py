@@ -20,6 +20,11 @@ _OURS = Path(__file__).parents[2]
 
 def profiles(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer the catalogue's profiles, and files."""
+    return profile_items(begun)
+
+
+def profile_items(begun: str) -> list[CompletionItem]:
+    """Return the catalogue's profiles that begin so, and the shell's own file names."""
     return _or_files(_names(_OURS / "profiles" / "catalogue"), begun)
 
 

@@ -1,30 +1,32 @@
-"""Options that several verbs share, each declared once; nothing here imports a verb's work.
-
-A class whose fields are `option`s is a group of options: `takes` adds them to a verb, and gives the
-verb their values as one value of that class.
-"""
+"""Options that several verbs share, each declared once; nothing here imports a verb's work."""
 
 from __future__ import annotations
 
-import functools
 import os
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
 
 import click
 
+from auditrules.cli.options import (
+    EXISTING_FILE,
+    FILE,
+    FORMATS,
+    Decorator,
+    format_option,
+    option,
+    takes,
+)
 from hardcost.cli.input import completion
-from hardcost.cli.verb import CLUSTER, Shared
+from hardcost.cli.verb import CLUSTER
 from hardcost.errors import InputError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.show.exports.formats import GATES, RESULTS
 from hardcost.store.location import default_path
-
-_Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 _SETTINGS = "Settings to add to PROFILE"
 _MEASURED = "What is measured, and where"
@@ -41,55 +43,13 @@ _FORMERLY = {
 LSM_MODES = ("none", "apparmor", "permissive", "enforcing")
 """What `--lsm` takes: `mechanisms.lsm.LsmMode`."""
 
-FORMATS = ("text", "json")
-"""The formats of a result, where a verb has no others."""
-
 RESULT_FORMATS = (*FORMATS, *RESULTS)
 """The formats of a run's or bill's result."""
 
 GATE_FORMATS = (*FORMATS, *GATES)
 """The formats of the answer of a gate."""
 
-FILE = click.Path(path_type=Path, dir_okay=False)
-"""A file that may be missing."""
-
-_EXISTING = click.Path(path_type=Path, exists=True, dir_okay=False)
-
 # Groups of options --------------------------------------------------------------------------------
-
-
-def option(*names: str, section: str = "", **attributes: Any) -> Any:
-    """Return the default of a field that is an option, in a section of the help or in none."""
-    if section:
-        attributes |= {"cls": Shared, "section": section}
-    return field(metadata={"names": names, "attributes": attributes})
-
-
-def takes(name: str, group: type, **changes: Sequence[str]) -> _Decorator:
-    """Return a decorator that adds a group's options to a verb, as its argument `name`.
-
-    `changes` are other choices of options by their names; an option without choices is left out.
-    """
-
-    def adding(verb: Callable[..., None]) -> Callable[..., None]:
-        known = [one for one in fields(group) if changes.get(one.name) != ()]
-
-        @functools.wraps(verb)
-        def with_group(**words: Any) -> None:
-            missing = {one.name: None for one in fields(group)}
-            own = {one.name: words.pop(one.name, None) for one in known}
-            verb(**words, **{name: group(**missing | own)})
-
-        command: Callable[..., None] = with_group
-        for one in reversed(known):
-            attributes = dict(one.metadata["attributes"])
-            if one.name in changes:
-                choices = list(changes[one.name])
-                attributes |= {"type": click.Choice(choices), "default": choices[0]}
-            command = click.option(one.name, *one.metadata["names"], **attributes)(command)
-        return command
-
-    return adding
 
 
 def _joined(_context: click.Context, _option: click.Parameter, each: tuple[str, ...]) -> str | None:
@@ -126,18 +86,6 @@ def boot_option(help_text: str, section: str = _SETTINGS) -> Any:
 
 
 # Single options ----------------------------------------------------------------------------------
-
-
-def format_option(formats: Sequence[str] = FORMATS, section: str = "") -> Any:
-    """Return the option `--format`; the first of the formats is the usual one."""
-    return option(
-        "--format",
-        section=section,
-        type=click.Choice(list(formats)),
-        default=formats[0],
-        show_default=True,
-        help="The format of the result.",
-    )
 
 
 def raw_option(section: str = _RESULTS) -> Any:
@@ -183,7 +131,7 @@ def tls_option(name: Literal["ca", "cert", "key"], section: str = "") -> Any:
         "cert": "This host's certificate.",
         "key": "The private key of this host's certificate.",
     }
-    return option(f"--tls-{name}", section=section, type=_EXISTING, help=what[name])
+    return option(f"--tls-{name}", section=section, type=EXISTING_FILE, help=what[name])
 
 
 def insecure_option(section: str = "") -> Any:
@@ -205,22 +153,6 @@ def output_option() -> Any:
         type=FILE,
         help="Write the result to this file (default: standard output).",
     )
-
-
-def sarif_file_option() -> Any:
-    """Return the option `--sarif-file`: a file for a code host, beside what is printed."""
-    return option(
-        "--sarif-file",
-        metavar="FILE",
-        type=FILE,
-        help="Also write the result as SARIF to this file, whatever --format is.",
-    )
-
-
-def fail_on_option(help_text: str) -> Any:
-    """Return the option that says from which level on the exit status is 1."""
-    levels = click.Choice(["error", "warning"])
-    return option("--fail-on", type=levels, default="error", show_default=True, help=help_text)
 
 
 def precision_option() -> Any:
@@ -263,20 +195,6 @@ def removal_plan_option() -> Any:
     return option("--dry-run", is_flag=True, help="Say what would be removed; remove nothing.")
 
 
-def histogram_option(help_text: str) -> Any:
-    """Return the option that names a file with how often each call is made."""
-    return option("--histogram", type=_EXISTING, help=help_text)
-
-
-def mix_option() -> Any:
-    """Return the option that names the mix of calls."""
-    return histogram_option(
-        "How often a workload makes each call: the output of `strace -c`, `perf trace -s` or the"
-        ' exported calls.bt, or JSON such as {"openat": 12} (default: an assumed mix for a'
-        " general-purpose system)."
-    )
-
-
 def whole_bill_option() -> Any:
     """Return the option `--all` of what prints bills."""
     return option("--all", is_flag=True, help="Print a bill whole: every metric and every control.")
@@ -296,13 +214,6 @@ def _age(text: str) -> timedelta:
 
 
 # Groups that several verbs have -------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class FormatOptions:
-    """The option of a verb that prints a result as text or JSON."""
-
-    format: str = format_option()
 
 
 @dataclass(frozen=True)
@@ -536,37 +447,7 @@ class MeasuringOptions:
     insecure: bool = insecure_option(CLUSTER)
 
 
-def measures(formats: Sequence[str] = RESULT_FORMATS) -> _Decorator:
+def measures(formats: Sequence[str] = RESULT_FORMATS) -> Decorator:
     """Return a decorator that adds a measuring verb's options, as its argument `shared`."""
     raw = {} if "csv" in formats else {"raw": ()}
     return takes("shared", MeasuringOptions, format=formats, **raw)
-
-
-@dataclass(frozen=True)
-class ReadingOptions:
-    """The options about the machine that rules are for, and how rules are read and shown."""
-
-    root: Path | None = option(
-        "--root",
-        type=click.Path(path_type=Path, exists=True, file_okay=False),
-        help="A folder with the root file system that the rules are for (/ for this machine), to"
-        " look up whether a path that -w watches is a directory.",
-    )
-    paths: Path | None = option(
-        "--paths",
-        type=_EXISTING,
-        help="The same, without its files: a list of its paths, one per line, with a / after each"
-        " directory, as `ls -dLp PATH…` prints it.",
-    )
-    passwd: Path | None = option(
-        "--passwd", type=_EXISTING, help="A file like /etc/passwd, to look up users."
-    )
-    group: Path | None = option(
-        "--group", type=_EXISTING, help="A file like /etc/group, to look up groups."
-    )
-    leave_out_faulty: bool = option(
-        "--leave-out-faulty",
-        is_flag=True,
-        help="Skip lines that auditctl refuses, as auditctl itself does after a line `-i`.",
-    )
-    format: str = format_option()

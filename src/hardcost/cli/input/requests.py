@@ -8,20 +8,13 @@ from pathlib import Path
 
 import click
 
-from auditrules.load.target import RuleTarget
+from auditrules.cli.options import FORMATS
+from auditrules.library.files import check_put
 from hardcost.cli import process
 from hardcost.cli.console import console, data
-from hardcost.cli.input.options import (
-    FORMATS,
-    GATE_FORMATS,
-    MeasuringOptions,
-    ReadingOptions,
-    SettingOptions,
-)
+from hardcost.cli.input.options import GATE_FORMATS, MeasuringOptions, SettingOptions
 from hardcost.errors import InputError
-from hardcost.files import check_put
 from hardcost.library.measurement import Measuring, recorders, workloads_of
-from hardcost.library.rules.reading import rule_target
 from hardcost.machines.options import MachineOptions
 from hardcost.measure.workers.lab import Lab, lab_at
 from hardcost.profiles.settings import Settings
@@ -135,17 +128,6 @@ def warned(lab: Lab) -> Lab:
     if lab.risk is not None:
         console.note(lab.risk)
     return lab
-
-
-def target(reading: ReadingOptions) -> RuleTarget:
-    """Return the machine that audit rules are for.
-
-    Raises:
-        InputError: A file can't be read, or is not what it should be.
-    """
-    return rule_target(
-        root=reading.root, paths=reading.paths, passwd=reading.passwd, group=reading.group
-    )
 
 
 def check_decision(out: Path) -> None:

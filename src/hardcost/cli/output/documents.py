@@ -12,6 +12,12 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
+from auditrules.show.cost import CostDocument
+from auditrules.show.explain import ExplainDocument
+from auditrules.show.fit import FittedDocument
+from auditrules.show.lint import LintDocument
+from auditrules.show.optimize import OptimizeDocument
+from auditrules.show.prove import ProofDocument
 from hardcost.cli.console.progress_events import AnyEvent
 from hardcost.cli.output.dry_run import PlanDocument
 from hardcost.cli.output.several_machines import OnMachines
@@ -29,12 +35,6 @@ from hardcost.model.finding.finding import Finding
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.finding.trace import Traces
 from hardcost.show.gate_document import GateDocument
-from hardcost.show.rules.cost import CostDocument
-from hardcost.show.rules.explain import ExplainDocument
-from hardcost.show.rules.fit import FittedDocument
-from hardcost.show.rules.lint import LintDocument
-from hardcost.show.rules.optimize import OptimizeDocument
-from hardcost.show.rules.prove import ProofDocument
 from hardcost.show.store import CheckedStore, RemovalPlan, RemovedRuns, RunEntry
 
 DOCUMENTS: Mapping[str, Any] = {

@@ -9,7 +9,8 @@ from typing import TypeVar
 import click
 from pydantic import BaseModel, ConfigDict
 
-from hardcost.cli.console import console, progress
+from auditrules.cli import results
+from hardcost.cli.console import progress
 from hardcost.cli.input.options import MeasuringOptions
 from hardcost.library.measurement import Foreseen
 from hardcost.measure import expected_time
@@ -48,7 +49,7 @@ def show_plan(foreseen: Foreseen, form: str) -> None:
     """Print every trial of a plan with what it changes, and how long all are expected to take."""
     plan, prepared, expected = foreseen.plan, foreseen.prepared, foreseen.stages
     if form == "json":
-        console.print_json(PlanDocument.of(foreseen))
+        results.print_json(PlanDocument.of(foreseen))
         return
     click.echo(f"{plan.study}: {visible(plan.title)}")
     click.echo(f"instrument {plan.instrument}, baseline {plan.baseline}, {len(prepared)} trials:")

@@ -6,7 +6,8 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from hardcost import files
+from auditrules.cli import results
+from auditrules.library import files
 from hardcost.analysis.finding_text import unpacked
 from hardcost.cli.console import data
 from hardcost.cli.console.console import note
@@ -58,7 +59,7 @@ def write_runs(store: Path, out: Path, form: str) -> None:
     if not store.exists():
         raise InputError(f"there is no store {store}", hint="`hardcost run` and `bill` make one")
     found = [*_of_runs(store), *_of_trials(store)]
-    data.write(out, data.content(form, found))
+    results.write(out, data.content(form, found))
     if str(out) != "-":
         note(f"written: {out} ({len(found):,} rows)")
 
@@ -149,7 +150,7 @@ def to_folder(out: Path, texts: Mapping[str, str], *, force: bool) -> None:
     _folder(out, force=force)
     for at, text in texts.items():
         _made((out / at).parent)
-        data.write(out / at, text.encode())
+        results.write(out / at, text.encode())
 
 
 def _folder(out: Path, *, force: bool) -> None:
@@ -168,7 +169,7 @@ def _made(folder: Path) -> None:
 
 def _written(profile: Profile, made: Exported, out: Path) -> None:
     """Write a file, and say what it lacks."""
-    data.write(out, made.text.encode())
+    results.write(out, made.text.encode())
     where = "" if str(out) == "-" else f" to {out}"
     say(profile, made.controls, made.left, where)
 
@@ -203,7 +204,7 @@ def decision(path: Path) -> Decision:
 def write_new(out: Path, text: str, *, force: bool) -> None:
     """Write a file; one that is there takes --force."""
     files.check_new(out, force=force)
-    data.write(out, text.encode())
+    results.write(out, text.encode())
 
 
 def where(out: Path) -> str:

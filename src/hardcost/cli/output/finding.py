@@ -11,15 +11,17 @@ from pathlib import Path
 import click
 from rich.console import ConsoleRenderable
 
-from hardcost.cli.console.console import as_text, note, print_bytes, show
-from hardcost.cli.console.data import FORMS, show_found, write
-from hardcost.cli.console.github import harmless, here
+from auditrules.cli.results import as_text, print_bytes, show, write
+from auditrules.library.files import put
+from auditrules.show.github import harmless, here
+from hardcost.cli.console.console import note
+from hardcost.cli.console.data import FORMS, show_found
 from hardcost.cli.input.options import MeasuringOptions
 from hardcost.cli.input.requests import OutputFile, form_of
 from hardcost.cli.process import apart
 from hardcost.controls.control import Profile
 from hardcost.errors import StoreError
-from hardcost.files import put, put_own
+from hardcost.files import put_own
 from hardcost.model.finding.bill import Bill, Bills
 from hardcost.model.finding.calls import Calls
 from hardcost.model.finding.change import Gate

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from hardcost import files
+from auditrules.library import files
 from hardcost.cli.console.console import note
 from hardcost.controls.control import Profile
 from hardcost.errors import InputError

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pydantic import TypeAdapter
 
 import hardcost
-from hardcost.cli.console.console import note, show
-from hardcost.cli.input.options import FORMATS, MeasuringOptions
+from auditrules.cli.options import FORMATS
+from auditrules.cli.results import show
+from hardcost.cli.console.console import note
+from hardcost.cli.input.options import MeasuringOptions
 from hardcost.cli.output import dry_run
 from hardcost.cli.output.finding import Page, write_report
 from hardcost.errors import InputError, MachineError

@@ -8,19 +8,15 @@ from pathlib import Path
 import click
 
 import hardcost
+from auditrules.cli.options import FILE, FORMATS, histogram_option, option, takes
 from hardcost.cli.input import completion
 from hardcost.cli.input.options import (
-    FILE,
-    FORMATS,
     MeasuringOptions,
     SettingOptions,
-    histogram_option,
     measures,
-    option,
     scap_profile_option,
-    takes,
 )
-from hardcost.cli.verb import RuleTaker
+from hardcost.cli.verb import ProfileTaker
 
 _USE_IT = (
     "to use it: the same command with `-o decision.toml` writes what is kept as a profile;"
@@ -76,7 +72,7 @@ class _Options:
     scap_profile: str | None = scap_profile_option()
 
 
-@click.command(cls=RuleTaker)
+@click.command(cls=ProfileTaker)
 @click.argument("profiles", metavar="[PROFILE]", nargs=-1, shell_complete=completion.profiles)
 @takes("own", _Options)
 @takes("added", SettingOptions)
@@ -101,18 +97,18 @@ def advise(
                    --budget 'open<=50%,wall<=5%'
                hardcost advise stig.rules --histogram counts.txt --budget 'mix<=5%'
     """
+    from auditrules.library.histogram import histogram
     from hardcost.cli.console import console
     from hardcost.cli.input import requests
     from hardcost.cli.output import dry_run, finding
     from hardcost.instruments.insn import INSN
     from hardcost.library import percentages
     from hardcost.library.advise import advised, foreseen
-    from hardcost.library.bills import weights
 
     settings = requests.settings(added)
     how = requests.measuring(shared, INSN.name)
     budget = None if own.budget is None else percentages.budget(own.budget)
-    histogram = None if own.histogram is None else weights.histogram(own.histogram)
+    counts = None if own.histogram is None else histogram(own.histogram)
     if own.out is not None:
         requests.check_decision(own.out)
     requests.check_named(profiles, settings)
@@ -122,7 +118,7 @@ def advise(
         scap_profile=own.scap_profile,
         budget=budget,
         weights=own.weights,
-        histogram=histogram,
+        histogram=counts,
         equivalents=own.equivalents,
         most=own.most,
         how=how,

@@ -9,21 +9,18 @@ from typing import Literal
 import click
 
 import hardcost
+from auditrules.cli.options import FILE, histogram_option, option, takes
 from hardcost.cli.input import completion
 from hardcost.cli.input.options import (
-    FILE,
     MeasuringOptions,
     SettingOptions,
-    histogram_option,
     measures,
-    option,
     precision_option,
     scap_profile_option,
-    takes,
     time_limit_option,
     whole_bill_option,
 )
-from hardcost.cli.verb import RuleTaker
+from hardcost.cli.verb import ProfileTaker
 
 
 @dataclass(frozen=True)
@@ -109,7 +106,7 @@ class _Options:
     time_limit: float | None = time_limit_option()
 
 
-@click.command(cls=RuleTaker)
+@click.command(cls=ProfileTaker)
 @click.argument("profiles", metavar="[PROFILE]...", nargs=-1, shell_complete=completion.profiles)
 @takes("own", _Options)
 @takes("added", SettingOptions)
@@ -180,9 +177,9 @@ def _request(
     Raises:
         InputError: A value is wrong.
     """
+    from auditrules.library.histogram import histogram
     from hardcost.cli.input import requests
     from hardcost.library import percentages
-    from hardcost.library.bills import weights
     from hardcost.library.measurement import usual_instrument
 
     settings = requests.settings(added)
@@ -192,7 +189,7 @@ def _request(
     precision = None if share is None else percentages.above_zero("precision", share)
     budget = None if own.budget is None else percentages.budget(own.budget)
     resolution = percentages.above_zero("resolution", own.resolution)
-    histogram = None if own.histogram is None else weights.histogram(own.histogram)
+    counts = None if own.histogram is None else histogram(own.histogram)
     if own.tailoring is not None and own.scap_profile is None:
         raise click.UsageError("--tailoring changes a datastream's profile: name --scap-profile.")
     requests.check_named(profiles, settings)
@@ -211,7 +208,7 @@ def _request(
         time_limit=own.time_limit,
         count=own.count,
         call=own.call,
-        histogram=histogram,
+        histogram=counts,
         how=how,
     )
 

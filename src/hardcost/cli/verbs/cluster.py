@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
+from auditrules.cli.options import option, takes
 from hardcost.cli.command import VerbGroup
-from hardcost.cli.input.options import TlsOptions, option, takes
+from hardcost.cli.input.options import TlsOptions
 from hardcost.errors import InputError
 
 

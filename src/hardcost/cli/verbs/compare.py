@@ -8,15 +8,10 @@ from pathlib import Path
 import click
 
 import hardcost
+from auditrules.cli.options import format_option, takes
+from auditrules.cli.verb import Verb
 from hardcost.cli.input import completion
-from hardcost.cli.input.options import (
-    RESULT_FORMATS,
-    format_option,
-    raw_option,
-    store_option,
-    takes,
-)
-from hardcost.cli.verb import Verb
+from hardcost.cli.input.options import RESULT_FORMATS, raw_option, store_option
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from auditrules.cli.options import FormatOptions, takes
+from auditrules.cli.verb import Verb
 from hardcost.cli.input import completion
-from hardcost.cli.input.options import FormatOptions, takes
-from hardcost.cli.verb import Verb
 
 
 @click.command(cls=Verb)
@@ -33,13 +33,14 @@ def doctor(machine: str, result: FormatOptions) -> None:
     Examples:  hardcost doctor
                hardcost doctor --machine host
     """
-    from hardcost.cli.console import console, progress
+    from auditrules.cli import results
+    from hardcost.cli.console import progress
     from hardcost.library.doctor import checks_of
     from hardcost.units import visible
 
     checks = checks_of(machine, progress.monitor_of("auto"))
     if result.format == "json":
-        console.print_json(checks)
+        results.print_json(checks)
     else:
         for check in checks:
             mark = "ok  " if check.ok else "NO  " if check.needed else "no  "

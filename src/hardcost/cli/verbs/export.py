@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 import click
 
+from auditrules.cli.options import option, takes
 from hardcost.cli.command import VerbGroup
 from hardcost.cli.input import completion
-from hardcost.cli.input.options import option, raw_option, store_option, takes
-from hardcost.cli.verb import RuleTaker
+from hardcost.cli.input.options import raw_option, store_option
+from hardcost.cli.verb import ProfileTaker
 from hardcost.show.exports.formats import RESULTS
 
 _Option = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -120,7 +121,7 @@ def _folder(what: str) -> _Option:
     )
 
 
-@export.command(cls=RuleTaker)
+@export.command(cls=ProfileTaker)
 @_PROFILE
 @_folder("The folder to write, as /etc/audit/rules.d is one; it has to be empty or new.")
 @_FORCE
@@ -142,7 +143,7 @@ def augenrules(profile: str, out: Path, *, force: bool) -> None:
     export_file.say(read, made.controls, made.left, f" to {out}")
 
 
-@export.command(cls=RuleTaker)
+@export.command(cls=ProfileTaker)
 @_PROFILE
 @_OUT
 @_FORCE
@@ -162,7 +163,7 @@ def sysctl(profile: str, out: Path, *, force: bool) -> None:
     export_file.to_file(read, export_file.required(SYSCTLS.export(read), read), out, force=force)
 
 
-@export.command(cls=RuleTaker)
+@export.command(cls=ProfileTaker)
 @_PROFILE
 @_OUT
 @click.option(
@@ -193,7 +194,7 @@ def cmdline(
     export_file.to_file(read, export_file.required(made, read), out, force=force)
 
 
-@export.command(cls=RuleTaker)
+@export.command(cls=ProfileTaker)
 @_PROFILE
 @_OUT
 @_FORCE
@@ -224,8 +225,8 @@ def workflow(service: str, out: Path, *, force: bool) -> None:
     Examples:  hardcost export workflow github -o .github/workflows/hardcost.yml
                hardcost export workflow gitlab -o hardcost.gitlab-ci.yml
     """
-    from hardcost import files
-    from hardcost.cli.console import data
+    from auditrules.cli import results
+    from auditrules.library import files
     from hardcost.cli.console.console import note
     from hardcost.units import visible
 
@@ -233,7 +234,7 @@ def workflow(service: str, out: Path, *, force: bool) -> None:
         out.parent.mkdir(parents=True, exist_ok=True)
     files.check_new(out, force=force)
     folder = resources.files("hardcost.show.exports").joinpath("workflows")
-    data.write(out, folder.joinpath(_WORKFLOWS[service]).read_bytes())
+    results.write(out, folder.joinpath(_WORKFLOWS[service]).read_bytes())
     if str(out) != "-":
         note(
             f"written: {visible(str(out))}; fill in paths, HARDCOST_WHEEL, HARDCOST_SHA256 and"
@@ -311,7 +312,7 @@ def tailoring(
     export_file.note_all(made.notes)
 
 
-@export.command(cls=RuleTaker)
+@export.command(cls=ProfileTaker)
 @_PROFILE
 @_folder("The folder to write, whose name is the role's; it has to be empty or new.")
 @_FORCE
@@ -334,7 +335,7 @@ def ansible(profile: str, out: Path, *, force: bool) -> None:
     export_file.say(read, made.controls, made.left, f" to {out}")
 
 
-@export.command(cls=RuleTaker)
+@export.command(cls=ProfileTaker)
 @_PROFILE
 @_folder("The folder to write; it has to be empty or new.")
 @_FORCE

@@ -8,18 +8,10 @@ from pathlib import Path
 import click
 
 import hardcost
+from auditrules.cli.options import fail_on_option, option, sarif_file_option, takes
 from hardcost.cli.input import completion
-from hardcost.cli.input.options import (
-    GATE_FORMATS,
-    MeasuringOptions,
-    boot_option,
-    fail_on_option,
-    measures,
-    option,
-    sarif_file_option,
-    takes,
-)
-from hardcost.cli.verb import RuleTaker
+from hardcost.cli.input.options import GATE_FORMATS, MeasuringOptions, boot_option, measures
+from hardcost.cli.verb import ProfileTaker
 
 
 @dataclass(frozen=True)
@@ -73,7 +65,7 @@ class _Options:
     )
 
 
-@click.command(cls=RuleTaker)
+@click.command(cls=ProfileTaker)
 @click.argument("states", metavar="BASE HEAD", nargs=-1, shell_complete=completion.profiles)
 @takes("own", _Options)
 @measures(GATE_FORMATS)

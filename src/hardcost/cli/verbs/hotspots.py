@@ -8,18 +8,16 @@ from pathlib import Path
 import click
 
 import hardcost
+from auditrules.cli.options import FORMATS, option, takes
 from hardcost.cli.input import completion
 from hardcost.cli.input.options import (
-    FORMATS,
     MeasuringOptions,
     SettingOptions,
     measures,
-    option,
     output_option,
     scap_profile_option,
-    takes,
 )
-from hardcost.cli.verb import RuleTaker
+from hardcost.cli.verb import ProfileTaker
 from hardcost.show.exports.formats import CALLS
 
 _FORMATS = (*FORMATS, *CALLS)
@@ -51,7 +49,7 @@ class _Options:
     scap_profile: str | None = scap_profile_option()
 
 
-@click.command(cls=RuleTaker)
+@click.command(cls=ProfileTaker)
 @click.argument("name", metavar="[PROFILE]", required=False, shell_complete=completion.profiles)
 @takes("own", _Options)
 @takes("added", SettingOptions)
@@ -81,9 +79,9 @@ def hotspots(
                hardcost hotspots rules.toml --metric open --lines audit_filter_rules
                hardcost hotspots audit-samples --format pprof -o audit.pb.gz
     """
+    from auditrules.library.files import check_put
     from hardcost.cli.input import requests
     from hardcost.cli.output import dry_run, finding
-    from hardcost.files import check_put
     from hardcost.instruments.insn import INSN
     from hardcost.library.hotspots import foreseen
 

@@ -7,15 +7,10 @@ from datetime import timedelta
 
 import click
 
+from auditrules.cli.options import FormatOptions, option, takes
 from hardcost.cli.command import VerbGroup
 from hardcost.cli.input import completion
-from hardcost.cli.input.options import (
-    FormatOptions,
-    older_than_option,
-    option,
-    removal_plan_option,
-    takes,
-)
+from hardcost.cli.input.options import older_than_option, removal_plan_option
 
 
 @dataclass(frozen=True)
@@ -58,13 +53,14 @@ def build(what: str, result: FormatOptions) -> None:
     \b
     Example:  hardcost image build debian
     """
-    from hardcost.cli.console import console, progress
+    from auditrules.cli import results
+    from hardcost.cli.console import progress
     from hardcost.library import images
     from hardcost.units import visible
 
     made = images.build(what, progress.monitor_of("auto"))
     if result.format == "json":
-        console.print_json(made)
+        results.print_json(made)
         return
     size = f"{made.bytes_on_disk >> 20} MiB on disk"
     click.echo(f"{visible(made.title)}: {visible(str(made.path))}")
@@ -83,13 +79,14 @@ def list_(result: FormatOptions) -> None:
     \b
     Example:  hardcost image list --format json
     """
+    from auditrules.cli import results
     from hardcost.cli.console import console
     from hardcost.library import images
     from hardcost.units import storage, visible
 
     found = images.kept()
     if result.format == "json":
-        console.print_json(found)
+        results.print_json(found)
         return
     click.echo(f"{storage(sum(one.bytes for one in found))} in {visible(str(images.root()))}")
     head = ("kind", "name", "last used", "size", "what")

@@ -7,17 +7,10 @@ from pathlib import Path
 
 import click
 
+from auditrules.cli.options import FormatOptions, format_option, option, takes
 from hardcost.cli.command import VerbGroup
 from hardcost.cli.input import completion
-from hardcost.cli.input.options import (
-    FormatOptions,
-    format_option,
-    insecure_option,
-    option,
-    takes,
-    tls_option,
-    unconfined_option,
-)
+from hardcost.cli.input.options import insecure_option, tls_option, unconfined_option
 from hardcost.cli.verb import CLUSTER
 
 
@@ -108,6 +101,7 @@ def build(own: _BuildOptions) -> None:
                hardcost kernel build --patch flat --patch my-fix.patch
                hardcost kernel build --source debian:7.3 --patch flat
     """
+    from auditrules.cli import results
     from hardcost.cli.console import console, progress
     from hardcost.cli.input import requests
     from hardcost.library import kernels
@@ -125,7 +119,7 @@ def build(own: _BuildOptions) -> None:
     )
     found = (kernels.build(request, progress.monitor_of("auto")),)
     if own.format == "json":
-        console.print_json(found)
+        results.print_json(found)
     else:
         console.show_rows(kernels.COLUMNS, [one.row for one in found])
 
@@ -140,12 +134,13 @@ def list_(result: FormatOptions) -> None:
     \b
     Example:  hardcost kernel list --format json
     """
+    from auditrules.cli import results
     from hardcost.cli.console import console
     from hardcost.library import kernels
 
     found = kernels.listed()
     if result.format == "json":
-        console.print_json(found)
+        results.print_json(found)
     else:
         console.show_rows(kernels.COLUMNS, [one.row for one in found])
 
@@ -162,13 +157,14 @@ def check(file: Path, result: FormatOptions) -> None:
     \b
     Example:  hardcost kernel check /boot/config-$(uname -r)
     """
+    from auditrules.cli import results
     from hardcost.cli.console import console
     from hardcost.library import kernels
     from hardcost.units import visible
 
     found = kernels.checked(file)
     if result.format == "json":
-        console.print_json(found)
+        results.print_json(found)
     else:
         click.echo(f"{visible(str(file))}: {found}")
         rows = [(one.option, one.recommended, one.found, one.severity) for one in found.options]

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import click
 
-from hardcost.cli.input.options import StoreOptions, takes
-from hardcost.cli.verb import Verb
+from auditrules.cli.options import takes
+from auditrules.cli.verb import Verb
+from hardcost.cli.input.options import StoreOptions
 
 
 @click.command(name="list", cls=Verb)
@@ -53,12 +54,13 @@ def list_(what: str, patterns: tuple[str, ...], own: StoreOptions) -> None:
                hardcost list runs --format json
                hardcost list kernel-options hardened
     """
+    from auditrules.cli import results
     from hardcost.cli.console import console
 
     every = _entries(what, own.store)
     rows = [row for row in every if all(_contains(row, one) for one in patterns)]
     if own.format == "json":
-        console.print_json(rows)
+        results.print_json(rows)
     elif rows:
         _show(what, rows)
     elif not patterns:

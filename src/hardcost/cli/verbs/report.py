@@ -7,18 +7,10 @@ from pathlib import Path
 
 import click
 
+from auditrules.cli.options import FILE, format_option, option, takes
+from auditrules.cli.verb import Verb
 from hardcost.cli.input import completion
-from hardcost.cli.input.options import (
-    FILE,
-    RESULT_FORMATS,
-    format_option,
-    option,
-    raw_option,
-    store_option,
-    takes,
-    whole_bill_option,
-)
-from hardcost.cli.verb import Verb
+from hardcost.cli.input.options import RESULT_FORMATS, raw_option, store_option, whole_bill_option
 
 
 @dataclass(frozen=True)

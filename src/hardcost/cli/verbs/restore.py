@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from auditrules.cli.options import FormatOptions, takes
+from auditrules.cli.verb import Verb
 from hardcost.cli.input import completion
-from hardcost.cli.input.options import FormatOptions, takes
-from hardcost.cli.verb import Verb
 
 
 @click.command(cls=Verb)
@@ -35,7 +35,7 @@ def restore(machine: str, *, yes: bool, force: bool, result: FormatOptions) -> N
     \b
     Example:  hardcost restore ssh:root@web1
     """
-    from hardcost.cli.console import console
+    from auditrules.cli import results
     from hardcost.errors import MachineError
     from hardcost.library.interrupt import until_done
     from hardcost.machines import names
@@ -45,7 +45,7 @@ def restore(machine: str, *, yes: bool, force: bool, result: FormatOptions) -> N
     names.check(machine, MachineOptions())
     done = until_done(names.restore(machine, force=force, people=yes))
     if result.format == "json":
-        console.print_json(done)
+        results.print_json(done)
     elif done.changes:
         click.echo(f"{machine}: {count(done.changes, 'change')} undone, and checked")
     elif not (done.problems or done.left or done.rebooted):

@@ -7,17 +7,16 @@ from dataclasses import dataclass
 import click
 
 import hardcost
+from auditrules.cli.options import option, takes
 from hardcost.cli.input import completion
 from hardcost.cli.input.options import (
     MeasuringOptions,
     boot_option,
     measures,
-    option,
     precision_option,
-    takes,
     time_limit_option,
 )
-from hardcost.cli.verb import Verb, renamed
+from hardcost.cli.verb import ClusterVerb, renamed
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class _Options:
     )
 
 
-@click.command(cls=Verb)
+@click.command(cls=ClusterVerb)
 @click.argument("study", shell_complete=completion.studies)
 @takes("own", _Options)
 @measures()

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import click
 
+from auditrules.cli.options import format_option, takes
 from hardcost.cli.command import VerbGroup
 from hardcost.cli.input import completion
 from hardcost.cli.input.options import (
     StoreOptions,
-    format_option,
     older_than_option,
     removal_plan_option,
     store_option,
-    takes,
 )
 
 
@@ -56,6 +55,7 @@ def check(runs: tuple[str, ...], own: StoreOptions) -> None:
     Examples:  hardcost runs check
                hardcost runs check --store shared.sqlite --format json
     """
+    from auditrules.cli import results
     from hardcost.cli.console import console, progress
     from hardcost.show.store import CheckedStore, check_words
     from hardcost.store import read_only
@@ -65,7 +65,7 @@ def check(runs: tuple[str, ...], own: StoreOptions) -> None:
         names = [(*read_only.names(own.store), one)[0] if one == "last" else one for one in runs]
         found = checked(own.store, names, advance)
     if own.format == "json":
-        console.print_json(CheckedStore(own.store, found.runs, found.damaged))
+        results.print_json(CheckedStore(own.store, found.runs, found.damaged))
     else:
         rows, said, notes = check_words(found)
         if rows:
@@ -92,6 +92,7 @@ def remove(runs: tuple[str, ...], own: _RemoveOptions) -> None:
     Examples:  hardcost runs remove bill-audit-samples-20260101-120000-ab12
                hardcost runs remove --older-than 30d --dry-run
     """
+    from auditrules.cli import results
     from hardcost.cli.console import console
     from hardcost.errors import StoreError
     from hardcost.show.store import removed
@@ -110,7 +111,7 @@ def remove(runs: tuple[str, ...], own: _RemoveOptions) -> None:
         console.note(why)
     found = removed(own.store, chosen, done, dry_run=own.dry_run)
     if own.format == "json":
-        console.print_json(found)
+        results.print_json(found)
     else:
         click.echo("\n".join(found.words))
         for line in found.notes:

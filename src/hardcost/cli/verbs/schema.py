@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hardcost.cli.verb import Verb
+from auditrules.cli.verb import Verb
 
 
 @click.command(cls=Verb, context_settings={"ignore_unknown_options": True})  # --progress json

@@ -8,18 +8,16 @@ from pathlib import Path
 import click
 
 import hardcost
+from auditrules.cli.options import FORMATS, option, takes
 from hardcost.cli.input import completion
 from hardcost.cli.input.options import (
-    FORMATS,
     MeasuringOptions,
     SettingOptions,
     measures,
-    option,
     output_option,
     scap_profile_option,
-    takes,
 )
-from hardcost.cli.verb import RuleTaker
+from hardcost.cli.verb import ProfileTaker
 from hardcost.errors import InputError
 from hardcost.show.exports.formats import TRACES
 
@@ -46,7 +44,7 @@ class _Options:
     scap_profile: str | None = scap_profile_option()
 
 
-@click.command(cls=RuleTaker)
+@click.command(cls=ProfileTaker)
 @click.argument("name", metavar="[PROFILE]", required=False, shell_complete=completion.profiles)
 @takes("own", _Options)
 @takes("added", SettingOptions)
@@ -73,9 +71,9 @@ def trace(name: str | None, own: _Options, added: SettingOptions, shared: Measur
                hardcost trace stig-full --workload 'filecopy files=10' --processors 1,2,8
                hardcost trace audit-samples --call chmod --format perfetto -o chmod.json
     """
+    from auditrules.library.files import check_put
     from hardcost.cli.input import requests
     from hardcost.cli.output import dry_run, finding
-    from hardcost.files import check_put
     from hardcost.instruments.insn import INSN
     from hardcost.library.trace import foreseen
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import click
 
-from hardcost.cli.input.options import TlsOptions, option, takes
-from hardcost.cli.verb import Verb
+from auditrules.cli.options import option, takes
+from auditrules.cli.verb import Verb
+from hardcost.cli.input.options import TlsOptions
 from hardcost.errors import InputError
 
 

@@ -40,7 +40,7 @@ def of_profile(profile: Profile, constants: Constants | None) -> dict[str, Predi
         if isinstance(control, AuditRule)
     )
     machine = NOWHERE.likely_target(rules)
-    loader = "3.0.9" if constants is None else kernel_constants.auditctl(constants)
+    loader = "3.0.9" if constants is None else constants.auditctl
     found = load_rules(rules, replace(machine, auditctl=loader))
     if not found.rules or found.failing:
         return {}

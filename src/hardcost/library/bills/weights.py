@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from auditrules.cost.histogram import read
 from auditrules.cost.predict import Histogram
-from auditrules.model.fault import RulesError
-from hardcost import files
 from hardcost.analysis.bill.mix import of_histogram
-from hardcost.errors import InputError, RequestError
+from hardcost.errors import RequestError
 from hardcost.library.bills import budgets
-from hardcost.mechanisms.audit import problems_of
 from hardcost.model.finding.bill import Itemised
 from hardcost.model.workload import Workload
 
@@ -63,15 +58,3 @@ def _check(call: str, names: Sequence[str]) -> None:
         raise RequestError(
             f"`call`: nothing measures {call!r}", hint=f"there is {', '.join(names)}"
         )
-
-
-def histogram(file: str | Path) -> Histogram:
-    """Return how often each call is made, according to a file.
-
-    Raises:
-        InputError: The file contains no such counts.
-    """
-    try:
-        return read(files.content(Path(file), "the histogram"), str(file))
-    except RulesError as error:
-        raise InputError.of(problems_of(error)) from error

@@ -51,7 +51,7 @@ def predicted(both: Profiles, kernel: Path | None, cpu: str, monitor: Monitor) -
             hint="without `predict` it is measured",
         )
     constants = constants_for(kernel, cpu, monitor)
-    by = kernel_constants.auditctl(constants)
+    by = constants.auditctl
     sets = _rule_sets(both, by, changed.added, changed.removed)
     found, unknown = growths(sets, constants)
     if not found and constants.without:

@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from auditrules.library.arguments import check_once
 from hardcost.analysis.results_file import finding_of
 from hardcost.controls.control import Control, Profile
 from hardcost.errors import HardcostError, InputError, RequestError
 from hardcost.host import git_revision
-from hardcost.library.profiles import check, check_once, names_profile, profile_named
+from hardcost.library.profiles import check, names_profile, profile_named
 from hardcost.library.saved_run import saved
 from hardcost.measure.monitor import Monitor
 from hardcost.model.finding.finding import Finding

@@ -1,6 +1,4 @@
-"""The verbs of `hardcost rules`, as functions.
+"""What `hardcost rules` adds to the rules engine: rules of profiles, and measured costs.
 
-What can be said of rules is said in `auditrules`; here they are found and measured.
-
-A file for each verb; `reading.py` reads the rules that are named.
+What can be said of rules without a machine is said in `auditrules`.
 """

@@ -10,20 +10,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from auditrules.cost import histogram
 from auditrules.cost.constants import Constants
 from auditrules.cost.measurement import OperationCost, TimePrices
-from auditrules.cost.predict import Histogram
 from auditrules.cost.totals import Priced
-from auditrules.kernel import semantics
+from auditrules.library.cost import CostRequest, price
+from auditrules.library.reading import read
 from auditrules.model.kernel_rule import KernelRule
-from auditrules.prove.unknown_ids import numbers_for, resolved
 from hardcost.calibration import check, kernel_constants
 from hardcost.calibration.nanoseconds import rounds
 from hardcost.calibration.nanoseconds.prices import kept_prices, measured_prices
 from hardcost.errors import InputError
 from hardcost.library.interrupt import until_done
-from hardcost.library.rules.reading import RulesRequest, read
+from hardcost.library.rules.profile_caller import ProfileCaller
 from hardcost.machines import names
 from hardcost.machines.machine import Machine
 from hardcost.machines.options import MachineOptions
@@ -37,8 +35,8 @@ _LIMIT_SECONDS = 600.0  # of host time, for one measurement
 
 
 @dataclass(frozen=True)
-class CostRequest(RulesRequest):
-    """What is asked: the cost of a mix of calls (None: of a general-purpose system).
+class MeasuredCostRequest(CostRequest):
+    """What is asked, where costs may be measured, too.
 
     The unit is instructions on `kernel` and `cpu`, which `measure` also measures in a guest; with
     `timed_on`, nanoseconds on that machine. `fit` measures the prices again. `yes` lets it change
@@ -46,7 +44,6 @@ class CostRequest(RulesRequest):
     """
 
     _: KW_ONLY
-    mix: Histogram | None = None
     timed_on: str | None = None
     fit: bool = False
     measure: bool = False
@@ -55,7 +52,7 @@ class CostRequest(RulesRequest):
     yes: bool = False
 
 
-def cost(request: CostRequest, monitor: Monitor | None = None) -> Priced:
+def cost(request: MeasuredCostRequest, monitor: Monitor | None = None) -> Priced:
     """Predict what rules cost each call.
 
     Raises:
@@ -67,30 +64,18 @@ def cost(request: CostRequest, monitor: Monitor | None = None) -> Priced:
     if request.timed_on is not None:
         on = request.timed_on
         prices = fit(on, monitor, yes=request.yes) if request.fit else _kept(on, monitor)
-    rules = read(request, monitor)
+    caller = ProfileCaller(monitor)
+    rules = read(request, caller)
     if prices is not None:
-        constants, guest = prices.constants, None
-    else:
-        constants, guest = _constants(request, monitor)
-    with monitor.work() as tell:
-        tell("loading the rules")
-        rules = rules.loaded_by(kernel_constants.auditctl(constants))
-        numbers = numbers_for(rules.guessed, {})
-        kept = resolved(rules.guessed, numbers)
-        loaded = semantics.load(kept)
-    priced = Priced(
-        constants=constants,
-        rules=rules,
-        loaded=loaded,
-        mix=histogram.general() if request.mix is None else request.mix,
-        assumed=request.mix is None,
-        unused=tuple(name for _, name in numbers),
-        rows=_measured(guest, constants, kept, monitor) if request.measure and guest else (),
-        prices=prices,
-    )
-    with monitor.work() as tell:
-        priced.work_out(tell)
-    return priced
+        return price(rules, prices.constants, request.mix, caller, prices=prices)
+    constants, guest = _constants(request, monitor)
+    if guest is None or not request.measure:
+        return price(rules, constants, request.mix, caller)
+
+    def measure(kept: Sequence[KernelRule]) -> tuple[OperationCost, ...]:
+        return _measured(guest, constants, kept, monitor)
+
+    return price(rules, constants, request.mix, caller, measure=measure)
 
 
 def fit(name: str, monitor: Monitor | None = None, *, yes: bool = False) -> TimePrices:
@@ -144,7 +129,7 @@ def _machine(name: str, monitor: Monitor, *, yes: bool) -> Machine:
     return until_done(names.make(name, wanted, monitor))
 
 
-def _constants(request: CostRequest, monitor: Monitor) -> tuple[Constants, Machine | None]:
+def _constants(request: MeasuredCostRequest, monitor: Monitor) -> tuple[Constants, Machine | None]:
     """Return the constants for the kernel, and the machine if there is need of one."""
     kernel, cpu, fit = request.kernel, request.cpu, request.fit
     if kernel is None and cpu == DEFAULT_CPU and not fit and not request.measure:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from hardcost import files
+from auditrules.library import files
 from hardcost.errors import InputError
 from hardcost.machines.vm import kernel_files, vmlinux
 from hardcost.supply.cache.cache import Cache, digest, file_digest

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hardcost import files
+from auditrules.library import files
 from hardcost.decompress import DamagedError
 from hardcost.errors import InputError, MachineError
 from hardcost.supply.cache.cache import Cache, digest, file_digest

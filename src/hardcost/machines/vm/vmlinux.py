@@ -14,7 +14,8 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from hardcost import decompress, files
+from auditrules.library import files
+from hardcost import decompress
 from hardcost.decompress import DamagedError
 from hardcost.errors import InputError
 

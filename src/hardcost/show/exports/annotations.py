@@ -1,17 +1,11 @@
-"""Annotations: GitHub's workflow commands, and of a gate GitLab's report of code quality.
-
-A workflow command is a line of a job's output that begins with `::`. What is escaped in it is what
-GitHub's runner restores, and nothing else: the percent sign, ends of lines, and, in a property,
-the colon and the comma.
-"""
+"""Annotations: GitHub's workflow commands, and of a gate GitLab's report of code quality."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
 
-from auditrules.lint.diagnostic import Diagnostic, Level
+from auditrules.show.github import command
 from hardcost.model.finding.change import ChangeLine, Gate
 from hardcost.show.exports.export import Export
 from hardcost.show.sentences.gate import of_line, sentences, title
@@ -23,25 +17,12 @@ _TITLE = "hardcost gate"
 def github(gate: Gate) -> str:
     """Return workflow commands: an annotation for each line that costs, and one for the whole."""
     lines = [
-        _command(_level(gate, line), _of_line(gate, line), _where(line))
+        command(_level(gate, line), _of_line(gate, line), _where(line))
         for line in gate.counted_of_head
     ]
     level = "error" if gate.failed else "warning" if gate.unclear else "notice"
     whole = f"{title(gate)}: {' '.join(sentences(gate))}"
-    return "\n".join([*lines, _command(level, whole, {"title": _TITLE})])
-
-
-def github_findings(findings: Iterable[Diagnostic]) -> str:
-    """Return workflow commands for what lint found: an annotation for each finding."""
-    return "\n".join(map(_finding, findings))
-
-
-def _finding(one: Diagnostic) -> str:
-    known = (("file", visible(one.spot.file)), ("line", one.spot.line), ("col", one.spot.column))
-    where = {name: str(value) for name, value in known if value}
-    words = [one.message, *([f"remedy: {one.remedy}"] if one.remedy else [])]
-    level = {Level.ERROR: "error", Level.WARNING: "warning", Level.NOTE: "notice"}[one.level]
-    return _command(level, visible("; ".join(words)), {**where, "title": f"hardcost: {one.code}"})
+    return "\n".join([*lines, command(level, whole, {"title": _TITLE})])
 
 
 def gitlab(gate: Gate) -> str:
@@ -78,19 +59,6 @@ def _where(line: ChangeLine) -> dict[str, str]:
         if line.place.line is not None:
             found["line"] = str(line.place.line)
     return {**found, "title": _TITLE}
-
-
-def _command(name: str, message: str, properties: dict[str, str]) -> str:
-    said = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return f"::{name} {said}::{_data(message)}"
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _fingerprint(line: ChangeLine) -> str:

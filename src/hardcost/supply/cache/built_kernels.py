@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from hardcost.files import LARGEST_TEXT, own_text, put_own
+from auditrules.library.files import LARGEST_TEXT
+from hardcost.files import own_text, put_own
 from hardcost.supply.cache.cache import Cache, digest, file_digest
 
 

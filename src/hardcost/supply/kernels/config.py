@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
 
+from auditrules.library import files
 from auditrules.model.location import Location
-from hardcost import decompress, files
+from hardcost import decompress
 from hardcost.errors import InputError, Problem
 
 NOT_SET = "n"

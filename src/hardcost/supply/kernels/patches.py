@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from auditrules.library import files
 from auditrules.model.location import Location
-from hardcost import files
 from hardcost.errors import InputError, Problem
 from hardcost.supply.kernels import host_programs
 

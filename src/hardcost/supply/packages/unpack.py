@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from auditrules.library.files import check
 from hardcost import files
 from hardcost.decompress import DamagedError
 from hardcost.errors import FULL_DISK, MachineError
@@ -50,7 +51,7 @@ def unpack(package: Path, folder: Path, *, only_kernel: bool = False) -> Mapping
         MachineError: It can't be unpacked here.
         OSError: The disk is full.
     """
-    files.check(package, "the package", LARGEST)
+    check(package, "the package", LARGEST)
     folder.mkdir(parents=True, exist_ok=True)
     kind = "rpm" if package.suffix == ".rpm" else "deb"
     given = [kind, "kernel" if only_kernel else "whole"]

@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from auditrules.files.whole import ChangedError
+from auditrules.library.files import put
 from auditrules.load.load import load_lines
 from auditrules.prove import relation
 from auditrules.prove.prove import prove_equal
 from auditrules.read import parse
 from hardcost.cli.command import hardcost
 from hardcost.errors import InputError
-from hardcost.files import put
 
 SPELT = "-a always,exit -F arch=b33 -S fchmdo -k modes"
 MENDED = "-a always,exit -F arch=b32 -S fchmod -k modes"

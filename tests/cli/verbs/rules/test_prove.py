@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from hardcost.cli.verbs.rules.prove import prove
+from auditrules.cli.group import auditrules
 from hardcost.errors import InputError
 
 WATCH, CALL = "-w /etc/shadow -p wa -k identity", "-a always,exit -F arch=b64 -S openat -k opened"
@@ -18,7 +18,7 @@ def run(folder: Path, a: str, b: str, *words: str) -> Result:
     for name, text in (("a.rules", a), ("b.rules", b)):
         (folder / name).write_text(text + "\n")
     paths = [str(folder / name) for name in ("a.rules", "b.rules")]
-    return CliRunner().invoke(prove, [*paths, *words])
+    return CliRunner().invoke(auditrules, ["prove", *paths, *words])
 
 
 def test_a_proof_is_stated_with_what_it_rests_on(tmp_path: Path) -> None:

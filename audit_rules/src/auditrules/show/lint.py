@@ -6,7 +6,7 @@ import difflib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from itertools import groupby
 from typing import Literal
 
@@ -20,7 +20,7 @@ from auditrules.lint.sarif import log
 from auditrules.load.load import Fate
 from auditrules.prove.relation import Result
 from auditrules.repair.result import Fixed, Linted
-from hardcost.show.rules.parts import (
+from auditrules.show.parts import (
     ARCHITECTURE,
     ARCHITECTURES,
     Amount,
@@ -28,7 +28,7 @@ from hardcost.show.rules.parts import (
     LineAt,
     RulesDocument,
 )
-from hardcost.units import count, listed, visible
+from auditrules.words import count, listed, visible
 
 _IN_FULL = 3
 """Findings of one kind in one file that are shown in full, unless all are."""
@@ -123,9 +123,16 @@ def to_json(result: Linted) -> str:
     return _json(document(result).model_dump(mode="json", exclude_unset=True))
 
 
-def to_sarif(result: Linted, offered: Sequence[Repair]) -> str:
-    """Return the findings as a SARIF log, with the repairs that could be made."""
-    return _json(log(result.found, version("hardcost"), offered))
+def to_sarif(result: Linted, offered: Sequence[Repair], program: str) -> str:
+    """Return the findings as the SARIF log of a program, with the repairs that could be made."""
+    return _json(log(result.found, program, _version(program), offered))
+
+
+def _version(program: str) -> str:
+    try:
+        return version(program)
+    except PackageNotFoundError:  # it runs where it is developed
+        return "unknown"
 
 
 def _json(data: object) -> str:
@@ -218,7 +225,7 @@ def _repair(one: Repair) -> LineRepair:
 # As text ------------------------------------------------------------------------------------------
 
 
-def explained(one: Documentation) -> Iterator[str]:
+def documentation_lines(one: Documentation) -> Iterator[str]:
     """Yield the documentation of a finding, line by line."""
     said = one.sections
     yield f"{one.code} ({one.level}): {one.title}."

@@ -13,8 +13,8 @@ from auditrules.kernel.semantics import FilterDecision, Verdict
 from auditrules.lint import wording
 from auditrules.load.loaded_set import LoadedSet
 from auditrules.model.kernel_rule import KEY_SEPARATOR, KernelRule
+from auditrules.show.parts import Amount, LeftOutLine, RuleAt, RulesDocument, left_out_lines
 from auditrules.tables import lookup
-from hardcost.show.rules.parts import Amount, LeftOutLine, RuleAt, RulesDocument, left_out_lines
 
 _TOGETHER = frozenset({Verdict.NOT_NAMED, Verdict.OUTRANKED})
 """Verdicts for which a run of rules shares one line."""

@@ -12,10 +12,8 @@ from auditrules.cost.predict import Prediction
 from auditrules.cost.totals import Priced
 from auditrules.load.loaded_set import shortened
 from auditrules.model.kernel_rule import KernelRule
-from auditrules.tables import lookup
-from auditrules.tables.lookup import Arch
-from hardcost.show.rules import fit
-from hardcost.show.rules.parts import (
+from auditrules.show import fit
+from auditrules.show.parts import (
     ARCHITECTURE,
     ARCHITECTURES,
     Amount,
@@ -26,7 +24,9 @@ from hardcost.show.rules.parts import (
     guesses,
     left_out_lines,
 )
-from hardcost.units import visible
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
+from auditrules.words import visible
 
 _MOST_CALLS = 20
 _MOST_RULES = 12

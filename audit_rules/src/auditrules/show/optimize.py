@@ -18,10 +18,7 @@ from auditrules.optimize.lines import Candidate
 from auditrules.optimize.optimize import Optimised
 from auditrules.optimize.result import Cheaper
 from auditrules.prove.assumptions import under_releases
-from auditrules.prove.relation import Result
-from auditrules.tables import lookup
-from auditrules.tables.lookup import Arch, Release
-from hardcost.show.rules.parts import (
+from auditrules.show.parts import (
     ARCHITECTURE,
     ARCHITECTURES,
     Amount,
@@ -30,7 +27,9 @@ from hardcost.show.rules.parts import (
     RulesDocument,
     left_out_lines,
 )
-from hardcost.units import count, listed
+from auditrules.tables import lookup
+from auditrules.tables.lookup import Arch
+from auditrules.words import count, listed
 
 _MOST_NAMED = 6
 _WORTH_SAYING = 0.5  # instructions
@@ -157,7 +156,7 @@ def text(found: Cheaper, out: str) -> list[str]:
         *_changes(made),
         *_left_for_thorough(found.thorough_saves_more),
         "",
-        *_proof(made.proof, found.proved, rules.left_out_said()),
+        *_proof(found, rules.left_out_said()),
         *_given_up(made),
         *_kept_watches(rules),
         *([] if out == "-" else ["", f"written: {out}"]),
@@ -285,9 +284,11 @@ def _left_for_thorough(more: float) -> list[str]:
     ]
 
 
-def _proof(proof: Result, proved: Sequence[Release], left_out: Sequence[str]) -> list[str]:
+def _proof(found: Cheaper, left_out: Sequence[str]) -> list[str]:
+    proof, proved = found.made.proof, found.proved
     if not proof.equal:
-        return ["The rules could not be proved equal to themselves, which is a bug in hardcost."]
+        failed = "The rules could not be proved equal to themselves"
+        return [f"{failed}, which is a bug in {found.program}."]
     return [
         (
             f"Proved for all events, in {proof.classes} classes of calls, for Linux"

@@ -1,4 +1,4 @@
-"""`hardcost rules explain`."""
+"""`auditrules explain`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import click
 
-from hardcost.cli.input import completion
-from hardcost.cli.input.options import ReadingOptions, option, takes
-from hardcost.cli.verb import RuleTaker
-from hardcost.units import visible
+from auditrules.cli.mount import caller_of_verb, complete_rules
+from auditrules.cli.options import ReadingOptions, option, takes
+from auditrules.cli.verb import RulesVerb
+from auditrules.words import visible
 
 
 @dataclass(frozen=True)
 class _Options:
-    """The options of `hardcost rules explain` alone."""
+    """The options of `auditrules explain` alone."""
 
     event: str = option(
         "--event", required=True, metavar="WORDS", help="The system call, as in the example below."
@@ -22,10 +22,8 @@ class _Options:
     all: bool = option("--all", is_flag=True, help="Show every rule on a line of its own.")
 
 
-@click.command(cls=RuleTaker)
-@click.argument(
-    "texts", metavar="RULES...", nargs=-1, required=True, shell_complete=completion.profiles
-)
+@click.command(cls=RulesVerb)
+@click.argument("texts", metavar="RULES...", nargs=-1, required=True, shell_complete=complete_rules)
 @takes("own", _Options)
 @takes("reading", ReadingOptions)
 def explain(texts: tuple[str, ...], own: _Options, reading: ReadingOptions) -> None:
@@ -41,26 +39,26 @@ def explain(texts: tuple[str, ...], own: _Options, reading: ReadingOptions) -> N
     predictions for Debian's kernel.
 
     \b
-    Example:  hardcost rules explain /etc/audit/rules.d --event \\
+    Example:  auditrules explain /etc/audit/rules.d --event \\
                 'syscall=openat arch=b64 auid=1000 exit=-13 path=/etc/shadow perm=r'
     """
-    from hardcost.cli.console import console, progress
-    from hardcost.cli.input import requests
-    from hardcost.library.rules import explain
-    from hardcost.show.rules.explain import document, text
-    from hardcost.show.rules.parts import guesses
+    from auditrules.cli import results
+    from auditrules.library import explain
+    from auditrules.show.explain import document, text
+    from auditrules.show.parts import guesses
 
+    caller = caller_of_verb()
     request = explain.ExplainRequest(
         texts,
-        target=requests.target(reading),
+        target=reading.target(),
         leave_out_faulty=reading.leave_out_faulty,
         event=own.event,
     )
-    found, rules = explain.explain(request, progress.monitor_of("auto"))
+    found, rules = explain.explain(request, caller)
     if reading.format == "json":
-        console.print_json(document(found, rules))
+        results.print_json(document(found, rules))
     else:
         for line in text(found, show_all=own.all):
             click.echo(visible(line))
     for line in guesses(rules):
-        console.note(line)
+        caller.note(line)

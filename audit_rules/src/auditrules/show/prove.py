@@ -12,7 +12,7 @@ from auditrules.prove.event_text import difference_words, remark
 from auditrules.prove.relation import Difference, Result
 from auditrules.prove.result import Proved
 from auditrules.prove.solver import OUT_OF_TIME
-from hardcost.show.rules.parts import (
+from auditrules.show.parts import (
     ARCHITECTURE,
     ARCHITECTURES,
     CheckedArchitectures,
@@ -21,7 +21,7 @@ from hardcost.show.rules.parts import (
     RulesDocument,
     left_out_lines,
 )
-from hardcost.units import count
+from auditrules.words import count
 
 _INDENT = "  "
 

@@ -8,12 +8,10 @@ from auditrules.cost.constants import Constants
 from auditrules.explain.explain import Explanation, explain_event
 from auditrules.explain.read_event import described
 from auditrules.kernel.field_tests import UnresolvedError
+from auditrules.library.caller import Caller
+from auditrules.library.reading import RulesRequest, read
 from auditrules.load.loaded_set import LoadedSet
-from auditrules.model.fault import RulesError
-from hardcost.errors import InputError, RequestError
-from hardcost.library.rules.reading import RulesRequest, read
-from hardcost.measure.monitor import Monitor, Silent
-from hardcost.mechanisms.audit import problems_of
+from auditrules.model.errors import RequestError
 
 
 @dataclass(frozen=True)
@@ -24,23 +22,19 @@ class ExplainRequest(RulesRequest):
     event: str
 
 
-def explain(
-    request: ExplainRequest, monitor: Monitor | None = None
-) -> tuple[Explanation, LoadedSet]:
+def explain(request: ExplainRequest, caller: Caller | None = None) -> tuple[Explanation, LoadedSet]:
     """Follow a call through rules; return what happens to it, and the rules.
 
     Raises:
         InputError: The rules or the call can't be read, or a rule names an unknown user.
     """
-    monitor = monitor or Silent()
-    rules = read(request, monitor)
+    caller = caller or Caller()
+    rules = read(request, caller)
     try:
-        with monitor.work() as tell:
+        with caller.work() as tell:
             tell("following the call")
             event = described(request.event)
             return explain_event(rules.guessed, event, Constants.of_debian()), rules
-    except RulesError as error:
-        raise InputError.of(problems_of(error)) from error
     except UnresolvedError as error:
         hint = "resolve them with `passwd` and `group`, or write numbers in the rules"
         raise RequestError(str(error), hint=hint) from error

@@ -1,4 +1,4 @@
-"""`hardcost rules prove`."""
+"""`auditrules prove`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Literal
 
 import click
 
-from hardcost.cli.input import completion
-from hardcost.cli.input.options import ReadingOptions, option, takes
-from hardcost.cli.verb import RuleTaker
-from hardcost.units import visible
+from auditrules.cli.mount import caller_of_verb, complete_rules
+from auditrules.cli.options import ReadingOptions, option, takes
+from auditrules.cli.verb import RulesVerb
+from auditrules.words import visible
 
 SECONDS = 60.0  # prove.DEFAULT_SECONDS
 RELEASES = ("6.1", "6.12", "7.2", "7.3")  # lookup.RELEASES; the oldest first
@@ -19,7 +19,7 @@ _NO, _UNKNOWN = 1, 3
 
 @dataclass(frozen=True)
 class _Options:
-    """The options of `hardcost rules prove` alone."""
+    """The options of `auditrules prove` alone."""
 
     ignore_keys: bool = option(
         "--ignore-keys", is_flag=True, help="Ignore under which keys events are recorded."
@@ -51,15 +51,15 @@ class _Options:
     )
 
 
-@click.command(cls=RuleTaker)
-@click.argument("a", shell_complete=completion.profiles)
-@click.argument("b", shell_complete=completion.profiles)
+@click.command(cls=RulesVerb)
+@click.argument("a", shell_complete=complete_rules)
+@click.argument("b", shell_complete=complete_rules)
 @takes("own", _Options)
 @takes("reading", ReadingOptions)
 def prove(a: str, b: str, own: _Options, reading: ReadingOptions) -> None:
     """Prove that two sets of audit rules record the same, or show an event that proves they don't.
 
-    A and B are what `hardcost rules --help` calls RULES. They record the same if each event is
+    A and B are what `auditrules --help` calls RULES. They record the same if each event is
     recorded by both or by neither, under the same key and with the same files. The proof covers
     both cases of each path that -w watches, directory and file, unless --root or --paths says which
     it is. It prints its other assumptions.
@@ -67,25 +67,24 @@ def prove(a: str, b: str, own: _Options, reading: ReadingOptions) -> None:
     The exit status is 1 if they differ, and 3 if no answer was found in time.
 
     \b
-    Examples:  hardcost rules prove /etc/audit/rules.d new.rules
-               hardcost rules prove RHEL-09-654010 my.rules --ignore-keys
+    Examples:  auditrules prove /etc/audit/rules.d new.rules
+               auditrules prove old.rules my.rules --ignore-keys
     """
+    from auditrules.cli import results
+    from auditrules.library import prove
     from auditrules.prove.relation import Relation
-    from hardcost.cli.console import console, progress
-    from hardcost.cli.input import requests
-    from hardcost.library.rules import prove
-    from hardcost.show.rules.prove import document, text
+    from auditrules.show.prove import document, text
 
     request = prove.ProveRequest(
         (a, b),
-        target=replace(requests.target(reading), release=own.release),
+        target=replace(reading.target(), release=own.release),
         leave_out_faulty=reading.leave_out_faulty,
         relation=Relation(own.ignore_keys, own.no_b32, own.at_least, own.ignore_raised),
         seconds=own.seconds,
     )
-    found = prove.prove(request, progress.monitor_of("auto"))
+    found = prove.prove(request, caller_of_verb())
     if reading.format == "json":
-        console.print_json(document(found))
+        results.print_json(document(found))
     else:
         for line in text(found):
             click.echo(visible(line))

@@ -1,4 +1,4 @@
-"""`hardcost rules lint`."""
+"""`auditrules lint`."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 
 import click
 
-from hardcost.cli.input import completion
-from hardcost.cli.input.options import fail_on_option, option, sarif_file_option, takes
-from hardcost.cli.verb import RuleTaker
+from auditrules.cli.mount import caller_of_verb, complete_rules
+from auditrules.cli.options import fail_on_option, option, sarif_file_option, takes
+from auditrules.cli.verb import RulesVerb
 
 _FAILS = {"error": {"error"}, "warning": {"error", "warning"}}
 """The levels that make the answer "no", by --fail-on."""
 
 
-def _listed_codes(context: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001  (click's)
+def _list_codes(context: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001  (click's)
     """Print the codes that lint knows, and end."""
     if value and not context.resilient_parsing:
         from auditrules.lint.checks import documentations
@@ -26,21 +26,21 @@ def _listed_codes(context: click.Context, _option: click.Parameter, value: bool)
         context.exit()
 
 
-def _explained_code(context: click.Context, _option: click.Parameter, value: str | None) -> None:
+def _explain_code(context: click.Context, _option: click.Parameter, value: str | None) -> None:
     """Print what a code means, and end."""
     if value and not context.resilient_parsing:
         from auditrules.lint.checks import documentations
-        from hardcost.show.rules.lint import explained
+        from auditrules.show.lint import documentation_lines
 
         known = {one.code: one for one in documentations()}
         _check_codes("--explain", (value,))
-        click.echo("\n".join(explained(known[value])))
+        click.echo("\n".join(documentation_lines(known[value])))
         context.exit()
 
 
 @dataclass(frozen=True)
 class _Options:
-    """The options of `hardcost rules lint` alone."""
+    """The options of `auditrules lint` alone."""
 
     no_b32: bool = option(
         "--no-b32", is_flag=True, help="No program on the machine can make 32-bit calls."
@@ -62,7 +62,7 @@ class _Options:
         is_flag=True,
         is_eager=True,
         expose_value=False,
-        callback=_listed_codes,
+        callback=_list_codes,
         help="List all findings that lint looks for.",
     )
     explain: None = option(
@@ -70,7 +70,7 @@ class _Options:
         metavar="CODE",
         is_eager=True,
         expose_value=False,
-        callback=_explained_code,
+        callback=_explain_code,
         help="Explain a finding: what it is, why it matters, and what to do.",
     )
     generate_ignore: bool = option(
@@ -107,10 +107,8 @@ class _Options:
     )
 
 
-@click.command(cls=RuleTaker)
-@click.argument(
-    "texts", metavar="RULES...", nargs=-1, required=True, shell_complete=completion.profiles
-)
+@click.command(cls=RulesVerb)
+@click.argument("texts", metavar="RULES...", nargs=-1, required=True, shell_complete=complete_rules)
 @takes("own", _Options)
 def lint(texts: tuple[str, ...], own: _Options) -> None:
     """Find faults and wasted work in audit rules.
@@ -132,17 +130,16 @@ def lint(texts: tuple[str, ...], own: _Options) -> None:
     changes it.
 
     \b
-    Examples:  hardcost rules lint /etc/audit/rules.d
-               hardcost rules lint --fix --dry-run my.rules
-               hardcost rules lint --fail-on warning --sarif-file lint.sarif my.rules
-               hardcost rules lint --explain shadowed
+    Examples:  auditrules lint /etc/audit/rules.d
+               auditrules lint --fix --dry-run my.rules
+               auditrules lint --fail-on warning --sarif-file lint.sarif my.rules
+               auditrules lint --explain shadowed
     """
+    from auditrules.library import lint
+    from auditrules.library.files import check_put, put
     from auditrules.lint.checks import CODES
-    from hardcost.cli.console import github, progress
-    from hardcost.files import check_put, put
-    from hardcost.library.rules import lint
-    from hardcost.show.exports.annotations import github_findings
-    from hardcost.show.rules.lint import text, to_json, to_sarif
+    from auditrules.show import github
+    from auditrules.show.lint import text, to_json, to_sarif
 
     selected, ignored = _codes("--select", own.select), _codes("--ignore", own.ignore)
     fix = own.fix or own.unsafe_fixes
@@ -158,10 +155,12 @@ def lint(texts: tuple[str, ...], own: _Options) -> None:
         unsafe=own.unsafe_fixes,
         write=not own.dry_run,
     )
-    monitor = progress.monitor_of("auto")
-    result, sarif = lint.lint(request, monitor), ""
+    caller = caller_of_verb()
+    result, sarif = lint.lint(request, caller), ""
     if own.sarif_file is not None or own.format == "sarif":
-        sarif = to_sarif(result, lint.offered(result, request.codes, monitor))
+        sarif = to_sarif(
+            result, lint.possible_repairs(result, request.codes, caller), caller.program
+        )
     if own.sarif_file is not None:  # also where stdout has no reader
         put(own.sarif_file, f"{sarif}\n".encode(), "the result", "--sarif-file names the file")
     if own.format == "text":
@@ -169,7 +168,8 @@ def lint(texts: tuple[str, ...], own: _Options) -> None:
     else:
         print(sarif if own.format == "sarif" else to_json(result))
     if github.here() and result.found:
-        click.echo(github_findings(result.found), err=own.format != "text")
+        notes = github.finding_annotations(result.found, caller.program)
+        click.echo(notes, err=own.format != "text")
     if {one.level.value for one in result.found} & _FAILS[own.fail_on]:
         raise click.exceptions.Exit(1)
 

@@ -1,16 +1,23 @@
-"""`hardcost rules cost`."""
+"""`hardcost rules`: the verbs of the rules engine, and costs that may be measured."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from auditrules.cli.group import auditrules
+from auditrules.cli.mount import Mounting
+from auditrules.cli.options import ReadingOptions, mix_option, option, takes
+from auditrules.cli.verb import RuleTaker
+from hardcost.cli.command import VerbGroup
 from hardcost.cli.input import completion
-from hardcost.cli.input.options import ReadingOptions, mix_option, option, takes
-from hardcost.cli.verb import RuleTaker
 from hardcost.errors import InputError
+
+if TYPE_CHECKING:
+    from hardcost.library.rules.profile_caller import ProfileCaller
 
 CPU = "max"  # library.rules.cost.DEFAULT_CPU
 
@@ -86,21 +93,19 @@ def cost(texts: tuple[str, ...], own: _Options, reading: ReadingOptions) -> None
                hardcost rules cost --fit --machine ssh:root@web1
                hardcost rules cost --prices ssh:root@web1 /etc/audit/rules.d
     """
-    from hardcost.cli.console import console, progress
-    from hardcost.cli.input import requests
-    from hardcost.library.bills.weights import histogram
+    from auditrules.cli.cost import print_cost
+    from auditrules.library.histogram import histogram
     from hardcost.library.rules import cost
-    from hardcost.show.rules.cost import document, notes, tables
 
-    target, on = requests.target(reading), _timed_on(own)
-    monitor = progress.monitor_of("auto")
+    target, on = reading.target(), _timed_on(own)
     if not texts and (on is None or not own.fit):
         message = "name a file or folder of audit rules, or a rule in quotes"
         raise InputError(message, hint="`hardcost rules cost --help` has examples")
+    caller = _caller()
     if not texts and on is not None:
-        _fit(on, reading.format, yes=own.yes)
+        _fit(on, reading.format, caller, yes=own.yes)
         return
-    request = cost.CostRequest(
+    request = cost.MeasuredCostRequest(
         texts,
         target=target,
         leave_out_faulty=reading.leave_out_faulty,
@@ -112,27 +117,21 @@ def cost(texts: tuple[str, ...], own: _Options, reading: ReadingOptions) -> None
         cpu=own.cpu,
         yes=own.yes,
     )
-    found = cost.cost(request, monitor)
-    if reading.format == "json":
-        console.print_json(document(found))
-    else:
-        console.show(*tables(found))
-    for line in notes(found):
-        console.note(line)
+    print_cost(cost.cost(request, caller.monitor), reading.format, caller)
 
 
-def _fit(machine: str, form: str, *, yes: bool) -> None:
+def _fit(machine: str, form: str, caller: ProfileCaller, *, yes: bool) -> None:
     """Measure the prices of a machine, and print them."""
-    from hardcost.cli.console import console, progress
+    from auditrules.cli import results
+    from auditrules.show.fit import document, tables, worth
     from hardcost.library.rules import cost
-    from hardcost.show.rules.fit import document, tables, worth
 
-    prices = cost.fit(machine, progress.monitor_of("auto"), yes=yes)
+    prices = cost.fit(machine, caller.monitor, yes=yes)
     if form == "json":
-        console.print_json(document(prices))
+        results.print_json(document(prices))
     else:
-        console.show(*tables(prices))
-    console.note(worth(prices))
+        results.show(*tables(prices))
+    caller.note(worth(prices))
 
 
 def _timed_on(own: _Options) -> str | None:
@@ -153,3 +152,33 @@ def _timed_on(own: _Options) -> str | None:
     if on is not None and (own.measure or own.kernel is not None or own.cpu != CPU):
         raise InputError("--measure, --kernel and --cpu are about guests, and prices in ns are not")
     return on
+
+
+def _caller() -> ProfileCaller:
+    from hardcost.cli.console import progress
+    from hardcost.library.rules.profile_caller import ProfileCaller
+
+    return ProfileCaller(progress.monitor_of("auto"))
+
+
+_WORDS = {"auditrules ": "hardcost rules ", "prove old.rules my": "prove RHEL-09-654010 my"}
+
+
+@click.group(
+    cls=VerbGroup,
+    commands={**auditrules.commands, "cost": cost},
+    context_settings={"obj": Mounting(_caller, completion.profile_items, _WORDS)},
+)
+def rules() -> None:
+    """Check audit rules, predict their cost, compare two sets, and make them cheaper.
+
+    RULES is a file of rules, or a folder of them such as /etc/audit/rules.d, read as augenrules
+    does; - for standard input; a rule in quotes; a profile from `hardcost list profiles` or in
+    TOML; FILE.xml:PROFILE for a profile of a SCAP datastream; or what a benchmark calls a control,
+    such as RHEL-09-654010.
+
+    \b
+    Examples:  hardcost rules lint /etc/audit/rules.d
+               hardcost rules cost '-w /etc/passwd -p wa'
+               hardcost rules explain RHEL-09-654010 --event 'syscall=execve auid=1000 egid=0'
+    """

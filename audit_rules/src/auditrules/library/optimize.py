@@ -7,13 +7,13 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from auditrules.cost.constants import Constants
 from auditrules.cost.histogram import general
 from auditrules.cost.predict import Histogram
+from auditrules.library.caller import Caller
+from auditrules.library.reading import RulesRequest, read
 from auditrules.optimize.optimize import OptimizeOptions, more_if_thorough, optimise
 from auditrules.optimize.result import Cheaper, by_release, is_unchanged
 from auditrules.prove.event_text import difference_words
 from auditrules.prove.relation import Result
 from auditrules.tables.lookup import RELEASES, Release
-from hardcost.library.rules.reading import RulesRequest, read
-from hardcost.measure.monitor import Monitor, Silent
 
 
 @dataclass(frozen=True)
@@ -25,34 +25,34 @@ class OptimizeRequest(RulesRequest):
     options: OptimizeOptions = field(default_factory=OptimizeOptions)
 
 
-def optimize(request: OptimizeRequest, monitor: Monitor | None = None) -> Cheaper:
+def optimize(request: OptimizeRequest, caller: Caller | None = None) -> Cheaper:
     """Make rules cheaper, and prove that they record the same; nothing is written.
 
     Raises:
         InputError: A rule can't be read or loaded.
     """
-    monitor = monitor or Silent()
-    rules = read(request, monitor)
+    caller = caller or Caller()
+    rules = read(request, caller)
     constants, mix = Constants.of_debian(), request.mix
     options = replace(request.options, likely_directory=rules.likely)
-    with monitor.work() as tell:
+    with caller.work() as tell:
         made = optimise(rules.loaded, constants, mix, options, tell)
         tell("proving the result for other releases of Linux")
         results = {} if is_unchanged(made) else by_release(made, rules)
         more = 0.0 if options.thorough else more_if_thorough(made, constants, mix, tell)
     for release, result in results.items():
-        _note_unequal(release, result, monitor)
+        _note_unequal(release, result, caller)
     equal = tuple(release for release, result in results.items() if result.equal)
     proved = RELEASES if is_unchanged(made) else equal
-    return Cheaper(made, rules, proved, more)
+    return Cheaper(made, rules, proved, more, caller.program, f"{caller.verbs} optimize")
 
 
-def _note_unequal(release: Release, result: Result, monitor: Monitor) -> None:
+def _note_unequal(release: Release, result: Result, caller: Caller) -> None:
     if result.difference is not None:
         shown = difference_words(result.difference)
-        monitor.note(
+        caller.note(
             f"under Linux {release} the new rules do not record the same; for example: {shown}"
         )
     elif not result.equal:
         said = "the new rules are not proved to record the same"
-        monitor.note(f"under Linux {release} {said}: {result.reason}")
+        caller.note(f"under Linux {release} {said}: {result.reason}")

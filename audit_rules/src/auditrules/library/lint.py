@@ -9,23 +9,22 @@ from typing import Literal
 
 from auditrules.cost.constants import Constants
 from auditrules.files.whole import ChangedError
+from auditrules.library.arguments import files_of, parts
+from auditrules.library.caller import Caller
+from auditrules.library.files import content, put
 from auditrules.lint.checks import CODES, findings_in
 from auditrules.lint.context import Context, LintOptions, gather
 from auditrules.lint.diagnostic import Diagnostic, Repair
 from auditrules.load.known_paths import target_of
 from auditrules.load.root import Root
 from auditrules.load.target import NOWHERE
+from auditrules.model.errors import InputError, RequestError
 from auditrules.model.fault import RulesError
 from auditrules.model.location import Location
 from auditrules.read import ignore_comments
 from auditrules.read.parse import LARGEST_FILE
 from auditrules.repair import repairs
 from auditrules.repair.result import Fixed, Linted, LintedFiles
-from hardcost.errors import InputError, RequestError
-from hardcost.files import content, put
-from hardcost.library.rules.reading import files_of, parts
-from hardcost.measure.monitor import Monitor, Silent
-from hardcost.mechanisms.audit import problems_of
 
 
 @dataclass(frozen=True)
@@ -47,25 +46,25 @@ class LintRequest:
     write: bool = True
 
 
-def lint(request: LintRequest, monitor: Monitor | None = None) -> Linted:
+def lint(request: LintRequest, caller: Caller | None = None) -> Linted:
     """Find faults and wasted work in rules; return what remains after the repairs.
 
     Raises:
         InputError: Nothing can be read, or what is to be changed is no file or changed meanwhile.
         StoreError: A file can't be written.
     """
-    files = _Files(request, monitor or Silent())
+    files = _Files(request, caller or Caller())
     if request.then == "fix":
-        return files.fixed()
-    return files.written_down() if request.then == "ignore" else files.linted()
+        return files.repair()
+    return files.write_comments() if request.then == "ignore" else files.look()
 
 
-def offered(
-    result: Linted, codes: Collection[str], monitor: Monitor | None = None
+def possible_repairs(
+    result: Linted, codes: Collection[str], caller: Caller | None = None
 ) -> tuple[Repair, ...]:
     """Return the repairs that could be made, the safe ones and the others; nothing is written."""
     lines = tuple(readings for readings, _ in result.files)
-    with (monitor or Silent()).work() as tell:
+    with (caller or Caller()).work() as tell:
         tell("looking for repairs")
         found = repairs.repaired(lines, result.context, codes)
     return (*found.repairs, *found.offered)
@@ -74,16 +73,16 @@ def offered(
 # Reading ------------------------------------------------------------------------------------------
 
 
-def _read(texts: Sequence[str], monitor: Monitor) -> LintedFiles:
+def _read(texts: Sequence[str], caller: Caller) -> LintedFiles:
     """Return the lines of each file and folder, with the faults of whole files.
 
     Raises:
         InputError: Nothing in a file or folder could be read.
     """
-    files = parts(texts, monitor)
+    files = parts(texts, caller)
     unreadable = [fault for readings, faults in files if not readings for fault in faults]
     if unreadable:
-        raise InputError.of(problems_of(RulesError(tuple(unreadable))))
+        raise RulesError(tuple(unreadable))
     return files
 
 
@@ -92,38 +91,51 @@ class _Files:
     """What was named, and what is known of their machine."""
 
     request: LintRequest
-    monitor: Monitor
+    caller: Caller
 
-    def linted(self, files: LintedFiles | None = None) -> Linted:
+    def look(self, files: LintedFiles | None = None) -> Linted:
         """Return what there is to say of the lines, which are read unless they are given."""
-        with self.monitor.work() as tell:
+        with self.caller.work() as tell:
             tell("reading the rules")
-            files = files or _read(self.request.texts, self.monitor)
+            files = files or _read(self.request.texts, self.caller)
             tell("loading the rules")
             context = self._context(files)
             every = findings_in(context, self.request.codes, tell=tell)
         found = tuple(one for one in every if not context.leaves_out(one.code, one.spot))
         return Linted(context, found, len(every) - len(found), files)
 
-    def fixed(self) -> Linted:
+    def repair(self) -> Linted:
         """Make the repairs, and return what there is to say of what remains."""
-        with self.monitor.work() as tell:
+        with self.caller.work() as tell:
             tell("reading the rules")
-            files = _read(self.request.texts, self.monitor)
-            _check_files(self.request.texts, "`fix`")
+            files = _read(self.request.texts, self.caller)
+            self._check_files("`fix`")
             tell("loading the rules")
             context = self._context(files)
         fixed = _fix(context, files, self.request)
         if not fixed.written:
             files = [(part, faults) for part, (_, faults) in zip(fixed.parts, files, strict=True)]
-        return replace(self.linted(None if fixed.written else files), fixed=fixed)
+        return replace(self.look(None if fixed.written else files), fixed=fixed)
 
-    def written_down(self) -> Linted:
+    def write_comments(self) -> Linted:
         """Write comments that leave out what is found, and return what remains."""
-        before = self.linted()
-        _check_files(self.request.texts, "`generate_ignore`")
+        before = self.look()
+        self._check_files("`generate_ignore`")
         done = _write_down(before.found)
-        return replace(self.linted(), written_down=done)
+        return replace(self.look(), written_down=done)
+
+    def _check_files(self, field: str) -> None:
+        """Check that what a field of the request has written is files.
+
+        Raises:
+            RequestError: An argument is no file or folder of rules.
+        """
+        texts = self.request.texts
+        if len(files_of(texts, self.caller)) < len(texts):
+            raise RequestError(
+                f"{field} writes files of audit rules, and something else is named",
+                hint=f"name files or folders, or leave {field} out",
+            )
 
     def _context(self, files: LintedFiles) -> Context:
         parts = [readings for readings, _ in files]
@@ -132,7 +144,7 @@ class _Files:
         options = LintOptions(
             b32=self.request.b32,
             root=folder,
-            whole=any(path.is_dir() for path in files_of(self.request.texts)),
+            whole=any(path.is_dir() for path in files_of(self.request.texts, self.caller)),
             constants=Constants.of_debian(),
         )
         rules = [one.rule for part in parts for one in part if one.rule is not None]
@@ -180,19 +192,6 @@ def _write_down(found: Sequence[Diagnostic]) -> tuple[int, int]:
             lines.insert(number - 1, ignore_comments.comment(named).encode())
         _replace(file, before, b"\n".join(lines))
     return sum(one.spot.line is not None for one in found), len(codes)
-
-
-def _check_files(texts: Sequence[str], field: str) -> None:
-    """Check that what a field of the request has written is files.
-
-    Raises:
-        RequestError: An argument is no file or folder of rules.
-    """
-    if len(files_of(texts)) < len(texts):
-        raise RequestError(
-            f"{field} writes files of audit rules, and something else is named",
-            hint=f"name files or folders, or leave {field} out",
-        )
 
 
 def _contents(found: Sequence[Repair]) -> dict[str, tuple[bytes, bytes]]:

@@ -1,4 +1,4 @@
-"""`hardcost rules optimize`."""
+"""`auditrules optimize`."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from pathlib import Path
 
 import click
 
-from hardcost.cli.input import completion
-from hardcost.cli.input.options import ReadingOptions, mix_option, option, takes
-from hardcost.cli.verb import RuleTaker
-from hardcost.errors import InputError
-from hardcost.units import visible
+from auditrules.cli.mount import caller_of_verb, complete_rules
+from auditrules.cli.options import ReadingOptions, mix_option, option, takes
+from auditrules.cli.verb import RulesVerb
+from auditrules.model.errors import InputError
+from auditrules.words import visible
 
 
 @dataclass(frozen=True)
 class _Options:
-    """The options of `hardcost rules optimize` alone."""
+    """The options of `auditrules optimize` alone."""
 
     out: Path = option(
         "-o",
@@ -43,10 +43,8 @@ class _Options:
     )
 
 
-@click.command(cls=RuleTaker)
-@click.argument(
-    "texts", metavar="RULES...", nargs=-1, required=True, shell_complete=completion.profiles
-)
+@click.command(cls=RulesVerb)
+@click.argument("texts", metavar="RULES...", nargs=-1, required=True, shell_complete=complete_rules)
 @takes("own", _Options)
 @takes("reading", ReadingOptions)
 @click.option(
@@ -73,21 +71,20 @@ def optimize(
     that was found makes a call more expensive or could not be proved equal.
 
     \b
-    Example:  hardcost rules optimize /etc/audit/rules.d -o cheaper.rules
+    Example:  auditrules optimize /etc/audit/rules.d -o cheaper.rules
     """
+    from auditrules.cli import results
     from auditrules.cost.histogram import general
+    from auditrules.library import optimize
+    from auditrules.library.arguments import files_of
+    from auditrules.library.histogram import histogram
     from auditrules.optimize.optimize import OptimizeOptions
-    from hardcost.cli.console import console, data, progress
-    from hardcost.cli.input import requests
-    from hardcost.library.bills.weights import histogram
-    from hardcost.library.rules import optimize
-    from hardcost.library.rules.reading import files_of
-    from hardcost.show.rules.optimize import document, loading, notes, table, text
+    from auditrules.show.optimize import document, loading, notes, table, text
 
-    out = str(own.out)
-    target = requests.target(reading)
+    caller, out = caller_of_verb(), str(own.out)
+    target = reading.target()
     if out != "-":
-        _check(own.out, files_of(texts), force=own.force)
+        _check(own.out, files_of(texts, caller), force=own.force)
     mix = general() if own.histogram is None else histogram(own.histogram)
     request = optimize.OptimizeRequest(
         texts,
@@ -101,18 +98,18 @@ def optimize(
             thorough=thorough,
         ),
     )
-    found = optimize.optimize(request, progress.monitor_of("auto"))
-    data.write(own.out, found.content.encode(errors="surrogateescape"))
+    found = optimize.optimize(request, caller)
+    results.write(own.out, found.content.encode(errors="surrogateescape"))
     if reading.format == "json":
-        click.echo(console.as_json(document(found, out)), err=out == "-")
+        click.echo(results.as_json(document(found, out)), err=out == "-")
     else:
-        console.show(table(found.made, mix), err=out == "-")
+        results.show(table(found.made, mix), err=out == "-")
         for line in text(found, out):
             click.echo(visible(line), err=out == "-")
         for line in notes(assumed=own.histogram is None):
-            console.note(line)
+            caller.note(line)
     for line in loading(found):
-        console.note(line)
+        caller.note(line)
     if found.made.kept_because:
         raise click.exceptions.Exit(1)
 
@@ -123,7 +120,7 @@ def _check(out: Path, paths: Sequence[Path], *, force: bool) -> None:
     Raises:
         InputError: The file is an input, or already exists.
     """
-    from hardcost import files
+    from auditrules.library import files
 
     real = out.resolve()
     inputs = [path.resolve() for path in paths]

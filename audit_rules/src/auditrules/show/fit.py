@@ -10,8 +10,8 @@ from typing import Literal
 from rich.table import Table
 
 from auditrules.cost.measurement import PriceCheck, TimePrices
-from hardcost.show.rules.parts import Amount, RulesDocument
-from hardcost.units import visible
+from auditrules.show.parts import Amount, RulesDocument
+from auditrules.words import visible
 
 _MOST = 0.9  # the part of predictions that a note speaks of, beside the median
 _STEPS = (

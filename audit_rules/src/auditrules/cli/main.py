@@ -1,0 +1,54 @@
+"""The command `auditrules`: runs its verbs, and says what errors become."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import traceback
+from typing import NoReturn
+
+import click
+
+from auditrules.cli.group import auditrules
+from auditrules.model.errors import HardcostError
+
+_FAILED, _SOFTWARE, _INTERRUPTED, _UNREAD = 3, 70, 130, 141
+
+
+def main() -> NoReturn:
+    """Run the command line and exit with its status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    sys.exit(_status())
+
+
+def _status() -> int:
+    """Carry out what the command line says, say what went wrong; return the exit status."""
+    from auditrules.cli.terminal import print_line, print_problems
+
+    try:
+        status = auditrules.main(prog_name="auditrules", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        status = error.exit_code
+    except HardcostError as error:
+        print_problems(error)
+        status = error.exit_status
+    except (KeyboardInterrupt, click.Abort):
+        print_line("interrupted")
+        status = _INTERRUPTED
+    except SystemExit as stop:  # click has completed a word, or the reader has closed a pipe
+        status = _UNREAD if stop.code else 0
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more
+        status = _UNREAD
+    except OSError as error:
+        print_line(f"error: {error}")
+        status = _FAILED
+    except Exception:  # noqa: BLE001  (1 is an answer: no crash may end with it)
+        traceback.print_exc()
+        status = _SOFTWARE
+    return status if isinstance(status, int) else 0
