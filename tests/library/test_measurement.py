@@ -9,7 +9,9 @@ import pytest
 
 import hardcost
 from hardcost.errors import InputError
+from hardcost.library import bill
 from hardcost.library.measurement import Measuring
+from hardcost.measure.expected_time import Stage
 
 
 @pytest.mark.parametrize(
@@ -48,3 +50,21 @@ def test_a_store_may_be_named_by_a_text(tmp_path: Path) -> None:
     compared = hardcost.compare(hardcost.CompareRequest(found.run, "last", store=store))
     assert compared is not None
     assert Path(store).is_file()
+
+
+def test_a_plan_expects_the_time_of_its_machine_s_own_number_of_trials_at_once(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.rules").write_text("-a always,exit -F arch=b64 -S open -k a\n")
+
+    def stages(machine: str, jobs: int) -> tuple[Stage, ...]:
+        how = Measuring(
+            machine=machine,
+            store=tmp_path / "s.sqlite",
+            instrument="time",
+            jobs=jobs,
+            workloads=hardcost.workloads_of("syscalls"),
+        )
+        return bill.foreseen(hardcost.BillRequest(tmp_path / "a.rules", how=how)).stages
+
+    assert stages("fakehost", 4) == stages("fakehost", 1)  # a host runs one trial at a time

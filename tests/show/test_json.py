@@ -9,7 +9,7 @@ import pytest
 from tests.show.guests import failed, selinux
 
 from hardcost.analysis.change.comparison import compared
-from hardcost.analysis.summary import completed
+from hardcost.analysis.whole_finding import with_derived_values
 from hardcost.model.finding.bill import Advice, Bill, Story, Total
 from hardcost.model.finding.head import Score
 from hardcost.model.finding.study import StudyFinding
@@ -25,7 +25,7 @@ HEAD = ["version", "kind", "run", "study", "machine", "instrument", "environment
 
 
 def test_keys_stand_in_the_documented_order(run: StudyFinding) -> None:
-    document = json.loads(to_json(completed(run)))
+    document = json.loads(to_json(with_derived_values(run)))
     assert list(document) == [*HEAD, "published"]
     assert list(document["environment"]) == ["qemu", "kernel", "cpu_model", "host"]
     assert len(document["cells"]) == len(run.cells)
@@ -65,14 +65,14 @@ def test_a_bill_adds_its_keys_and_adds_up(bill: Bill) -> None:
 
 
 def test_items_come_largest_first(bill: Bill) -> None:
-    costs = [item["cost"] for item in json.loads(to_json(completed(bill)))["items"]]
+    costs = [item["cost"] for item in json.loads(to_json(with_derived_values(bill)))["items"]]
     assert costs == sorted(costs, reverse=True)
     assert len(costs) == 32 * 28
 
 
 def test_the_same_finding_gives_the_same_bytes(run: StudyFinding) -> None:
     shuffled = replace(run, environment=dict(reversed(run.environment.items())))
-    assert to_json(completed(run)) == to_json(completed(shuffled))
+    assert to_json(with_derived_values(run)) == to_json(with_derived_values(shuffled))
 
 
 def test_what_json_can_not_say_is_null(run: StudyFinding) -> None:
@@ -83,7 +83,7 @@ def test_what_json_can_not_say_is_null(run: StudyFinding) -> None:
 
 
 def test_what_stands_beside_the_cells_follows_them() -> None:
-    document = json.loads(to_json(completed(failed(selinux(), "permissive"))))
+    document = json.loads(to_json(with_derived_values(failed(selinux(), "permissive"))))
     assert list(document) == [*HEAD, "failures", "observed", "published", "means"]
     failure, *others = document["failures"]
     assert failure == {
@@ -109,7 +109,7 @@ def test_what_stands_beside_the_cells_follows_them() -> None:
 
 
 def test_unknown_means_are_null() -> None:
-    document = json.loads(to_json(completed(failed(selinux(), "none"))))
+    document = json.loads(to_json(with_derived_values(failed(selinux(), "none"))))
     assert {mean["ratio"] for mean in document["means"]} == {None}
     assert all(cell["ratio"] is None for cell in document["cells"])
 
@@ -124,7 +124,7 @@ def test_names_keep_every_character_and_none_acts(hostile: StudyFinding) -> None
 def test_a_comparison_is_the_second_run_over_the_first(run: StudyFinding) -> None:
     faster = tuple(replace(cell, value=cell.value / 2, low=cell.low / 2) for cell in run.cells[1:])
     second = replace(run, run="second", cells=faster, environment={"qemu": "10"})
-    shown = json.loads(to_json(compared(completed(run), completed(second))))
+    shown = json.loads(to_json(compared(with_derived_values(run), with_derived_values(second))))
     assert list(shown) == [
         *HEAD, "compared_to", "only_before", "only_after", "warnings",
     ]  # fmt: skip
@@ -161,7 +161,7 @@ def everything(run: StudyFinding, bill: Bill, hostile: StudyFinding) -> str:
     cells = (replace(run.cells[0], each=(1.0, math.nan), resolution=0.005), *run.cells[1:])
     measured, guests = replace(run, cells=cells), failed(selinux(), "permissive")
     shown = (run, bill, hostile, odd, measured, guests)
-    texts = [to_json(completed(one)) for one in shown]
+    texts = [to_json(with_derived_values(one)) for one in shown]
     joined = [to_json(compared(run, one)) for one in (measured, odd)]
     return "\n".join([*texts, *joined])
 

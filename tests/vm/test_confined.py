@@ -77,7 +77,8 @@ def test_guests_at_once_run_as_different_users(hardcost: Command) -> None:
         assert len(users) == len(set(users))
         most = max(most, set(users), key=len)
     assert hardcost.end(process).status == 0
-    assert len(most) == 2
+    # One may have ended, and its successor begun, between two looks.
+    assert len(most) >= 2
 
 
 @root_alone

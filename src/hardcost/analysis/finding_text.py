@@ -11,7 +11,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from auditrules.model.location import Location
 from hardcost.analysis.bill import time_and_count
-from hardcost.analysis.summary import completed
+from hardcost.analysis.whole_finding import with_derived_values
 from hardcost.errors import StoreError
 from hardcost.files import json_value
 from hardcost.model.finding.bill import Bill, Bills
@@ -151,4 +151,4 @@ def _completed(found: Finding, old: _Object) -> Finding:
         counted = _READERS["bill"].validate_python(upgraded(old["counted"]))
         if isinstance(counted, Bill):
             found = time_and_count.beside(found, counted)
-    return completed(found)
+    return with_derived_values(found)

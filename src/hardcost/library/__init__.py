@@ -5,5 +5,6 @@ booted.
 
 A call and its request are in the file of the call's name. `measurement.py` is what all that measure
 share, `profiles.py` finds the profiles that are named, `choices.py` measures what `advise` asks,
-`interrupt.py` and `terminal.py` end a run in good order.
+`least_budget.py` finds the budget that `advise` offers where nothing fits, `interrupt.py` and
+`terminal.py` end a run in good order.
 """

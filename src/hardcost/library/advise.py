@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
@@ -12,9 +12,9 @@ from auditrules.cost.predict import Histogram
 from auditrules.load.target import NOWHERE
 from auditrules.model.location import Location
 from hardcost.analysis.bill import itemise, mix
-from hardcost.analysis.bill.budget import Budget, enough, excess, raised, round_above
+from hardcost.analysis.bill.budget import Budget, excess
 from hardcost.analysis.choice import frontier, search
-from hardcost.analysis.choice.cost_model import CostModel
+from hardcost.analysis.choice.budgeted_metrics import BudgetedMetrics
 from hardcost.analysis.choice.frontier import Best
 from hardcost.analysis.choice.search import ChoiceResult
 from hardcost.analysis.choice.tradeoff import Kept, Point, Tradeoff
@@ -23,24 +23,22 @@ from hardcost.errors import InputError
 from hardcost.library.bills import budgets, single
 from hardcost.library.bills.weights import Ranking
 from hardcost.library.choices import Choices
+from hardcost.library.least_budget import LeastBudget
 from hardcost.library.measurement import Foreseen, PlannedRun, finished
 from hardcost.library.profiles import ProfileRequest
 from hardcost.measure.monitor import Monitor, Silent
 from hardcost.measure.run import Run
 from hardcost.mechanisms.audit import audit_rules
-from hardcost.model.finding.bill import Itemised, Total
+from hardcost.model.finding.bill import Itemised
 from hardcost.model.finding.choice import (
     Abandoned,
     Advised,
     Choice,
     Costs,
     FrontierLevel,
-    Offer,
-    Unkeepable,
 )
 from hardcost.model.request import Count
 from hardcost.model.role import Baseline, Original, Whole
-from hardcost.model.workload import MetricId
 from hardcost.plan import leave_one_out, several
 from hardcost.plan.plan import Plan
 from hardcost.profiles.cheaper_rules import Equivalent, with_cheaper_rules
@@ -216,23 +214,19 @@ class _Advice:
         original = choices.original() if cheaper.said else choices.totals(every)
         self._before = {one.metric: one for one in original}
         limits = (wanted.budget or _ANY).for_metrics(map(str, self._totals))
-        self._shares = {
-            metric: limits.of(str(metric))
-            for metric, one in self._totals.items()
-            if math.isfinite(limits.of(str(metric))) and one.baseline > 0
-        }
+        self._metrics = BudgetedMetrics.of(self._totals, limits)
         self._levels = frontier.levels(
-            self._shares,
+            self._metrics.shares,
             {metric: one.baseline for metric, one in self._totals.items()},
             {metric: one.least for metric, one in self._totals.items()},
         )
         self._problem = Tradeoff(
             values=tuple(map(self._worth, choices.controls)),
             limits=self._levels[1.0],
-            scales={metric: self._totals[metric].baseline for metric in self._shares},
+            scales={metric: self._totals[metric].baseline for metric in self._metrics.shares},
             needs=choices.needs,
             alike=choices.alike,
-            chance={metric: self._totals[metric].least for metric in self._shares},
+            chance={metric: self._totals[metric].least for metric in self._metrics.shares},
         )
 
     def _worth(self, control: Control) -> float:
@@ -255,87 +249,11 @@ class _Advice:
         kept = self._kept(outcome, around)
         found = self._found(outcome, around, kept)
         points = (*outcome.points, *(one.point for one in around if one.measured))
-        return dataclasses.replace(
-            found, unkeepable=self._unkeepable(points, outcome.model, kept, rounds)
-        ), kept
-
-    def _unkeepable(
-        self, points: Sequence[Point], model: CostModel, kept: Kept, rounds: int
-    ) -> Unkeepable | None:
-        """Return the controls of which not one fits: of a kind, all, or what has to stay."""
         if self._wanted.budget is None:
-            return None
-        problem, listed = self._problem, self._choices.controls
-        alike = frozenset(one for one, it in enumerate(listed) if it.shares_price)
-        kind, none_of = next((listed[one].noun for one in alike), ""), alike
-        if problem.best(points) is None:
-            kind, none_of = "required control", problem.bound
-        elif not kept and alike != problem.controls:
-            kind, none_of = "control", problem.controls
-        elif not alike or kept & alike or (kept and len(alike) == 1):
-            return None
-        able = [one for one in points if one.kept & none_of and problem.bound <= one.kept]
-        if not able or any(problem.within(one.costs) for one in able):
-            return None
-        return Unkeepable(
-            kind,
-            tuple(listed[one].name for one in sorted(none_of)),
-            self._offers(points, model, able, rounds),
-        )
-
-    def _offers(
-        self, points: Sequence[Point], model: CostModel, able: Sequence[Point], rounds: int
-    ) -> tuple[Offer, ...]:
-        """Return what the least budget keeps that allows one of the `able`, and a round one."""
-        problem, limit = (
-            self._problem,
-            (self._wanted.budget or _ANY).for_metrics(map(str, self._totals)),
-        )
-        cheapest = min(able, key=lambda one: problem.use(one.costs))
-        over = {
-            str(metric): cheapest.costs[metric] / problem.scale(metric)
-            for metric, most in problem.limits.items()
-            if cheapest.costs[metric] > most
-        }
-        least = raised(limit, over, enough)
-        round_one = raised(least, {it: least.of(it) for it in over}, round_above)
-        budgets = {1.0: least, 2.0: round_one}
-        levels = {factor: self._limits(one) for factor, one in budgets.items()}
-        found = self._choices.answered(frontier.frontier(problem, points, model, levels, rounds))
-        return tuple(
-            self._offer(one, budgets[one.factor], levels[one.factor], able) for one in found
-        )
-
-    def _offer(
-        self, best: Best, budget: Budget, limits: Mapping[MetricId, float], able: Sequence[Point]
-    ) -> Offer:
-        """Return what a budget keeps: a choice that keeps none of the `able` is no answer."""
-        point = best.point
-        if not any(one.kept <= point.kept for one in able):
-            point = dataclasses.replace(self._problem, limits=limits).best(able) or point
-        return Offer(
-            budget=budget.others,
-            budgets=dict(budget.metrics),
-            kept=tuple(self._choices.controls[one].name for one in sorted(point.kept)),
-            costs=self._costs(self._costing(point), limits),
-            measured=best.measured,
-        )
-
-    def _limits(self, budget: Budget) -> dict[MetricId, float]:
-        """Return the most that each metric may cost under a budget, in its unit."""
-        return {
-            name: frontier.limit(budget.of(str(name)), one.baseline, one.least)
-            for name, one in self._totals.items()
-            if name in self._shares
-        }
-
-    def _costing(self, point: Point) -> dict[MetricId, Total]:
-        """Return what a choice costs on the metrics with a budget."""
-        return {
-            metric: dataclasses.replace(one, cost=point.costs[metric])
-            for metric, one in self._totals.items()
-            if metric in self._shares
-        }
+            return found, kept
+        ways_out = LeastBudget(choices, problem, self._metrics, self._wanted.budget)
+        unkeepable = ways_out.unkeepable(points, outcome.model, kept, rounds)
+        return dataclasses.replace(found, unkeepable=unkeepable), kept
 
     def _kept(self, outcome: ChoiceResult, around: Sequence[Best]) -> Kept:
         """Return the best choice for the budget; the frontier may have met a better one."""
@@ -355,8 +273,8 @@ class _Advice:
             profile=self._choices.profile.name,
             controls=len(every),
             given_up=tuple(map(self._abandoned, sorted(every - kept))),
-            before=self._costs(self._before, self._problem.limits),
-            after=self._costs(
+            before=self._metrics.costs(self._before, self._problem.limits),
+            after=self._metrics.costs(
                 {one.metric: one for one in self._choices.totals(kept)}, self._problem.limits
             ),
             value=self._value(kept),
@@ -372,7 +290,7 @@ class _Advice:
             budget=None if limits is None else limits.others,
             budgets={} if limits is None else dict(limits.metrics),
             rewritten=self._cheaper.said,
-            equivalent=self._costs(self._totals, self._problem.limits)
+            equivalent=self._metrics.costs(self._totals, self._problem.limits)
             if self._cheaper.said
             else (),
             fixed=self._fixed(),
@@ -382,15 +300,6 @@ class _Advice:
     def _value(self, kept: Kept) -> float:
         whole = self._problem.value(self._problem.controls)
         return self._problem.value(kept) / whole if whole else 1.0
-
-    def _costs(
-        self, totals: Mapping[MetricId, Total], limits: Mapping[MetricId, float]
-    ) -> tuple[Costs, ...]:
-        return tuple(
-            Costs(metric, one.unit, one.baseline, one.cost, limits[metric])
-            for metric, one in totals.items()
-            if metric in self._shares
-        )
 
     def _fixed(self) -> tuple[Costs, ...]:
         """Return the price of having any audit rule on the metrics with a budget, where it is."""
@@ -403,7 +312,7 @@ class _Advice:
             for metric, one in self._totals.items()
             if prices.get(metric)
         }
-        return self._costs(totals, self._problem.limits)
+        return self._metrics.costs(totals, self._problem.limits)
 
     def _level(self, best: Best) -> FrontierLevel:
         off = sorted(self._problem.controls - best.point.kept)
@@ -412,7 +321,7 @@ class _Advice:
             kept=len(best.point.kept),
             value=self._value(best.point.kept),
             given_up=tuple(self._choices.controls[one].name for one in off),
-            costs=self._costs(self._costing(best.point), self._levels[best.factor]),
+            costs=self._metrics.costs_of(best.point, self._levels[best.factor]),
             measured=best.measured,
         )
 
@@ -420,7 +329,8 @@ class _Advice:
         """Return a control that is given up, with its cost on the metric where it costs most."""
         control, saved = self._choices.controls[one], self._choices.saved(one)
         metric = max(
-            self._shares, key=lambda name: saved[name].value / (self._totals[name].baseline or 1.0)
+            self._metrics.shares,
+            key=lambda name: saved[name].value / (self._totals[name].baseline or 1.0),
         )
         originals = self._cheaper.originals(control)
         grades = [one.severity for one in originals]

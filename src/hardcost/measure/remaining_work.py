@@ -65,8 +65,9 @@ def outlook(  # noqa: PLR0913  (it is made of just these)
 ) -> Outlook:
     """Return the work that is left for trials, of which the `known` ones are done.
 
-    `most` is how many configurations a search measures at most, of which the `prepared` trials are
-    the first: the baseline's, then the whole profile's.
+    `jobs` trials run at a time, unless the machine runs its own number. `most` is how many
+    configurations a search measures at most, of which the `prepared` trials are the first: the
+    baseline's, then the whole profile's.
     """
     wanted: dict[str, Prepared] = {}
     for one in prepared:
@@ -74,9 +75,10 @@ def outlook(  # noqa: PLR0913  (it is made of just these)
             wanted.setdefault(one.identity, one)
     missing = tuple(wanted.values())
     work = _work(missing, machine, earlier)
-    stages = expected_time.stages(work, earlier, jobs)
+    at_once = machine.capabilities.at_once or jobs
+    stages = expected_time.stages(work, earlier, at_once)
     if most is not None:
-        at_most = expected_time.stages(_at_most(prepared, work, most), earlier, jobs)
+        at_most = expected_time.stages(_at_most(prepared, work, most), earlier, at_once)
         stages = expected_time.between(stages, at_most)
     return Outlook(tuple(prepared), known, missing, stages)
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import hashlib
 import json
 import secrets
 from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Protocol, Self, TypeVar, cast
+from typing import Any, Protocol, Self, TypeVar
 
 from hardcost.analysis import finding_text
-from hardcost.analysis.bill import coverage
-from hardcost.analysis.bill.uncounted import cautioned
-from hardcost.analysis.estimates.single_draws import coarse
-from hardcost.analysis.summary import completed
+from hardcost.analysis.whole_finding import RunFacts, complete
 from hardcost.errors import HardcostError, MachineError
 from hardcost.machines.machine import Machine
 from hardcost.measure import carry_out
@@ -29,7 +25,6 @@ from hardcost.measure.remaining_work import Outlook, history, known_records, out
 from hardcost.model.finding.failure import Failure
 from hardcost.model.finding.finding import Finding
 from hardcost.model.finding.head import Score
-from hardcost.model.finding.study import StudyFinding
 from hardcost.model.role import PlaceboRole, Role
 from hardcost.plan.plan import Plan
 from hardcost.profiles.kernel.score import score_of
@@ -96,8 +91,7 @@ class Run:
         entry = _entry(plan, prepared, store, monitor, fresh=fresh, resume=resume)
         earlier = history(machine, store)
         known = known_records(prepared, store, entry)
-        at_once = machine.capabilities.at_once or limits.jobs
-        first = outlook(prepared, known, machine, earlier, jobs=at_once, most=most)
+        first = outlook(prepared, known, machine, earlier, jobs=limits.jobs, most=most)
         monitor.hear(Expected(first.stages))
         return cls(TrialSite(machine, monitor, limits), store, entry, first, wait)
 
@@ -169,38 +163,30 @@ class Run:
         return self._carried_out(self._more(plan), keep_going=True)
 
     def finish(self, finding: _Finding) -> _Finding:
-        """Save what was found, with what the run knows of machine, kernels and failures."""
-        site = self._site
-        whole: Finding = dataclasses.replace(
-            finding,
+        """Save a finding that is made whole with what the run knows beside its records."""
+        site, trials = self._site, [one.trial for one in self._prepared]
+        facts = RunFacts(
             machine=site.machine.name,
             environment=environment_of(self._measured.records),
-            notes=(
-                *site.machine.remarks,
-                *finding.notes,
-                *site.lines.notes,
-                *_unchecked_notes(self._unchecked),
-            ),
+            configurations={one.configuration.role: one.configuration.controls for one in trials},
+            resolutions=resolutions(),
+            notes_before=site.machine.remarks,
+            notes_after=(*site.lines.notes, *_unchecked_notes(self._unchecked)),
+            boot_controls=site.lines.controls,
+            faults=site.lines.faults,
             scores=self._scores(),
+            failures=self._measured.failures,
         )
-        if isinstance(whole, StudyFinding):
-            whole = dataclasses.replace(whole, failures=self._measured.failures)
-        whole = coarse(cautioned(whole, site.lines.controls, site.lines.faults), resolutions())
-        trials = (one.trial for one in self._prepared)
-        whole = coverage.told(
-            whole, {one.configuration.role: one.configuration.controls for one in trials}
-        )
-        whole = completed(whole)
+        whole = complete(finding, facts)
         self._store.finish(self._entry, finding_text.packed(whole))
-        return cast("_Finding", whole)  # nothing here changes what a finding is of
+        return whole
 
     def _more(self, plan: Plan) -> Outlook:
         machine, limits = self._site.machine, self._site.limits
         prepared = prepare_all(plan, machine, self.monitor)
         self._prepared += prepared
         known = known_records(prepared, self._store, self._entry)
-        at_once = machine.capabilities.at_once or limits.jobs
-        return outlook(prepared, known, machine, history(machine, self._store), jobs=at_once)
+        return outlook(prepared, known, machine, history(machine, self._store), jobs=limits.jobs)
 
     def _carried_out(self, todo: Outlook, *, keep_going: bool) -> TrialResults:
         refused = self._wait(carry_out.refused(todo.prepared, self._site, keep_going=keep_going))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from tests.show.bill_findings import billed
 
-from hardcost.analysis.bill.coverage import told
+from hardcost.analysis.bill.coverage import with_coverage
 from hardcost.controls.control import Control
 from hardcost.controls.reach import table
 from hardcost.mechanisms.boot import BootParameter
@@ -69,13 +69,13 @@ def told_of_study(
     workload: str = "syscalls",
     metric: str = "link",
 ) -> StudyFinding:
-    found = told(study(workload, metric), configurations)
+    found = with_coverage(study(workload, metric), configurations)
     assert isinstance(found, StudyFinding)
     return found
 
 
 def told_of_bill(bill: Bill, *controls: Control) -> Bill:
-    found = told(bill, {role_of("profile"): controls})
+    found = with_coverage(bill, {role_of("profile"): controls})
     assert isinstance(found, Bill)
     return found
 
@@ -123,7 +123,7 @@ def test_what_lies_in_the_rest_is_a_note() -> None:
 
 
 def test_what_is_seen_to_cost_something_is_not_called_unexercised() -> None:
-    found = told(bill_of(PTRACE, cost=5.0), {role_of("profile"): (PTRACE,)})
+    found = with_coverage(bill_of(PTRACE, cost=5.0), {role_of("profile"): (PTRACE,)})
     assert exercised(found) == {PTRACE.name: None}
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.show.bill_findings import billed
 
-from hardcost.analysis.bill.uncounted import cautioned
+from hardcost.analysis.bill.uncounted import with_caveats
 from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.kconfig import KernelOption
 from hardcost.model.finding.bill import Bill, Item, Itemised, Unmeasured
@@ -29,14 +29,14 @@ def caveats(finding: Finding) -> dict[str, str]:
 
 
 def test_an_item_whose_cost_is_not_in_instructions_says_so() -> None:
-    found = caveats(cautioned(bill_of(OFF, ZERO), (OFF, ZERO), {}))
+    found = caveats(with_caveats(bill_of(OFF, ZERO), (OFF, ZERO), {}))
     assert "lower bound" in found["mitigations=off"]
     assert found["init_on_alloc=1"] == ""
 
 
 def test_it_says_what_the_guests_kernel_did_about_it() -> None:
     faults = {(): PLAIN, (OFF.text,): {**PLAIN, "spectre_v2": "Vulnerable"}, (PTI.text,): PLAIN}
-    found = caveats(cautioned(bill_of(OFF, PTI), (OFF, PTI), faults))
+    found = caveats(with_caveats(bill_of(OFF, PTI), (OFF, PTI), faults))
     changed = "it changes only spectre_v2 from 'Mitigation: Retpolines' to 'Vulnerable'"
     assert found["mitigations=off"].endswith(changed)
     assert found["pti=on"].endswith("it changes no mitigation")
@@ -44,7 +44,7 @@ def test_it_says_what_the_guests_kernel_did_about_it() -> None:
 
 def test_what_no_word_changes_is_told_once() -> None:
     faults = {(): PLAIN, (OFF.text,): PLAIN, (PTI.text,): PLAIN}
-    (note,) = cautioned(bill_of(OFF, PTI), (OFF, PTI), faults).notes
+    (note,) = with_caveats(bill_of(OFF, PTI), (OFF, PTI), faults).notes
     assert note == (
         "the kernel's mitigations without boot parameters: spectre_v2: Mitigation: Retpolines;"
         " not affected by meltdown"
@@ -53,7 +53,7 @@ def test_what_no_word_changes_is_told_once() -> None:
 
 def test_of_a_study_it_is_a_note_each_reason_once() -> None:
     other = BootParameter("mds=full")
-    found = cautioned(replace(STUDY, notes=("n",)), (OFF, ZERO, SLS, other), {})
+    found = with_caveats(replace(STUDY, notes=("n",)), (OFF, ZERO, SLS, other), {})
     first, speculation, straight = found.notes
     assert first == "n"
     assert speculation.startswith("mitigations=off, mds=full: its cost is in")
@@ -61,16 +61,16 @@ def test_of_a_study_it_is_a_note_each_reason_once() -> None:
 
 
 def test_what_a_search_did_not_itemise_is_a_note() -> None:
-    found = cautioned(bill_of(ZERO), (ZERO, OFF), {})
+    found = with_caveats(bill_of(ZERO), (ZERO, OFF), {})
     (note,) = found.notes
     assert note.startswith("mitigations=off: ")
 
 
 def test_of_what_a_guest_refused_nothing_more_is_said() -> None:
     whole = replace(bill_of(ZERO), unmeasured=(Unmeasured(OFF.name, "refused", None),))
-    assert cautioned(whole, (ZERO, OFF), {}) == whole
+    assert with_caveats(whole, (ZERO, OFF), {}) == whole
 
 
 def test_times_show_it() -> None:
     timed = replace(bill_of(OFF), instrument="time")
-    assert cautioned(timed, (OFF,), {}) == timed
+    assert with_caveats(timed, (OFF,), {}) == timed

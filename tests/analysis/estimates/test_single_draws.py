@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.show.bill_findings import billed
 
-from hardcost.analysis.estimates.single_draws import coarse
+from hardcost.analysis.estimates.single_draws import with_resolutions
 from hardcost.model.finding.bill import Bill, Item, Itemised, Total
 from hardcost.model.finding.cell import Cell
 from hardcost.model.finding.study import StudyFinding
@@ -39,15 +39,15 @@ def finding(*cells: Cell, instrument: str = "insn") -> StudyFinding:
 
 
 def test_one_draw_has_its_workloads_resolution() -> None:
-    drawn = coarse(finding(cell("mariadb threads=1"), cell("syscalls")), RESOLUTIONS)
+    drawn = with_resolutions(finding(cell("mariadb threads=1"), cell("syscalls")), RESOLUTIONS)
     assert [one.resolution for one in drawn.cells] == [0.01, 0.0]
 
 
 def test_what_has_an_interval_of_its_own_needs_none() -> None:
     several = finding(cell("mariadb", trials=3))
     timed = finding(cell("mariadb"), instrument="time")
-    assert coarse(several, RESOLUTIONS) == several
-    assert coarse(timed, RESOLUTIONS) == timed
+    assert with_resolutions(several, RESOLUTIONS) == several
+    assert with_resolutions(timed, RESOLUTIONS) == timed
 
 
 def test_a_bills_small_cost_is_not_distinguishable_from_0() -> None:
@@ -64,7 +64,7 @@ def test_a_bills_small_cost_is_not_distinguishable_from_0() -> None:
         rest=(),
         interaction=(),
     )
-    made = coarse(billed(bill, cells=[cell("mariadb")]), RESOLUTIONS)
+    made = with_resolutions(billed(bill, cells=[cell("mariadb")]), RESOLUTIONS)
     assert isinstance(made, Bill)
     small, large, negative = (one.caveat for one in made.items)
     assert small.startswith("why; less than 1 % of the baseline")

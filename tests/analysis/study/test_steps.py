@@ -9,7 +9,7 @@ import pytest
 
 from hardcost.analysis.study.axes import numeric_axis
 from hardcost.analysis.study.steps import WHATEVER, changes, lines
-from hardcost.analysis.summary import completed
+from hardcost.analysis.whole_finding import with_derived_values
 from hardcost.model.finding.cell import Cell
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.role import AxisLevel, Role, role_of
@@ -84,7 +84,9 @@ def test_each_level_is_compared_with_the_one_before_it(finding: StudyFinding) ->
         ("audit=on", "6.1", "6.12", 30),
         ("audit=on", "6.12", "7.3", 0),
     ]
-    assert [one["difference"] for one in json.loads(to_json(completed(finding)))["changes"]] == [
+    assert [
+        one["difference"] for one in json.loads(to_json(with_derived_values(finding)))["changes"]
+    ] == [
         0,
         10,
         30,
@@ -110,13 +112,15 @@ def test_what_one_level_lacks_is_no_change(finding: StudyFinding) -> None:
 
 
 def test_a_sentence_says_what_each_step_changes(finding: StudyFinding) -> None:
-    shown = render(run_table(completed(finding)), 200)
+    shown = render(run_table(with_derived_values(finding)), 200)
     assert (
         "From kernel 6.1 to 6.12, a metric is 4.9% more expensive on average; null under audit=on"
         " changes most, to 1.10 times what it was." in shown
     )
     same = replace(finding, cells=tuple(replace(c, value=1, low=1, high=1) for c in finding.cells))
-    assert "From kernel 6.12 to 7.3 nothing changes." in render(run_table(completed(same)), 200)
+    assert "From kernel 6.12 to 7.3 nothing changes." in render(
+        run_table(with_derived_values(same)), 200
+    )
     assert "From kernel to kernel" in to_html(finding)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from hardcost.analysis.summary import completed
+from hardcost.analysis.whole_finding import with_derived_values
 from hardcost.model.finding.bill import Bill
 from hardcost.show.json import to_json
 from hardcost.show.page.page import to_html
@@ -44,7 +44,7 @@ def test_a_line_of_the_bill_bears_a_sign_and_the_sentence_stands_below(cautioned
 def test_the_page_and_json_have_it_at_the_line(cautioned: Bill) -> None:
     page = to_html(cautioned)
     assert "its cost is &lt;elsewhere&gt;" in page
-    items = json.loads(to_json(completed(cautioned)))["items"]
+    items = json.loads(to_json(with_derived_values(cautioned)))["items"]
     assert {item.get("caveat") for item in items} == {None, SENTENCE}
     assert items[0]["caveat"] == SENTENCE
 

@@ -17,7 +17,7 @@ from hardcost.model.role import Role
 from hardcost.workloads import syscalls
 
 
-def told(finding: Finding, configurations: Mapping[Role, Sequence[Control]]) -> Finding:
+def with_coverage(finding: Finding, configurations: Mapping[Role, Sequence[Control]]) -> Finding:
     """Return the finding with what no metric exercised, out of the controls of configurations."""
     cells = finding.cells
     if not cells or any(cell.workload.name not in syscalls.OF_CALLS for cell in cells):

@@ -14,7 +14,7 @@ Faults = Mapping[tuple[str, ...], Mapping[str, str]]
 """The kernel's mitigations of processor faults, by the boot parameters given."""
 
 
-def cautioned(finding: Finding, controls: Iterable[Control], faults: Faults) -> Finding:
+def with_caveats(finding: Finding, controls: Iterable[Control], faults: Faults) -> Finding:
     """Return the finding with a caveat for each cost that an instruction count does not show.
 
     A bill carries caveats in its items, a study in its notes. `faults` are the guest kernel's

@@ -16,7 +16,7 @@ from hardcost.model.finding.finding import Finding
 from hardcost.model.workload import MetricId
 
 
-def coarse(finding: Finding, resolutions: Mapping[str, float]) -> Finding:
+def with_resolutions(finding: Finding, resolutions: Mapping[str, float]) -> Finding:
     """Return the finding with a resolution for each single-draw cell, and caveats at small costs.
 
     `resolutions` are relative, by workload. Cells of several trials have intervals, as with an

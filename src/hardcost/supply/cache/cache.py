@@ -18,7 +18,6 @@ import hashlib
 import json
 import logging
 import os
-import re
 import shutil
 import tempfile
 import time
@@ -29,7 +28,7 @@ from pathlib import Path
 
 from hardcost.errors import FULL_DISK, InputError, MachineError
 from hardcost.files import own_content
-from hardcost.supply.cache import folders, manifest
+from hardcost.supply.cache import folders, leftovers, manifest
 from hardcost.supply.cache.location import default_root
 
 KINDS = (
@@ -54,12 +53,6 @@ _LONGEST_TITLE = 1 << 16  # bytes
 _DIGEST_LENGTH = 16  # hex digits: 64 bits, plenty for a cache of thousands
 _ATTEMPTS = 3  # to make something and find it complete
 _CHANGING = frozenset({"builds"})  # kinds whose entries change constantly: they have no manifest
-
-# An entry, and what a killed run leaves, has such a name, and nothing else is removed: a user may
-# have named a folder that holds more than a cache.
-_ENTRY = re.compile("[0-9a-f]{16,64}|ccache")
-_SCRATCH = re.compile(r"\d+-\w{8}\.lock")
-_REMAINS = re.compile(r"\.(.+)-(?:\w{8}|\d+\.\d+)")
 
 log = logging.getLogger(__name__)
 """Logs what was damaged; `cli/` shows it."""
@@ -303,7 +296,7 @@ class Cache:
             for kind in kinds
             for place in sorted((self.root / kind).glob("*"))
             if folders.is_folder(place)
-            and (_ENTRY.fullmatch(place.name) or os.path.lexists(place / "title"))
+            and (leftovers.ENTRY_NAME.fullmatch(place.name) or os.path.lexists(place / "title"))
         )
 
     def named(self, names: tuple[str, ...]) -> tuple[CacheEntry, ...]:
@@ -397,21 +390,6 @@ class Cache:
                     lock.unlink(missing_ok=True)
             return
 
-    def _sweep(self) -> None:
-        """Remove the remains of killed runs: scratch folders, things half made or half removed."""
-        for lock in (self.root / "scratch").glob("*.lock"):
-            if _SCRATCH.fullmatch(lock.name) and folders.swept(lock, lock.with_suffix("")):
-                lock.unlink(missing_ok=True)
-        for kind in KINDS:
-            for folder in (self.root / kind).glob(".*-*"):
-                left = _REMAINS.fullmatch(folder.name)
-                if left is None or not _ENTRY.fullmatch(left[1]):
-                    continue
-                lock = self.root / "locks" / f"{kind}-{left[1]}"
-                if not lock.exists():  # a maker always locks first
-                    folders.delete(folder)
-                folders.swept(lock, folder)
-
     def _sweep_once(self) -> None:
         if not self._swept:
             remark = folders.check(self.root)  # first: nothing is swept through a link
@@ -419,7 +397,7 @@ class Cache:
             if remark is not None:
                 log.warning("%s", remark)
             with contextlib.suppress(OSError):  # where the cache can only be read
-                self._sweep()
+                leftovers.remove(self.root, KINDS)
 
     @contextlib.contextmanager
     def _lock_file(self, kind: str, name: str) -> Iterator[int]:
@@ -455,10 +433,7 @@ def _filling(root: Path, kind: str, name: str, title: str) -> Iterator[Path | No
     if folders.is_folder(place):
         yield None
         return
-    for left_over in place.parent.glob(f".{name}-*"):
-        left = _REMAINS.fullmatch(left_over.name)
-        if left is not None and left[1] == name:
-            shutil.rmtree(left_over, ignore_errors=True)
+    leftovers.remove_of_entry(place)
     try:
         folder = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=place.parent))
         try:

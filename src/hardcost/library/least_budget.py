@@ -1,0 +1,87 @@
+"""The least budget under which something of a profile can be kept, where the wanted one is too low.
+
+`advise` offers it, and a round one above it, each with what it keeps.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hardcost.analysis.bill.budget import Budget, enough, raised, round_above
+from hardcost.analysis.choice import frontier
+from hardcost.analysis.choice.budgeted_metrics import BudgetedMetrics
+from hardcost.analysis.choice.cost_model import CostModel
+from hardcost.analysis.choice.frontier import Best
+from hardcost.analysis.choice.tradeoff import Kept, Point, Tradeoff
+from hardcost.library.choices import Choices
+from hardcost.model.finding.choice import Offer, Unkeepable
+from hardcost.model.workload import MetricId
+
+
+@dataclass(frozen=True)
+class LeastBudget:
+    """Finds what no choice within a budget keeps, and the budgets that would keep some of it."""
+
+    choices: Choices
+    problem: Tradeoff
+    metrics: BudgetedMetrics
+    budget: Budget
+
+    def unkeepable(
+        self, points: Sequence[Point], model: CostModel, kept: Kept, rounds: int
+    ) -> Unkeepable | None:
+        """Return the controls of which not one fits: of a kind, all, or what has to stay."""
+        problem, listed = self.problem, self.choices.controls
+        alike = frozenset(one for one, it in enumerate(listed) if it.shares_price)
+        kind, none_of = next((listed[one].noun for one in alike), ""), alike
+        if problem.best(points) is None:
+            kind, none_of = "required control", problem.bound
+        elif not kept and alike != problem.controls:
+            kind, none_of = "control", problem.controls
+        elif not alike or kept & alike or (kept and len(alike) == 1):
+            return None
+        able = [one for one in points if one.kept & none_of and problem.bound <= one.kept]
+        if not able or any(problem.within(one.costs) for one in able):
+            return None
+        return Unkeepable(
+            kind,
+            tuple(listed[one].name for one in sorted(none_of)),
+            self._offers(points, model, able, rounds),
+        )
+
+    def _offers(
+        self, points: Sequence[Point], model: CostModel, able: Sequence[Point], rounds: int
+    ) -> tuple[Offer, ...]:
+        """Return what the least budget keeps that allows one of the `able`, and a round one."""
+        problem, limit = self.problem, self.budget.for_metrics(map(str, self.metrics.totals))
+        cheapest = min(able, key=lambda one: problem.use(one.costs))
+        over = {
+            str(metric): cheapest.costs[metric] / problem.scale(metric)
+            for metric, most in problem.limits.items()
+            if cheapest.costs[metric] > most
+        }
+        least = raised(limit, over, enough)
+        round_one = raised(least, {it: least.of(it) for it in over}, round_above)
+        budgets = {1.0: least, 2.0: round_one}
+        levels = {factor: self.metrics.limits(one) for factor, one in budgets.items()}
+        found = self.choices.answered(frontier.frontier(problem, points, model, levels, rounds))
+        return tuple(
+            self._offer(one, budgets[one.factor], levels[one.factor], able) for one in found
+        )
+
+    def _offer(
+        self, best: Best, budget: Budget, limits: Mapping[MetricId, float], able: Sequence[Point]
+    ) -> Offer:
+        """Return what a budget keeps: a choice that keeps none of the `able` is no answer."""
+        point = best.point
+        if not any(one.kept <= point.kept for one in able):
+            point = dataclasses.replace(self.problem, limits=limits).best(able) or point
+        return Offer(
+            budget=budget.others,
+            budgets=dict(budget.metrics),
+            kept=tuple(self.choices.controls[one].name for one in sorted(point.kept)),
+            costs=self.metrics.costs_of(point, limits),
+            measured=best.measured,
+        )
