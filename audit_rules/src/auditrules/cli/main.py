@@ -26,8 +26,6 @@ def main() -> NoReturn:
 
 def _status() -> int:
     """Carry out what the command line says, say what went wrong; return the exit status."""
-    from auditrules.cli.terminal import print_line, print_problems
-
     try:
         status = auditrules.main(prog_name="auditrules", standalone_mode=False)
         sys.stdout.flush()
@@ -35,10 +33,10 @@ def _status() -> int:
         error.show()
         status = error.exit_code
     except HardcostError as error:
-        print_problems(error)
+        _print_problems(error)
         status = error.exit_status
     except (KeyboardInterrupt, click.Abort):
-        print_line("interrupted")
+        print("interrupted", file=sys.stderr)
         status = _INTERRUPTED
     except SystemExit as stop:  # click has completed a word, or the reader has closed a pipe
         status = _UNREAD if stop.code else 0
@@ -46,9 +44,15 @@ def _status() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more
         status = _UNREAD
     except OSError as error:
-        print_line(f"error: {error}")
+        _print_problems(HardcostError(str(error)))
         status = _FAILED
     except Exception:  # noqa: BLE001  (1 is an answer: no crash may end with it)
         traceback.print_exc()
         status = _SOFTWARE
     return status if isinstance(status, int) else 0
+
+
+def _print_problems(error: HardcostError) -> None:
+    from auditrules.cli.terminal import print_problems  # not before there is need of it
+
+    print_problems(error)

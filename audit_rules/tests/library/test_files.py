@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from auditrules.library import files
-from hardcost.errors import StoreError
+from auditrules.model.errors import StoreError
 
 
 def test_a_result_that_can_not_be_written_names_the_file_and_the_remedy(tmp_path: Path) -> None:

@@ -12,14 +12,14 @@ from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from auditrules.cli.group import auditrules
 from auditrules.files.whole import ChangedError
 from auditrules.library.files import put
 from auditrules.load.load import load_lines
+from auditrules.model.errors import InputError
 from auditrules.prove import relation
 from auditrules.prove.prove import prove_equal
 from auditrules.read import parse
-from hardcost.cli.command import hardcost
-from hardcost.errors import InputError
 
 SPELT = "-a always,exit -F arch=b33 -S fchmdo -k modes"
 MENDED = "-a always,exit -F arch=b32 -S fchmod -k modes"
@@ -31,7 +31,7 @@ CHMOD = "-a always,exit -F arch=b64 -S chmod -k perm"
 
 def fix(*words: str | Path) -> Result:
     """Make all repairs; the tests of what is safe say --fix themselves."""
-    return CliRunner().invoke(hardcost, ["rules", "lint", "--unsafe-fixes", *map(str, words)])
+    return CliRunner().invoke(auditrules, ["lint", "--unsafe-fixes", *map(str, words)])
 
 
 def repairs(result: Result) -> Any:  # noqa: ANN401  (JSON)
@@ -67,13 +67,13 @@ def test_what_is_certain_is_repaired_and_all_else_stays_byte_by_byte(file: Path)
 
 def test_fix_makes_the_safe_repairs_and_offers_the_others(file: Path) -> None:
     write(file, SPELT, COSTLY, CHMOD, CHMOD)
-    result = CliRunner().invoke(hardcost, ["rules", "lint", "--fix", str(file)])
+    result = CliRunner().invoke(auditrules, ["lint", "--fix", str(file)])
     assert result.exit_code == 1  # the misspelt rule can't be loaded
     assert file.read_text() == f"{SPELT}\n{CHEAP}\n{CHMOD}\n"
     assert "2 repairs, written:" in result.output
     assert "--unsafe-fixes also makes 1 repair:" in result.output
     assert f"{file}:1: b33 became b32, fchmdo became fchmod [cannot-load]" in result.output
-    again = CliRunner().invoke(hardcost, ["rules", "lint", "--fix", "--format", "json", str(file)])
+    again = CliRunner().invoke(auditrules, ["lint", "--fix", "--format", "json", str(file)])
     found = repairs(again)
     assert (found["done"], [one["safe"] for one in found["offered"]]) == ([], [False])
 
@@ -82,7 +82,7 @@ def test_what_is_not_proved_is_unsafe(file: Path, monkeypatch: pytest.MonkeyPatc
     unknown = relation.Result(None, relation.Relation(), reason="out of time")
     monkeypatch.setattr("auditrules.repair.repairs.prove_equal", lambda *_, **__: unknown)
     write(file, CHMOD, CHMOD)
-    result = CliRunner().invoke(hardcost, ["rules", "lint", "--fix", str(file)])
+    result = CliRunner().invoke(auditrules, ["lint", "--fix", str(file)])
     assert "Nothing is written: out of time." in result.output
     assert file.read_text() == f"{CHMOD}\n{CHMOD}\n"
     result = fix(file)
@@ -183,10 +183,10 @@ def test_line_numbers_of_what_remains_are_those_of_the_new_file(file: Path) -> N
 
 def test_standard_input_and_a_lone_dry_run_are_refused(file: Path) -> None:
     for option in ("--fix", "--unsafe-fixes", "--generate-ignore"):
-        result = CliRunner().invoke(hardcost, ["rules", "lint", option, "-"], input=SPELT)
+        result = CliRunner().invoke(auditrules, ["lint", option, "-"], input=SPELT)
         assert isinstance(result.exception, InputError)
     write(file, CHMOD)
-    alone = CliRunner().invoke(hardcost, ["rules", "lint", "--dry-run", str(file)])
+    alone = CliRunner().invoke(auditrules, ["lint", "--dry-run", str(file)])
     assert alone.exit_code == 2
 
 

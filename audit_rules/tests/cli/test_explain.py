@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from hardcost.cli.command import hardcost
-from hardcost.errors import InputError
+from auditrules.cli.group import auditrules
+from auditrules.model.errors import InputError
 
 EVENT = "syscall=openat arch=b64 auid=1000 exit=-13 path=/etc/shadow perm=r"
 RULES = """\
@@ -20,7 +20,7 @@ RULES = """\
 
 
 def run(path: Path, *words: str, event: str = EVENT) -> Result:
-    return CliRunner().invoke(hardcost, ["rules", "explain", str(path), "--event", event, *words])
+    return CliRunner().invoke(auditrules, ["explain", str(path), "--event", event, *words])
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_nothing_in_a_rule_or_event_acts_on_the_terminal(rules: Path) -> None:
 
 
 def test_the_verb_says_how_to_use_it() -> None:
-    result = CliRunner().invoke(hardcost, ["rules", "explain", "--help"])
+    result = CliRunner().invoke(auditrules, ["explain", "--help"])
     assert result.exit_code == 0
     assert "Example" in result.output
 

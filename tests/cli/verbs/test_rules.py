@@ -1,15 +1,22 @@
 from __future__ import annotations
 
 import json
+import re
+from importlib import resources
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
+from auditrules.cli.group import auditrules
 from hardcost.calibration.nanoseconds import rounds
 from hardcost.cli.command import hardcost
 from hardcost.errors import InputError
 
+ROOT = Path(__file__).parents[3]
+FAULTY = "-a always,exit -F arch=b33 -S execve -k x\n"
 WIDE = "-a always,exit -F arch=b64 -S openat -F uid=0 -k root\n"
 NARROW = "-a always,exit -F arch=b64 -S openat -F uid=0 -F gid=0 -k root-too\n"
 FOREIGN = "-a always,exit -F arch=b32 -S execve -k run\n"
@@ -177,3 +184,54 @@ def test_what_a_filter_of_records_costs_is_not_known_and_no_record_counts(tmp_pa
     openat = next(one for one in data["calls"] if one["call"] == "openat")
     assert (openat["record"], openat["insn_per_call"]) == (None, None)
     assert data["insn_per_call"] < 1000  # a record alone would add some 3,000
+
+
+# Verbs of the rules engine -----------------------------------------------------------------------
+
+
+def lint(*words: str | Path) -> Result:
+    return CliRunner().invoke(hardcost, ["rules", "lint", *map(str, words)])
+
+
+def test_the_rule_sets_that_come_with_hardcost_have_no_error() -> None:
+    found = list((resources.files("hardcost") / "profiles" / "catalogue").iterdir())
+    files = [Path(str(one)) for one in found if one.name.endswith(".rules")]
+    assert files
+    for file in files:
+        assert lint(file).exit_code == 0, file
+
+
+def test_the_hook_for_pre_commit_lints_the_files_of_audit_rules(tmp_path: Path) -> None:
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    names = ["audit/rules.d/10.rules", "roles/auditd/files/x.rules", "audit.rules"]
+    others = ["udev/rules.d/10.rules", "audit/notes.md"]
+    chosen = [name for name in names + others if re.search(hook["files"], name)]
+    assert chosen == names
+    assert hook["entry"].split()[:3] == ["hardcost", "rules", "lint"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"-w /etc/{len(name)} -p wa -k x\n")
+    words = hook["entry"].split()[3:] + [str(tmp_path / name) for name in names]
+    assert lint(*words).exit_code == 0
+    (tmp_path / names[0]).write_text(FAULTY)
+    assert lint(*words).exit_code == 1
+
+
+def test_verbs_of_the_engine_know_profiles_and_call_themselves_hardcost(tmp_path: Path) -> None:
+    out = tmp_path / "out.rules"
+    words = ["rules", "optimize", "RHEL-09-654010", "-o", str(out)]
+    assert CliRunner().invoke(hardcost, words).exit_code == 0
+    assert out.read_text().startswith("# Made by `hardcost rules optimize` from ")
+    (run,) = json.loads(lint("-w /etc/x -p wa", "--format", "sarif").stdout)["runs"]
+    driver = run["tool"]["driver"]
+    assert (driver["name"], driver["version"]) == ("hardcost", version("hardcost"))
+
+
+@pytest.mark.parametrize("verb", sorted(auditrules.commands))
+def test_help_names_the_program_that_was_called(verb: str) -> None:
+    mounted = CliRunner().invoke(hardcost, ["rules", verb, "--help"]).output
+    alone = CliRunner().invoke(auditrules, [verb, "--help"]).output
+    assert f"  hardcost rules {verb} " in mounted
+    assert f"  auditrules {verb} " in alone
+    assert "auditrules" not in mounted
+    assert "hardcost rules" not in alone

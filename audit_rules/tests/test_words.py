@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardcost.units import count, listed, visible
+from auditrules.words import count, listed, visible
 
 
 @settings(deadline=None)

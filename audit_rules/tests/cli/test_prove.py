@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from auditrules.cli.group import auditrules
-from hardcost.errors import InputError
+from auditrules.model.errors import InputError
 
 WATCH, CALL = "-w /etc/shadow -p wa -k identity", "-a always,exit -F arch=b64 -S openat -k opened"
 FILE = "-a always,exit -F path=/etc/shadow -F perm=wa -k identity"

@@ -1,25 +1,22 @@
 from __future__ import annotations
 
 import json
-import re
-from importlib import resources
 from pathlib import Path
 
 import pytest
-import yaml
 from click.testing import CliRunner, Result
 
+from auditrules.cli.group import auditrules
 from auditrules.lint.checks import CODES
-from hardcost.cli.command import hardcost
-from hardcost.errors import InputError
+from auditrules.model.errors import InputError
 
-DATA = Path(__file__).parents[4] / "audit_rules" / "tests" / "data"
+DATA = Path(__file__).parents[1] / "data"
 FAULTY = "-a always,exit -F arch=b33 -S execve -k x\n"
 GOOD = "-w /etc/shadow -p wa -k identity\n"
 
 
 def run(*words: str | Path) -> Result:
-    return CliRunner().invoke(hardcost, ["rules", "lint", *map(str, words)])
+    return CliRunner().invoke(auditrules, ["lint", *map(str, words)])
 
 
 @pytest.fixture
@@ -48,14 +45,6 @@ def test_the_published_reduced_rule_set_has_three_faults_with_line_and_remedy() 
     assert faults[0]["message"] == "there is no architecture 'b33' on x86_64"
     assert faults[0]["remedy"] == "did you mean b32?"
     assert "delete_module" in faults[1]["remedy"]
-
-
-def test_the_rule_sets_that_come_with_hardcost_have_no_error() -> None:
-    found = list((resources.files("hardcost") / "profiles" / "catalogue").iterdir())
-    files = [Path(str(one)) for one in found if one.name.endswith(".rules")]
-    assert files
-    for file in files:
-        assert run(file).exit_code == 0, file
 
 
 def test_warnings_and_notes_leave_the_answer_yes(tmp_path: Path) -> None:
@@ -376,24 +365,8 @@ def test_a_job_on_github_gets_annotations_and_takes_nothing_for_a_command(
     else:
         assert result.stdout == plain.stdout
     assert lines[0] == (
-        f"::error file={rules},line=1,col=19,title=hardcost%3A cannot-load::there is no"
+        f"::error file={rules},line=1,col=19,title=auditrules%3A cannot-load::there is no"
         " architecture 'b33' on x86_64; remedy: did you mean b32?"
     )
     assert [line.partition(" ")[0] for line in lines[:3]] == ["::error", "::warning", "::error"]
     assert all(line.startswith("::") for line in lines)
-
-
-def test_the_hook_for_pre_commit_lints_the_files_of_audit_rules(tmp_path: Path) -> None:
-    (hook,) = yaml.safe_load((DATA.parents[2] / ".pre-commit-hooks.yaml").read_text())
-    names = ["audit/rules.d/10.rules", "roles/auditd/files/x.rules", "audit.rules"]
-    others = ["udev/rules.d/10.rules", "audit/notes.md"]
-    chosen = [name for name in names + others if re.search(hook["files"], name)]
-    assert chosen == names
-    assert hook["entry"].split()[:3] == ["hardcost", "rules", "lint"]
-    for name in names:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(f"-w /etc/{len(name)} -p wa -k x\n")
-    words = hook["entry"].split()[3:] + [str(tmp_path / name) for name in names]
-    assert run(*words).exit_code == 0
-    (tmp_path / names[0]).write_text(FAULTY)
-    assert run(*words).exit_code == 1

@@ -4,7 +4,7 @@ import click
 import pytest
 
 from auditrules.cli.verb import Verb
-from hardcost.errors import InputError, RequestError
+from auditrules.model.errors import InputError, RequestError
 
 
 def problem_of(error: InputError) -> tuple[str, str | None]:

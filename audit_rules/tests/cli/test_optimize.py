@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from auditrules.cli.group import auditrules
+from auditrules.model.errors import InputError
 from auditrules.read import parse
-from hardcost.cli.command import hardcost
-from hardcost.errors import InputError
 
 TEXT = """\
 -D
@@ -29,7 +29,7 @@ TEXT = """\
 
 
 def run(*words: str | Path) -> Result:
-    return CliRunner().invoke(hardcost, ["rules", "optimize", *map(str, words)])
+    return CliRunner().invoke(auditrules, ["optimize", *map(str, words)])
 
 
 @pytest.fixture
@@ -231,10 +231,10 @@ def test_the_rules_lines_are_kept_where_scanners_look_for_them(tmp_path: Path) -
 
 def test_rules_come_from_standard_input_and_go_to_standard_output() -> None:
     text = "-a always,exit -F dir=/etc -F perm=wa -k etc\n"
-    words = ["rules", "optimize", "-", "-o", "-"]
-    result = CliRunner().invoke(hardcost, words, input=text)
+    words = ["optimize", "-", "-o", "-"]
+    result = CliRunner().invoke(auditrules, words, input=text)
     assert result.exit_code == 0
-    assert result.stdout.startswith("# Made by `hardcost rules optimize` from standard input.")
+    assert result.stdout.startswith("# Made by `auditrules optimize` from standard input.")
     assert "There is still 1 rule" in result.stderr
 
 
@@ -358,6 +358,6 @@ def test_kept_lines_keep_their_spaces(tmp_path: Path) -> None:
 
 
 def test_standard_input_is_read_but_once() -> None:
-    words = ["rules", "cost", "-", "-"]
-    result = CliRunner().invoke(hardcost, words, input="-w /etc/x\n")
+    words = ["cost", "-", "-"]
+    result = CliRunner().invoke(auditrules, words, input="-w /etc/x\n")
     assert isinstance(result.exception, InputError)
