@@ -79,7 +79,7 @@ def optimize(
     from auditrules.library.arguments import files_of
     from auditrules.library.histogram import histogram
     from auditrules.optimize.optimize import OptimizeOptions
-    from auditrules.show.optimize import document, loading, notes, table, text
+    from auditrules.show.optimize import document, loading_remarks, notes, table, text
 
     caller, out = caller_of_verb(), str(own.out)
     target = reading.target()
@@ -108,7 +108,7 @@ def optimize(
             click.echo(visible(line), err=out == "-")
         for line in notes(assumed=own.histogram is None):
             caller.note(line)
-    for line in loading(found):
+    for line in loading_remarks(found):
         caller.note(line)
     if found.made.kept_because:
         raise click.exceptions.Exit(1)

@@ -44,7 +44,7 @@ def takes(name: str, group: type, **changes: Sequence[str]) -> Decorator:
     `changes` are other choices of options by their names; an option without choices is left out.
     """
 
-    def adding(verb: Callable[..., None]) -> Callable[..., None]:
+    def add_options(verb: Callable[..., None]) -> Callable[..., None]:
         known = [one for one in fields(group) if changes.get(one.name) != ()]
 
         @functools.wraps(verb)
@@ -62,7 +62,7 @@ def takes(name: str, group: type, **changes: Sequence[str]) -> Decorator:
             command = click.option(one.name, *one.metadata["names"], **attributes)(command)
         return command
 
-    return adding
+    return add_options
 
 
 def format_option(formats: Sequence[str] = FORMATS, section: str = "") -> Any:

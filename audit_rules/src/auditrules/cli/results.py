@@ -29,7 +29,7 @@ def show(*renderables: RenderableType, err: bool = False) -> None:
     for nth, renderable in enumerate(renderables):
         if nth and isinstance(renderable, Table):
             print(file=stream)
-        for line in _lines_of(renderable):
+        for line in _plain_lines(renderable):
             print(line.rstrip(), file=stream)
     stream.flush()  # before any note that follows on stderr
 
@@ -60,10 +60,10 @@ def print_bytes(data: bytes) -> None:
 
 def as_text(renderable: RenderableType) -> str:
     """Return what `show` prints where stdout is no terminal."""
-    return "\n".join(line.rstrip() for line in _lines_of(renderable))
+    return "\n".join(line.rstrip() for line in _plain_lines(renderable))
 
 
-def _lines_of(renderable: RenderableType) -> list[str]:
+def _plain_lines(renderable: RenderableType) -> list[str]:
     """Return the text for a pipe or file: each row of a table on a line, without boxes."""
     width = _PLAIN_WIDTH
     if isinstance(renderable, Table):

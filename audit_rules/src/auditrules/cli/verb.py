@@ -62,12 +62,12 @@ class Verb(click.Command):
             if one.name and isinstance(one, click.Option)
         }
 
-        def named(field: re.Match[str]) -> str:  # an option that may be repeated makes a list
+        def option_of(field: re.Match[str]) -> str:  # an option that may be repeated makes a list
             name = field[1]
             return names.get(name) or names.get(name.removesuffix("s")) or field[0]
 
-        message, hint = _FIELD.sub(named, problem.message), problem.hint
-        return replace(problem, message=message, hint=hint and _FIELD.sub(named, hint))
+        message, hint = _FIELD.sub(option_of, problem.message), problem.hint
+        return replace(problem, message=message, hint=hint and _FIELD.sub(option_of, hint))
 
     def get_short_help_str(self, limit: int = 0) -> str:  # noqa: ARG002  (click's)
         """Return the whole first sentence of the help, however long."""
@@ -85,12 +85,12 @@ class Verb(click.Command):
             section = section_of(one)
             if record is not None and self.shows(section, ctx):
                 name, text = record
-                sections.setdefault(section, []).append((name, _RANGE.sub(_as_words, text)))
+                sections.setdefault(section, []).append((name, _RANGE.sub(_range_words, text)))
         if len(sections) > 1:  # what says where the rest is comes last
             own = sections.get("Options", [])
             sections["Help"] = [row for row in own if "--help" in row[0]]
             sections["Options"] = [row for row in own if "--help" not in row[0]]
-        aligned = _aligned(row for rows in sections.values() for row in rows)
+        aligned = _padded_names(row for rows in sections.values() for row in rows)
         for title, rows in sections.items():
             if rows:
                 with formatter.section(title):
@@ -135,7 +135,7 @@ def summary(command: click.Command) -> str:
     return click.Command.get_short_help_str(command, limit=1_000_000)
 
 
-def _as_words(found: re.Match[str]) -> str:
+def _range_words(found: re.Match[str]) -> str:
     """Return a range of numbers as people write it."""
     least, most = found["least"] or found["floor"], found["most"]
     return f"{least} to {most}" if most else f"at least {least}"
@@ -146,7 +146,7 @@ def section_of(option: click.Parameter) -> str:
     return option.section if isinstance(option, Shared) else "Options"
 
 
-def _aligned(rows: Iterable[Sequence[str]]) -> dict[str, str]:
+def _padded_names(rows: Iterable[Sequence[str]]) -> dict[str, str]:
     """Return the names of options, filled up so that each section has the same columns."""
     names = [row[0] for row in rows]
     widest = max((len(name) for name in names if len(name) <= _WIDEST), default=0)

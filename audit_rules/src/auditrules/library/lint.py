@@ -121,7 +121,7 @@ class _Files:
         """Write comments that leave out what is found, and return what remains."""
         before = self.look()
         self._check_files("`generate_ignore`")
-        done = _write_down(before.found)
+        done = _add_comments(before.found)
         return replace(self.look(), written_down=done)
 
     def _check_files(self, field: str) -> None:
@@ -171,7 +171,7 @@ def _fix(context: Context, files: LintedFiles, request: LintRequest) -> Fixed:
     return Fixed(found, contents, written=request.write and bool(contents))
 
 
-def _write_down(found: Sequence[Diagnostic]) -> tuple[int, int]:
+def _add_comments(found: Sequence[Diagnostic]) -> tuple[int, int]:
     """Write a comment above each line with findings, which leaves these out from now on.
 
     Return how many findings that are, and in how many files.

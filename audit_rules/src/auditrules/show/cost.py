@@ -175,8 +175,8 @@ def _operation(row: OperationCost) -> MeasuredOperation:
 
 def tables(priced: Priced) -> list[Table]:
     """Return the tables for a terminal."""
-    measured = [_measured(priced)] if priced.rows else []
-    return [*measured, _by_call(priced), _by_rule(priced)]
+    measured = [_measurement_table(priced)] if priced.rows else []
+    return [*measured, _call_table(priced), _rule_table(priced)]
 
 
 def notes(priced: Priced) -> list[str]:
@@ -216,10 +216,10 @@ def notes(priced: Priced) -> list[str]:
     estimated = sorted(priced.price.estimated)
     if estimated:
         found.append(f"estimated, not measured: {shortened(estimated, _MOST_NAMES)}")
-    return [*found, *_not_predicted(priced), ARCHITECTURE]
+    return [*found, *_unpredicted_notes(priced), ARCHITECTURE]
 
 
-def _not_predicted(priced: Priced) -> list[str]:
+def _unpredicted_notes(priced: Priced) -> list[str]:
     """Return which calls have no prediction, and why; which rules have no price."""
     by_reason: dict[str, list[str]] = {}
     for (arch, call), reason in priced.price.unknown.items():
@@ -242,14 +242,14 @@ def _about(priced: Priced, key: str) -> str:
     return priced.constants.about.get(key, "unknown")
 
 
-def _by_call(priced: Priced) -> Table:
+def _call_table(priced: Priced) -> Table:
     mean = priced.price.per_call
     lacking = ", without what is not predicted" if priced.price.unknown else ""
     table = Table(
         title=f"predicted: {mean:,.1f} {priced.unit} per call, the mean of the mix{lacking};"
         " by call",
         title_justify="left",
-        caption=_left_out(len(priced.calls), _MOST_CALLS, "calls"),
+        caption=_rest_caption(len(priced.calls), _MOST_CALLS, "calls"),
         caption_justify="left",
     )
     table.add_column("call")
@@ -280,11 +280,11 @@ def _by_call(priced: Priced) -> Table:
     return table
 
 
-def _by_rule(priced: Priced) -> Table:
+def _rule_table(priced: Priced) -> Table:
     table = Table(
         title=f"predicted: the most expensive rules, in the mean of the mix{_one_file(priced)}",
         title_justify="left",
-        caption=_left_out(len(priced.ranking), _MOST_RULES, "rules"),
+        caption=_rest_caption(len(priced.ranking), _MOST_RULES, "rules"),
         caption_justify="left",
     )
     table.add_column(f"{priced.unit}/call", justify="right")
@@ -328,7 +328,7 @@ def _where(priced: Priced, rule: KernelRule) -> str:
     return _place(rule)
 
 
-def _measured(priced: Priced) -> Table:
+def _measurement_table(priced: Priced) -> Table:
     table = Table(
         title="measured in a guest (insn: counted instructions) and predicted, per operation",
         title_justify="left",
@@ -347,7 +347,7 @@ def _measured(priced: Priced) -> Table:
     return table
 
 
-def _left_out(there: int, most: int, what: str) -> str | None:
+def _rest_caption(there: int, most: int, what: str) -> str | None:
     return f"{there - most} more {what}: --format json lists them all" if there > most else None
 
 

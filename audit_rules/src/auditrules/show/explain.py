@@ -136,7 +136,7 @@ def text(found: Explanation, *, show_all: bool = False) -> Iterator[str]:
     yield _decision(found)
     if found.decided_by is not None and found.decided_by.source is not None:
         yield f"  {found.decided_by.source.text}"
-    yield from _other_key(found)
+    yield from _key_remark(found)
     yield from _records(found)
     yield ""
     if not found.walked:
@@ -195,7 +195,7 @@ def _records(found: Explanation) -> Iterator[str]:
         yield f"Not written: {names}, which {_dropper(found, those[0])} drops."
 
 
-def _other_key(found: Explanation) -> Iterator[str]:
+def _key_remark(found: Explanation) -> Iterator[str]:
     """Say where the key comes from if the deciding rule has none."""
     rule, key = found.decided_by, found.outcome.key
     if rule is not None and key and rule.key != key:

@@ -84,9 +84,9 @@ def source(prices: TimePrices) -> str:
 
 def tables(prices: TimePrices) -> Iterator[Table]:
     """Yield what was fitted, and how far it is off, for a terminal."""
-    yield _steps(prices)
-    yield _lengths(prices)
-    yield _checked(prices.checked)
+    yield _step_table(prices)
+    yield _length_table(prices)
+    yield _check_table(prices.checked)
 
 
 def document(prices: TimePrices) -> FittedDocument:
@@ -108,9 +108,9 @@ def document(prices: TimePrices) -> FittedDocument:
     )
 
 
-def _steps(prices: TimePrices) -> Table:
+def _step_table(prices: TimePrices) -> Table:
     about = prices.constants.about
-    table = _titled(f"fitted on {visible(about.get('machine', ''))}: what each step takes")
+    table = _table(f"fitted on {visible(about.get('machine', ''))}: what each step takes")
     for name in ("step", "ns", "interval"):
         table.add_column(name, justify="left" if name == "step" else "right")
     for what, group, key in _STEPS:
@@ -122,8 +122,8 @@ def _steps(prices: TimePrices) -> Table:
     return table
 
 
-def _lengths(prices: TimePrices) -> Table:
-    table = _titled("fitted: what a list of so many rules takes beyond its rules' own time")
+def _length_table(prices: TimePrices) -> Table:
+    table = _table("fitted: what a list of so many rules takes beyond its rules' own time")
     for name in ("rules", "ns", "interval"):
         table.add_column(name, justify="right")
     for length, value in sorted(prices.constants.crowding.items()):
@@ -132,8 +132,8 @@ def _lengths(prices: TimePrices) -> Table:
     return table
 
 
-def _checked(rows: Sequence[PriceCheck]) -> Table:
-    table = _titled("rule sets held out: what they add to a call, predicted and measured")
+def _check_table(rows: Sequence[PriceCheck]) -> Table:
+    table = _table("rule sets held out: what they add to a call, predicted and measured")
     for name in ("set", "operation", "predicted ns", "measured ns", "interval", "off by"):
         table.add_column(name, justify="left" if name in {"set", "operation"} else "right")
     for row in rows:
@@ -148,5 +148,5 @@ def _checked(rows: Sequence[PriceCheck]) -> Table:
     return table
 
 
-def _titled(title: str) -> Table:
+def _table(title: str) -> Table:
     return Table(title=title, title_justify="left")

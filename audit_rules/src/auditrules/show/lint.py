@@ -136,16 +136,16 @@ def _version(program: str) -> str:
 
 
 def _json(data: object) -> str:
-    return json.dumps(_text_alone(data), indent=2)
+    return json.dumps(_as_json_text(data), indent=2)
 
 
-def _text_alone(data: object) -> object:
+def _as_json_text(data: object) -> object:
     r"""Return data with bytes that are not UTF-8 written as `\xff`: no JSON can hold them."""
     if isinstance(data, str):
         return data.encode(errors="surrogateescape").decode(errors="backslashreplace")
     if isinstance(data, dict):
-        return {key: _text_alone(value) for key, value in data.items()}
-    return [_text_alone(one) for one in data] if isinstance(data, list) else data
+        return {key: _as_json_text(value) for key, value in data.items()}
+    return [_as_json_text(one) for one in data] if isinstance(data, list) else data
 
 
 def document(result: Linted) -> LintDocument:
@@ -240,7 +240,7 @@ def documentation_lines(one: Documentation) -> Iterator[str]:
 def text(result: Linted, *, show_all: bool = False) -> Iterator[str]:
     """Yield what was repaired, the findings file by file, and a summary."""
     if result.fixed is not None:
-        yield from _fixed(result.fixed)
+        yield from _repair_lines(result.fixed)
     for file, of_file in groupby(result.found, key=lambda one: one.spot.file):
         yield style(visible(file) or "the rules", bold=True)
         seen: dict[str, list[Diagnostic]] = {}
@@ -248,9 +248,9 @@ def text(result: Linted, *, show_all: bool = False) -> Iterator[str]:
             alike = seen.setdefault(finding.code, [])
             alike.append(finding)
             if show_all or len(alike) <= _IN_FULL:
-                yield from _in_full(finding)
+                yield from _finding_lines(finding)
         if not show_all:
-            yield from _left_out(seen)
+            yield from _rest_lines(seen)
         yield ""
     if result.written_down is not None:
         findings, files = result.written_down
@@ -261,7 +261,7 @@ def text(result: Linted, *, show_all: bool = False) -> Iterator[str]:
     yield from _summary(result)
 
 
-def _in_full(finding: Diagnostic) -> Iterator[str]:
+def _finding_lines(finding: Diagnostic) -> Iterator[str]:
     spot = finding.spot
     place = ":".join(str(part) for part in (spot.line, spot.column) if part is not None)
     level = style(finding.level.value, fg=_COLOURS[finding.level])
@@ -274,7 +274,7 @@ def _in_full(finding: Diagnostic) -> Iterator[str]:
         yield f"      predicted cost: {finding.cost}"
 
 
-def _left_out(seen: Mapping[str, Sequence[Diagnostic]]) -> Iterator[str]:
+def _rest_lines(seen: Mapping[str, Sequence[Diagnostic]]) -> Iterator[str]:
     for code, alike in seen.items():
         rest = alike[_IN_FULL:]
         if rest:
@@ -299,7 +299,7 @@ def _summary(result: Linted) -> Iterator[str]:
     levels = Counter(one.level for one in result.found)
     lines = count(len(context.readings), "line")
     said = listed(count(levels[level], level.value) for level in Level)
-    yield f"{said} in {lines}; {_loaded(context)} ({ARCHITECTURE})."
+    yield f"{said} in {lines}; {_loading_summary(context)} ({ARCHITECTURE})."
     if result.ignored:
         verb = "is" if result.ignored == 1 else "are"
         yield f"{count(result.ignored, 'finding')} {verb} left out by comments."
@@ -313,10 +313,10 @@ def _summary(result: Linted) -> Iterator[str]:
     for reason in dict.fromkeys(costs.unknown.values()):
         calls = listed(name for name, why in costs.unknown.items() if why == reason)
         yield f"What all rules together add to each {calls} is not predicted: {reason}."
-    yield from _guessed(context)
+    yield from _guess_lines(context)
 
 
-def _guessed(context: Context) -> Iterator[str]:
+def _guess_lines(context: Context) -> Iterator[str]:
     """Say that the kinds of watched paths (-w) are guessed from their names, if they are."""
     watches = [rule for rule in context.rules if rule.source and rule.source.text.startswith("-w")]
     if watches and context.options.root is None:
@@ -327,7 +327,7 @@ def _guessed(context: Context) -> Iterator[str]:
         )
 
 
-def _loaded(context: Context) -> str:
+def _loading_summary(context: Context) -> str:
     """Return how many rules stay loaded, and why others do not."""
     rules = len(context.rules)
     stay = f"{count(rules, 'rule')} {'stays' if rules == 1 else 'stay'} loaded"
@@ -343,7 +343,7 @@ def _loaded(context: Context) -> str:
 # Repairs as text ----------------------------------------------------------------------------------
 
 
-def _fixed(fixed: Fixed) -> Iterator[str]:
+def _repair_lines(fixed: Fixed) -> Iterator[str]:
     """Yield the diff, the proof and what was left, line by line."""
     for file, (before, after) in fixed.contents.items():
         yield from _diff(file, before, after)

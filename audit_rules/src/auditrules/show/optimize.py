@@ -151,19 +151,19 @@ def text(found: Cheaper, out: str) -> list[str]:
     made, rules = found.made, found.rules
     return [
         "",
-        _became(len(made.original), len(made.rules), *made.walked),
-        *_whether_dearer(made, out),
+        _rule_counts(len(made.original), len(made.rules), *made.walked),
+        *_dearer_calls(made, out),
         *_changes(made),
-        *_left_for_thorough(found.thorough_saves_more),
+        *_thorough_savings(found.thorough_saves_more),
         "",
         *_proof(found, rules.left_out_said()),
-        *_given_up(made),
-        *_kept_watches(rules),
+        *_price_of_never(made),
+        *_unchanged_watches(rules),
         *([] if out == "-" else ["", f"written: {out}"]),
     ]
 
 
-def _became(many: int, now: int, before: int, after: int) -> str:
+def _rule_counts(many: int, now: int, before: int, after: int) -> str:
     """Return how many rules there are, and against how many of them a call is checked."""
     still = "is" if now == 1 else "are"
     rules = f"There {still} still {count(now, 'rule')}"
@@ -184,7 +184,7 @@ def notes(*, assumed: bool) -> Iterator[str]:
         )
 
 
-def loading(found: Cheaper) -> Iterator[str]:
+def loading_remarks(found: Cheaper) -> Iterator[str]:
     """Yield whether the rules load on the machine, as far as its file system is known."""
     if found.root is None:
         return
@@ -206,7 +206,7 @@ def table(made: Optimised, mix: Histogram) -> Table:
     for name in ("of 1000 calls", "before", "after"):
         shown.add_column(name, justify="right")
     total = sum(mix.values()) or 1.0
-    for call in _shown():
+    for call in _typical_calls():
         share = 1000 * mix.get(call, 0.0) / total
         costs = f"{made.before[call]:,.0f}", f"{made.after[call]:,.0f}"
         shown.add_row(_name(call), f"{share:.1f}", *costs)
@@ -215,7 +215,7 @@ def table(made: Optimised, mix: Histogram) -> Table:
     return shown
 
 
-def _shown() -> tuple[tuple[Arch, int], ...]:
+def _typical_calls() -> tuple[tuple[Arch, int], ...]:
     """Return the calls that the operations of the workload `syscalls` make."""
     names = dict.fromkeys(name for calls in operations().values() for name in calls)
     return tuple(("b64", lookup.calls("b64")[name]) for name in names)
@@ -227,7 +227,7 @@ def _name(call: tuple[Arch, int]) -> str:
     return name if arch == "b64" else f"{name} ({arch})"
 
 
-def _whether_dearer(made: Optimised, out: str) -> list[str]:
+def _dearer_calls(made: Optimised, out: str) -> list[str]:
     count = len(made.before)
     abis = "both ABIs" if made.options.b32 else "b64"
     if made.kept_because:
@@ -273,7 +273,7 @@ def _changes(made: Optimised) -> list[str]:
     return said
 
 
-def _left_for_thorough(more: float) -> list[str]:
+def _thorough_savings(more: float) -> list[str]:
     if more < _WORTH_SAYING:
         return []
     return [
@@ -299,7 +299,7 @@ def _proof(found: Cheaper, left_out: Sequence[str]) -> list[str]:
     ]
 
 
-def _kept_watches(rules: LoadedSet) -> list[str]:
+def _unchanged_watches(rules: LoadedSet) -> list[str]:
     """Say which watches stay unchanged, and what would change that."""
     unknown = rules.unknown
     if not unknown:
@@ -321,7 +321,7 @@ def _kept_watches(rules: LoadedSet) -> list[str]:
     ]
 
 
-def _given_up(made: Optimised) -> list[str]:
+def _price_of_never(made: Optimised) -> list[str]:
     if not made.options.never_first:
         return []
     if not any(never.NEVER_FIRST in line.done for line in made.lines):

@@ -80,7 +80,7 @@ def document(found: Proved) -> ProofDocument:
         architecture=ARCHITECTURES,
         equal=result.equal,
         relation=asdict(result.relation),
-        assumptions=tuple(_rests_on(found)),
+        assumptions=tuple(_assumptions(found)),
         either_kind=found.either_way,
         left_out=LeftOutOfBoth(a=left_out_lines(found.a), b=left_out_lines(found.b)),
         classes=result.classes,
@@ -137,7 +137,7 @@ def text(found: Proved) -> list[str]:
             "Records that another part of the kernel requests (such as an LSM denial) count too.",
         ]
     said += ["", "This holds if:"]
-    said += [f"- {text}" for text in _rests_on(found)]
+    said += [f"- {text}" for text in _assumptions(found)]
     return [*said, "", f"The answer is {ARCHITECTURE}."]
 
 
@@ -146,22 +146,23 @@ def _verdict(result: Result) -> str:
         reason = result.reason
         if reason == OUT_OF_TIME:
             reason = "the proof ran out of processor time; --seconds gives it more"
-        return f"It is unknown whether A and B are {_wanted(result)}: {reason}."
+        return f"It is unknown whether A and B are {_relation_words(result)}: {reason}."
     if not result.equal:
         calls = result.difference is not None and result.difference.list == "exit"
         what = "A call" if calls else "An event"
-        return f"A and B are not {_wanted(result)}. {what} that shows the difference:"
+        return f"A and B are not {_relation_words(result)}. {what} that shows the difference:"
     solved = f"{result.solved} of them by z3" if result.solved else "all of them by comparing text"
-    return f"A and B are {_wanted(result)}: proved for {result.classes} classes of calls, {solved}."
+    proved = f"proved for {result.classes} classes of calls, {solved}"
+    return f"A and B are {_relation_words(result)}: {proved}."
 
 
-def _wanted(result: Result) -> str:
+def _relation_words(result: Result) -> str:
     if result.relation.at_least:
         return "such that B records at least what A records"
     return "equivalent"
 
 
-def _lists(outcome: Outcome, other: Outcome) -> str:
+def _record_remark(outcome: Outcome, other: Outcome) -> str:
     """Return what the record lists, if the other set's record lists something else."""
     said = ""
     if outcome.recorded and other.recorded and outcome.names != other.names:
@@ -175,7 +176,7 @@ def _lists(outcome: Outcome, other: Outcome) -> str:
 def _outcome(
     outcome: Outcome, rules: Sequence[KernelRule], which: FilterList, other: Outcome
 ) -> str:
-    done = f"{_done(outcome, which)}{_lists(outcome, other)}"
+    done = f"{_effect(outcome, which)}{_record_remark(outcome, other)}"
     if outcome.decided_by is None:
         return f"{done}: no rule decides"
     source = rules[outcome.decided_by].source
@@ -184,7 +185,7 @@ def _outcome(
     return f"{done}: {source.place}: {source.text}"
 
 
-def _done(outcome: Outcome, which: FilterList) -> str:
+def _effect(outcome: Outcome, which: FilterList) -> str:
     if which is FilterList.TASK:
         return {
             FilterDecision.ALWAYS: "records all of the task's calls",
@@ -200,7 +201,7 @@ def _done(outcome: Outcome, which: FilterList) -> str:
     return f"records it, key {key}" if key else "records it, without a key"
 
 
-def _rests_on(found: Proved) -> list[str]:
+def _assumptions(found: Proved) -> list[str]:
     """Return all assumptions of the answer."""
     left_out = [*found.a.left_out_said("of A, "), *found.b.left_out_said("of B, ")]
     return [*(assumption.text for assumption in found.result.assumptions), *left_out]
