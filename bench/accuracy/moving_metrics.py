@@ -30,7 +30,7 @@ from hardcost.model.workload import Workload
 from hardcost.plan.perturbations import UNPERTURBED, USUAL, of_each_trial
 from hardcost.plan.plan import Configuration, Trial
 from hardcost.store.record import Record
-from hardcost.study.read import checked_workload
+from hardcost.study.read import workload_from_words
 from hardcost.supply.cache.cache import Cache
 from hardcost.workloads import syscalls
 
@@ -126,7 +126,7 @@ def main() -> int:
     perturb_all()
     agrees = True
     for text in given.workloads:
-        asked = checked_workload(text, "insn")
+        asked = workload_from_words(text, "insn")
         says[""] = len(of_each_trial(asked, "insn")) > 1
         todo = trials(asked, _BASELINE, given.draws, machine)
         found = asyncio.run(records(todo, machine, given.jobs, given.keep))

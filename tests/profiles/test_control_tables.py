@@ -12,7 +12,7 @@ from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.kconfig import Kernel, KernelOption
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.profiles.control_tables import ControlsTable, PackageRoot, Resolver
-from hardcost.profiles.kernel.options import all_controls, gone_notes, group_controls
+from hardcost.profiles.kernel.options import all_controls, group_controls, notes_on_gone
 from hardcost.toml.read import parse, validated
 
 PROFILE = Profile(
@@ -343,10 +343,10 @@ def test_a_group_of_the_catalogue_brings_its_options_and_notes_and_some_may_chan
     wanted = group_controls("kspp-cut-attack-surface")
     assert problems == []
     assert options == {one.option: one.value for one in wanted} | {"KEXEC": "y", "MORE": "y"}
-    assert controls.notes == gone_notes("kspp-cut-attack-surface")
+    assert controls.notes == notes_on_gone("kspp-cut-attack-surface")
     everything = resolved('kconfig-group = "all"')[0]
     assert of_kind(everything.controls, KernelOption) == list(all_controls())
-    assert everything.notes == gone_notes()
+    assert everything.notes == notes_on_gone()
 
 
 def test_an_unknown_group_is_reported_at_its_line() -> None:

@@ -25,14 +25,14 @@ async def without_rules(machine: Machine, limit_seconds: float) -> dict[str, flo
     Raises:
         TrialError: The guest failed.
     """
-    parameters = syscalls.KIND.asked({})
+    parameters = syscalls.KIND.read_parameters({})
     (perturbations,) = of_each_trial(Workload(syscalls.NAME), INSN.name)
     job = [
         *apply.requests((AuditDaemon(),)),
         *syscalls.requests(parameters, INSN, perturbations),
     ]
     answers = (await machine.execute(Boot(), job, limit_seconds)).answers
-    return {one.metric: _level(one) for one in syscalls.measured(parameters, answers, INSN)}
+    return {one.metric: _level(one) for one in syscalls.read_metrics(parameters, answers, INSN)}
 
 
 def _level(one: MetricSamples) -> float:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from hardcost.errors import TrialError
 from hardcost.instruments.windows import Together, Windows
 from hardcost.model.call_tree import WAITING, CallTree, Frame, Sampled
-from hardcost.protocol.plugin.lines import split
+from hardcost.protocol.plugin.lines import split_name
 from hardcost.protocol.plugin.stacks import CountedWindow, Stacks
 
 
@@ -78,7 +78,7 @@ class FramesInUse:
         if known is None:
             one = self._seen[seen - 1]
             above = self.number(one.above) if one.above else 0
-            name, at = split(one.name) if one.kind == "kernel" else (one.name, None)
+            name, at = split_name(one.name) if one.kind == "kernel" else (one.name, None)
             known = self._numbered(Frame(above=above, kind=one.kind, name=name, at=at))
             self._known[seen] = known
         return known

@@ -42,7 +42,7 @@ from hardcost.model.role import Baseline, Original, Whole
 from hardcost.plan import leave_one_out, several
 from hardcost.plan.plan import Plan
 from hardcost.profiles.cheaper_rules import Equivalent, with_cheaper_rules
-from hardcost.profiles.kernel.substitutes import booted
+from hardcost.profiles.kernel.substitutes import replace_kernel_options
 from hardcost.profiles.weights import SEVERITIES, UNKNOWN, Weights, read_weights, value_of
 from hardcost.units import count
 
@@ -117,7 +117,7 @@ class _Asked:
             budgets.check_metrics(request.budget, request.how.workloads_of_profile, also)
         profile = request.loaded_one("advice is on")
         if request.equivalents:
-            profile = booted(profile)
+            profile = replace_kernel_options(profile)
         weights = request.weights
         own = None if weights is None else read_weights(Path(weights), profile.controls)
         self._wanted = _Wanted(request.budget, own, request.histogram, request.most)

@@ -23,7 +23,7 @@ from hardcost.mechanisms.facts import in_guest
 from hardcost.model.finding.bill import Bill, Bills
 from hardcost.model.request import Count, Share
 from hardcost.plan.search.culprits import worth_searching
-from hardcost.profiles.kernel.substitutes import booted
+from hardcost.profiles.kernel.substitutes import replace_kernel_options
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,9 @@ def _asked(request: BillRequest, monitor: Monitor) -> Single | BySearch | SideBy
         budgets.check_metrics(request.budget, workloads)
     ranking = Ranking(request.call, request.histogram)
     ranking.check(workloads)
-    loaded = [booted(one) if request.prefer_boot else one for one in request.loaded()]
+    loaded = [
+        replace_kernel_options(one) if request.prefer_boot else one for one in request.loaded()
+    ]
     if not how.running:
         loaded = [in_guest(one) for one in loaded]
     for one in loaded:

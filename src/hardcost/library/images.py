@@ -100,7 +100,7 @@ def removed(
     """
     cache = Cache()
     if names:
-        chosen = cache.named(names)
+        chosen = cache.entries_named(names)
     else:
         chosen = cache.entries(["snapshots"]) if snapshots else cache.entries()
         if older_than is not None:

@@ -20,7 +20,7 @@ from hardcost.study.read import study_titles
 from hardcost.supply.cache.cache import Cache, digest
 from hardcost.supply.packages import debian
 from hardcost.workloads.names import all_workloads
-from hardcost.workloads.parameters import described
+from hardcost.workloads.parameters import parameter_meanings
 from hardcost.workloads.syscalls import calls
 
 _FROZEN = ConfigDict(frozen=True)
@@ -57,7 +57,7 @@ class WorkloadEntry(BaseModel):
     def parameter_names(self) -> tuple[str, ...]:
         """The names of its parameters; a call of `syscalls` has none."""
         known = all_workloads().get(self.name)
-        return () if known is None else tuple(described(known.parameters))
+        return () if known is None else tuple(parameter_meanings(known.parameters))
 
 
 class TitledEntry(BaseModel):
@@ -90,7 +90,9 @@ def workloads() -> tuple[WorkloadEntry, ...]:
     """Return the workloads, and the calls of the workload syscalls."""
     found = []
     for name, kind in all_workloads().items():
-        keys = "; ".join(f"{key}: {what}" for key, what in described(kind.parameters).items())
+        keys = "; ".join(
+            f"{key}: {what}" for key, what in parameter_meanings(kind.parameters).items()
+        )
         found.append(WorkloadEntry(name=name, what=kind.title, parameters=keys))
     found += [
         WorkloadEntry(name=f"syscalls calls={call.name}", what=call.what, parameters="")
@@ -146,7 +148,7 @@ def controls() -> tuple[ControlEntry, ...]:
 
 def _read(cache: Cache) -> Sequence[ControlEntry]:
     def at_hand(package: str) -> Path:
-        kept = debian.kept(cache, package)
+        kept = debian.kept_package(cache, package)
         if kept is None:
             raise MachineError(
                 f"unknown here: the Debian package {package} is fetched when the profile is billed"

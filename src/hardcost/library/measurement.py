@@ -33,7 +33,7 @@ from hardcost.protocol.boot import Init
 from hardcost.store.location import default_path
 from hardcost.store.record import Record
 from hardcost.store.store import Store
-from hardcost.study.read import checked_workload
+from hardcost.study.read import workload_from_words
 from hardcost.units import listed
 from hardcost.workloads.names import workload_named
 
@@ -179,7 +179,7 @@ def workloads_of(text: str, instrument: str | None = None) -> tuple[Workload, ..
     problems: list[Problem] = []
     for one in text.split(","):
         try:
-            read = checked_workload(one, instrument)
+            read = workload_from_words(one, instrument)
         except InputError as error:
             problems += error.problems
             continue

@@ -23,7 +23,7 @@ from hardcost.plan import leave_one_out
 from hardcost.plan.plan import Plan
 from hardcost.store.record import Record
 from hardcost.workloads import one_call, syscalls
-from hardcost.workloads.parameters import meant
+from hardcost.workloads.parameters import nearest_hint
 from hardcost.workloads.syscalls import calls
 
 
@@ -87,7 +87,7 @@ def _workloads(call: str | None, how: Measuring) -> tuple[Workload, ...]:
         raise RequestError("a trace is of one trial: leave `seeds` and `repetitions` out")
     if call is not None:
         if call not in calls():
-            hint = meant(call, "calls", calls())
+            hint = nearest_hint(call, "calls", calls())
             raise RequestError(f"`call`: there is no call '{call[:40]}'", hint=hint)
         check_watched(how.instrument, how.record, ())
         return (Workload(one_call.NAME, (("call", call),)),)

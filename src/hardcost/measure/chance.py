@@ -67,7 +67,7 @@ async def resolutions(
         # In "abba" and "baab" the first two are a pair, and so are the last two.
         for at, side in enumerate(_BLOCKS[blocks % 2]):
             done = await machine.execute(Boot(), job, USUAL_LIMITS["small"])
-            for metric in syscalls.measured(parameters, done.answers, TIME):
+            for metric in syscalls.read_metrics(parameters, done.answers, TIME):
                 known = sides[metric.metric][side]
                 known[0, 2 * blocks + at // 2] = median(metric.samples).value
         blocks += 1

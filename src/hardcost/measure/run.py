@@ -280,7 +280,7 @@ def _entry(  # noqa: PLR0913  (a row of the store, and how it came about)
     identities = json.dumps([plan.study, *(trial.identity for trial in prepared)])
     digest = hashlib.sha256(identities.encode()).hexdigest()
     if resume:
-        interrupted = store.unfinished(digest)
+        interrupted = store.take_unfinished(digest)
         for lost in store.lost:
             monitor.note(f"not continued: {lost}")
         if interrupted is not None:
@@ -289,7 +289,7 @@ def _entry(  # noqa: PLR0913  (a row of the store, and how it came about)
         monitor.note("no unfinished run of this plan: starting one")
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     # The digits keep runs apart that begin within a second.
-    name = run_name.made(plan.study, f"{stamp}-{secrets.token_hex(2)}")
+    name = run_name.make_name(plan.study, f"{stamp}-{secrets.token_hex(2)}")
     return store.start(name, digest, plan.study, fresh=fresh)
 
 

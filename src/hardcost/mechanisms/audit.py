@@ -348,7 +348,7 @@ class AuditMechanism(Mechanism[AuditKeys]):
             parts.append(_of_profile(own.profile, here))
             here.notes.extend(parts[-1].notes)
         for index, path in enumerate(own.exist):
-            why = watched_paths.refused(path)
+            why = watched_paths.why_refused(path)
             if why is not None:
                 here.fault(f"{path!r} is no path that the guest can have: {why}", "exist", index)
         lines = ((line, ("rules", index)) for index, line in enumerate(own.rules))

@@ -35,8 +35,8 @@ from hardcost.protocol.answers import (
     RanAnswer,
     StartedAnswer,
     StoppedAnswer,
+    answer_named,
     find,
-    named,
 )
 from hardcost.protocol.requests import Ready, Request
 from hardcost.toml.write import TomlEntry
@@ -254,9 +254,9 @@ class FapolicydMechanism(Mechanism[FapolicydKeys]):
         control = first(controls, Fapolicyd)
         if control is None:
             return ()
-        named(answers, StartedAnswer, SERVICE)
-        denied = named(answers, RanAnswer, "fapolicyd-denies")
-        allowed = named(answers, RanAnswer, "fapolicyd-allows")
+        answer_named(answers, StartedAnswer, SERVICE)
+        denied = answer_named(answers, RanAnswer, "fapolicyd-denies")
+        allowed = answer_named(answers, RanAnswer, "fapolicyd-allows")
         if denied.status != _CANNOT_EXECUTE:
             raise TrialError(
                 f"{control.name} did not take: a program that is not trusted could be executed",
@@ -285,7 +285,7 @@ def _ended(control: Fapolicyd, answers: Sequence[Answer]) -> list[str]:
         TrialError: It wrote no report, or was never asked.
     """
     report = replies.text(answers, "fapolicyd-report") or ""
-    stopped = named(answers, StoppedAnswer, SERVICE)
+    stopped = answer_named(answers, StoppedAnswer, SERVICE)
     log = "\n".join(stopped.logs.values())
     allowed, denied = _number("Allowed accesses", report), _number("Denied accesses", report)
     if allowed is None or denied is None:

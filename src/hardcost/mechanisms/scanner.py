@@ -37,7 +37,7 @@ from hardcost.mechanisms.mechanism import (
     TableSource,
 )
 from hardcost.protocol import ask
-from hardcost.protocol.answers import Answer, RanAnswer, StoppedAnswer, all_of, named
+from hardcost.protocol.answers import Answer, RanAnswer, StoppedAnswer, all_of, answer_named
 from hardcost.protocol.requests import Ready, Request
 from hardcost.toml.write import TomlEntry
 
@@ -287,7 +287,7 @@ def _detected(control: Scanner, answers: Sequence[Answer]) -> None:
                 hint="is another file system mounted below it?",
                 console=found,
             )
-        refused = named(answers, RanAnswer, f"scanner-refuses {test}")
+        refused = answer_named(answers, RanAnswer, f"scanner-refuses {test}")
         if control.prevention and refused.status != _REFUSED:
             raise TrialError(
                 f"{control.name} did not take: it let the EICAR test file in {path} be read",
@@ -297,7 +297,7 @@ def _detected(control: Scanner, answers: Sequence[Answer]) -> None:
 
 def _ended(answers: Sequence[Answer]) -> list[str]:
     """Return notes of what the scanner found in the workload's files, or could not scan."""
-    stopped = named(answers, StoppedAnswer, SERVICE)
+    stopped = answer_named(answers, StoppedAnswer, SERVICE)
     lines = [
         line
         for text in stopped.logs.values()

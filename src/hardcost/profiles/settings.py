@@ -45,13 +45,15 @@ class Settings(CheckedRequest):
             try:
                 sysctls.append(Sysctl.of(text))
             except InputError as error:
-                problems += (_of("sysctls", one.message, one.hint) for one in error.problems)
+                problems += (
+                    _field_problem("sysctls", one.message, one.hint) for one in error.problems
+                )
         for text in self.boots:
             boot = BootParameter(text)
             try:
                 _ = boot.word
             except ValueError as error:
-                problems.append(_of("boots", str(error), "repeat `boots` for each word"))
+                problems.append(_field_problem("boots", str(error), "repeat `boots` for each word"))
             else:
                 boots.append(boot)
         if problems:
@@ -82,17 +84,17 @@ def with_settings(profile: Profile, settings: Settings) -> Profile:
     return replace(
         profile,
         name=" ".join([profile.name, *names]),
-        title=f"{profile.title}, with {_listed(names)}",
+        title=f"{profile.title}, with {_join_names(names)}",
         controls=together([of_profile(profile), added]).listed(),
     )
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     shown = list(names[:_NAMED])
     if len(names) > _NAMED:
         shown.append(f"{len(names) - _NAMED} more")
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
-def _of(field: str, message: str, hint: str | None) -> Problem:
+def _field_problem(field: str, message: str, hint: str | None) -> Problem:
     return RequestProblem(f"`{field}`: {message}", None, hint)

@@ -106,7 +106,7 @@ def _levels(axis: AxisTable, resolver: Resolver, index: int) -> list[_Level]:
         found = [_named_level(axis, level, resolver, *at) for level in axis.levels]
     else:
         found = [_plain_level(axis, value, resolver, *at) for value in axis.values]
-    return _accumulated(found) if axis.cumulative else found
+    return _accumulate_levels(found) if axis.cumulative else found
 
 
 def _named_level(axis: AxisTable, level: str, resolver: Resolver, *at: str | int) -> _Level:
@@ -122,7 +122,7 @@ def _plain_level(axis: AxisTable, value: int | str, resolver: Resolver, *at: str
     return _Level(_level(axis, value), controls)
 
 
-def _accumulated(levels: Sequence[_Level]) -> list[_Level]:
+def _accumulate_levels(levels: Sequence[_Level]) -> list[_Level]:
     """Return the levels, each with the controls of those before it."""
     sums = itertools.accumulate(
         (level.controls for level in levels), lambda before, own: together([before, own])
@@ -144,17 +144,17 @@ def _controls(
 ) -> Controls:
     """Return the controls of an axis at one of its levels."""
 
-    def filled(text: int | str) -> str:
+    def fill_value(text: int | str) -> str:
         return str(text) if value is None else str(text).replace("{value}", str(value))
 
     filling: dict[str, object] = {
-        "boot": tuple(map(filled, axis.boot)),
-        "sysctl": {key: filled(text) for key, text in axis.sysctl.items()},
-        "kconfig": tuple(map(filled, axis.kconfig)),
-        "kernel": None if axis.kernel is None else filled(axis.kernel),
+        "boot": tuple(map(fill_value, axis.boot)),
+        "sysctl": {key: fill_value(text) for key, text in axis.sysctl.items()},
+        "kconfig": tuple(map(fill_value, axis.kconfig)),
+        "kernel": None if axis.kernel is None else fill_value(axis.kernel),
     }
     if axis.audit is not None:
-        rules = tuple(map(filled, axis.audit.rules))
+        rules = tuple(map(fill_value, axis.audit.rules))
         filling["audit"] = axis.audit.model_copy(update={"rules": rules})
     table = axis.model_copy(update=filling)
     controls = resolver.controls(table, *at)

@@ -11,7 +11,12 @@ from collections.abc import Iterator
 import pytest
 
 from hardcost.errors import TrialError
-from hardcost.machines.vm.time_limit import Standstill, StoodStillError, limited, twice_at_most
+from hardcost.machines.vm.time_limit import (
+    Standstill,
+    StoodStillError,
+    limit_guest_time,
+    twice_at_most,
+)
 
 WORK = """
 import asyncio
@@ -40,7 +45,7 @@ def outlasts(seconds: float, limit: float, still: Standstill) -> bool:
     """Say whether a block of `seconds` stays within its limit."""
 
     async def block() -> None:
-        async with limited(limit, still):
+        async with limit_guest_time(limit, still):
             await asyncio.sleep(seconds)
 
     try:

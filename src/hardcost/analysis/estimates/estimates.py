@@ -179,7 +179,7 @@ def _series(
 ) -> Series:
     _, workload, metric = key
     drawn = instrument.exact and len({number for _, number in trials}) > 1
-    call = syscalls.known().get(metric) if workload.name in syscalls.OF_CALLS else None
+    call = syscalls.known_calls().get(metric) if workload.name in syscalls.OF_CALLS else None
     return Series(
         unit=unit,
         samples=trials,

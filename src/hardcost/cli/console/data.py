@@ -45,7 +45,7 @@ def content(form: str, found: Iterable[Row]) -> bytes:
     """Return rows as the content of a file."""
     if form == csv.RAW:
         return csv_text(found, raw=True).encode()
-    return export(RESULTS, form).written(found)
+    return export(RESULTS, form).to_bytes(found)
 
 
 def write(path: Path, data: bytes) -> None:

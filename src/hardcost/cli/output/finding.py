@@ -118,7 +118,7 @@ def _content(found: Calls | Traces, form: str, files: Mapping[str, str]) -> byte
     """Return what a finding is in a format of `files`, or as JSON; None as text."""
     if form == "json":
         return f"{to_json(found)}\n".encode()
-    return export(files, form).written(found) if form in files else None
+    return export(files, form).to_bytes(found) if form in files else None
 
 
 def _put_or_print(
@@ -188,7 +188,7 @@ def _gate_text(found: Gate, form: str) -> str:
     """Return the result in a format, as a file holds it."""
     if form == "text":
         return as_text(gate_table(found))
-    return to_json(found) if form == "json" else export(GATES, form).written(found).decode()
+    return to_json(found) if form == "json" else export(GATES, form).to_bytes(found).decode()
 
 
 def put_gate(file: OutputFile, found: Gate) -> None:

@@ -113,11 +113,11 @@ def _note_benchmark(patterns: tuple[str, ...]) -> None:
     """Report the patterns that are benchmarks' names of controls, and which verbs take them."""
     from hardcost.cli.console import console
     from hardcost.errors import InputError
-    from hardcost.profiles.benchmark_ids import is_name, required
+    from hardcost.profiles.benchmark_ids import is_name, requirements_of
 
     for one in filter(is_name, patterns):
         try:
-            found = required(one)
+            found = requirements_of(one)
         except InputError as error:
             console.note(str(error))
         else:

@@ -44,7 +44,7 @@ def metrics(workloads: Sequence[Workload]) -> list[str] | None:
     for workload in workloads:
         if workload.name != syscalls.NAME:
             return None
-        calls = syscalls.chosen(syscalls.KIND.asked(dict(workload.parameters)))
+        calls = syscalls.chosen_calls(syscalls.KIND.read_parameters(dict(workload.parameters)))
         names += [str(among(workloads, workload, call.name)) for call in calls]
     return names
 

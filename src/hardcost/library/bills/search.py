@@ -241,7 +241,7 @@ def _finding(  # noqa: PLR0913, PLR0917  (what a bill by search is made of)
     profile, plan, found = asked.profile, asked.plan, asked.found
     bill = resolved(itemise(profile, found.problem, outcome, records), records)
     bill = replace(bill, compared_with=compared_with(profile))
-    known = defaults.known(profile.controls)
+    known = defaults.find_defaults(profile.controls)
     bill = with_defaults(with_accounting(bill, profile, plan.instrument), known)
     measured = culprits.measured(plan, found, [step.on for step in outcome.steps])
     whole = [one for one in records if one.role == Whole()]

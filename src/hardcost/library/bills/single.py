@@ -167,7 +167,7 @@ def finding(  # noqa: PLR0913, PLR0917  (what a bill is made of)
     bill = replace(bill, compared_with=against, pieces=pieces(profile))
     if how.running:
         bill = replace(bill, audit_off=_BY_STATE)
-    known = defaults.known(profile.controls)
+    known = defaults.find_defaults(profile.controls)
     bill = with_defaults(with_accounting(bill, profile, plan.instrument), known)
     notes: tuple[str, ...] = ()
     if plan.instrument == INSN.name and audit_rules(profile.controls):

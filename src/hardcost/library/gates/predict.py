@@ -10,7 +10,7 @@ from auditrules.cost.constants import Constants
 from auditrules.load.load import Fate, load_rules
 from auditrules.load.target import NOWHERE
 from auditrules.model.kernel_rule import KernelRule
-from auditrules.prove.unknown_ids import numbers_for, resolved
+from auditrules.prove.unknown_ids import numbers_for, resolve_ids
 from auditrules.tables.lookup import Auditctl
 from hardcost.analysis.change.growth import line_of
 from hardcost.analysis.change.prediction import RuleSets, growths
@@ -126,8 +126,8 @@ def _rule_sets(
     head, head_at = _held(both.head, by)
     numbers = numbers_for((*base, *head), {})
     return RuleSets(
-        base=resolved(base, numbers),
-        head=resolved(head, numbers),
+        base=resolve_ids(base, numbers),
+        head=resolve_ids(head, numbers),
         added=_lines(both.head, head_at, added, Change.ADDED),
         removed=_lines(both.base, base_at, removed, Change.REMOVED),
     )

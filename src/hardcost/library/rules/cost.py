@@ -17,7 +17,7 @@ from auditrules.cost.predict import Histogram
 from auditrules.cost.totals import Priced
 from auditrules.kernel import semantics
 from auditrules.model.kernel_rule import KernelRule
-from auditrules.prove.unknown_ids import numbers_for, resolved
+from auditrules.prove.unknown_ids import numbers_for, resolve_ids
 from hardcost.calibration import check, kernel_constants
 from hardcost.calibration.nanoseconds import rounds
 from hardcost.calibration.nanoseconds.prices import kept_prices, measured_prices
@@ -74,9 +74,9 @@ def cost(request: CostRequest, monitor: Monitor | None = None) -> Priced:
         constants, guest = _constants(request, monitor)
     with monitor.work() as tell:
         tell("loading the rules")
-        rules = rules.loaded_by(kernel_constants.auditctl(constants))
+        rules = rules.load_by(kernel_constants.auditctl(constants))
         numbers = numbers_for(rules.guessed, {})
-        kept = resolved(rules.guessed, numbers)
+        kept = resolve_ids(rules.guessed, numbers)
         loaded = semantics.load(kept)
     priced = Priced(
         constants=constants,

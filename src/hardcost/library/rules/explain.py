@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 
 from auditrules.cost.constants import Constants
 from auditrules.explain.explain import Explanation, explain_event
-from auditrules.explain.read_event import described
+from auditrules.explain.read_event import parse_event
 from auditrules.kernel.field_tests import UnresolvedError
 from auditrules.load.loaded_set import LoadedSet
 from auditrules.model.fault import RulesError
@@ -37,7 +37,7 @@ def explain(
     try:
         with monitor.work() as tell:
             tell("following the call")
-            event = described(request.event)
+            event = parse_event(request.event)
             return explain_event(rules.guessed, event, Constants.of_debian()), rules
     except RulesError as error:
         raise InputError.of(problems_of(error)) from error

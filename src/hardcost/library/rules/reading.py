@@ -10,7 +10,7 @@ from pathlib import Path
 
 from auditrules.load.known_paths import KnownPaths, read_list
 from auditrules.load.load import AddedLine, Fate, load_lines
-from auditrules.load.loaded_set import LoadedSet, shortened
+from auditrules.load.loaded_set import LoadedSet, shorten_list
 from auditrules.load.root import Root
 from auditrules.load.target import NOWHERE, RuleTarget
 from auditrules.model.fault import Fault, RulesError
@@ -149,7 +149,7 @@ def _note_left_out(rules: LoadedSet, monitor: Monitor) -> None:
             )
     twice = rules.found.of(Fate.TWICE)
     if twice:
-        places = shortened([str(one.reading.place) for one in twice])
+        places = shorten_list([str(one.reading.place) for one in twice])
         repeat = "repeats" if len(twice) == 1 else "repeat"
         monitor.note(
             f"left out: {count(len(twice), 'rule')} that {repeat} an earlier one: {places}"

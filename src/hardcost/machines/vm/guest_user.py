@@ -87,7 +87,7 @@ class _NoLocksError(MachineError):
 
 
 @contextlib.contextmanager
-def taken() -> Iterator[User]:
+def take_user() -> Iterator[User]:
     """Give a user that no other guest has until the block ends, as far as this host allows it.
 
     Raises:
@@ -104,7 +104,7 @@ def taken() -> Iterator[User]:
     for uid, gid in here.pairs:
         if here.way == "own" and _is_somebodys(uid):
             continue
-        with _locked(place / str(uid)) as is_ours:
+        with _hold_lock(place / str(uid)) as is_ours:
             if is_ours and not _has_processes(uid):
                 yield User(here.way, uid, gid, here.shared)
                 return
@@ -264,7 +264,7 @@ def _place() -> Path:
 
 
 @contextlib.contextmanager
-def _locked(place: Path) -> Iterator[bool]:
+def _hold_lock(place: Path) -> Iterator[bool]:
     """Lock a file, which stays, until the block ends; say whether no other process holds it."""
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     try:

@@ -37,7 +37,7 @@ def examine(cache: Cache) -> Sequence[Check]:
     return (
         program("setpriv", "util-linux"),
         attempt("QEMU", lambda: machine.qemu_version),
-        _confined(),
+        _confinement(),
         _users(),
         attempt(
             "the probe", lambda: f"{initramfs.probe_binary()}, built with {initramfs.toolchain()}"
@@ -56,7 +56,7 @@ async def try_out(cache: Cache) -> Sequence[Check]:
     return (await _exact(cache), await _kvm(cache))
 
 
-def _confined() -> Check:
+def _confinement() -> Check:
     """Say what keeps QEMU from the host; it is no condition of measuring."""
     name = "QEMU kept apart"
     if process.found(QEMU) is None:

@@ -118,7 +118,7 @@ class WorkerSide(WorkerPlugin):
 
     def files_of(self, order: Order) -> dict[str, Path] | list[str]:
         """Return an order's files by their digest; the digests of those that lack, if any."""
-        places = {one.digest: transfer.found(one, self.cache) for one in order.supplies}
+        places = {one.digest: transfer.find_supply(one, self.cache) for one in order.supplies}
         lacking = [digest for digest, place in places.items() if place is None]
         return lacking or {digest: place for digest, place in places.items() if place is not None}
 
@@ -161,7 +161,7 @@ class WorkerSide(WorkerPlugin):
     async def piece(self, supply: bytes, start: int) -> bytes:
         """Return a piece of a supply for another worker, packed; a text if it has gone."""
         wanted: Supply = unpacked(supply)
-        place = await asyncio.to_thread(transfer.found, wanted, self.cache)
+        place = await asyncio.to_thread(transfer.find_supply, wanted, self.cache)
         if place is None:
             return packed_value(f"the worker that had {wanted.title} has lost it")
         return packed_value(await asyncio.to_thread(transfer.piece_of, place, start))
@@ -275,7 +275,7 @@ async def check(packed_trial: bytes, dask_worker: Worker) -> bytes:
 async def lacking(wanted: Sequence[Supply], dask_worker: Worker) -> list[str]:
     """Return the digests of those supplies that a worker does not have."""
     cache = _place_of(dask_worker).cache
-    places = [await asyncio.to_thread(transfer.found, one, cache) for one in wanted]
+    places = [await asyncio.to_thread(transfer.find_supply, one, cache) for one in wanted]
     return [one.digest for one, place in zip(wanted, places, strict=True) if place is None]
 
 

@@ -41,7 +41,7 @@ class EffectiveSysctls:
 
     def toml(self, title: str, source: str) -> str:
         """Return the settings as the TOML file of a profile, which `catalogue.load` reads."""
-        notes = tuple(map(_shown, self.notes))
+        notes = tuple(map(_printable, self.notes))
         return toml_text.text(Profile(title, title, source, self.sysctls, notes))
 
 
@@ -143,7 +143,7 @@ def _settings(
     if not leave_out_faulty:
         problems += faults
     said += (f"{one.place}: left out: {one.message}" for one in faults)
-    lines = list(_settable(_expanded(written, said), said))
+    lines = list(_settable(_expand_patterns(written, said), said))
     if not lines and not problems:
         problems.append(
             Problem("no sysctl is set in it", Location(named), "a line is KEY = VALUE, without a #")
@@ -166,7 +166,7 @@ def _settings(
     return EffectiveSysctls(tuple(one.sysctl for one in kept), (*said, *notes))
 
 
-def _expanded(lines: Sequence[_Line], notes: list[str]) -> Iterable[_Line]:
+def _expand_patterns(lines: Sequence[_Line], notes: list[str]) -> Iterable[_Line]:
     """Yield assignments, those of patterns for each key of a guest that no other line names."""
     named = {slashed(line.sysctl.key) for line in lines}
     for line in lines:
@@ -273,6 +273,6 @@ def _unreadable(path: Path, error: OSError | ValueError) -> Problem:
     return Problem(f"it can't be read: {reason}", Location(str(path)))
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     """Return text without anything that could act on a terminal."""
     return text if text.isprintable() else ascii(text)

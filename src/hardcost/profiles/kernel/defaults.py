@@ -50,7 +50,7 @@ class Defaults:
     off: tuple[tuple[str, str], ...]
 
 
-def known(controls: Sequence[Control]) -> Defaults:
+def find_defaults(controls: Sequence[Control]) -> Defaults:
     """Return what is known of a profile's controls before they are measured."""
     by = {one.name: default_of(one, controls) for one in controls}
     return Defaults(by, overruled(controls))

@@ -57,7 +57,7 @@ def read(path: Path) -> Stacks:
     try:
         with path.open("rb") as file:
             text = file.read(_MOST_BYTES).decode(errors="replace")
-        return _parsed(text)
+        return _parse_stacks(text)
     except (OSError, ValueError) as error:
         raise TrialError(
             f"the counts that QEMU's plugin wrote can't be used: {error}",
@@ -65,7 +65,7 @@ def read(path: Path) -> Stacks:
         ) from error
 
 
-def _parsed(text: str) -> Stacks:
+def _parse_stacks(text: str) -> Stacks:
     lines = text.split("\n")
     if lines[0] != _BEGIN or lines[-2:] != [_END, ""]:
         raise ValueError("its begin or its end is missing")
@@ -80,7 +80,7 @@ def _parsed(text: str) -> Stacks:
             _finish(stretches, reader)
             stretches.append(_stretch(rest, len(frames)))
         elif kind == "task":
-            reader.task(_unescaped(rest))
+            reader.task(_unescape(rest))
         elif not stretches or not reader.take(kind, rest, stretches[-1].total, len(frames)):
             raise ValueError(f"a line begins with {kind[:20]!r}")
     _finish(stretches, reader)
@@ -98,10 +98,10 @@ def _frame(text: str, known: int) -> Frame:
     above, kind, name = text.split(" ", 2)
     if kind not in _KINDS or not 0 <= int(above) <= known:
         raise ValueError(f"a place is {text[:40]!r}")
-    return Frame(int(above), cast(FrameKind, kind), _unescaped(name))
+    return Frame(int(above), cast(FrameKind, kind), _unescape(name))
 
 
-def _unescaped(name: str) -> str:
+def _unescape(name: str) -> str:
     return _ESCAPED.sub(_character, name)
 
 

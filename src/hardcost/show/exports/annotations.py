@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from auditrules.lint.diagnostic import Diagnostic, Level
 from hardcost.model.finding.change import ChangeLine, Gate
 from hardcost.show.exports.export import Export
-from hardcost.show.sentences.gate import of_line, sentences, title
+from hardcost.show.sentences.gate import line_cost, sentences, title
 from hardcost.units import visible
 
 _TITLE = "hardcost gate"
@@ -23,7 +23,7 @@ _TITLE = "hardcost gate"
 def github(gate: Gate) -> str:
     """Return workflow commands: an annotation for each line that costs, and one for the whole."""
     lines = [
-        _command(_level(gate, line), _of_line(gate, line), _where(line))
+        _command(_level(gate, line), _line_words(gate, line), _properties(line))
         for line in gate.counted_of_head
     ]
     level = "error" if gate.failed else "warning" if gate.unclear else "notice"
@@ -33,10 +33,10 @@ def github(gate: Gate) -> str:
 
 def github_findings(findings: Iterable[Diagnostic]) -> str:
     """Return workflow commands for what lint found: an annotation for each finding."""
-    return "\n".join(map(_finding, findings))
+    return "\n".join(map(_finding_command, findings))
 
 
-def _finding(one: Diagnostic) -> str:
+def _finding_command(one: Diagnostic) -> str:
     known = (("file", visible(one.spot.file)), ("line", one.spot.line), ("col", one.spot.column))
     where = {name: str(value) for name, value in known if value}
     words = [one.message, *([f"remedy: {one.remedy}"] if one.remedy else [])]
@@ -48,7 +48,7 @@ def gitlab(gate: Gate) -> str:
     """Return GitLab's report of code quality: an issue for each line that costs, as JSON."""
     found = [
         {
-            "description": f"{_TITLE}: {_of_line(gate, line)}",
+            "description": f"{_TITLE}: {_line_words(gate, line)}",
             "check_name": "hardcost-gate",
             "fingerprint": _fingerprint(line),
             "severity": "major" if gate.blamed(line) else "info",
@@ -67,11 +67,11 @@ def _level(gate: Gate, line: ChangeLine) -> str:
     return "error" if gate.blamed(line) else "notice"
 
 
-def _of_line(gate: Gate, line: ChangeLine) -> str:
-    return f"{of_line(gate, line)}. The line: {visible(line.control)}"
+def _line_words(gate: Gate, line: ChangeLine) -> str:
+    return f"{line_cost(gate, line)}. The line: {visible(line.control)}"
 
 
-def _where(line: ChangeLine) -> dict[str, str]:
+def _properties(line: ChangeLine) -> dict[str, str]:
     found = {}
     if line.place is not None:
         found["file"] = visible(line.place.file)

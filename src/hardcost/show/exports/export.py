@@ -27,7 +27,7 @@ class Export(Generic[Exportable]):
     check: Callable[[], None] = _nothing_needed
     binary: bool = False
 
-    def written(self, found: Exportable) -> bytes:
+    def to_bytes(self, found: Exportable) -> bytes:
         """Return what is printed or written, as bytes."""
         content = self.content(found)
         return content.encode() if isinstance(content, str) else content

@@ -27,13 +27,13 @@ class ExportedStacks:
     stacks: tuple[tuple[tuple[str, ...], int, int], ...]
 
 
-def exported(profiles: Sequence[Hotspots]) -> list[ExportedStacks]:
+def exported_stacks(profiles: Sequence[Hotspots]) -> list[ExportedStacks]:
     """Return each metric's stacks; names have nothing invisible in them."""
     workloads = {one.workload for one in profiles}
-    return [_exported(one, workloads) for one in profiles]
+    return [_stacks_of_metric(one, workloads) for one in profiles]
 
 
-def _exported(one: Hotspots, workloads: Collection[Workload]) -> ExportedStacks:
+def _stacks_of_metric(one: Hotspots, workloads: Collection[Workload]) -> ExportedStacks:
     stacks = [stack for stack in one.stacks if stack.functions != (CLOCK,)]
     scale = _scale(number for stack in stacks for number in (stack.before, stack.after))
     return ExportedStacks(

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hardcost.model.finding.trace import Traced, Traces
-from hardcost.show.sentences.trace import LONGEST, title_of, who
+from hardcost.show.sentences.trace import LONGEST, process_purpose, title_of
 from hardcost.show.text import number, percent, shorten
 from hardcost.units import count, listed, visible
 
@@ -114,7 +114,7 @@ def _lane(one: Traced, process: int, at: int) -> Lane:
     mine = [piece for piece in one.pieces if piece.process == process]
     ran = sum(piece.instructions for piece in mine)
     name = one.processes[process]
-    known = who(name)
+    known = process_purpose(name)
     said = f"{number(ran)} insn, {percent(ran / max(one.length, 1))}"
     waits = []
     last = None

@@ -24,7 +24,7 @@ from hardcost.model.finding.bill import Bill, Item, Itemised, Total
 from hardcost.model.finding.choice import Advised
 from hardcost.model.role import Whole
 from hardcost.model.workload import MetricId
-from hardcost.show.bill_rows import BillRow, Ledger, called, ledger
+from hardcost.show.bill_rows import BillRow, Ledger, benchmark_names, ledger
 from hardcost.show.page.script import Script, script_of
 from hardcost.show.sentences.amounts import metric_words, unit_words
 from hardcost.show.sentences.answer import by_metric, free_entries, is_free
@@ -48,7 +48,7 @@ def script() -> Script:
     return script_of(text)
 
 
-def embedded(finding: Bill) -> Markup | None:
+def data_for_page(finding: Bill) -> Markup | None:
     """Return the data of a bill as JSON for a page; None if there is no choice to make.
 
     There is none in a bill by search, which prices only the culprits, nor in one of a single
@@ -95,7 +95,7 @@ def _data(
             }
             for entry in book.entries
         ],
-        "measured": _measured(finding, totals, numbers),
+        "measured": _measured_choices(finding, totals, numbers),
         "pieces": [[text, [numbers[name] for name in names]] for text, names in finding.pieces],
     }
 
@@ -125,7 +125,7 @@ def _metric(
         "baseline": _number(of.baseline),
         "cost": _number(of.cost),
         "chance": _number(chance),
-        "shared": None if finding.needs else _shared(of, own, chance, finding),
+        "shared": None if finding.needs else _shared_cost(of, own, chance, finding),
     }
 
 
@@ -146,7 +146,9 @@ def _chance(of: Total, finding: Bill, items: Iterable[Item]) -> float:
     return max((of.least, drawn, *halves))
 
 
-def _shared(of: Total, items: Sequence[Item], chance: float, bill: Itemised) -> float | int | None:
+def _shared_cost(
+    of: Total, items: Sequence[Item], chance: float, bill: Itemised
+) -> float | int | None:
     """Return the one cost that all controls share; None if the measurements do not fit that.
 
     They fit if each control costs the same amount more alone than in the profile, and the profile
@@ -155,11 +157,11 @@ def _shared(of: Total, items: Sequence[Item], chance: float, bill: Itemised) -> 
     contains two configurations, and a difference of two costs four, which chance can change
     accordingly; the total is compared with all of them, as in `interaction_bound`.
     """
-    more = [item.alone - _saved(item, bill) for item in items]
+    more = [item.alone - _saving(item, bill) for item in items]
     if not _finite(*more):
         return None
     shared = statistics.median_low(more)
-    left = of.cost - math.fsum(_saved(item, bill) for item in items) - shared
+    left = of.cost - math.fsum(_saving(item, bill) for item in items) - shared
     alike = all(abs(one - shared) <= math.sqrt(2) * chance for one in more)
     adds_up = abs(left) <= interaction_bound(chance, len(items))
     return _number(shared) if alike and adds_up else None
@@ -174,25 +176,25 @@ def _control(
     ids = next((item.ids for item in items if item.ids), ())
     return {
         "name": visible(entry.control),
-        "place": visible(" ".join(filter(None, (str(place or ""), *called(ids))))),
+        "place": visible(" ".join(filter(None, (str(place or ""), *benchmark_names(ids))))),
         "ids": visible(" ".join(ids)),
         "file": visible("" if place is None or place.line is None else place.file),
         "severity": visible(next((item.severity for item in items), "")),
         "caveat": visible("; ".join(caveats) or ("the numbers do not show its cost" * unshown)),
         "needs": [numbers[name] for name in bill.needs.get(entry.control, ()) if name in numbers],
-        "cost": [_number(_saved(item, bill)) for item in items],
+        "cost": [_number(_saving(item, bill)) for item in items],
         "alone": [_number(item.alone) for item in items],
     }
 
 
-def _saved(item: Item, bill: Itemised) -> float:
+def _saving(item: Item, bill: Itemised) -> float:
     """Return what leaving a control out saves: of the only rule, the price of having any, too."""
     if bill.rules != (item.control,):
         return item.cost
     return item.cost + math.fsum(one.cost for one in bill.fixed if one.metric == item.metric)
 
 
-def _measured(
+def _measured_choices(
     finding: Bill, totals: Sequence[Total], numbers: Mapping[str, int]
 ) -> list[dict[str, Any]]:
     """Return what was measured besides the bill's own trials: what a budget leaves."""

@@ -15,7 +15,7 @@ from click import style, wrap_text
 from auditrules.lint.check import Documentation
 from auditrules.lint.context import Context
 from auditrules.lint.diagnostic import Diagnostic, Level, Repair
-from auditrules.lint.prices import AddedCosts, added
+from auditrules.lint.prices import AddedCosts, added_costs
 from auditrules.lint.sarif import log
 from auditrules.load.load import Fate
 from auditrules.prove.relation import Result
@@ -156,7 +156,7 @@ def document(result: Linted) -> LintDocument:
         rules=len(context.rules),
         deleted=len(context.loaded.of(Fate.DELETED)),
         stops_at=None if stops is None else LineAt.of(stops),
-        cost=_lint_costs(added(context)),
+        cost=_lint_costs(added_costs(context)),
         **repairs,
     )
 
@@ -296,7 +296,7 @@ def _summary(result: Linted) -> Iterator[str]:
     if result.ignored:
         verb = "is" if result.ignored == 1 else "are"
         yield f"{count(result.ignored, 'finding')} {verb} left out by comments."
-    costs = added(context)
+    costs = added_costs(context)
     if costs.by_call:
         priced = listed(f"{cost:,.0f} to each {name}" for name, cost in costs.by_call.items())
         yield (

@@ -157,7 +157,7 @@ def text(found: Cheaper, out: str) -> list[str]:
         *_changes(made),
         *_left_for_thorough(found.thorough_saves_more),
         "",
-        *_proof(made.proof, found.proved, rules.left_out_said()),
+        *_proof(made.proof, found.proved, rules.left_out_assumptions()),
         *_given_up(made),
         *_kept_watches(rules),
         *([] if out == "-" else ["", f"written: {out}"]),

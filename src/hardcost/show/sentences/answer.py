@@ -24,12 +24,12 @@ from hardcost.model.workload import MetricId, among
 from hardcost.show.bill_rows import BillRow, Ledger, MetricFigures, ledger
 from hardcost.show.sentences.advice import advice_lines
 from hardcost.show.sentences.amounts import (
-    amount,
     change,
+    cost_factor,
     instrument_words,
-    joined,
+    join_names,
     metric_words,
-    quoted,
+    quote_name,
     unit_words,
 )
 from hardcost.show.sentences.choice import choice_sentences
@@ -38,7 +38,7 @@ from hardcost.show.sentences.run import run_answer
 from hardcost.show.sentences.statement import Ranked, Statement
 from hardcost.show.sentences.time_and_count import both_sentences
 from hardcost.show.sentences.trace import trace_answer
-from hardcost.show.text import decimals, number, percent, shorten, signed
+from hardcost.show.text import decimals, number, percent, shorten, signed_number
 from hardcost.units import count, is_rate, visible
 from hardcost.workloads import command
 
@@ -79,13 +79,13 @@ def bill_answer(finding: Bill) -> Statement:
     """Return what a profile costs, in all and by control."""
     book = ledger(finding)
     chosen = choice_sentences(finding.choice)[:1] if isinstance(finding, Advised) else []
-    sentences = [*chosen, *_advised(finding), *_whole(finding, book)]
+    sentences = [*chosen, *_advice_sentence(finding), *_whole_cost(finding, book)]
     sentences += both_sentences(finding)
     sentences += _any_rule(book)
     sentences += _defaults(book)
     kind = kind_of(finding)
     if finding.search is not None:
-        sentences += _searched(finding, book)
+        sentences += _search_sentences(finding, book)
     else:
         sentences += _controls(book, kind)
     # A search measures the culprits only, and says nothing about other single controls.
@@ -94,7 +94,7 @@ def bill_answer(finding: Bill) -> Statement:
     return Statement(
         tuple(sentences),
         f"The most expensive {_TITLES[kind]}, by their cost on {by}",
-        tuple(_ranked(book)),
+        tuple(_ranked_controls(book)),
         "Free here: not distinguishable from 0 on anything measured"
         f" ({len(free)} of {len(book.entries)})",
         tuple((entry.number, visible(entry.control)) for entry in free),
@@ -117,8 +117,8 @@ def _side_by_side(bills: Sequence[Bill]) -> Iterator[str]:
         yield f"Their costs on {where} are not distinguishable."
     else:
         yield (
-            f"{quoted(most)} costs most on {where}: {number(by, of.digits)} {_per(of)} more than"
-            f" {quoted(least)}."
+            f"{quote_name(most)} costs most on {where}: {number(by, of.digits)} {_per(of)}"
+            f" more than {quote_name(least)}."
         )
     yield from _average_of(next(iter(books.values())))
 
@@ -140,12 +140,13 @@ def _others(book: Ledger, kind: str, *, searched: bool) -> str:
     if cost:
         whose = f"The other {kind} costs" if len(others) == 1 else f"The {len(others)} others cost"
         together = "" if len(others) == 1 else " together"
-        said.append(f"{whose} {signed(cost, of.digits)} {_per(of)}{together}.")
+        said.append(f"{whose} {signed_number(cost, of.digits)} {_per(of)}{together}.")
     beyond = of.cost - of.fixed - of.of(book.entries)
     if abs(beyond) > abs(of.cost) * _TELLING:
         what = "what they cost together but not one by one" if beyond > 0 else "what they share"
         said.append(
-            f"{signed(beyond, of.digits)} {_per(of)} belong to no single {kind}: {what}, and noise."
+            f"{signed_number(beyond, of.digits)} {_per(of)} belong to no single {kind}:"
+            f" {what}, and noise."
         )
     return " ".join(said)
 
@@ -192,15 +193,15 @@ def _has_audit(finding: Bill) -> bool:
     return any(cell.configuration == AuditOff() for cell in finding.cells)
 
 
-def _advised(finding: Bill) -> Iterator[str]:
+def _advice_sentence(finding: Bill) -> Iterator[str]:
     """Yield what to leave out for a budget, if there was one."""
     if finding.advice is not None:
         yield advice_lines(finding.advice)[0]
 
 
-def _whole(bill: Bill, book: Ledger) -> Iterator[str]:
+def _whole_cost(bill: Bill, book: Ledger) -> Iterator[str]:
     """Yield the cost of the whole profile: on what leads the bill, and where it is largest."""
-    profile = quoted(bill.profile)
+    profile = quote_name(bill.profile)
     instrument = instrument_words(bill.instrument)
     totals = [it for it in bill.totals if math.isfinite(it.baseline + it.with_profile)]
     if not totals:
@@ -217,7 +218,7 @@ def _whole(bill: Bill, book: Ledger) -> Iterator[str]:
     program, every = _program(bill), with_average(bill, book.weighed).totals
     leading = next(it for it in every if it.metric == book.weighed.leading)
     if leading in clear or (leading not in totals and leading.distinguishable):
-        changed = change(_as_listed(leading, book), cells.get(leading.metric), program)
+        changed = change(_round_total(leading, book), cells.get(leading.metric), program)
         compared = f"compared to a system with {baseline_words(bill)}"
         yield f"{profile} {changed}, {compared} ({instrument})."
     else:
@@ -226,7 +227,7 @@ def _whole(bill: Bill, book: Ledger) -> Iterator[str]:
         yield from _too_wide(leading)
     yield from _average_of(book)
     if not bill.weights or leading not in clear:
-        for one in _also(leading, clear):
+        for one in _further_totals(leading, clear):
             yield f"{profile} {change(one, cells.get(one.metric), program)}{_mostly(one, book)}."
 
 
@@ -235,12 +236,12 @@ def _too_wide(total: Total | None) -> Iterator[str]:
     if total is None or total.low is None or total.high is None or total.low == total.high:
         return
     ends = (total.low, total.high)
-    low, high = (signed(end, decimals(ends)) for end in ends)
+    low, high = (signed_number(end, decimals(ends)) for end in ends)
     unit = unit_words(total.unit)
     yield f"It may be anything from {low} to {high} {unit}; more --repetitions narrow that."
 
 
-def _as_listed(leading: Total, book: Ledger) -> Total:
+def _round_total(leading: Total, book: Ledger) -> Total:
     """Return a total in the list's rounded figures, so that no two sentences differ by a digit."""
     of = book.leading
     if of is None or of.metric != leading.metric:
@@ -248,7 +249,7 @@ def _as_listed(leading: Total, book: Ledger) -> Total:
     return replace(leading, baseline=float(of.baseline), with_profile=float(of.with_profile))
 
 
-def _also(leading: Total, clear: Sequence[Total]) -> Iterator[Total]:
+def _further_totals(leading: Total, clear: Sequence[Total]) -> Iterator[Total]:
     """Yield what is worth a sentence beside what leads: other whole programs, the worst call."""
     others = [it for it in clear if leading.metric != it.metric != _NULL]
     yield from (it for it in others if _is_whole(it))
@@ -268,7 +269,7 @@ def _program(finding: Found) -> str:
     if len(workloads) != 1:
         return "the program"
     (only,) = workloads
-    return "your program" if only.name == command.KIND.name else f"the workload {quoted(only)}"
+    return "your program" if only.name == command.KIND.name else f"the workload {quote_name(only)}"
 
 
 def _average_of(book: Ledger) -> Iterator[str]:
@@ -324,17 +325,17 @@ def _defaults(book: Ledger) -> Iterator[str]:
             yield f"It is the default of the {next(iter(whose.values()))} anyway."
         return
     cost = sum((of.items[control] for control in default), Decimal(0))
-    named = joined([shorten(visible(one), _NAME) for one in default[:_DEAREST]])
+    named = join_names([shorten(visible(one), _NAME) for one in default[:_DEAREST]])
     more = f" and {len(default) - _DEAREST} more" if len(default) > _DEAREST else ""
     yield (
         f"Without what is the default anyway ({named}{more}), the cost on"
-        f" {metric_words(of.metric)} is {signed(of.cost - cost, of.digits)} {_per(of)}."
+        f" {metric_words(of.metric)} is {signed_number(of.cost - cost, of.digits)} {_per(of)}."
     )
 
 
 def _factor(total: Total) -> float:
     """Return a metric's cost with the profile as a multiple of the baseline's cost."""
-    factor = amount(total.baseline, total.with_profile, total.unit)
+    factor = cost_factor(total.baseline, total.with_profile, total.unit)
     return factor if math.isfinite(factor) else 0.0
 
 
@@ -431,7 +432,7 @@ def dear_entries(book: Ledger) -> list[BillRow]:
     ]
 
 
-def _ranked(book: Ledger) -> Iterator[Ranked]:
+def _ranked_controls(book: Ledger) -> Iterator[Ranked]:
     """Yield the most expensive controls as shown beside the answer."""
     of, dear = book.leading, dear_entries(book)[:TOP]
     if of is None:
@@ -440,26 +441,26 @@ def _ranked(book: Ledger) -> Iterator[Ranked]:
         cost = of.items[entry.control]
         yield Ranked(
             visible(entry.control),
-            f"{signed(cost, of.digits)} {_per(of)}",
+            f"{signed_number(cost, of.digits)} {_per(of)}",
             float(cost / of.items[dear[0].control]),
             entry.number,
             visible(entry.place),
         )
 
 
-def _searched(bill: Itemised, book: Ledger) -> Iterator[str]:
+def _search_sentences(bill: Itemised, book: Ledger) -> Iterator[str]:
     """Yield the result of a search: its culprits, and the cost of everything else together."""
     culprits = [entry.control for entry in book.entries]
     if not culprits:
         yield "The search confirmed no single control as the cause."
         return
-    what = joined([shorten(visible(name), _NAME) for name in culprits[:_DEAREST]])
+    what = join_names([shorten(visible(name), _NAME) for name in culprits[:_DEAREST]])
     more = f" and {len(culprits) - _DEAREST} more" if len(culprits) > _DEAREST else ""
     yield f"The search confirmed {count(len(culprits), 'culprit')}: {what}{more}."
     of = book.leading
     if of is not None and bill.rest and book.entries[0] in dear_entries(book):
         yield (
             f"On {metric_words(of.metric)} the first makes"
-            f" {signed(of.items[culprits[0]], of.digits)} {_per(of)}; everything but the culprits"
-            f" makes {signed(of.rest, of.digits)} together."
+            f" {signed_number(of.items[culprits[0]], of.digits)} {_per(of)};"
+            f" everything but the culprits makes {signed_number(of.rest, of.digits)} together."
         )

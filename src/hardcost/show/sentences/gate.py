@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from auditrules.model.location import Location
 from hardcost.model.finding.change import Change, ChangeLine, Contribution, Gate, Growth
 from hardcost.show.sentences.amounts import unit_words
-from hardcost.show.text import MISSING, decimals, number, percent, signed
+from hardcost.show.text import MISSING, decimals, number, percent, signed_number
 from hardcost.units import count, is_rate, listed, visible
 
 _MOST_LINES = 3
@@ -25,15 +25,17 @@ def sentences(gate: Gate) -> tuple[str, ...]:
     if not over:
         found.append(_within(gate))
     else:
-        found += _beside(gate)
+        found += _other_metrics(gate)
     if gate.unclear:
         names = ", ".join(visible(one.name) for one in gate.unclear)
         found.append(f"Beyond the limit, but perhaps by chance: {names}.")
     if over and gate.accepted:
-        found.append(f"What {_accepted(gate)} adds is accepted by a comment, and not part of this.")
+        found.append(
+            f"What {_accepted_places(gate)} adds is accepted by a comment, and not part of this."
+        )
     if gate.any_rule is not None:
         found.append(f"{any_rule_words(gate.any_rule)}.")
-    found += _unpriced(gate)
+    found += _unpriced_lines(gate)
     if gate.unknown:
         found.append(f"Without a number: {visible(', '.join(map(str, gate.unknown)))}.")
     return tuple(found)
@@ -52,7 +54,7 @@ def verdict(growth: Growth) -> str:
     return "within"
 
 
-def grown(growth: Growth) -> str:
+def growth_percent(growth: Growth) -> str:
     """Return the growth of a metric, such as `+2.4%`."""
     return signed_percent(growth.share)
 
@@ -75,7 +77,7 @@ def amount(growth: Growth, value: float, *, with_sign: bool = True) -> str:
     """Return a number of a metric's unit as it is shown."""
     size = max(abs(growth.base), abs(growth.head))
     digits = 0 if size >= _WHOLE_FROM else decimals([growth.base, growth.head])
-    return signed(value, digits) if with_sign else number(value, digits)
+    return signed_number(value, digits) if with_sign else number(value, digits)
 
 
 ANY_RULE = "having any rule"
@@ -96,7 +98,7 @@ def any_rule_words(growth: Growth) -> str:
     )
 
 
-def of_line(gate: Gate, line: ChangeLine) -> str:
+def line_cost(gate: Gate, line: ChangeLine) -> str:
     """Return what a line of the change does, such as an annotation says."""
     parts = gate.parts_of(line)
     what = {Change.ADDED: "this line", Change.REMOVED: "a removed line", Change.CHANGED: "this"}
@@ -128,7 +130,7 @@ def _part(growth: Growth, part: Contribution) -> str:
     share = part.cost / growth.base if growth.base > 0 else math.nan
     over = ""
     if growth.over:
-        over = f", over the limit: {grown(growth)} in all, limit {limit(growth)}"
+        over = f", over the limit: {growth_percent(growth)} in all, limit {limit(growth)}"
     return (
         f"{amount(growth, part.cost)} {visible(growth.unit)} to {visible(growth.name)}"
         f" ({signed_percent(share)}{over})"
@@ -151,7 +153,7 @@ def _over(gate: Gate, growth: Growth) -> str:
     return f"{text}: {', '.join([*first, _causes(growth, causes)])}."
 
 
-def _beside(gate: Gate) -> Iterator[str]:
+def _other_metrics(gate: Gate) -> Iterator[str]:
     """Yield what the other metrics do, and how the change can pass."""
     others = [
         one
@@ -204,7 +206,7 @@ def _to_blame(gate: Gate) -> list[str]:
     return [visible(place) for place in chosen]
 
 
-def _unpriced(gate: Gate) -> Iterator[str]:
+def _unpriced_lines(gate: Gate) -> Iterator[str]:
     """Yield which lines have a part that is not known, on which metrics, and why."""
     metrics: dict[tuple[str, str], list[str]] = {}
     for growth in gate.growths:
@@ -225,7 +227,7 @@ def _causes(growth: Growth, parts: Iterable[Contribution]) -> str:
     return f"{', '.join(said)} {unit_words(growth.unit)}"
 
 
-def _accepted(gate: Gate) -> str:
+def _accepted_places(gate: Gate) -> str:
     return listed([visible(one.place or "") for one in gate.accepted])
 
 
@@ -236,7 +238,9 @@ def _within(gate: Gate) -> str:
     unlimited = all(one.limit is None for one in gate.growths)
     text = "No limit was set." if unlimited else f"No metric is over its limit ({gate.how})."
     if gate.accepted:
-        text = f"{text[:-1]}, apart from what {_accepted(gate)} adds, which a comment accepts."
+        text = (
+            f"{text[:-1]}, apart from what {_accepted_places(gate)} adds, which a comment accepts."
+        )
     if not known:
         return text
     most = max(known, key=lambda one: one.share)
@@ -245,4 +249,4 @@ def _within(gate: Gate) -> str:
         bound = gate.how if unlimited else "no limit"
     causes = [part for part in most.parts if part.cost > 0][:_MOST_LINES]
     by = f"; {_causes(most, causes)}" if causes else ""
-    return f"{text} {visible(most.name)} grows most: {grown(most)} ({bound}){by}."
+    return f"{text} {visible(most.name)} grows most: {growth_percent(most)} ({bound}){by}."

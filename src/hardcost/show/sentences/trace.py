@@ -36,7 +36,7 @@ _LIVES = {
 }
 
 
-def who(name: str) -> str | None:
+def process_purpose(name: str) -> str | None:
     """Return what is known of a process by its name."""
     return _LIVES.get(_NUMBER.sub("", name))
 

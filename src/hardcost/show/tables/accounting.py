@@ -66,17 +66,18 @@ def _rules_grid(words: str, rules: Sequence[Accounted]) -> Grid:
         (Column("severity", tuple(visible(one.severity) for one in rules), left=True),),
         (),
         tuple(
-            RowText(visible(one.rule), visible(_called(one)), visible(_said(one))) for one in rules
+            RowText(visible(one.rule), visible(_benchmark_names(one)), visible(_rule_words(one)))
+            for one in rules
         ),
         "rule",
     )
 
 
-def _called(rule: Accounted) -> str:
+def _benchmark_names(rule: Accounted) -> str:
     return " ".join(one for one in rule.ids if not one.startswith(_REQUIREMENT))
 
 
-def _said(rule: Accounted) -> str:
+def _rule_words(rule: Accounted) -> str:
     """Return a rule's title, what carries it out, and why it has no price."""
     by = f"carried out by {'; '.join(rule.controls)}" if rule.controls else rule.kind
     return ". ".join(filter(None, (rule.title.rstrip("."), by, rule.why)))

@@ -23,14 +23,14 @@ from hardcost.show.sentences.caveats import (
     PREDICTED,
     caveat_notes,
     caveat_words,
-    marked,
-    unresolved,
+    mark_caveat,
+    unresolved_metrics,
     unresolved_notes,
 )
 from hardcost.show.sentences.failures import unmeasured_lines
 from hardcost.show.sentences.search_steps import search_lines
 from hardcost.show.tables.accounting import accounting_line
-from hardcost.show.tables.first_screen import answered
+from hardcost.show.tables.first_screen import answer_and_advice
 from hardcost.show.tables.layout import (
     Column,
     ColumnGroup,
@@ -42,9 +42,9 @@ from hardcost.show.tables.layout import (
     TextLines,
     without_optional,
 )
-from hardcost.show.tables.run import measured_on, note_lines, where
+from hardcost.show.tables.run import conditions_line, instrument_and_machine, note_lines
 from hardcost.show.tables.time_and_count import BOTH_TERMS, both_grids
-from hardcost.show.text import ABSENT, MARK, interval, number, percent, ratio, signed
+from hardcost.show.text import ABSENT, MARK, interval, number, percent, ratio, signed_number
 from hardcost.units import count, listed, visible
 
 _CHANCE = "(~0)"
@@ -63,8 +63,8 @@ def bill_table(finding: Bill, top: int = 20, metrics: Sequence[str] = ()) -> Con
     grids = bill_grids(finding, top, metrics)
     return Layout(
         (
-            *answered(finding),
-            TextLines((bill_heading(finding), *measured_on(finding))),
+            *answer_and_advice(finding),
+            TextLines((bill_heading(finding), *conditions_line(finding))),
             *(GridText(grid) for grid in grids),
             *(GridText(one) for one in both_grids(finding, top, accounts_of(finding, metrics))),
             *([TextLines(tuple(unmeasured_lines(finding)))] if finding.unmeasured else []),
@@ -79,7 +79,7 @@ def bill_table(finding: Bill, top: int = 20, metrics: Sequence[str] = ()) -> Con
 def accounts_of(finding: Bill, metrics: Sequence[str] = ()) -> list[MetricFigures]:
     """Return the metrics that have columns in the itemised tables; none of an empty bill."""
     book = ledger(finding)
-    return _chosen(book, metrics) if book.accounts else []
+    return _chosen_metrics(book, metrics) if book.accounts else []
 
 
 def bill_heading(finding: Bill) -> str:
@@ -88,7 +88,8 @@ def bill_heading(finding: Bill) -> str:
     title = f" ({visible(named)})" if named and named != finding.profile else ""
     against = f"; compared with: {visible(finding.compared_with)}" if finding.compared_with else ""
     size = bill_size(finding, searched=finding.search is not None)
-    return f"Bill for {visible(finding.profile)}{title}: {size}{against}; {where(finding)}"
+    where = instrument_and_machine(finding)
+    return f"Bill for {visible(finding.profile)}{title}: {size}{against}; {where}"
 
 
 def reading_guide(bill: Itemised) -> tuple[tuple[str, str], ...]:
@@ -147,7 +148,7 @@ def bill_grids(finding: Bill, top: int, metrics: Sequence[str] = ()) -> list[Gri
     shown, hidden = book.entries[:top], book.entries[top:]
     return [
         _totals_grid(finding, book, shown, hidden),
-        _items_grid(finding, book, shown, hidden, _chosen(book, metrics)),
+        _items_grid(finding, book, shown, hidden, _chosen_metrics(book, metrics)),
     ]
 
 
@@ -167,7 +168,7 @@ def matrix_grid(finding: Bill) -> Grid:
 def _unit(finding: Bill, book: Ledger) -> str:
     units = {account.unit for account in book.accounts}
     unit = f"{visible(units.pop())}, " if len(units) == 1 else ""
-    return f"{unit}{where(finding)}"
+    return f"{unit}{instrument_and_machine(finding)}"
 
 
 def _totals_grid(
@@ -175,7 +176,7 @@ def _totals_grid(
 ) -> Grid:
     """Return the cost of each metric without and with the profile, and its parts."""
     accounts, known = book.accounts, finding.totals
-    unclear = unresolved(known)
+    unclear = unresolved_metrics(known)
     labels = [Column("metric", tuple(visible(account.metric) for account in accounts), left=True)]
     if len({account.unit for account in accounts}) > 1:
         labels.append(Column("unit", tuple(visible(a.unit) for a in accounts), left=True))
@@ -192,20 +193,24 @@ def _totals_grid(
         Column("most", tuple(amount for amount, _ in dearest), optional=True),
         Column("by", tuple(who for _, who in dearest), left=True, optional=True),
     )
-    made_of = [Column(_span(shown), tuple(signed(a.of(shown), a.digits) for a in accounts))]
+    made_of = [Column(_span(shown), tuple(signed_number(a.of(shown), a.digits) for a in accounts))]
     if hidden:
         header = f"+ {len(hidden)} others"
-        made_of.append(Column(header, tuple(signed(a.of(hidden), a.digits) for a in accounts)))
+        made_of.append(
+            Column(header, tuple(signed_number(a.of(hidden), a.digits) for a in accounts))
+        )
     if any(account.fixed for account in accounts):
-        fixed = tuple(signed(account.fixed, account.digits) for account in accounts)
+        fixed = tuple(signed_number(account.fixed, account.digits) for account in accounts)
         made_of.append(Column("+ any rule", fixed))
     if any(account.rest for account in accounts):
-        made_of.append(Column("+ rest", tuple(signed(a.rest, a.digits) for a in accounts)))
+        made_of.append(Column("+ rest", tuple(signed_number(a.rest, a.digits) for a in accounts)))
     if any(account.interaction for account in accounts):
-        interaction = tuple(signed(account.interaction, account.digits) for account in accounts)
+        interaction = tuple(
+            signed_number(account.interaction, account.digits) for account in accounts
+        )
         made_of.append(Column("+ interaction", interaction))
     return Grid(
-        f"What the profile costs: {_unit(finding, book)}; {_compared(finding)}",
+        f"What the profile costs: {_unit(finding, book)}; {_baseline_note(finding)}",
         tuple(labels),
         (
             ColumnGroup("", costs),
@@ -217,7 +222,7 @@ def _totals_grid(
     )
 
 
-def _compared(finding: Bill) -> str:
+def _baseline_note(finding: Bill) -> str:
     """Return what `without` and `audit off` mean."""
     without = f"without: {baseline_words(finding)}"
     off = visible(finding.audit_off)
@@ -236,7 +241,7 @@ def _audit_off(accounts: Sequence[MetricFigures], off: Mapping[MetricId, Cell]) 
 
 def _total_cost(account: MetricFigures) -> str:
     """Return the profile's cost, marked if it is not distinguishable from chance."""
-    shown = signed(account.cost, account.digits)
+    shown = signed_number(account.cost, account.digits)
     return f"{shown} {_CHANCE}" if account.by_chance else shown
 
 
@@ -263,10 +268,10 @@ def _dearest(book: Ledger, account: MetricFigures) -> tuple[str, str]:
     most = max(costs)
     equals = costs.count(most)
     first = f"#{book.entries[costs.index(most)].number}"
-    return signed(most, account.digits), first if equals == 1 else f"each of {equals}"
+    return signed_number(most, account.digits), first if equals == 1 else f"each of {equals}"
 
 
-def _chosen(book: Ledger, metrics: Sequence[str]) -> list[MetricFigures]:
+def _chosen_metrics(book: Ledger, metrics: Sequence[str]) -> list[MetricFigures]:
     """Return the metrics that have columns: the requested ones, all of few, or a selection."""
     if metrics:
         known = [str(account.metric) for account in book.accounts]
@@ -296,8 +301,8 @@ def _items_grid(
     """Return a row for each control, then the remainder, then the total, which is their sum."""
     few = len(book.accounts) <= FEW
     tail = _tail(hidden, chosen)
-    below = [_fired(hidden) if name == _OTHERS else "" for name in tail[:-1]]
-    fired = [*(_fired([entry]) for entry in shown), *below, _fired(book.entries)]
+    below = [_fired_count(hidden) if name == _OTHERS else "" for name in tail[:-1]]
+    fired = [*(_fired_count([entry]) for entry in shown), *below, _fired_count(book.entries)]
     labels = [Column("#", (*(str(entry.number) for entry in shown), *("" for _ in tail)))]
     if any(entry.fired is not None for entry in book.entries):
         labels.append(Column("fired", tuple(fired)))
@@ -339,7 +344,7 @@ def _tail(hidden: Sequence[BillRow], chosen: Sequence[MetricFigures]) -> list[st
     return [*names, _TOTAL]
 
 
-def _fired(entries: Sequence[BillRow]) -> str:
+def _fired_count(entries: Sequence[BillRow]) -> str:
     known = [entry.fired for entry in entries if entry.fired is not None]
     return f"{sum(known):,}" if known else ABSENT
 
@@ -362,17 +367,17 @@ def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would 
         _TOTAL: account.cost,
     }
     costs = [_cost(account, entry) for entry in shown]
-    costs += [signed(sums[name], account.digits) for name in tail]
+    costs += [signed_number(sums[name], account.digits) for name in tail]
     columns = [Column("cost", tuple(costs), bars=_bars(account, shown, len(tail)))]
     if full:
         amounts = [account.of([entry]) for entry in shown] + [sums[name] for name in tail]
         shares = tuple(_share(amount, account.cost) for amount in amounts)
-        alone = [_alone(account, entry) for entry in shown] + ["" for _ in tail]
+        alone = [_cost_alone(account, entry) for entry in shown] + ["" for _ in tail]
         columns.append(Column("share", shares, optional=True))
         columns.append(Column("alone", tuple(alone), optional=True))
         items = (item for entry in book.entries for item in entry.items.values())
         if any(item.predicted is not None for item in items):
-            guess = [_predicted(account, entry) for entry in shown] + ["" for _ in tail]
+            guess = [_predicted_cost(account, entry) for entry in shown] + ["" for _ in tail]
             columns.insert(1, Column("predicted", tuple(guess)))
     several = len({other.unit for other in book.accounts}) > 1
     title = visible(account.metric) + (f", {visible(account.unit)}" if several else "")
@@ -393,8 +398,8 @@ def _cost(account: MetricFigures, entry: BillRow) -> str:
     item = entry.items.get(account.metric)
     if item is None:
         return _CHANCE
-    shown = signed(account.items[entry.control], account.digits)
-    return marked(_with_interval(shown, item, account), item)
+    shown = signed_number(account.items[entry.control], account.digits)
+    return mark_caveat(_with_interval(shown, item, account), item)
 
 
 def _with_interval(shown: str, item: Item, account: MetricFigures) -> str:
@@ -405,19 +410,19 @@ def _with_interval(shown: str, item: Item, account: MetricFigures) -> str:
     )
 
 
-def _alone(account: MetricFigures, entry: BillRow) -> str:
+def _cost_alone(account: MetricFigures, entry: BillRow) -> str:
     item = entry.items.get(account.metric)
     if item is None:
         return ABSENT
-    shown = signed(item.alone, account.digits)
+    shown = signed_number(item.alone, account.digits)
     return f"{shown} {_CHANCE}" if 0 < abs(item.alone) <= account.least else shown
 
 
-def _predicted(account: MetricFigures, entry: BillRow) -> str:
+def _predicted_cost(account: MetricFigures, entry: BillRow) -> str:
     item = entry.items.get(account.metric)
     if item is None or item.predicted is None:
         return ABSENT
-    return signed(item.predicted, account.digits)
+    return signed_number(item.predicted, account.digits)
 
 
 def _share(amount: Decimal, of: Decimal) -> str:
@@ -435,7 +440,7 @@ def _elsewhere(
         if account.metric not in columns and account.items.get(entry.control, usual) > usual
     ]
     more.sort(key=lambda pair: -pair[0])
-    named = [f"{visible(a.metric)} {signed(cost, a.digits)}" for cost, a in more[:_NAMED]]
+    named = [f"{visible(a.metric)} {signed_number(cost, a.digits)}" for cost, a in more[:_NAMED]]
     left = len(more) - _NAMED
     if left > 0:
         named.append(f"{left} more")

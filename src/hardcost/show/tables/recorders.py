@@ -76,7 +76,7 @@ def share_grids(finding: StudyFinding) -> list[Grid]:
     grids = []
     for workload in dict.fromkeys(share.workload for share in shares):
         own = [share for share in shares if share.workload == workload]
-        names, parts = joined_shares(own)
+        names, parts = largest_shares(own)
         groups = [
             ColumnGroup(
                 "",
@@ -105,7 +105,7 @@ def share_title(finding: StudyFinding, workload: Workload) -> str:
     return f"{visible(workload)}: share of the busy processor time by process, {when}"
 
 
-def joined_shares(shares: Sequence[Shares]) -> tuple[list[str], list[list[float]]]:
+def largest_shares(shares: Sequence[Shares]) -> tuple[list[str], list[list[float]]]:
     """Return the processes with the largest shares, and each configuration's shares of them.
 
     The last is `(others)` if some are left out, here or by the guest; each configuration's shares
@@ -217,8 +217,8 @@ def _own_cost(
         and one.times
         and one.times[-1] > 0
     ]
-    return tuple(_watching(instrument, parts)) if parts else ()
+    return tuple(_watching_words(instrument, parts)) if parts else ()
 
 
-def _watching(instrument: str, parts: Sequence[float]) -> Iterable[str]:
+def _watching_words(instrument: str, parts: Sequence[float]) -> Iterable[str]:
     yield f"the recorder ({instrument}) took at most {100 * max(parts):.2g}% of the recorded time"

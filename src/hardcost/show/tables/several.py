@@ -21,8 +21,8 @@ from hardcost.show.tables.layout import (
     Terms,
     TextLines,
 )
-from hardcost.show.tables.run import measured_on, note_lines, where
-from hardcost.show.text import ABSENT, number, signed
+from hardcost.show.tables.run import conditions_line, instrument_and_machine, note_lines
+from hardcost.show.text import ABSENT, number, signed_number
 from hardcost.units import count, listed, visible
 
 
@@ -31,7 +31,7 @@ def several_table(finding: Bills, top: int = 20) -> ConsoleRenderable:
     bills = finding.bills
     parts: list[ConsoleRenderable] = [
         TextLines(answer(finding).sentences),
-        TextLines((several_heading(finding), *measured_on(finding))),
+        TextLines((several_heading(finding), *conditions_line(finding))),
         TextLines(tuple(common_lines(finding))),
         GridText(totals_grid(finding)),
     ]
@@ -63,7 +63,7 @@ def several_screen(finding: Bills) -> ConsoleRenderable:
 def several_heading(finding: Bills) -> str:
     """Return the profiles of the bills and what they were measured with."""
     names = listed(visible(one.profile) for one in finding.bills)
-    return f"Bills for {names}; {where(finding)}"
+    return f"Bills for {names}; {instrument_and_machine(finding)}"
 
 
 def bill_line(bill: Bill) -> str:
@@ -97,31 +97,39 @@ def totals_grid(finding: Bills) -> Grid:
         of = [next(book[one].unit for book in books if one in book) for one in metrics]
         labels.append(Column("unit", tuple(map(visible, of)), left=True))
     if finding.shared_baseline:
-        labels.append(Column("without", _shown(metrics, books[0], "baseline")))
+        labels.append(Column("without", _total_cells(metrics, books[0], "baseline")))
     groups = [
         ColumnGroup(visible(one.profile), _columns(metrics, book, finding))
         for one, book in zip(finding.bills, books, strict=True)
     ]
     unit = f"{visible(next(iter(units)))}, " if len(units) == 1 else ""
-    return Grid(f"What each profile costs: {unit}{where(finding)}", tuple(labels), tuple(groups))
+    return Grid(
+        f"What each profile costs: {unit}{instrument_and_machine(finding)}",
+        tuple(labels),
+        tuple(groups),
+    )
 
 
 def _columns(
     metrics: Sequence[MetricId], book: dict[MetricId, MetricFigures], finding: Bills
 ) -> tuple[Column, ...]:
-    own = [] if finding.shared_baseline else [Column("without", _shown(metrics, book, "baseline"))]
+    own = (
+        []
+        if finding.shared_baseline
+        else [Column("without", _total_cells(metrics, book, "baseline"))]
+    )
     return (
         *own,
-        Column("with", _shown(metrics, book, "with_profile")),
-        Column("cost", _shown(metrics, book, "cost")),
+        Column("with", _total_cells(metrics, book, "with_profile")),
+        Column("cost", _total_cells(metrics, book, "cost")),
         Column("ratio", tuple(times(book[one]) if one in book else ABSENT for one in metrics)),
     )
 
 
-def _shown(
+def _total_cells(
     metrics: Sequence[MetricId], book: dict[MetricId, MetricFigures], what: str
 ) -> tuple[str, ...]:
-    form = signed if what == "cost" else number
+    form = signed_number if what == "cost" else number
     return tuple(
         form(getattr(book[metric], what), book[metric].digits) if metric in book else ABSENT
         for metric in metrics

@@ -12,7 +12,7 @@ from hardcost.model.role import Role
 from hardcost.model.workload import Workload
 from hardcost.show.sentences.single_draws import ABOUT_ZERO
 from hardcost.show.tables.layout import Column, ColumnGroup, Grid
-from hardcost.show.text import ABSENT, decimals, interval, ratio, signed
+from hardcost.show.text import ABSENT, decimals, interval, ratio, signed_number
 from hardcost.units import visible
 
 _SAME = "="
@@ -80,4 +80,4 @@ def _texts(before: Cell | None, cell: Cell | None) -> tuple[str, str, str]:
     if now.may_be_equal:
         return value, ABOUT_ZERO, ratio(1.0)
     digits = decimals((before.value, cell.value))
-    return value, signed(now.difference, digits), ratio(now.ratio)
+    return value, signed_number(now.difference, digits), ratio(now.ratio)

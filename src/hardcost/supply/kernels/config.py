@@ -137,9 +137,9 @@ def value(config: Mapping[str, str], name: str) -> str:
 def _line(name: str, value: str) -> str:
     if value == NOT_SET:
         return f"# CONFIG_{name} is not set"
-    return f"CONFIG_{name}={value if _BARE.fullmatch(value) else _quoted(value)}"
+    return f"CONFIG_{name}={value if _BARE.fullmatch(value) else _quote(value)}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -59,10 +59,10 @@ def required_controls(
         InputError: A file is not what it should be, or can't be read.
     """
     chosen = selection_of(path, wanted, tailoring)
-    return chosen, of_selected(chosen, shown(path))
+    return chosen, controls_of_selected(chosen, shown(path))
 
 
-def of_selected(chosen: Selected, name: str) -> Controls:
+def controls_of_selected(chosen: Selected, name: str) -> Controls:
     """Return the controls of what a profile of the datastream called `name` selects."""
     audit = rules_of_selected(chosen)
     origins: dict[tuple[Location, str], Origin] = {}
@@ -75,15 +75,17 @@ def of_selected(chosen: Selected, name: str) -> Controls:
                 controls_of(rules, origins) if loads else (),
                 (*chosen.notes, *rules.notes, *watched_paths.notes(rules.rules)),
             ),
-            replace(of_settings(settings), notes=()),  # the accounting says what is left out
+            replace(
+                controls_of_settings(settings), notes=()
+            ),  # the accounting says what is left out
         ]
     )
     left_out = settings.left_out | {one.rule: one.why for one in audit.not_found}
-    accounting = account.accounted(chosen, found.listed(), left_out)
+    accounting = account.account_for(chosen, found.listed(), left_out)
     return together([found, Controls(accounting=accounting)])
 
 
-def of_settings(found: RequiredSettings) -> Controls:
+def controls_of_settings(found: RequiredSettings) -> Controls:
     """Return settings as controls."""
     return Controls((*found.sysctls, *found.boots, *found.system), tuple(found.notes))
 
