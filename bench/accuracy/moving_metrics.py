@@ -27,7 +27,7 @@ from hardcost.measure.prepare import FIXED_LAYOUT_SEED, Prepared, prepare
 from hardcost.mechanisms.audit import AuditDaemon
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
-from hardcost.plan.perturbations import UNPERTURBED, USUAL, of_each_trial
+from hardcost.plan.perturbations import UNPERTURBED, USUAL, perturbations_by_trial
 from hardcost.plan.plan import Configuration, Trial
 from hardcost.store.record import Record
 from hardcost.study.read import workload_from_words
@@ -127,7 +127,7 @@ def main() -> int:
     agrees = True
     for text in given.workloads:
         asked = workload_from_words(text, "insn")
-        says[""] = len(of_each_trial(asked, "insn")) > 1
+        says[""] = len(perturbations_by_trial(asked, "insn")) > 1
         todo = trials(asked, _BASELINE, given.draws, machine)
         found = asyncio.run(records(todo, machine, given.jobs, given.keep))
         values = {

@@ -16,7 +16,7 @@ import numpy as np
 # The tests are not an installable package.
 from tests.plan.search.simulated_costs import CONTROLS, SHAPES, draw, run
 
-from hardcost.plan.search.group_testing import bound
+from hardcost.plan.search.group_testing import configurations_bound
 from hardcost.plan.search.lattice import Lattice
 from hardcost.plan.search.questions import Closeness
 
@@ -69,7 +69,7 @@ def one(
         found_all=found.found >= guilty,
         false_alarm=bool(found.found - machine.guilty(lattice, 0.0)),
         configurations=outcome.configurations,
-        bound=bound(CONTROLS, len(guilty)),
+        bound=configurations_bound(CONTROLS, len(guilty)),
         repetitions=sum(question.repetitions for question in found.questions)
         / outcome.configurations,
     )

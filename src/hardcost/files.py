@@ -82,7 +82,7 @@ def check_put(path: Path, what: str = "", hint: str | None = None) -> None:
     try:
         whole.check(path)
     except whole.UnwritableError as error:
-        raise _refused(path, error, what, hint) from None
+        raise _input_error(path, error, what, hint) from None
 
 
 def check_new(path: Path, *, force: bool) -> None:
@@ -96,12 +96,14 @@ def check_new(path: Path, *, force: bool) -> None:
     try:
         is_there = whole.replaces(path)
     except whole.UnwritableError as error:
-        raise _refused(path, error, "", None) from None
+        raise _input_error(path, error, "", None) from None
     if is_there:
         raise InputError(f"{path} already exists", hint="--force overwrites it")
 
 
-def _refused(path: Path, error: whole.UnwritableError, what: str, hint: str | None) -> InputError:
+def _input_error(
+    path: Path, error: whole.UnwritableError, what: str, hint: str | None
+) -> InputError:
     found = _unwritable(path, error, what, hint)
     return InputError(str(found), hint=found.problems[0].hint)
 

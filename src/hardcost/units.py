@@ -35,7 +35,7 @@ def is_rate(unit: str) -> bool:
     return unit.endswith("/s") or unit == "index"
 
 
-def listed(names: Iterable[str]) -> str:
+def join_in_prose(names: Iterable[str]) -> str:
     """Return names as a list in prose: `a`, `a and b`, `a, b and c`."""
     *before, last = names
     return f"{', '.join(before)} and {last}" if before else last

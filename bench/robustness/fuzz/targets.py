@@ -23,7 +23,7 @@ from auditrules.explain.read_event import parse_event
 from auditrules.load.known_paths import read_list
 from auditrules.model.fault import RulesError
 from bench.robustness import fuzz_rules
-from hardcost.analysis.finding_text import unpacked
+from hardcost.analysis.finding_text import finding_from_text
 from hardcost.decompress import DamagedError
 from hardcost.errors import HardcostError, InputError, MachineError, StoreError
 from hardcost.instruments.names import instrument_named
@@ -250,7 +250,7 @@ def _read_store(path: Path) -> None:
         store.durations()
         store.take_unfinished("plan")
         _, text = store.finding("last")
-        unpacked(text)
+        finding_from_text(text)
 
 
 def _answers(data: bytes) -> None:

@@ -167,7 +167,7 @@ _FIRST = 2  # the first inode number after that of /tmp itself
 _FOLDERS_LIST = BUCKETS - 2  # crates/measured/src/audit_inode_buckets.rs
 
 
-def visited(
+def calls_by_set(
     sets: Sequence[RuleSetRequest], files: Mapping[str, FileId]
 ) -> Iterator[dict[str, tuple[tuple[Event, ...], ...]]]:
     """Return the calls of each operation with the files they visit, by set as `measure` runs them.
@@ -200,10 +200,10 @@ def _operation(name: str, folder: int, file: int, files: Mapping[str, FileId]) -
     for kind, path in zip(("program", "program2"), PROGRAMS, strict=True):
         if path in files:
             places[kind] = files[path]
-    return tuple(_placed(events.typical(call), places) for call in events.operations()[name])
+    return tuple(_place_files(events.typical(call), places) for call in events.operations()[name])
 
 
-def _placed(event: Event, places: Mapping[str, FileId]) -> Event:
+def _place_files(event: Event, places: Mapping[str, FileId]) -> Event:
     """Return the call with its files where the guest has them, as far as that is known."""
     names = tuple(
         dataclasses.replace(

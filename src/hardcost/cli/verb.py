@@ -93,7 +93,7 @@ class Verb(click.Command):
             own = sections.get("Options", [])
             sections["Help"] = [row for row in own if "--help" in row[0]]
             sections["Options"] = [row for row in own if "--help" not in row[0]]
-        aligned = _aligned(row for rows in sections.values() for row in rows)
+        aligned = _pad_names(row for rows in sections.values() for row in rows)
         for title, rows in sections.items():
             if rows:
                 with formatter.section(title):
@@ -122,7 +122,7 @@ class RuleTaker(Verb):
             raise click.UsageError(message, ctx) from error
 
 
-def renamed(before: str, now: str) -> None:
+def say_renamed(before: str, now: str) -> None:
     """Say on stderr that a verb or an option has another name now."""
     click.echo(f"note: {before} is now called {now}; the next release drops the old name", err=True)
 
@@ -142,7 +142,7 @@ def _section(option: click.Parameter) -> str:
     return option.section if isinstance(option, Shared) else "Options"
 
 
-def _aligned(rows: Iterable[Sequence[str]]) -> dict[str, str]:
+def _pad_names(rows: Iterable[Sequence[str]]) -> dict[str, str]:
     """Return the names of options, filled up so that each section has the same columns."""
     names = [row[0] for row in rows]
     widest = max((len(name) for name in names if len(name) <= _WIDEST), default=0)

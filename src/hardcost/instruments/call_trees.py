@@ -29,15 +29,15 @@ def call_tree(seen: Stacks, windows: Sequence[Windows | Together]) -> CallTree:
     at = 0
     for group in windows:
         if isinstance(group, Together):
-            metrics.append(_summed(group, metrics))
+            metrics.append(_sum_windows(group, metrics))
             continue
-        stretches, at = found(seen.stretches, group, at)
+        stretches, at = find_windows(seen.stretches, group, at)
         if group.metric is not None:
-            metrics.append(_sampled(group, stretches, frames))
+            metrics.append(_sample_windows(group, stretches, frames))
     return CallTree(frames=tuple(frames.found), metrics=tuple(metrics))
 
 
-def found(
+def find_windows(
     stretches: Sequence[CountedWindow], group: Windows, at: int
 ) -> tuple[list[CountedWindow], int]:
     """Return the segments that are a group's windows, and where the next group may begin.
@@ -79,15 +79,15 @@ class FramesInUse:
             one = self._seen[seen - 1]
             above = self.number(one.above) if one.above else 0
             name, at = split_name(one.name) if one.kind == "kernel" else (one.name, None)
-            known = self._numbered(Frame(above=above, kind=one.kind, name=name, at=at))
+            known = self._number_of(Frame(above=above, kind=one.kind, name=name, at=at))
             self._known[seen] = known
         return known
 
     def waiting(self) -> int:
         """Return the number of the frame that stands for waiting."""
-        return self._numbered(Frame(above=0, kind="process", name=WAITING))
+        return self._number_of(Frame(above=0, kind="process", name=WAITING))
 
-    def _numbered(self, frame: Frame) -> int:
+    def _number_of(self, frame: Frame) -> int:
         if frame.above and _is_trampoline(frame.name):
             caller = self.found[frame.above - 1]
             if caller.name == frame.name:
@@ -102,7 +102,9 @@ def _is_trampoline(name: str) -> bool:
     return name.startswith("__x86_indirect_thunk")
 
 
-def _sampled(group: Windows, stretches: Sequence[CountedWindow], frames: FramesInUse) -> Sampled:
+def _sample_windows(
+    group: Windows, stretches: Sequence[CountedWindow], frames: FramesInUse
+) -> Sampled:
     windows: list[dict[int, int]] = []
     samples = []
     pairs = list(zip(stretches, group.ticks, strict=True))[group.dropped :]
@@ -121,7 +123,7 @@ def _sampled(group: Windows, stretches: Sequence[CountedWindow], frames: FramesI
     )
 
 
-def _summed(group: Together, known: Sequence[Sampled]) -> Sampled:
+def _sum_windows(group: Together, known: Sequence[Sampled]) -> Sampled:
     """Return the sum of several windows."""
     parts = [one for one in known if one.metric in group.parts and one.number == 0]
     window: dict[int, int] = {}

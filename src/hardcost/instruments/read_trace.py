@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hardcost.errors import TrialError
-from hardcost.instruments.call_trees import FramesInUse, found
+from hardcost.instruments.call_trees import FramesInUse, find_windows
 from hardcost.instruments.traces import Trace, TraceRow, deed, in_interrupt
 from hardcost.instruments.windows import Together, Windows
 from hardcost.model.call_tree import Frame, names_to
@@ -26,7 +26,7 @@ def traces(
     for group in windows:
         if isinstance(group, Together):
             continue
-        stretches, at = found(seen.stretches, group, at)
+        stretches, at = find_windows(seen.stretches, group, at)
         if group.metric is None:
             continue
         result.append(_trace(group.metric, group.ticks[-1], stretches[-1], seen.frames, caller))

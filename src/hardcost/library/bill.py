@@ -19,7 +19,7 @@ from hardcost.library.bills.weights import Ranking
 from hardcost.library.measurement import Foreseen
 from hardcost.library.profiles import ProfileRequest, check
 from hardcost.measure.monitor import Monitor, Silent
-from hardcost.mechanisms.facts import in_guest
+from hardcost.mechanisms.facts import profile_in_guest
 from hardcost.model.finding.bill import Bill, Bills
 from hardcost.model.request import Count, Share
 from hardcost.plan.search.culprits import worth_searching
@@ -59,19 +59,19 @@ def bill(request: BillRequest, monitor: Monitor | None = None) -> Bill | Bills:
         HardcostError: Something is wrong with the input, the machine, a trial or the store.
     """
     BillRequest.expect(request)
-    return _asked(request, monitor or Silent()).bill()
+    return _choose_way(request, monitor or Silent()).bill()
 
 
-def foreseen(request: BillRequest, monitor: Monitor | None = None) -> Foreseen:
+def preview(request: BillRequest, monitor: Monitor | None = None) -> Foreseen:
     """Return the plan of a bill that is not measured.
 
     Raises:
         HardcostError: Something is wrong with the input, the machine or the store.
     """
-    return _asked(request, monitor or Silent()).foreseen()
+    return _choose_way(request, monitor or Silent()).preview()
 
 
-def _asked(request: BillRequest, monitor: Monitor) -> Single | BySearch | SideBySideBills:
+def _choose_way(request: BillRequest, monitor: Monitor) -> Single | BySearch | SideBySideBills:
     """Return the bill that is to be measured, in the way that fits.
 
     Raises:
@@ -85,10 +85,11 @@ def _asked(request: BillRequest, monitor: Monitor) -> Single | BySearch | SideBy
     ranking = Ranking(request.call, request.histogram)
     ranking.check(workloads)
     loaded = [
-        replace_kernel_options(one) if request.prefer_boot else one for one in request.loaded()
+        replace_kernel_options(one) if request.prefer_boot else one
+        for one in request.load_profiles()
     ]
     if not how.running:
-        loaded = [in_guest(one) for one in loaded]
+        loaded = [profile_in_guest(one) for one in loaded]
     for one in loaded:
         check(one)
     if _is_searched(loaded, request):

@@ -69,7 +69,7 @@ def root() -> Path:
     return Cache().root
 
 
-def kept() -> tuple[KeptEntry, ...]:
+def cache_entries() -> tuple[KeptEntry, ...]:
     """Return the packages, kernels, guests, images and snapshots in the cache."""
     return tuple(
         KeptEntry(
@@ -84,7 +84,7 @@ def kept() -> tuple[KeptEntry, ...]:
     )
 
 
-def removed(
+def remove_entries(
     names: tuple[str, ...],
     older_than: timedelta | None,
     *,

@@ -154,12 +154,12 @@ def build(request: KernelRequest, monitor: Monitor) -> KeptKernel:
     return KeptKernel.of(until_done(made.build(recipe)))
 
 
-def listed() -> tuple[KeptKernel, ...]:
+def built_kernels() -> tuple[KeptKernel, ...]:
     """Return the kernels that were built."""
     return tuple(map(KeptKernel.of, kept_kernels(Cache())))
 
 
-def checked(file: Path) -> CheckedConfiguration:
+def check_configuration(file: Path) -> CheckedConfiguration:
     """Return which hardening options of the catalogue a kernel configuration lacks.
 
     Raises:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from hardcost.analysis.study.published import published
+from hardcost.analysis.study.published import published_figures
 from hardcost.errors import HardcostError, MachineError
 from hardcost.files import own_code
 from hardcost.instruments import recorders
@@ -72,7 +72,7 @@ class TitledEntry(BaseModel):
 _CONTROLS = TypeAdapter(tuple[ControlEntry, ...])
 
 
-def titled(what: str) -> tuple[TitledEntry, ...]:
+def titled_entries(what: str) -> tuple[TitledEntry, ...]:
     """Return the profiles, instruments, studies or machines."""
     if what == "profiles":
         titles = dict(catalogue.titles())
@@ -106,7 +106,7 @@ def kernel_options() -> Sequence[Mapping[str, str]]:
 
     The keys are `option`, `recommended`, and the names of the vendors.
     """
-    figures = published(_PUBLISHED_OPTIONS).kernel_config
+    figures = published_figures(_PUBLISHED_OPTIONS).kernel_config
     recommended: dict[str, str] = {}
     for entry in options.entries():
         if entry.status != "gone":
@@ -134,19 +134,19 @@ def controls() -> tuple[ControlEntry, ...]:
     cache = Cache()
     packages = cache.root / "packages"
     if not packages.is_dir():
-        return tuple(_read(cache))
+        return tuple(_read_controls(cache))
     there = sorted(one.name for one in packages.iterdir())
     name = digest({"code": own_code(), "packages": " ".join(there)})
 
     def fill(folder: Path) -> None:
-        (folder / _FILE).write_text(json.dumps([one.model_dump() for one in _read(cache)]))
+        (folder / _FILE).write_text(json.dumps([one.model_dump() for one in _read_controls(cache)]))
 
     place = cache.make(_KIND, name, "the catalogue's controls", fill)
     cache.make_room(_KIND, _MOST_BYTES)
     return _CONTROLS.validate_json((place / _FILE).read_bytes())
 
 
-def _read(cache: Cache) -> Sequence[ControlEntry]:
+def _read_controls(cache: Cache) -> Sequence[ControlEntry]:
     def at_hand(package: str) -> Path:
         kept = debian.kept_package(cache, package)
         if kept is None:

@@ -72,10 +72,12 @@ async def resolutions(
                 known[0, 2 * blocks + at // 2] = median(metric.samples).value
         blocks += 1
         heard(max(0.0, until - time.monotonic()))
-    return tuple(_found(call, sides[call]["a"], sides[call]["b"], blocks) for call in CALLS)
+    return tuple(
+        _resolution_of_call(call, sides[call]["a"], sides[call]["b"], blocks) for call in CALLS
+    )
 
 
-def _found(
+def _resolution_of_call(
     call: str, a: Mapping[SeriesKey, float], b: Mapping[SeriesKey, float], blocks: int
 ) -> Resolution:
     differences = {key: b[key] - a[key] for key in a}

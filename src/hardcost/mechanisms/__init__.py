@@ -6,5 +6,5 @@ imports a machine.
 `mechanism.py` is the interface and `registry.py` the list; `facts.py` (without a machine) and
 `apply.py` go through it. The kinds share `replies.py`, `audit_logs.py`, `export.py` and
 `ansible.py`; all other files are kinds. A kind also says which of its controls another one switches
-off (`overruled`).
+off (`overruled_controls`).
 """

@@ -302,7 +302,7 @@ class AuditdMechanism(Mechanism[AuditdKeys]):
             )
         notes: list[str] = []
         if replies.has_run(answers, "audit-end"):
-            notes += _ended(answers)
+            notes += _check_end(answers)
         return tuple(notes)
 
     def explain(self, controls: Sequence[Control], message: str) -> InputError | None:
@@ -322,7 +322,7 @@ class AuditdMechanism(Mechanism[AuditdKeys]):
         )
 
 
-def _ended(answers: Sequence[Answer]) -> list[str]:
+def _check_end(answers: Sequence[Answer]) -> list[str]:
     """Check how the daemon ended; return notes of what was lost."""
     before = replies.numbers(answers, "audit-status")
     after = replies.numbers(answers, "audit-end")

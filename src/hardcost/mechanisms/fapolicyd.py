@@ -264,7 +264,7 @@ class FapolicydMechanism(Mechanism[FapolicydKeys]):
             )
         if allowed.status != 0:
             raise TrialError(
-                f"{control.name} denies /usr/bin/true: {_said(allowed)}",
+                f"{control.name} denies /usr/bin/true: {_words_of(allowed)}",
                 hint=f"does the guest's {TRUST} hold the programs of this image?",
             )
         notes = []
@@ -274,11 +274,11 @@ class FapolicydMechanism(Mechanism[FapolicydKeys]):
                 " trial, before anything was measured"
             )
         if find(answers, ContentAnswer, "fapolicyd-report") is not None:
-            notes += _ended(control, answers)
+            notes += _check_end(control, answers)
         return tuple(notes)
 
 
-def _ended(control: Fapolicyd, answers: Sequence[Answer]) -> list[str]:
+def _check_end(control: Fapolicyd, answers: Sequence[Answer]) -> list[str]:
     """Return notes of how often the daemon was asked and what it denied.
 
     Raises:
@@ -314,7 +314,7 @@ def _number(what: str, text: str) -> int | None:
     return int(found[1]) if found and replies.is_number(found[1]) else None
 
 
-def _said(answer: RanAnswer) -> str:
+def _words_of(answer: RanAnswer) -> str:
     return " ".join(answer.stderr.split()) or answer.how
 
 

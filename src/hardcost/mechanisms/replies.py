@@ -61,7 +61,7 @@ def numbers(answers: Sequence[Answer], name: str) -> dict[str, int]:
     return {key: int(value) for key, value in found.items() if is_number(value)}
 
 
-def counted(answers: Sequence[Answer], name: str) -> CountedAnswer | None:
+def counted_answer(answers: Sequence[Answer], name: str) -> CountedAnswer | None:
     """Return what was counted as `name`; None if nothing was."""
     return find(answers, CountedAnswer, name)
 

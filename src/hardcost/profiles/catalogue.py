@@ -274,7 +274,7 @@ def _of_rules(audit: RuleSet, name: str) -> Profile:
         name=name,
         title=f"the audit rules in {name}",
         source=name,
-        controls=Controls(controls_of(audit)).listed(),
+        controls=Controls(controls_of(audit)).with_companions(),
         notes=(*audit.notes, *watched_paths.notes(audit.rules)),
     )
 
@@ -314,7 +314,7 @@ def _of_toml(  # noqa: PLR0913
         shown=(lambda rules: rules.name) if own else str,
     )
     taken = resolver.controls(found.model) if found is not None else Controls()
-    if not problems and not taken.listed():
+    if not problems and not taken.with_companions():
         problems.append(Problem("the profile has no controls", Location(file.name)))
     if problems or found is None:
         raise InputError.of(tuple(problems))
@@ -322,7 +322,7 @@ def _of_toml(  # noqa: PLR0913
         name=name,
         title=found.model.title or name,
         source=found.model.source,
-        controls=taken.listed(),
+        controls=taken.with_companions(),
         notes=(*found.model.notes, *taken.notes),
         accounting=taken.accounting,
     )

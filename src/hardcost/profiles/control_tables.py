@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from auditrules.model.fault import RulesError
 from auditrules.model.location import Location
 from auditrules.read import parse
-from hardcost.controls.control import Controls, Profile, of_profile, together
+from hardcost.controls.control import Controls, Profile, combine_controls, of_profile
 from hardcost.errors import HardcostError, InputError
 from hardcost.mechanisms import audit
 from hardcost.mechanisms.audit import Origin, problems_of
@@ -97,12 +97,12 @@ class Resolver(TableSource):
             parts.append(here.group(table.kconfig_group))
         own = tuple(control for one in ALL for control in one.read(table, here))
         parts.append(Controls(own, tuple(here.notes)))
-        return here.with_ids(together(parts), table)
+        return here.with_ids(combine_controls(parts), table)
 
     def with_ids(self, found: Controls, table: ControlsTable) -> Controls:
         """Return controls with the ids and severities that the table gives to some of them."""
         ids, severity = table.ids, table.severity
-        known = {one.name for one in found.listed()} if ids or severity else set()
+        known = {one.name for one in found.with_companions()} if ids or severity else set()
         for key, names in (("ids", ids), ("severity", severity)):
             for name in names:
                 if name not in known:
@@ -144,7 +144,7 @@ class Resolver(TableSource):
         except InputError as error:
             self.problems.extend(error.problems)
             return Controls()
-        return together([controls_of_settings(one) for one in found])
+        return combine_controls([controls_of_settings(one) for one in found])
 
     def scap(self, table: ScapTable) -> Controls:
         """Return all that a profile of datastreams requires."""
@@ -158,7 +158,7 @@ class Resolver(TableSource):
         except InputError as error:
             self.problems.extend(error.problems)
             return Controls()
-        return together([part for _, part in found])
+        return combine_controls([part for _, part in found])
 
     def paths(self, files: Sequence[str], package: str | None) -> list[Path]:
         """Return the paths of files, relative to this one or within a Debian package."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
-from hardcost.controls.control import Controls, Profile, of_profile, together
+from hardcost.controls.control import Controls, Profile, combine_controls, of_profile
 from hardcost.errors import InputError, Problem, RequestProblem
 from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.lsm import Lsm, LsmMode
@@ -59,7 +59,7 @@ class Settings(CheckedRequest):
         if problems:
             raise InputError.of(tuple(problems))
         system = (Lsm(self.lsm),) if self.lsm else ()
-        return together([Controls((*sysctls, *boots, *system))])
+        return combine_controls([Controls((*sysctls, *boots, *system))])
 
 
 def profile_of(settings: Settings) -> Profile:
@@ -68,7 +68,7 @@ def profile_of(settings: Settings) -> Profile:
     Raises:
         InputError: One is invalid.
     """
-    controls = settings.controls().listed()
+    controls = settings.controls().with_companions()
     name = " ".join(control.name for control in controls)
     return Profile(name, name, "", controls)
 
@@ -80,12 +80,12 @@ def with_settings(profile: Profile, settings: Settings) -> Profile:
         InputError: One is invalid.
     """
     added = settings.controls()
-    names = [control.name for control in added.listed()]
+    names = [control.name for control in added.with_companions()]
     return replace(
         profile,
         name=" ".join([profile.name, *names]),
         title=f"{profile.title}, with {_join_names(names)}",
-        controls=together([of_profile(profile), added]).listed(),
+        controls=combine_controls([of_profile(profile), added]).with_companions(),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from hardcost.analysis.bill.weights import weighing
-from hardcost.analysis.finding_text import upgraded
+from hardcost.analysis.finding_text import upgrade_finding
 from hardcost.files import json_value
 from hardcost.model.finding.bill import Itemised, Total
 from hardcost.model.workload import MetricId, metric_of
@@ -173,7 +173,7 @@ def _finding(run: Listed) -> dict[str, Any]:
         found = json_value(run.finding or "{}")
     except ValueError:
         return {}
-    return upgraded(found) if isinstance(found, dict) else {}
+    return upgrade_finding(found) if isinstance(found, dict) else {}
 
 
 def _headline(run: Listed, found: dict[str, Any]) -> str:

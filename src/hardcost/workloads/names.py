@@ -9,7 +9,7 @@ from typing import Any
 
 from hardcost.errors import InputError
 from hardcost.instruments.instrument import Instrument
-from hardcost.kind_files import defined
+from hardcost.kind_files import import_kinds
 from hardcost.model.workload import Workload
 from hardcost.workloads import one_call, parameters
 from hardcost.workloads.kind import WorkloadKind
@@ -23,7 +23,7 @@ _OF_VERBS: dict[str, WorkloadKind[Any]] = {one_call.NAME: one_call.KIND}
 @cache
 def all_workloads() -> Mapping[str, WorkloadKind[Any]]:
     """Return the workloads by name, in the order of lists."""
-    found = {kind.name: kind for kind in defined(__package__, FILES.values(), WorkloadKind)}
+    found = {kind.name: kind for kind in import_kinds(__package__, FILES.values(), WorkloadKind)}
     return {name: found[name] for name in FILES}
 
 
@@ -44,7 +44,7 @@ def workload_named(name: str) -> WorkloadKind[Any]:
     if name not in FILES:
         hint = parameters.nearest_hint(name, "workloads", FILES)
         raise InputError(f"there is no workload '{name}'", hint=hint)
-    found = defined(__package__, [FILES[name]], WorkloadKind)
+    found = import_kinds(__package__, [FILES[name]], WorkloadKind)
     return next(kind for kind in found if kind.name == name)
 
 

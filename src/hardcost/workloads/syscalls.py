@@ -246,7 +246,7 @@ def windows(
 def observe_counters(answers: Sequence[Answer]) -> tuple[Observed, ...]:
     """Return what the processor counted of an operation of each call, where it counts."""
     operations = {name: call.operations for name, call in known_calls().items()}
-    return counters.observed(all_of(answers, CallAnswer), operations)
+    return counters.observations_of_calls(all_of(answers, CallAnswer), operations)
 
 
 def _by_perturbation(answers: Sequence[Answer]) -> dict[int, list[Answer]]:

@@ -110,7 +110,7 @@ def test_who_is_not_root_and_has_no_subordinate_ids_runs_guests_himself(
 ) -> None:
     monkeypatch.setattr(guest_user, "_place", lambda: tmp_path)
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
-    monkeypatch.setattr(guest_user, "found", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(guest_user, "find_program", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(guest_user, "_subordinates", lambda _: [("54321", range(100, 200))])
     with take_user() as user:
         assert user == guest_user.SAME
@@ -124,7 +124,7 @@ def test_who_is_not_root_gives_guests_the_last_of_his_subordinate_ids(
     given = {"uid": range(100_000, 1_000_000_000), "gid": range(300_000, 365_536)}
     monkeypatch.setattr(guest_user, "_place", lambda: tmp_path)
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
-    monkeypatch.setattr(guest_user, "found", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(guest_user, "find_program", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(guest_user, "_subordinates", lambda kind: [("12345", given[kind])])
     monkeypatch.setattr(guest_user, "run", lambda _: "")
     assert ways().pairs[-1] == (999_999_999, 365_535)

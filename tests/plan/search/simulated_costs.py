@@ -63,7 +63,7 @@ class Machine:
         """Return the largest difference that a control makes; only the planted matter."""
         others = sorted(self.planted - {index})
         companies = (
-            lattice.closed(some) | lattice.requirements(index)
+            lattice.closure(some) | lattice.requirements(index)
             for count in range(len(others) + 1)
             for some in itertools.combinations(others, count)
         )

@@ -26,7 +26,7 @@ from tests.plan.search.simulated_costs import (
 
 from hardcost.errors import InputError, TrialError
 from hardcost.plan.search import blame, noise
-from hardcost.plan.search.group_testing import bound, search, statement
+from hardcost.plan.search.group_testing import configurations_bound, search, statement
 from hardcost.plan.search.lattice import Lattice
 from hardcost.plan.search.measurements import Measurements
 from hardcost.plan.search.questions import Closeness, Culprit, SearchTask
@@ -58,14 +58,14 @@ def test_an_exact_search_finds_just_the_planted_within_its_bound(shape: str) -> 
         guilty = machine.guilty(lattice, EXACT.threshold)
         found = run(machine, asked, EXACT)
         assert found.found == guilty, seed
-        assert found.outcome.configurations <= bound(CONTROLS, len(guilty)), seed
+        assert found.outcome.configurations <= configurations_bound(CONTROLS, len(guilty)), seed
         assert found.outcome.remains_below, seed
         assert_sound(found, lattice)
 
 
 def assert_sound(found: Run, lattice: Lattice) -> None:
     """Each question was a configuration that there is, and none came twice."""
-    assert all(lattice.closed(one.on) == frozenset(one.on) for one in found.questions)
+    assert all(lattice.closure(one.on) == frozenset(one.on) for one in found.questions)
     assert max(Counter(one.on for one in found.questions).values()) == 1
     assert {one.repetitions for one in found.questions} == {1}
     assert len(found.questions) == found.outcome.configurations == len(found.outcome.steps)
@@ -252,7 +252,7 @@ def test_a_limit_is_kept_and_what_is_left_over_is_said(most: int) -> None:
     assert not any(one.spread for one in found.unresolved)
     for stretch in found.unresolved:
         assert found.order[stretch.start : stretch.stop] == stretch.controls
-    if most >= bound(CONTROLS, 3) // 2:
+    if most >= configurations_bound(CONTROLS, 3) // 2:
         assert all(one.confirmed for one in found.culprits)
         assert named == costs.keys()
 

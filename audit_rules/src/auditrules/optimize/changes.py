@@ -121,8 +121,8 @@ class Moves:
         """Remove from each mask the numbers of calls that the rule can't match.
 
         A rule for all calls is narrowed to those of its permissions, and names classes of calls,
-        which each kernel expands to its own (`permissions.py`). A list of calls keeps what any release assigns
-        to the permissions.
+        which each kernel expands to its own (`permissions.py`). A list of calls keeps what any
+        release assigns to the permissions.
         """
         for number, line in self._changeable():
             rule = line.rule

@@ -71,7 +71,7 @@ def check(machine: Machine) -> None:
     """
     able = machine.capabilities
     if TIME.name not in able.instruments or able.kernels:
-        raise not_running(machine.name)
+        raise not_running_error(machine.name)
     if able.requests is not None and not able.requests >= _CHANGES:
         raise InputError(
             f"{machine.name} is not to be changed, and its prices are measured under audit rules",
@@ -79,7 +79,7 @@ def check(machine: Machine) -> None:
         )
 
 
-def not_running(name: str) -> InputError:
+def not_running_error(name: str) -> InputError:
     """Return the error of a machine that boots for each trial: its times are an emulator's."""
     return InputError(
         f"prices in nanoseconds are those of a machine that runs already, and {name} is none",
@@ -87,7 +87,7 @@ def not_running(name: str) -> InputError:
     )
 
 
-async def timed(
+async def time_rounds(
     machine: Machine, sets: Sequence[TimedSetRequest], rounds: int, hear: Callable[[int, int], None]
 ) -> Timed:
     """Time all sets in so many rounds; `hear` gets how many trials of how many are done.

@@ -18,7 +18,7 @@ from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.table import Column, Table
 
-from hardcost.cli.console.github import harmless
+from hardcost.cli.console.github import make_harmless
 from hardcost.cli.console.progress_events import (
     AnyEvent,
     ErrorEvent,
@@ -90,7 +90,7 @@ def as_text(renderable: RenderableType) -> str:
     return "\n".join(line.rstrip() for line in _lines_of(renderable))
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> None:
+def print_columns(rows: Sequence[Sequence[str]]) -> None:
     """Print rows of equally many texts to stdout, a line each, in columns two blanks apart."""
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -99,7 +99,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> None:
     sys.stdout.flush()  # before any note that follows on stderr
 
 
-def fitted(rows: Sequence[Sequence[str]]) -> None:
+def print_table(rows: Sequence[Sequence[str]]) -> None:
     """Print rows of equally many texts to stdout, the first as their head, in 100 columns.
 
     A text that is too long continues below itself. A terminal has its own width.
@@ -115,7 +115,7 @@ def fitted(rows: Sequence[Sequence[str]]) -> None:
     sys.stdout.flush()  # before any note that follows on stderr
 
 
-def folded(text: str, indent: int) -> None:
+def print_wrapped(text: str, indent: int) -> None:
     """Print a text to stdout, indented, in as many lines as it needs; no line if it is empty."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _LIST_WIDTH
     for line in textwrap.wrap(
@@ -153,7 +153,7 @@ def _lines(renderable: RenderableType, width: int) -> list[str]:
     return captured.get().splitlines()
 
 
-def form(progress: str) -> None:
+def choose_form(progress: str) -> None:
     """Choose how notes and errors are printed from now on: as `--progress` says."""
     _Form.chosen = progress
 
@@ -163,7 +163,7 @@ def note(text: str) -> None:
     if _Form.chosen == "json":
         emit(NoteEvent(text=text))
     elif _Form.chosen != "none":
-        _line(text)
+        _say_line(text)
 
 
 def emit(event: AnyEvent) -> None:
@@ -171,12 +171,12 @@ def emit(event: AnyEvent) -> None:
     click.echo(json.dumps(event.model_dump(mode="json")), err=True)
 
 
-def interrupted(text: str) -> None:
+def emit_interrupted(text: str) -> None:
     """Print the last line of a command that was interrupted."""
     if _Form.chosen == "json":
         emit(InterruptedEvent(text=text))
     else:
-        _line(text)
+        _say_line(text)
 
 
 def complain(error: HardcostError) -> None:
@@ -196,15 +196,15 @@ def complain(error: HardcostError) -> None:
     for problem in error.problems:
         where = f"{problem.place}: " if problem.place else ""
         lines = f"{where}{problem}".splitlines() or [""]
-        _line(f"error: {lines[0]}")
+        _say_line(f"error: {lines[0]}")
         for line in lines[1:]:
-            _line(f"       {line}")
+            _say_line(f"       {line}")
         if problem.hint:
-            _line(f"  hint: {problem.hint}")
+            _say_line(f"  hint: {problem.hint}")
     if console:
-        _line("the end of the guest's console:")
+        _say_line("the end of the guest's console:")
         for line in console:
-            _line(f"  | {line}")
+            _say_line(f"  | {line}")
 
 
 class _Form:
@@ -217,5 +217,5 @@ def _has_console(error: HardcostError) -> TypeGuard[MachineError]:
     return isinstance(error, MachineError) and bool(error.console.strip())
 
 
-def _line(text: str) -> None:
-    click.echo(harmless(visible(text)), err=True)
+def _say_line(text: str) -> None:
+    click.echo(make_harmless(visible(text)), err=True)

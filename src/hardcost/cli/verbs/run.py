@@ -17,7 +17,7 @@ from hardcost.cli.input.options import (
     takes,
     time_limit_option,
 )
-from hardcost.cli.verb import Verb, renamed
+from hardcost.cli.verb import Verb, say_renamed
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,11 @@ def run(study: str, own: _Options, shared: MeasuringOptions) -> None:
     from hardcost.cli.output import dry_run, finding, several_machines
     from hardcost.errors import MachineError
     from hardcost.library import percentages
-    from hardcost.library.run import foreseen
+    from hardcost.library.run import preview
     from hardcost.study.read import instrument_of
 
     if own.profile:
-        renamed("--profile", "--hotspots")
+        say_renamed("--profile", "--hotspots")
     share = own.precision
     request = hardcost.RunRequest(
         study,
@@ -104,8 +104,8 @@ def run(study: str, own: _Options, shared: MeasuringOptions) -> None:
         monitor = progress.monitor_of(shared.progress)
         is_whole = several_machines.run(request, shared, monitor)
     else:
-        found = dry_run.found(hardcost.run, foreseen, request, shared)
-        finding.shown(found, shared)
+        found = dry_run.call_or_show_plan(hardcost.run, preview, request, shared)
+        finding.show_finding(found, shared)
         is_whole = not found.failures
     if not is_whole:
         raise click.exceptions.Exit(MachineError.exit_status)

@@ -69,7 +69,7 @@ def check(runs: tuple[str, ...], own: StoreOptions) -> None:
     else:
         rows, said, notes = check_words(found)
         if rows:
-            console.aligned(rows)
+            console.print_columns(rows)
         for line in said:
             click.echo(line)
         for line in notes:

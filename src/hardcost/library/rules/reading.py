@@ -33,7 +33,7 @@ from hardcost.measure.monitor import Monitor
 from hardcost.mechanisms.audit import AUDIT, AuditDaemon, audit_rules, is_tolerant, problems_of
 from hardcost.profiles import catalogue
 from hardcost.supply.packages.debian import package_root
-from hardcost.units import count, listed
+from hardcost.units import count, join_in_prose
 
 Part = tuple[tuple[Reading, ...], list[Fault]]
 """The lines of an argument, and what keeps whole files from being read."""
@@ -297,4 +297,4 @@ def _rules_of(found: Profile, monitor: Monitor) -> tuple[Reading, ...]:
 def _what(others: Sequence[Control]) -> str:
     """Return how many controls of other kinds there are; what has no noun of its own comes last."""
     known = Counter(one.noun for one in sorted(others, key=lambda one: one.noun == Control.noun))
-    return listed(count(number, noun) for noun, number in known.items()) or "audit daemon"
+    return join_in_prose(count(number, noun) for noun, number in known.items()) or "audit daemon"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from hardcost.errors import InputError, MachineError
 from hardcost.host.install_command import install
-from hardcost.host.process import found
+from hardcost.host.process import find_program
 from hardcost.machines.options import MachineOptions
 from hardcost.machines.real import host, probe_command
 from hardcost.machines.real.machine import RealMachine, reach_machine
@@ -175,7 +175,7 @@ def check(wanted: MachineOptions) -> None:
     """
     address(wanted.address)
     host.check(wanted)
-    if found("ssh") is None:
+    if find_program("ssh") is None:
         raise MachineError("ssh is not installed", hint=install("openssh-client"))
 
 

@@ -24,7 +24,7 @@ from typing import Literal
 
 from hardcost.errors import MachineError
 from hardcost.host import no_network
-from hardcost.host.process import found, run
+from hardcost.host.process import find_program, run
 
 NOBODY = 65534
 """A user and group without rights of their own, on Debian and elsewhere."""
@@ -139,7 +139,7 @@ def ways() -> Ways:
 
 def _subordinate() -> Ways:
     """Return how a user who isn't root chooses."""
-    if found("newuidmap") is None or found("newgidmap") is None:
+    if find_program("newuidmap") is None or find_program("newgidmap") is None:
         return Ways("same", why="newuidmap is missing (package uidmap)")
     name, number = _name(os.geteuid()), str(os.geteuid())
     users, groups = (

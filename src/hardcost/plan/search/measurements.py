@@ -31,7 +31,7 @@ class Measurements:
         self.lattice = lattice
         self.settings = settings
         self.noisy = bool(settings.noise)
-        self.precision = noise.exact(settings.threshold)
+        self.precision = noise.exact_precision(settings.threshold)
         self._kept: dict[frozenset[int], list[float]] = {}
         self._seen: set[frozenset[int]] = set()
         self._log: list[_Entry] = []
@@ -76,7 +76,7 @@ class Measurements:
         yield from self._top_up(on, why, wanted)
         return noise.mean(self._kept[on])
 
-    def kept(self, on: frozenset[int]) -> tuple[float, ...]:
+    def kept_samples(self, on: frozenset[int]) -> tuple[float, ...]:
         """Return the kept samples of a configuration measured by `value`."""
         return tuple(self._kept[on])
 
@@ -86,7 +86,7 @@ class Measurements:
             self._kept[on] = list((yield from self._ask(on, why, self.precision.repetitions)))
         return (yield from self.value(on, why))
 
-    def fresh(self, on: frozenset[int], why: str) -> Asking[tuple[float, ...]]:
+    def fresh_samples(self, on: frozenset[int], why: str) -> Asking[tuple[float, ...]]:
         """Return samples that chose nothing; under an exact instrument, the known one."""
         if not self.noisy:
             yield from self._top_up(on, why, 1)

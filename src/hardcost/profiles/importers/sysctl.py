@@ -18,7 +18,13 @@ from pathlib import Path
 from auditrules.model.location import Location
 from hardcost.controls.control import Profile
 from hardcost.errors import InputError, Problem
-from hardcost.mechanisms.sysctl import Sysctl, expanded, has_pattern, slashed, template_of
+from hardcost.mechanisms.sysctl import (
+    Sysctl,
+    expand_pattern,
+    has_pattern,
+    template_of,
+    with_slashes,
+)
 from hardcost.profiles import toml_text
 from hardcost.profiles.importers.sysctl_keys import without_effect
 
@@ -168,18 +174,18 @@ def _settings(
 
 def _expand_patterns(lines: Sequence[_Line], notes: list[str]) -> Iterable[_Line]:
     """Yield assignments, those of patterns for each key of a guest that no other line names."""
-    named = {slashed(line.sysctl.key) for line in lines}
+    named = {with_slashes(line.sysctl.key) for line in lines}
     for line in lines:
         key = line.sysctl.key
         if not has_pattern(key):
             if not line.excludes:
                 yield line
             continue
-        keys = expanded(key)
+        keys = expand_pattern(key)
         if keys is None:
             notes.append(f"{line.place}: left out: which keys {key} names in a guest is not known")
             continue
-        own = [one for one in keys if slashed(one) not in named]
+        own = [one for one in keys if with_slashes(one) not in named]
         notes.append(f"{line.place}: in a guest, {key} names {', '.join(own) or 'nothing'}")
         for one in own:
             yield replace(line, sysctl=replace(line.sysctl, key=one))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import altair as alt
 
 from hardcost.analysis.study.axes import Axis, numeric_axis
-from hardcost.analysis.study.published import PublishedSeries, published
+from hardcost.analysis.study.published import PublishedSeries, published_figures
 from hardcost.model.finding.head import Found
 from hardcost.model.finding.study import StudyFinding, levels_of
 from hardcost.show.charts.bars import bar_charts
@@ -87,7 +87,7 @@ def _published_charts(finding: StudyFinding, axis: Axis) -> Iterable[Chart]:
     """Yield a chart for each unit of the published figures: a panel for each metric."""
     if finding.source is None:
         return
-    series = published(finding.source).series
+    series = published_figures(finding.source).series
     for nth, unit in enumerate(dict.fromkeys(one.unit for one in series)):
         same = [one for one in series if one.unit == unit]
         rows = [row for one in same for row in _series_rows(one, axis)]

@@ -51,7 +51,7 @@ def gitlab(gate: Gate) -> str:
             "description": f"{_TITLE}: {_line_words(gate, line)}",
             "check_name": "hardcost-gate",
             "fingerprint": _fingerprint(line),
-            "severity": "major" if gate.blamed(line) else "info",
+            "severity": "major" if gate.metrics_exceeded_by(line) else "info",
             "location": {
                 "path": visible(line.place.file),
                 "lines": {"begin": line.place.line or 1},
@@ -64,7 +64,7 @@ def gitlab(gate: Gate) -> str:
 
 
 def _level(gate: Gate, line: ChangeLine) -> str:
-    return "error" if gate.blamed(line) else "notice"
+    return "error" if gate.metrics_exceeded_by(line) else "notice"
 
 
 def _line_words(gate: Gate, line: ChangeLine) -> str:

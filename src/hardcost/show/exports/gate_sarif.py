@@ -90,7 +90,7 @@ def _rule(code: str, level: str, text: str, help_text: str) -> dict[str, Any]:
 
 
 def _of_line(gate: Gate, line: ChangeLine) -> dict[str, Any]:
-    over = bool(gate.blamed(line))
+    over = bool(gate.metrics_exceeded_by(line))
     text = f"{line_cost(gate, line)}. The line: {visible(line.control)}"
     return {
         **_result(OVER if over else COSTS, text, line.control),

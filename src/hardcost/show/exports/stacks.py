@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from hardcost.model.finding.calls import CLOCK, Hotspots
-from hardcost.model.workload import Workload, among
+from hardcost.model.workload import Workload, metric_among
 from hardcost.units import visible
 
 _FINEST = 1024  # parts of an instruction: estimates are rounded to these
@@ -37,7 +37,7 @@ def _stacks_of_metric(one: Hotspots, workloads: Collection[Workload]) -> Exporte
     stacks = [stack for stack in one.stacks if stack.functions != (CLOCK,)]
     scale = _scale(number for stack in stacks for number in (stack.before, stack.after))
     return ExportedStacks(
-        title=visible(among(workloads, one.workload, one.metric)),
+        title=visible(metric_among(workloads, one.workload, one.metric)),
         unit="instructions" if scale == 1 else f"instructions/{scale}",
         before=str(one.before),
         after=str(one.after),

@@ -28,7 +28,7 @@ from hardcost.show.rules.parts import (
     LineAt,
     RulesDocument,
 )
-from hardcost.units import count, listed, visible
+from hardcost.units import count, join_in_prose, visible
 
 _IN_FULL = 3
 """Findings of one kind in one file that are shown in full, unless all are."""
@@ -291,20 +291,22 @@ def _summary(result: Linted) -> Iterator[str]:
     context = result.context
     levels = Counter(one.level for one in result.found)
     lines = count(len(context.readings), "line")
-    said = listed(count(levels[level], level.value) for level in Level)
+    said = join_in_prose(count(levels[level], level.value) for level in Level)
     yield f"{said} in {lines}; {_loaded(context)} ({ARCHITECTURE})."
     if result.ignored:
         verb = "is" if result.ignored == 1 else "are"
         yield f"{count(result.ignored, 'finding')} {verb} left out by comments."
     costs = added_costs(context)
     if costs.by_call:
-        priced = listed(f"{cost:,.0f} to each {name}" for name, cost in costs.by_call.items())
+        priced = join_in_prose(
+            f"{cost:,.0f} to each {name}" for name, cost in costs.by_call.items()
+        )
         yield (
             f"All rules together add {priced} (predicted instructions on {costs.kernel},"
             " for an ordinary user's call on files that no rule watches)."
         )
     for reason in dict.fromkeys(costs.unknown.values()):
-        calls = listed(name for name, why in costs.unknown.items() if why == reason)
+        calls = join_in_prose(name for name, why in costs.unknown.items() if why == reason)
         yield f"What all rules together add to each {calls} is not predicted: {reason}."
     yield from _guessed(context)
 

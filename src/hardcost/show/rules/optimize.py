@@ -30,7 +30,7 @@ from hardcost.show.rules.parts import (
     RulesDocument,
     left_out_lines,
 )
-from hardcost.units import count, listed
+from hardcost.units import count, join_in_prose
 
 _MOST_NAMED = 6
 _WORTH_SAYING = 0.5  # instructions
@@ -291,7 +291,7 @@ def _proof(proof: Result, proved: Sequence[Release], left_out: Sequence[str]) ->
     return [
         (
             f"Proved for all events, in {proof.classes} classes of calls, for Linux"
-            f" {listed(proved)}: the same is recorded, under the same key, if:"
+            f" {join_in_prose(proved)}: the same is recorded, under the same key, if:"
         ),
         *(f"- {assumption}" for assumption in under_releases(proof.assumptions, proved)),
         *(f"- {text}" for text in left_out),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from hardcost.analysis.bill.budget import Budget, enough, raised
+from hardcost.analysis.bill.budget import Budget, raise_budget, round_up_share
 from hardcost.model.finding.bill import Advice, Total
 from hardcost.show.text import percent
-from hardcost.units import count, listed
+from hardcost.units import count, join_in_prose
 
 
 def advice_lines(advice: Advice) -> list[str]:
@@ -40,13 +40,13 @@ def _budget(advice: Advice | Budget) -> str:
     parts = [f"{percent(limit)} on {metric}" for metric, limit in own.items()]
     if others is not None:
         parts.append(percent(others) + (" on all others" if parts else ""))
-    return listed(parts)
+    return join_in_prose(parts)
 
 
 def _none_fits(advice: Advice, budget: str) -> Iterator[str]:
     """Yield that no control can be kept, or no audit rule, and the least budget that keeps one."""
     over = {str(it.metric): _share(it) for it in advice.alone if _share(it) > _limit_of(advice, it)}
-    least = raised(Budget(advice.budget, advice.budgets), over, enough)
+    least = raise_budget(Budget(advice.budget, advice.budgets), over, round_up_share)
     kind = "audit rule" if advice.kept else "control"
     end = f": the least budget that keeps one is {_budget(least)}" if over else ""
     yield f"No {kind} can be kept within {budget}{end}. `hardcost advise` says what that keeps."

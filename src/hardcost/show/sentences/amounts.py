@@ -9,7 +9,7 @@ from typing import Protocol
 from hardcost.analysis.bill.weights import AVERAGE, WHOLE
 from hardcost.model.workload import MetricId
 from hardcost.show.text import MISSING, decimals, percent, ratio, signed_number
-from hardcost.units import Identity, is_rate, listed, visible
+from hardcost.units import Identity, is_rate, join_in_prose, visible
 
 _WORDS = {
     "insn/op": "instructions per operation",
@@ -91,7 +91,7 @@ def quote_name(name: str | Identity) -> str:
 
 def join_names(names: Sequence[str]) -> str:
     """Return names as a list in prose, each in quotes if it contains a space."""
-    return listed([f"'{name}'" if " " in name else name for name in names])
+    return join_in_prose([f"'{name}'" if " " in name else name for name in names])
 
 
 def cost_factor(before: float, after: float, unit: str) -> float:

@@ -20,7 +20,7 @@ from hardcost.model.finding.head import Found
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.finding.trace import Traces
 from hardcost.model.role import AuditOff, Role, Whole
-from hardcost.model.workload import MetricId, among
+from hardcost.model.workload import MetricId, metric_among
 from hardcost.show.bill_rows import BillRow, Ledger, MetricFigures, ledger
 from hardcost.show.sentences.advice import advice_lines
 from hardcost.show.sentences.amounts import (
@@ -343,7 +343,7 @@ def by_metric(finding: Found, role: Role) -> dict[MetricId, Cell]:
     """Return a configuration's cells by the names that metrics have in a bill."""
     cells = [cell for cell in finding.cells if cell.configuration == role]
     workloads = {cell.workload for cell in cells}
-    return {among(workloads, c.workload, c.metric): c for c in cells}
+    return {metric_among(workloads, c.workload, c.metric): c for c in cells}
 
 
 def _mostly(total: Total, book: Ledger) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hardcost.model.finding.bill import Item, Total
 from hardcost.model.workload import MetricId
 from hardcost.show.text import MARK, decimals, signed_number
-from hardcost.units import listed, visible
+from hardcost.units import join_in_prose, visible
 
 PREDICTED = (
     "the cost model's prediction of `cost`, made before measuring; for a rule on a file, whose cost"
@@ -42,7 +42,7 @@ def caveat_notes(items: Iterable[Item]) -> list[str]:
     for item in items:
         if item.caveat:
             about.setdefault(item.caveat, {})[visible(item.control)] = None
-    return [f"{MARK} {listed(names)}: {visible(caveat)}" for caveat, names in about.items()]
+    return [f"{MARK} {join_in_prose(names)}: {visible(caveat)}" for caveat, names in about.items()]
 
 
 def unresolved_metrics(totals: Iterable[Total]) -> frozenset[MetricId]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from hardcost.model.finding.choice import Abandoned, Choice, Costs, Offer, Unkeepable
 from hardcost.show.sentences.amounts import unit_words
 from hardcost.show.text import decimals, percent, signed_number
-from hardcost.units import count, listed, visible
+from hardcost.units import count, join_in_prose, visible
 
 _REQUIRED = "required control"
 
@@ -203,7 +203,7 @@ def _from_to(choice: Choice) -> str:
         for one in over[:_METRICS]
     ]
     more = len(over) - _METRICS
-    return listed([*said, *([count(more, "other metric")] if more > 0 else [])])
+    return join_in_prose([*said, *([count(more, "other metric")] if more > 0 else [])])
 
 
 def _is_over(one: Costs) -> bool:
@@ -212,7 +212,7 @@ def _is_over(one: Costs) -> bool:
 
 def _growth_words(costs: Sequence[Costs]) -> str:
     dearest = sorted(costs, key=lambda one: -one.share)[:_METRICS]
-    return listed([f"{signed_share(one.share)} on {visible(one.metric)}" for one in dearest])
+    return join_in_prose([f"{signed_share(one.share)} on {visible(one.metric)}" for one in dearest])
 
 
 def budget_words(of: Choice | Offer) -> str:
@@ -220,4 +220,4 @@ def budget_words(of: Choice | Offer) -> str:
     parts = [f"{percent(limit)} on {visible(name)}" for name, limit in of.budgets.items()]
     if of.budget is not None and math.isfinite(of.budget):
         parts.append(percent(of.budget) + (" on all others" if parts else " on every metric"))
-    return listed(parts)
+    return join_in_prose(parts)

@@ -9,7 +9,7 @@ from auditrules.model.location import Location
 from hardcost.model.finding.change import Change, ChangeLine, Contribution, Gate, Growth
 from hardcost.show.sentences.amounts import unit_words
 from hardcost.show.text import MISSING, decimals, number, percent, signed_number
-from hardcost.units import count, is_rate, listed, visible
+from hardcost.units import count, is_rate, join_in_prose, visible
 
 _MOST_LINES = 3
 _MOST_METRICS = 3
@@ -104,7 +104,7 @@ def line_cost(gate: Gate, line: ChangeLine) -> str:
     what = {Change.ADDED: "this line", Change.REMOVED: "a removed line", Change.CHANGED: "this"}
     if not parts:
         return f"{gate.how}: {what[line.change]} has no cost distinguishable from 0"
-    blamed = {one.name for one in gate.blamed(line)}
+    blamed = {one.name for one in gate.metrics_exceeded_by(line)}
     worst = sorted(parts, key=lambda each: each[0].name not in blamed)
     said = "; ".join(_part(growth, part) for growth, part in worst[:_MOST_METRICS])
     more = len(parts) - _MOST_METRICS
@@ -165,14 +165,14 @@ def _other_metrics(gate: Gate) -> Iterator[str]:
         most = max(others, key=lambda one: one.share)
         rest = f"; {len(same)} more did not change" if same else ""
         if 0 < len(same) <= _MOST_METRICS:
-            rest = f"; {listed(same)} did not change"
+            rest = f"; {join_in_prose(same)} did not change"
         if len(others) == 1:
             yield f"Beside that, {visible(most.name)} grew by {percent(most.share)}{rest}."
         else:
             yield f"{len(others)} others grew by at most {percent(most.share)}{rest}."
     places = _to_blame(gate)
     if places:
-        where = listed(places[:_MOST_LINES])
+        where = join_in_prose(places[:_MOST_LINES])
         more = len(places) - _MOST_LINES
         if more > 0:
             where = f"{', '.join(places[:_MOST_LINES])} and {more} more"
@@ -215,7 +215,7 @@ def _unpriced_lines(gate: Gate) -> Iterator[str]:
             metrics.setdefault(key, []).append(visible(growth.name))
     for (what, why), names in metrics.items():
         more = len(names) - _MOST_METRICS
-        said = listed([*names[:_MOST_METRICS], *([f"{more} more"] if more > 0 else [])])
+        said = join_in_prose([*names[:_MOST_METRICS], *([f"{more} more"] if more > 0 else [])])
         yield f"What {what} adds to {said} has no number ({why})."
 
 
@@ -228,7 +228,7 @@ def _causes(growth: Growth, parts: Iterable[Contribution]) -> str:
 
 
 def _accepted_places(gate: Gate) -> str:
-    return listed([visible(one.place or "") for one in gate.accepted])
+    return join_in_prose([visible(one.place or "") for one in gate.accepted])
 
 
 def _within(gate: Gate) -> str:

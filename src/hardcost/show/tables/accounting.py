@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from hardcost.analysis.bill.accounting import counted
+from hardcost.analysis.bill.accounting import outcome_counts
 from hardcost.model.accounts import Accounted, RuleOutcome
 from hardcost.show.tables.layout import Column, Grid, RowText
 from hardcost.units import count, visible
@@ -24,7 +24,7 @@ _REQUIREMENT = "SRG-"
 
 def accounting_line(accounting: Sequence[Accounted]) -> str:
     """Return one sentence on all rules: the numbers add up to that of the rules."""
-    number = counted(accounting)
+    number = outcome_counts(accounting)
     return (
         f"The benchmark's profile has {count(len(accounting), 'rule')}: "
         f"{number['priced']} priced, "

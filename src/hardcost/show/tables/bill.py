@@ -45,7 +45,7 @@ from hardcost.show.tables.layout import (
 from hardcost.show.tables.run import conditions_line, instrument_and_machine, note_lines
 from hardcost.show.tables.time_and_count import BOTH_TERMS, both_grids
 from hardcost.show.text import ABSENT, MARK, interval, number, percent, ratio, signed_number
-from hardcost.units import count, listed, visible
+from hardcost.units import count, join_in_prose, visible
 
 _CHANCE = "(~0)"
 _CHOSEN, _NAMED = 4, 3
@@ -445,8 +445,8 @@ def _elsewhere(
     if left > 0:
         named.append(f"{left} more")
     found = {code for item in entry.items.values() for code in item.findings}
-    parts = [f"more on {listed(named)}"] if named else []
-    parts += [f"lint: {listed(sorted(found))}"] if found else []
+    parts = [f"more on {join_in_prose(named)}"] if named else []
+    parts += [f"lint: {join_in_prose(sorted(found))}"] if found else []
     parts += caveat_words(entry.items.values())
     return "; ".join(parts)
 

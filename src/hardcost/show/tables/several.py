@@ -23,7 +23,7 @@ from hardcost.show.tables.layout import (
 )
 from hardcost.show.tables.run import conditions_line, instrument_and_machine, note_lines
 from hardcost.show.text import ABSENT, number, signed_number
-from hardcost.units import count, listed, visible
+from hardcost.units import count, join_in_prose, visible
 
 
 def several_table(finding: Bills, top: int = 20) -> ConsoleRenderable:
@@ -62,7 +62,7 @@ def several_screen(finding: Bills) -> ConsoleRenderable:
 
 def several_heading(finding: Bills) -> str:
     """Return the profiles of the bills and what they were measured with."""
-    names = listed(visible(one.profile) for one in finding.bills)
+    names = join_in_prose(visible(one.profile) for one in finding.bills)
     return f"Bills for {names}; {instrument_and_machine(finding)}"
 
 
@@ -79,7 +79,7 @@ def common_lines(finding: Bills) -> list[str]:
         baselines = f"One baseline for all: {visible(bills[0].compared_with)}."
     else:
         each = (f"{visible(one.profile)} with {visible(one.compared_with)}" for one in bills)
-        baselines = f"Each profile is compared with a baseline of its own: {listed(each)}."
+        baselines = f"Each profile is compared with a baseline of its own: {join_in_prose(each)}."
     if not finding.common:
         return [baselines, "No control is in all of the profiles."]
     every = "both" if len(bills) == len(("A", "B")) else "all of the"

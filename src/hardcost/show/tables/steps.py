@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from hardcost.analysis.change.comparison import compared_cell
+from hardcost.analysis.change.comparison import compare_cells
 from hardcost.analysis.study.steps import AxisPath, lines
 from hardcost.model.finding.cell import Cell
 from hardcost.model.finding.study import StudyFinding
@@ -74,7 +74,7 @@ def _texts(before: Cell | None, cell: Cell | None) -> tuple[str, str, str]:
     value = interval(cell.value, cell.low, cell.high, digits)
     if before is None:
         return value, ABSENT, ABSENT
-    now = compared_cell(before, cell, before.configuration)
+    now = compare_cells(before, cell, before.configuration)
     if now.equal:
         return value, _SAME, _SAME
     if now.may_be_equal:

@@ -175,8 +175,10 @@ def _model_grid(one: Traced, base: Traced | None) -> Grid:
         groups=tuple(columns),
         notes=(
             f"{chain} {', '.join(whose)}.",
-            (f"The busiest process, {function_name(first.busiest[0])},"
-            f" executes {number(first.busiest[1])}."),
+            (
+                f"The busiest process, {function_name(first.busiest[0])},"
+                f" executes {number(first.busiest[1])}."
+            ),
         ),
     )
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from hardcost.errors import MachineError
 from hardcost.host.install_command import install
-from hardcost.host.process import follow, found, run
+from hardcost.host.process import find_program, follow, run
 from hardcost.supply.cache import setup_times
 from hardcost.supply.cache.cache import Cache, digest
 from hardcost.supply.images import ext4, ext4_contents, record, selinux_labels, user_namespace
@@ -117,7 +117,7 @@ def debian_image(
 
 def missing_programs() -> list[str]:
     """Return the missing programs that making an image needs."""
-    return [name for name in PROGRAMS if found(name) is None]
+    return [name for name in PROGRAMS if find_program(name) is None]
 
 
 def _parts(codename: str) -> dict[str, str]:

@@ -58,7 +58,7 @@ def file_text(path: Path) -> str:
     hint = f"name a file such as /boot/config-*, or one of: {', '.join(bases())}"
     content = files.content(path, "the kernel configuration", _LARGEST, hint)
     try:
-        text = decompress.whole(content, _LARGEST).decode("utf-8")
+        text = decompress.unpack_whole(content, _LARGEST).decode("utf-8")
     except (decompress.DamagedError, UnicodeError) as error:
         raise InputError(f"the kernel configuration {path} can't be read: {error}") from None
     read(text, str(path))

@@ -228,7 +228,7 @@ def _is_past(time: str | None) -> bool:
 
 def _unpack_list(packed: bytes, suite: str) -> str:
     try:
-        return decompress.whole(packed, _MOST_UNPACKED).decode()
+        return decompress.unpack_whole(packed, _MOST_UNPACKED).decode()
     except (decompress.DamagedError, UnicodeError) as error:
         raise MachineError(f"the list of packages of {suite} is damaged: {error}") from error
 

@@ -93,8 +93,10 @@ def _of_records(rule: KernelRule, *, dropping: bool) -> tuple[str, str]:
         what = wording.list_names(foreign)
         return (
             f"the kernel does not test {what} there, but ends the walk and writes the record",
-            ("test only"
-            f" {wording.list_names(sorted(OF_A_RECORD - {'loginuid_set'}), len(OF_A_RECORD))}"),
+            (
+                "test only"
+                f" {wording.list_names(sorted(OF_A_RECORD - {'loginuid_set'}), len(OF_A_RECORD))}"
+            ),
         )
     if contradiction(rule.conditions):
         return "", ""  # reported as such

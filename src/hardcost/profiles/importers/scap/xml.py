@@ -44,7 +44,7 @@ def parse_xml(path: Path, largest: int, what: str) -> etree._Element:
     )
     place = Location(str(path))
     try:
-        content = decompress.whole(bounded.content(path, largest), largest)
+        content = decompress.unpack_whole(bounded.content(path, largest), largest)
         root = _feed_parser(parser, content)
     except (bounded.UnreadableError, decompress.DamagedError) as error:
         raise InputError(str(error), place=place, hint=f"name {what}") from None
