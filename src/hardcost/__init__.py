@@ -5,7 +5,8 @@ heard by a `Monitor`. Nothing is imported before it is used.
 
 Beside the folders are the files that all of them may use:
 
-- `files.py`: reads and writes a user's file, whole or not at all; the same in our own folders
+- `files.py`: reads and writes a user's file, whole or not at all; the same in our own folders; the
+  hash of our own code
 - `errors.py`: the errors that are raised, each with its exit status
 - `units.py`: units, bytes and lists in words, and invisible characters made visible
 - `decompress.py`: gzip, xz and zstd, unpacked in parts

@@ -11,13 +11,14 @@ booted. Each default of a call is in its request; where a field is None, what de
 - `precision.py`: how long `--precision` may take, and where it is refused
 - `choices.py`: measures what `advise` asks
 - `least_budget.py`: the budgets that `advise` offers where nothing fits
-- `doctor.py`, `images.py`, `kernels.py`, `listing.py`: what the verbs of these subjects show
+- `doctor.py`, `images.py`, `kernels.py`, `listing.py`: what the verbs of these subjects show; how
+  much free disk `doctor` wants
 - `saved_run.py`: finished runs of a store
 - `rule_text.py`: whether a word is an audit rule
 - `interrupt.py`, `terminal.py`: end a run in good order
 
 `bills/` and `gates/` have the ways to carry out `bill.py` and `gate.py`. Decided elsewhere: seconds
 a trial may take, in `measure/execute.py`; repetitions of exact trials, in `plan/perturbations.py`;
-rounds of timed ones, in `measure/precision.py`; placebos, in `plan/placebo.py`; configurations of
-a search, in `library/bills/search.py`.
+rounds of timed ones, in `measure/precision.py`; placebos, in `plan/placebo.py`; configurations of a
+search, in `library/bills/search.py`.
 """

@@ -8,5 +8,5 @@ needs more is refused before anything is fetched.
 - `titles.py`: the machines that lists and completion show
 - `options.py`: what a user may want of a machine, with defaults
 - `check.py`: what `doctor` reports of one
-- `restoration.py`: what undoing found
+- `restoration.py`: the result of undoing, which `machines/real/restore.py` does
 """

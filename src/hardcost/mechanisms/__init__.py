@@ -8,9 +8,10 @@ imports a machine. A kind also says which of its controls another one switches o
 - `replies.py`: finds values in the probe's answers
 - `audit_logs.py`: what auditd and syslog wrote, counted
 - `export.py`, `ansible.py`: files of other programs, and tasks of a role
-- `audit.py`: audit rules; remedies for what auditctl refuses; faulty lines as problems
+- `audit.py`: audit rules; lines before them; remedies for what auditctl refuses; exported files
 - `sysctl.py`: names and values; what of a line is a pattern or a template of ERB or Jinja
-- `boot.py`: boot parameters; `kconfig.py`: kernels, options and patches, as words name them
+- `boot.py`: boot parameters, and which one another overrules; `kconfig.py`: kernels, options and
+  patches, as words name them
 - `auditd.py`, `fapolicyd.py`, `lsm.py`, `mount.py`, `rsyslog.py`, `scanner.py`, `service.py`: kinds
   of a whole system, each with its configuration, defaults and time limits
 - `placebo.py`: changes without effect

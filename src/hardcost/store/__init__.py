@@ -4,7 +4,7 @@ Each trial is saved as it ends, and each row is compared with its digest when it
 here estimates anything. docs/results.md has the schema.
 
 - `database.py`: recognises, opens and upgrades the file; its schema; failures in words; who
-  continues a run
+  continues a run, and how long others wait
 - `rows.py`: reads rows and compares digests; `store.py`: writes, and finds records again
 - `record.py`: what is kept of a trial, and which numbers can be measurements
 - `read_only.py`: a look that changes nothing, for lists

@@ -4,7 +4,7 @@ Nothing here starts a guest. What was fetched or built is verified when it is us
 
 - `programs.py`: finds our own programs for guests
 - `progress.py`: how far a build or image is, and its time left
-- `transfer.py`: files of the cache that another host needs, and their bounds
+- `transfer.py`: files of the cache that another host needs, and how much a worker keeps
 
 What is put into a guest out of these is decided in `machines/vm/content/`.
 """

@@ -15,6 +15,7 @@ A bill adds up to the last digit. A cost that placebos reach is not called disti
 - `uncounted.py`: caveats where a count does not show the whole cost (data: `controls/`)
 - `accounting.py`: what became of each rule of a benchmark's profile, once measured
 
-How sure a cost has to be is in `analysis/estimates/`. How figures are rounded, and how many
-controls are listed, is in `show/bill_rows.py` and `show/sentences/answer.py`.
+The usual mix of calls, and reading a histogram, is `cost/histogram.py` of `auditrules`. How sure a
+cost has to be is in `analysis/estimates/`. How figures are rounded, and how many controls are
+listed, is in `show/bill_rows.py` and `show/sentences/answer.py`.
 """

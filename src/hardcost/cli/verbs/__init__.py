@@ -11,6 +11,7 @@ A file here imports its work inside its function, so that help and TAB come at o
 - `import_.py`: `profiles/importers/`, written by `cli/output/import_profile.py`
 - `cluster.py`, `worker.py`: `measure/workers/`; `schema.py`: `cli/output/documents.py`
 
-Options that several verbs have are in `cli/input/options.py`. `hardcost rules` is the folder
-`rules`.
+Options that several verbs have are in `cli/input/options.py`. A default that help shows, such as
+that of `--resolution`, is the request's in `library/`, written again: change both. `hardcost rules`
+is the folder `rules`.
 """

@@ -4,7 +4,8 @@ Whatever leaves a guest is bounded, and hostile until it is parsed. QEMU runs co
 
 Making the machine:
 
-- `make.py`: the machine that a user wants; `order.py`: one for another host's trials
+- `make.py`: the machine that a user wants, and when emulated times are refused; `order.py`: one for
+  another host's trials
 - `requirements.py`: what `doctor` reports; `kvm.py`: whether KVM works
 - `cpu_models.py`: checks the processor model
 
@@ -14,7 +15,7 @@ Running a guest:
 - `argv.py`: command lines of QEMU and the kernel: memory, processor, disks; what prevents snapshots
 - `launch.py`: files around each guest, and how long a boot may take
 - `process.py`: one QEMU, and why it ended; `time_limit.py`: limits that leave out standstill
-- `snapshot.py`, `cold_boot.py`: the two ways to run a trial
+- `snapshot.py`, `cold_boot.py`: the two ways to run a trial; how often a clean snapshot is tried
 - `repeat.py`: how often a trial is executed, and which are checked again
 - `confinement.py`: QEMU's rights, its `-sandbox`, and files passed by descriptor
 - `guest_user.py`: the user that each QEMU runs as

@@ -6,13 +6,14 @@ On the side of the run:
 
 - `machine.py`: a machine whose trials and builds go to workers
 - `connection.py`: tasks of Dask submitted and cancelled, and how long it waits
-- `runners.py`, `builders.py`: who is admitted, how often a task is tried, when a run gives up
-- `transfer.py`: sends workers the files that they lack
+- `runners.py`, `builders.py`: who is admitted, when a worker or scheduler counts as lost
+- `transfer.py`: sends workers the files that they lack, and gives up
 - `event_loop.py`: a loop in a thread
 
 On the worker's:
 
-- `serve.py`: `hardcost worker`; `ssh_worker.py`: the same, started over ssh
+- `serve.py`: `hardcost worker`, and how many kernels it builds by default; `ssh_worker.py`: the
+  same, started over ssh
 - `worker.py`: what a worker does when it is called
 
 On both:

@@ -6,6 +6,7 @@ An export lists what it lacks.
 - `bpftrace.py`: the page beside the scripts of `bpftrace_scripts/`
 - `tailoring.py`: what a decision unselects
 
-Rules, sysctls, boot words and kernel options are written by their kinds, with
-`mechanisms/export.py`; waivers in `show/exports/waivers.py`; findings in `show/exports/`.
+Rules, sysctls, boot words and kernel options are written by `mechanisms/audit.py`,
+`mechanisms/sysctl.py`, `mechanisms/boot.py` and `mechanisms/kconfig.py`; waivers in
+`show/exports/waivers.py`; findings in `show/exports/`.
 """

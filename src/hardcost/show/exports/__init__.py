@@ -12,6 +12,6 @@ Text of a finding stays text in every format.
 - `annotations.py` (GitHub, GitLab), `gate_markdown.py`, `gate_sarif.py`, `junit.py`: a gate
 - `decision.py`: what `advise` keeps, as a profile; `waivers.py`: what it gives up
 
-Lint's SARIF is made in `auditrules`. Exports of profiles are in `profiles/export/`; the workflows
-that `export workflow` writes are `workflows/*.yml`.
+Lint's SARIF is `lint/sarif.py` of `auditrules`. Exports of profiles are in `profiles/export/`; the
+workflows that `export workflow` writes are `workflows/*.yml`.
 """

@@ -9,6 +9,6 @@ A terminal and a page say the same sentences.
 - `statement.py`: an answer as a value
 - `amounts.py`: units, and growth in words: "2.1 times as expensive"
 - `caveats.py`, `single_draws.py`: marks at numbers, and their notes
-- `failures.py`: failed trials, and controls that were not measured
+- `failures.py`: failed trials with the end of their log; controls that were not measured
 - `steps.py`, `search_steps.py`, `time_and_count.py`: lines of one subject
 """

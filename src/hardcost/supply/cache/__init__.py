@@ -8,4 +8,7 @@ An entry enters by renaming, and is compared with its manifest once a run. No li
 - `leftovers.py`: cleans up what killed runs left
 - `built_kernels.py`: results of builds; `setup_times.py`: how long set-up took
 - `location.py`: where the cache is
+
+How much of a kind is kept is decided by who fills it, such as `machines/vm/machine.py` for
+snapshots.
 """
