@@ -3,7 +3,7 @@
 Costs and totals come from the same estimator.
 
 - `estimates.py`: for counts: medians, means of the middle half of perturbed ones, the confidence
-  level; joins trials to cells
+  level, the grid of 1/1024; joins trials to cells
 - `bootstrap.py`: for times: intervals by resampling blocks, and the fewest blocks
 - `disturbance.py`: which timed trials were disturbed, by limits fixed beforehand
 - `resolution.py`: the least cost that placebos do not reach, and the rate of false alarms

@@ -4,17 +4,19 @@ Whatever leaves a guest is bounded, and hostile until it is parsed. QEMU runs co
 
 Making the machine:
 
-- `make.py`: the machine that a user wants, and when emulated times are refused; `order.py`: one for
-  another host's trials
+- `make.py`: the machine that a user wants, and when emulated times are refused;
+  `supplied_machine.py`: one for another host's trials
 - `requirements.py`: what `doctor` reports; `kvm.py`: whether KVM works
 - `cpu_models.py`: checks the processor model
 
 Running a guest:
 
 - `machine.py`: the machine: identity, snapshots kept (and how many bytes), facts, trials
-- `argv.py`: command lines of QEMU and the kernel: memory, processor, disks; what prevents snapshots
-- `launch.py`: files around each guest, and how long a boot may take
-- `process.py`: one QEMU, and why it ended; `time_limit.py`: limits that leave out standstill
+- `argv.py`: command lines of QEMU and the kernel: memory, processor, disks, lengths; what prevents
+  snapshots
+- `launch.py`: files around each guest, the length of a job's text, how long a boot may take
+- `process.py`: one QEMU, why it ended, and how much of its console an error shows; `time_limit.py`:
+  limits that leave out standstill
 - `snapshot.py`, `cold_boot.py`: the two ways to run a trial; how often a clean snapshot is tried
 - `repeat.py`: how often a trial is executed, and which are checked again
 - `confinement.py`: QEMU's rights, its `-sandbox`, and files passed by descriptor
@@ -24,8 +26,9 @@ The kernel:
 
 - `kernel_files.py`: the kernel that `--kernel` names; `boot_kernel.py`: makes it ready to boot
 - `vmlinux.py`: unpacks an image
-- `boot_log.py`: which boot words a kernel refuses; `ask_kernel.py`: boots a guest to ask it;
-  `boot_parameters.py`: the parameters that a kernel knows
+- `boot_log.py`: which boot words a kernel refuses; `ask_kernel.py`: boots a guest to ask it, also
+  what it does about the processor's faults; `boot_parameters.py`: the parameters that a kernel
+  knows
 
 What is in a guest is `content/`; QEMU's plugin is `plugin/`. QEMU's sockets are refused in
 `host/no_network.py`. Seconds a trial may take are in `measure/execute.py`.

@@ -9,7 +9,8 @@ A disk is never written to after it was made, and nothing is mounted on this hos
 - `source_tree.py`: Linux's source for `filecopy`
 - `root_image.py`: a disk as all of these return it; `record.py`: what the cache keeps of it;
   `resize.py`: the same with more room
-- `ext4.py`: makes file systems; `ext4_contents.py`: puts files into them, in order
+- `ext4.py`: makes file systems, and dates their files; `ext4_contents.py`: puts files into them, in
+  order
 - `selinux_labels.py`: labels of files
 - `user_namespace.py`: runs programs as root over files; `walk.py`: one that lists them
 """

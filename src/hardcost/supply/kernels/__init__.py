@@ -5,7 +5,7 @@ in a sandbox.
 
 - `builder.py`: configures, checks and compiles; what is in a kernel's name; how long configuring
   may take
-- `builds.py`: how others have kernels built; `order.py`: one that another host ordered
+- `builds.py`: how others have kernels built; `ordered_kernels.py`: one that another host ordered
 - `make.py`: make's environment, sandbox and ccache; `build_tree.py`: the tree in which it compiles
 - `build_log.py`: progress and errors in a build's log
 - `source.py`: Debian's source, or the user's folder
