@@ -5,7 +5,8 @@ booted. Each default of a call is in its request; where a field is None, what de
 
 - `advise.py`, `bill.py`, `compare.py`, `gate.py`, `hotspots.py`, `run.py`, `trace.py`: a call of
   that name, its request and its defaults
-- `measurement.py`: the request of all that measure: machine, jobs, start; a bill's instrument
+- `measurement.py`: the request of all that measure: machine, jobs, start, the usual workload; a
+  bill's instrument
 - `profiles.py`: finds the profiles that are named, and checks their controls
 - `percentages.py`: reads budgets and limits such as `open<=5%`
 - `precision.py`: how long `--precision` may take, and where it is refused

@@ -10,5 +10,6 @@ A terminal and a page say the same sentences.
 - `amounts.py`: units, and growth in words: "2.1 times as expensive"
 - `caveats.py`, `single_draws.py`: marks at numbers, and their notes
 - `failures.py`: failed trials with the end of their log; controls that were not measured
-- `steps.py`, `search_steps.py`, `time_and_count.py`: lines of one subject
+- `steps.py`: changes from level to level; `search_steps.py`: how a search went;
+  `time_and_count.py`: where the two disagree
 """

@@ -14,7 +14,7 @@ in a sandbox.
 - `host_programs.py`: which files of a source run on this host
 - `patch_overlay.py`: what patches make of a source
 - `config.py`: configurations as text, and the bases (`lean.config`)
-- `option_relations.py`: which options of a profile come out on a base
+- `option_relations.py`: which options of a profile come out on a base, and what they need
 - `kconfig_reasons.py`: why an option did not come out; `kconfig_expressions.py`: its conditions
 - `identity.py`: a kernel's parts as values; `module_file.py`: modules, packed or not
 
