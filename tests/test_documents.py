@@ -118,6 +118,16 @@ def test_files_that_a_folder_names_are_in_it(ends: set[str]) -> None:
             assert known, f"{_name(package)}: {one}"
 
 
+def test_a_folder_of_the_program_names_each_of_its_files() -> None:
+    for package in (ROOT / "src/hardcost").rglob("__init__.py"):
+        if package.parent.name == "rules":  # a file for each verb
+            continue
+        text = ast.get_docstring(ast.parse(package.read_text())) or ""
+        for path in package.parent.glob("*.py"):
+            named = path == package or f"`{path.name}`" in text
+            assert named, f"{_name(package)} does not say what {path.name} decides or holds"
+
+
 def test_the_map_is_what_the_folders_say_of_themselves() -> None:
     words = [sys.executable, "scripts/map"]
     printed = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout

@@ -19,9 +19,8 @@ from hardcost.workloads.metric import MetricSamples
 async def measure_without_rules(machine: Machine, limit_seconds: float) -> dict[str, float]:
     """Return the instructions of each operation with audit on and no rules.
 
-    What moves is the mean over the usual perturbations. The guest of `rule_set_costs.py` would not
-    do: its kernel has emptier lists of free memory, so that making a file or a connection takes
-    more.
+    What moves is the mean over the usual perturbations. The guest of `rule_set_costs.py` won't do:
+    its kernel has emptier lists of free memory, so that making a file or a connection takes more.
 
     Raises:
         TrialError: The guest failed.

@@ -20,6 +20,7 @@ from auditrules.kernel.event import Event, FileId
 from auditrules.kernel.semantics import BUCKETS
 from hardcost.errors import InputError, TrialError
 from hardcost.machines.machine import Machine
+from hardcost.mechanisms.audit import PREAMBLE
 from hardcost.protocol.answers import (
     Answer,
     AuditAnswer,
@@ -43,8 +44,6 @@ PROGRAMS = ("/bin/noop", "/hardcost-noop")
 _WARM_UP = 8  # windows before the first that counts
 _APART = 12  # milliseconds from one to the next, at least: what one leaves behind is freed
 _DELETE_ALL = "-D"
-# auditctl is silent about a rule that is refused before it has sent one: hence the second line.
-_PREAMBLE = "-c\n-a never,user -F pid=4194304\n-d never,user -F pid=4194304\n"
 _WATCHED, _WORK = 1, 2  # numbers for two devices, so that files of one are none of the other
 
 
@@ -107,12 +106,12 @@ async def measure(
 
 
 def _requests(wanted: RuleSetRequest) -> list[Request]:
-    text = "".join(f"{line}\n" for line in (_DELETE_ALL, *wanted.rules))
+    text = "".join(f"{line}\n" for line in (*PREAMBLE, _DELETE_ALL, *wanted.rules))
     calls = tuple(
         CallPlan(name=name, batch=1, samples=samples, warmup=_WARM_UP, apart=_APART)
         for name, samples in wanted.runs()
     )
-    return [Audit(rules=_PREAMBLE + text), MeasureCalls(clock="tsc", calls=calls)]
+    return [Audit(rules=text), MeasureCalls(clock="tsc", calls=calls)]
 
 
 def _levels(

@@ -2,6 +2,8 @@
 
 Only this folder prints and exits. Results go to stdout, all else to stderr.
 
-`main.py` turns errors into words and statuses, `command.py` finds verbs by their files, `verb.py`
-is what every verb is to click, `process.py` prepares the process and reports a crash.
+- `main.py`: runs the command, and turns errors and signals into words and exit statuses
+- `command.py`: finds verbs by their files; other names of verbs, and "Did you mean"
+- `verb.py`: what every verb is to click: the sections of its help, and fields named as options
+- `process.py`: prepares the process (memory, words), and writes the report of a crash
 """

@@ -64,7 +64,7 @@ class AdviseRequest(ProfileRequest):
     weights: str | Path | None = None
     histogram: Histogram | None = None
     equivalents: bool = True
-    most: Count = 100
+    most: Count = search.MOST
 
 
 def advise(request: AdviseRequest, monitor: Monitor | None = None) -> Advised:

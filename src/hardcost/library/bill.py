@@ -32,11 +32,12 @@ class BillRequest(ProfileRequest):
 
     `budget` says by how much metrics may grow: the bill then says what to leave out. `method` is
     how controls are measured: each by itself, or by a search for those that cost more than
-    `resolution`, a share of the baseline, in at most `most` configurations. With `prefer_boot`,
-    boot parameters replace kernel options where they do the same. `precision` is half the width of
-    each ratio's confidence interval, a share, for which trials of times are added for at most
-    `time_limit` seconds. On a real machine, instructions are counted beside times if `count`.
-    Controls are ranked by `call`, by the calls that `histogram` counts, or by the usual mix.
+    `resolution`, a share of the baseline, in at most `most` configurations (None: as many as
+    `library/bills/search.py` says). With `prefer_boot`, boot parameters replace kernel options
+    where they do the same. `precision` is half the width of each ratio's confidence interval, a
+    share, for which trials of times are added for at most `time_limit` seconds. On a real machine,
+    instructions are counted beside times if `count`. Controls are ranked by `call`, by the calls
+    that `histogram` counts, or by the usual mix.
     """
 
     _: KW_ONLY

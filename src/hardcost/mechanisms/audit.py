@@ -49,7 +49,8 @@ BEGIN = "hardcost-begin"
 """The message in auditd's log before the workload; events are counted from there."""
 
 # No process has this number: it is the kernel's PID_MAX_LIMIT, and numbers stay below it.
-_PREAMBLE = ("-c", "-a never,user -F pid=4194304", "-d never,user -F pid=4194304")
+PREAMBLE = ("-c", "-a never,user -F pid=4194304", "-d never,user -F pid=4194304")
+"""The lines that come before rules, so that auditctl reports each rule that is refused."""
 
 _DISABLED = "-e 0"  # as auditctl takes it
 
@@ -423,7 +424,7 @@ class AuditMechanism(Mechanism[AuditKeys]):
             return ()
         directories, files = watched_paths.paths(rules, daemon.directories, daemon.files)
         lines = (*_lines(daemon, rules), *placebo.rules(controls))
-        text = "".join(f"{line}\n" for line in lines) if len(lines) > len(_PREAMBLE) else ""
+        text = "".join(f"{line}\n" for line in lines) if len(lines) > len(PREAMBLE) else ""
         if not any(one.takes_records for one in controls):
             load: list[Request] = [Audit(rules=text, backlog_limit=daemon.backlog_limit)]
         else:
@@ -448,10 +449,10 @@ class AuditMechanism(Mechanism[AuditKeys]):
         by_probe = not any(one.takes_records for one in controls)
         answer = only(answers, AuditAnswer) if by_probe else _auditctl(answers)
         complaints = _complaints(answer.stderr)
-        begin = len(_PREAMBLE) + len(daemon.options) + 1
+        begin = len(PREAMBLE) + len(daemon.options) + 1
         by_line = dict(enumerate(rules, begin))
         sent = _lines(daemon, rules)
-        ours = range(len(_PREAMBLE) + 1, len(sent) + 1)
+        ours = range(len(PREAMBLE) + 1, len(sent) + 1)
         if answer.exit not in {0, 1} or any(line not in ours for line in complaints.refused):
             raise _auditctl_error(answer)
         problems = tuple(
@@ -557,7 +558,7 @@ def _auditctl(answers: Sequence[Answer]) -> AuditAnswer:
 
 def _lines(daemon: AuditDaemon, rules: Sequence[Rule]) -> tuple[str, ...]:
     """Return the lines that auditctl reads; a rule is found again by its line."""
-    return (*_PREAMBLE, *daemon.options, *(rule.text for rule in rules))
+    return (*PREAMBLE, *daemon.options, *(rule.text for rule in rules))
 
 
 def _complaints(text: str) -> _Complaints:

@@ -19,8 +19,8 @@ from hardcost.machines.vm.guest_user import take_user, ways
 
 HOLDS = """
 import sys
-from hardcost.machines.vm.guest_user import taken
-with taken() as user:
+from hardcost.machines.vm.guest_user import take_user
+with take_user() as user:
     print(user.uid, flush=True)
     sys.stdin.read()
 """

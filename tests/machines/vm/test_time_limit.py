@@ -20,11 +20,11 @@ from hardcost.machines.vm.time_limit import (
 
 WORK = """
 import asyncio
-from hardcost.machines.vm.time_limit import Standstill, limited
+from hardcost.machines.vm.time_limit import Standstill, limit_guest_time
 
 async def work():
     still = Standstill()
-    async with limited(6, still):
+    async with limit_guest_time(6, still):
         print("begun", flush=True)
         for _ in range(20):
             await asyncio.sleep(0.1)

@@ -357,7 +357,7 @@ def test_a_removal_that_is_cut_short_leaves_nothing_that_counts_as_whole(tmp_pat
     place = Cache(tmp_path).make("packages", DIGEST, "a package", fill_thousands)
     remove = (
         "import sys; from pathlib import Path; from hardcost.supply.cache.cache import Cache;"
-        "cache = Cache(Path(sys.argv[1])); cache.remove(cache.named(sys.argv[2:]))"
+        "cache = Cache(Path(sys.argv[1])); cache.remove(cache.entries_named(sys.argv[2:]))"
     )
     run = subprocess.Popen([sys.executable, "-c", remove, tmp_path, DIGEST])
     with run:

@@ -21,6 +21,7 @@ from hardcost.calibration.nanoseconds.rule_sets import TimedSet
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.time import TIME
 from hardcost.machines.machine import Execution, Machine
+from hardcost.mechanisms.audit import PREAMBLE
 from hardcost.protocol.answers import Answer, AuditAnswer, CallAnswer, ClockAnswer, all_of, only
 from hardcost.protocol.ask import make
 from hardcost.protocol.boot import Boot
@@ -35,8 +36,6 @@ TimedLevel = dict[str, dict[str, float]]
 
 _LIMIT_SECONDS = 600.0  # of one trial, on a machine that is slow or busy
 _CHANGES = frozenset({"audit", "make"})
-# auditctl is silent about a rule that is refused before it has sent one: hence the second line.
-_PREAMBLE = "-c\n-a never,user -F pid=4194304\n-d never,user -F pid=4194304\n"
 
 
 @dataclass(frozen=True)
@@ -119,11 +118,12 @@ async def time_rounds(
 
 
 async def _trial(machine: Machine, one: TimedSetRequest) -> Execution:
-    text = "".join(f"{line}\n" for line in one.rules.rules)
+    rules = one.rules.rules
+    lines = (*PREAMBLE, *rules) if rules else ()
     watched = one.watched
     job: list[Request] = [
         *([make(watched.directories, watched.files)] if any(watched) else []),
-        Audit(rules=_PREAMBLE + text if text else ""),
+        Audit(rules="".join(f"{line}\n" for line in lines)),
         MeasureCalls(clock=TIME.clock, calls=tuple(_plans(one.rules.processes))),
     ]
     return await machine.execute(Boot(), job, _LIMIT_SECONDS)

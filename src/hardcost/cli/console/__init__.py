@@ -2,6 +2,12 @@
 
 Nothing here knows a verb.
 
-`console.py` prints, `progress.py` shows a run as it goes, by the events of `progress_events.py`;
-`data.py` writes CSV, Parquet and Markdown, `github.py` is for jobs on GitHub.
+- `console.py`: prints results, notes and errors; widths, and the lines of a guest's log
+- `progress.py`: shows a run as it goes: bars, plain lines or JSON, and how often
+- `progress_events.py`: the events that `--progress json` prints
+- `data.py`: chooses how results are printed or written as CSV, Parquet and Markdown
+- `github.py`: makes output harmless in a job on GitHub
+
+The formats are in `show/exports/`, tables and their layout in `show/tables/`. How long work takes
+is estimated and put into words in `measure/expected_time.py`.
 """

@@ -23,12 +23,12 @@ MEASURED = """
 import json, pathlib, resource, sys
 from hardcost.errors import InputError
 from hardcost.profiles.importers.scap.datastream import LARGEST
-from hardcost.profiles.importers.scap.xml import parsed
+from hardcost.profiles.importers.scap.xml import parse_xml
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 before = peak()
 try:
-    parsed(pathlib.Path(sys.argv[1]), LARGEST, "a datastream")
+    parse_xml(pathlib.Path(sys.argv[1]), LARGEST, "a datastream")
     why = None
 except InputError as error:
     why = str(error)
