@@ -9,7 +9,8 @@ A price is a prediction and is called one. What can't be predicted has a reason 
 - `histogram.py`: reads counts of strace, perf, bpftrace or JSON; `general.toml` is the mix of calls
   where the user gives none
 - `totals.py`: what a mix costs, by call and by rule
-- `events.py`, `events.toml`: the typical call for which a price holds
+- `events.toml`, read by `events.py`: the typical call for which a price holds, and which calls an
+  operation such as `exec` makes
 - `call_classes.py`: calls that the rules treat alike, so that each class is walked once
 - `idle_rules.py`: rules that cost without firing
 - `measurement.py`: values: a prediction beside a measurement, prices in nanoseconds
