@@ -1,8 +1,8 @@
 """The files and processes of a battery: file systems of its own, and workers.
 
 What rules name is never replaced while calls run: a watched file that is replaced moves its rule,
-and then no two runs of a call are alike. What calls make and remove has names of its own, the
-`SCRATCH`, which no rule names.
+and then no two runs of a call are alike. What calls make and remove has names of its own,
+which no rule names.
 """
 
 from __future__ import annotations

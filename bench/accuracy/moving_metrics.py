@@ -5,7 +5,7 @@ Run as `python -m bench.accuracy.moving_metrics [--draws 12] [--keep FILE] [WORK
 Each workload (by default `syscalls`) is measured unperturbed and under so many perturbations, which
 change nothing that means anything. A metric whose values are all within a few instructions of each
 other does not move; any other does. What workloads say of themselves (`moves` in `syscalls.toml`,
-the `RESOLUTION` of a whole system's) is compared with that: status 1 where they differ.
+the `resolution` of a whole system's) is compared with that: status 1 where they differ.
 """
 
 from __future__ import annotations

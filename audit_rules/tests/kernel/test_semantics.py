@@ -1,4 +1,4 @@
-"""Facts of the kernel's filter; `test_conformance` tries them on a real one."""
+"""Facts of the kernel's filter; `tests/vm/test_conformance.py` tries them on a real one."""
 
 from __future__ import annotations
 

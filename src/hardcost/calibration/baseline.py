@@ -19,7 +19,7 @@ from hardcost.workloads.metric import MetricSamples
 async def without_rules(machine: Machine, limit_seconds: float) -> dict[str, float]:
     """Return the instructions of each operation with audit on and no rules.
 
-    What moves is the mean over the usual perturbations. The guest of `guestlevels` would not do:
+    What moves is the mean over the usual perturbations. The guest of `rule_set_costs.py` would not do:
     its kernel has emptier lists of free memory, so that making a file or a connection takes more.
 
     Raises:

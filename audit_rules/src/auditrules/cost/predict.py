@@ -9,7 +9,7 @@ A prediction follows the kernel's own steps (`semantics.decide`) and prices each
 filter, each rule that is passed over, each condition tested, the record. A file's
 bucket depends on its inode number. If that is unknown (`events.SOME_INODE`), the price is the
 expected value: one file in 32 meets each rule in a bucket. Rules on `task` and `exclude` are priced
-unless `unpredicted` says why not.
+unless `limits.py` says why not.
 
 The unit is that of the constants: instructions, or nanoseconds of a machine for which they were
 fitted (`calibration/nanoseconds/fit.py`). In time a long list costs more than its rules do

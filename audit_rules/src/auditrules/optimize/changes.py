@@ -120,8 +120,8 @@ class Moves:
     def narrow(self) -> None:
         """Remove from each mask the numbers of calls that the rule can't match.
 
-        A rule for all calls is narrowed to those of its permissions, and written so that each
-        kernel expands its own classes (`byclass`). A list of calls keeps what any release assigns
+        A rule for all calls is narrowed to those of its permissions, and names classes of calls,
+        which each kernel expands to its own (`permissions.py`). A list of calls keeps what any release assigns
         to the permissions.
         """
         for number, line in self._changeable():

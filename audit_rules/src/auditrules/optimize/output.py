@@ -79,7 +79,7 @@ def text(
 def rule_text(rule: KernelRule, classes: Sequence[int] = ()) -> str:
     """Return a rule's line. Without `arch`, it lists calls by number, which names no ABI.
 
-    `classes` are the kernel's classes of calls that replace their calls (`byclass`).
+    `classes` are the kernel's classes of calls that replace their calls (`permissions.py`).
     """
     line = text_of(rule, classes)
     if not by_number(rule):

@@ -246,7 +246,7 @@ def _record_formula(atoms: Atoms, condition: Condition, kind: NumberTerm | None 
 
 
 def drops(atoms: Atoms, rules: Sequence[KernelRule], kind: int) -> Formula:
-    """Return when the list `exclude` of a set drops a record of a type (`eventrecords`)."""
+    """Return when the list `exclude` of a set drops a record of a type."""
     found = FALSE
     for rule in reversed(_of(FilterList.EXCLUDE, rules)):
         known = list(

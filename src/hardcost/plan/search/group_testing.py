@@ -4,9 +4,9 @@ Made for controls that are expensive to switch, since a configuration may need a
 `search` is a coroutine: it yields a `Question`, is sent the samples, and returns an `Outcome`. It
 measures nothing itself, and the same answers always lead to the same questions.
 
-1. *Halving* (`halving`): controls are switched on one after the other, requirements first. The
+1. *Halving* (`bisection.py`): controls are switched on one after the other, requirements first. The
    segment with the largest unexplained rise is split until a single control is left.
-2. *Confirmation* (`blame`): that control is left out of the profile, and is measured alone. If it
+2. *Confirmation* (`blame.py`): that control is left out of the profile, and is measured alone. If it
    costs less alone than in the company in which it was found, its partners are sought (`partners`).
 3. *What remains* (here): the profile without all culprits should cost only what the rises found
    so far leave. If it costs more, one culprit masked another, and the search continues without

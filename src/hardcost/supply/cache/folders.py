@@ -68,8 +68,8 @@ def removed(place: Path) -> None:
 def put_aside(place: Path) -> Path | None:
     """Move an entry out of its place, and return its new path; None if there is none.
 
-    It moves beside its place, under the name of something half made, so that `sweep` completes an
-    interrupted removal. Even a full disk has room for that.
+    It moves beside its place, under the name of something half made, so that `leftovers.py`
+    completes an interrupted removal. Even a full disk has room for that.
     """
     aside = place.with_name(f".{place.name}-{os.getpid()}.{time.monotonic_ns()}")
     try:

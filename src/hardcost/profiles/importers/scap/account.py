@@ -1,7 +1,7 @@
 """What becomes of each rule of a SCAP profile: priced, without a run-time cost, or not priced.
 
 Every rule that the profile selects is accounted for exactly once. What no control carries out is
-classified by its id; `scapclasses.toml` has the classes and their reasons. What no class names is
+classified by its id; `rule_classes.toml` has the classes and their reasons. What no class names is
 of an unknown kind and not priced: nothing is called free without a reason.
 """
 

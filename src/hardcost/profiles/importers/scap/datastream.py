@@ -1,7 +1,7 @@
 """What a profile of a SCAP datastream selects: its rules, with their scripts as text.
 
 A datastream (SCAP 1.2 and 1.3) is one XML file that holds, among others, benchmarks in XCCDF 1.2:
-groups of rules, values, and profiles that select some of them. It is untrusted input: `scapxml`
+groups of rules, values, and profiles that select some of them. It is untrusted input: `xml.py`
 reads it.
 """
 
