@@ -6,7 +6,7 @@
 //! `hardcost restore`, or the next run. Whether a thing may be undone is decided in
 //! `journal/state.rs`.
 //!
-//! - `temporary_changes.rs`: an order from its first line to the end, and how long silence may be
+//! - `temporary_changes.rs`: an order from its first line to the end, with its limit of silence
 //! - `change_setup.rs`: the steps before the first change, refusing logged-in users among them
 //! - `logins.rs`: which logins count, by utmp and by systemd's sessions
 //! - `changes/`: all that can be changed but the boot, which is in `boot/`
@@ -21,7 +21,7 @@
 //! - `stdio_lines.rs`: lines in and out, the longest, and how long the reader may take
 //! - `failure.rs`: why a change or its undoing was not done
 //!
-//! What is changed in a guest, the probe changes (`crates/probe`).
+//! In a guest the probe makes all changes (`crates/probe`).
 
 mod boot;
 mod change_setup;

@@ -7,7 +7,7 @@
 //!   which windows the processor's counters see
 //! - `command.rs`: the request to measure a program
 //! - `measured_process.rs`: the process that does either: its user, its working directory (made
-//!   again until its inode number fits), its time limit
+//!   again until its inode number fits), and the error where it is late
 //! - `copies.rs`: further processes that make the same call; when they are surely in their loop
 //! - `cpu_affinity.rs`: which processor the measured process and each of its copies gets
 //! - `perf_counters.rs`: the processor's events that are counted, and in which groups
