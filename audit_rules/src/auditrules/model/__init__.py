@@ -2,6 +2,9 @@
 
 Nothing here reads a file, and nothing here decides what a rule does.
 
-`rule.py` is a line as it was written, `kernel_rule.py` what the kernel holds, `kernel_lists.py` in
-which order.
+- `rule.py`: a line as it was written, its split into words, the longest line, keys
+- `kernel_rule.py`: what the kernel holds: lists, actions, operators, fields
+- `kernel_lists.py`: the order of rules, and which of them are the same
+- `fault.py`: a fault with its remedy; `location.py`: file, line, column
+- `subsets.py`: sets within other sets, found by hash
 """
