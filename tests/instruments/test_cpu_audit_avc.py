@@ -97,7 +97,7 @@ def test_the_probe_counts_events_where_it_is_the_audit_daemon() -> None:
 @pytest.mark.parametrize("part", [cpu, audit, avc])
 def test_without_a_watch_there_is_nothing_to_tell(part: Any) -> None:  # noqa: ANN401  (a module)
     with pytest.raises(TrialError, match="'watched' 0 times"):
-        part.observed(typed([COPY]))
+        part.observation_of(typed([COPY]))
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_each_answer_of_a_trace_goes_to_a_process_that_waits_for_one(cache_root:
     assert seen is not None
     found = set[str]()
     asked, answered = 0, 0
-    for noted in (one.schedule for one in seen.stretches if one.schedule is not None):
+    for noted in (one.schedule for one in seen.windows if one.schedule is not None):
         runs, waiting = 0, set[int]()
         for note in noted.notes:
             if note.kind == "runs":

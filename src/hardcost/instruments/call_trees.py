@@ -31,14 +31,14 @@ def call_tree(seen: Stacks, windows: Sequence[Windows | Together]) -> CallTree:
         if isinstance(group, Together):
             metrics.append(_sum_windows(group, metrics))
             continue
-        stretches, at = find_windows(seen.stretches, group, at)
+        counted_windows, at = find_windows(seen.windows, group, at)
         if group.metric is not None:
-            metrics.append(_sample_windows(group, stretches, frames))
+            metrics.append(_sample_windows(group, counted_windows, frames))
     return CallTree(frames=tuple(frames.found), metrics=tuple(metrics))
 
 
 def find_windows(
-    stretches: Sequence[CountedWindow], group: Windows, at: int
+    counted_windows: Sequence[CountedWindow], group: Windows, at: int
 ) -> tuple[list[CountedWindow], int]:
     """Return the segments that are a group's windows, and where the next group may begin.
 
@@ -46,8 +46,8 @@ def find_windows(
         TrialError: There are no segments of these lengths.
     """
     reach = group.before + len(group.ticks)
-    for begin in range(at, len(stretches) - reach + 1):
-        mine = stretches[begin + group.before : begin + reach]
+    for begin in range(at, len(counted_windows) - reach + 1):
+        mine = counted_windows[begin + group.before : begin + reach]
         if all(_is(one, ticks) for one, ticks in zip(mine, group.ticks, strict=True)):
             return list(mine), begin + reach
     what = group.metric or "the clock itself"
@@ -103,13 +103,13 @@ def _is_trampoline(name: str) -> bool:
 
 
 def _sample_windows(
-    group: Windows, stretches: Sequence[CountedWindow], frames: FramesInUse
+    group: Windows, counted_windows: Sequence[CountedWindow], frames: FramesInUse
 ) -> Sampled:
     windows: list[dict[int, int]] = []
     samples = []
-    pairs = list(zip(stretches, group.ticks, strict=True))[group.dropped :]
-    for stretch, ticks in pairs:
-        window = _window(stretch, ticks, frames)
+    pairs = list(zip(counted_windows, group.ticks, strict=True))[group.dropped :]
+    for counted, ticks in pairs:
+        window = _window(counted, ticks, frames)
         if window not in windows:
             windows.append(window)
         samples.append(windows.index(window))
@@ -139,12 +139,12 @@ def _sum_windows(group: Together, known: Sequence[Sampled]) -> Sampled:
     )
 
 
-def _window(stretch: CountedWindow, ticks: int, frames: FramesInUse) -> dict[int, int]:
+def _window(counted: CountedWindow, ticks: int, frames: FramesInUse) -> dict[int, int]:
     """Return a window's instructions by frame, which add up to its ticks."""
     window: dict[int, int] = {}
-    for seen, count in stretch.counts:
+    for seen, count in counted.counts:
         number = frames.number(seen)
         window[number] = window.get(number, 0) + count
-    if stretch.total < ticks:
-        window[frames.waiting()] = ticks - stretch.total
+    if counted.total < ticks:
+        window[frames.waiting()] = ticks - counted.total
     return window

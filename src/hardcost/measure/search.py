@@ -13,7 +13,7 @@ from hardcost.plan.plan import Plan
 from hardcost.plan.search import culprits
 from hardcost.plan.search.culprits import Suspects
 from hardcost.plan.search.group_testing import search
-from hardcost.plan.search.questions import Closeness, Question, Samples, SearchResult
+from hardcost.plan.search.questions import Question, Samples, SearchResult, SearchSettings
 from hardcost.store.record import Record
 
 
@@ -30,7 +30,7 @@ class Search:
         self._taken: Counter[Role] = Counter()
         self._first = {one.role for one in records}
 
-    def outcome(self, settings: Closeness) -> SearchResult:
+    def outcome(self, settings: SearchSettings) -> SearchResult:
         """Search to the end; the run's monitor hears of each configuration before it is measured.
 
         Raises:

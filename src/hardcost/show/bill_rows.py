@@ -74,7 +74,7 @@ class MetricFigures:
 
 
 @dataclass(frozen=True)
-class Ledger:
+class BillRows:
     """A bill in order: entries largest first, an account for each metric.
 
     `weighed` says what the order is by. If that is the average call, its account comes first.
@@ -96,7 +96,7 @@ class Ledger:
         return any(account.least for account in self.accounts)
 
 
-def ledger(bill: Itemised) -> Ledger:
+def rows_of_bill(bill: Itemised) -> BillRows:
     """Return the figures of `bill` as shown."""
     order, weighed = control_order(bill), weighing(bill)
     bill = with_average(bill, weighed)
@@ -120,7 +120,7 @@ def ledger(bill: Itemised) -> Ledger:
         for total in bill.totals
         if math.isfinite(total.baseline) and math.isfinite(total.with_profile)
     )
-    return Ledger(entries, accounts, weighed)
+    return BillRows(entries, accounts, weighed)
 
 
 def _by_metric(sums: tuple[Sum, ...]) -> dict[MetricId, float]:

@@ -29,9 +29,9 @@ FRAMES = (
 
 
 def recorded() -> Trace:
-    stretch = schedule.stretch(recorded=True)
-    windows = (Windows("m", (stretch.total,)),)
-    return traces(Stacks(schedule.FRAMES, (stretch,)), windows, "hardcost-caller")[0]
+    counted = schedule.window(recorded=True)
+    windows = (Windows("m", (counted.total,)),)
+    return traces(Stacks(schedule.FRAMES, (counted,)), windows, "hardcost-caller")[0]
 
 
 @st.composite

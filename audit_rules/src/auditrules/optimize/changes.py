@@ -67,7 +67,7 @@ _MOST_PERMUTED = 6
 """The most conditions for which every order is tried."""
 
 
-class Moves:
+class RuleChanges:
     """The rules, and the prices and allowances that decide about changes.
 
     `tell` is called now and then with the current step. Without `thorough`, only changes that are

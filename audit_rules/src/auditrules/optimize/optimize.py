@@ -1,7 +1,8 @@
 """A cheaper set of rules that records the same.
 
-The changes are those of `moves`. Each is made only if, under the cost model, no call pays more than
-under the original. At the end the whole set is proved equivalent to the original, or discarded.
+The changes are those of `changes.py`. Each is made only if, under the cost model, no call pays more
+than under the original. At the end the whole set is proved equivalent to the original, or
+discarded.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from auditrules.cost.predict import Histogram, predict
 from auditrules.model.kernel_lists import by_rank
 from auditrules.model.kernel_rule import FilterList, KernelRule, Operator, is_test
 from auditrules.optimize import never, signals
-from auditrules.optimize.changes import RANGE, Moves
+from auditrules.optimize.changes import RANGE, RuleChanges
 from auditrules.optimize.lines import Candidate, Candidates
 from auditrules.optimize.prices import TOLERANCE, Prices, no_directory
 from auditrules.prove.prove import prove_equal
@@ -268,32 +269,34 @@ class _Work:
         """Return sets to be tried, the best first."""
         ranked = [replace(self.original[number], prepend=False) for number in self._ranked]
         lines = Candidates.of(ranked, b32=self.options.b32)
-        moves = Moves(lines, self.prices, self.original, self.tell, thorough=self.options.thorough)
+        changes = RuleChanges(
+            lines, self.prices, self.original, self.tell, thorough=self.options.thorough
+        )
         dropped: list[int] = []
         if not self.options.keep_lines:
-            dropped = [*moves.drop_dead(keep_one=not self._counted_elsewhere)]
-            moves.trim()
-            moves.narrow()
-            moves.drop_shadowed()
-            moves.join()
+            dropped = [*changes.drop_dead(keep_one=not self._counted_elsewhere)]
+            changes.trim()
+            changes.narrow()
+            changes.drop_shadowed()
+            changes.join()
             # A joined rule may match fewer calls than its mask names, and need fewer conditions.
-            moves.narrow()
-            moves.trim()
-            moves.reorder()
+            changes.narrow()
+            changes.trim()
+            changes.reorder()
         others = [self.original[number] for number in self._others]
         # While a rule names a call that sends signals, the kernel collects their receivers.
-        signals.keep(self.original, others, moves.lines, self.prices)
-        arranged = [moves.lines.in_order()]
+        signals.keep(self.original, others, changes.lines, self.prices)
+        arranged = [changes.lines.in_order()]
         deciding = self._deciding_lines(arranged[0])
         # The walk ends at the rule that decides, so those that decide about the workload come
         # first.
         if deciding:
-            first = moves.lines.with_what_stands_before(deciding)
-            arranged.append(moves.lines.in_order(lambda line: int(line not in first)))
+            first = changes.lines.with_what_stands_before(deciding)
+            arranged.append(changes.lines.in_order(lambda line: int(line not in first)))
         if self.options.never_first:
             # One order of priorities covers list and buckets: behind `never`, rules on files would
             # lose.
-            above = moves.lines.in_order(lambda line: int(not line.rule.in_a_bucket))
+            above = changes.lines.in_order(lambda line: int(not line.rule.in_a_bucket))
             arranged.append(never.in_front(above, ranked, self.prices, b32=self.options.b32))
         arranged.sort(key=self._price)
         unused = tuple(sorted([*(self._ranked[number] for number in dropped), *self._repeated]))

@@ -168,7 +168,7 @@ def story_of(names: Sequence[str], outcome: SearchResult, statement: str, guided
         part = f"{outcome.remains.value / outcome.baseline.value:+.2%} of the baseline"
         side = "below" if outcome.remains_below else "above"
         remains = [f"Without all culprits the profile makes {part}: {side} the resolution."]
-    open_ends = [_unsplit(stretch, names, outcome) for stretch in outcome.unresolved]
+    open_ends = [_unsplit(segment, names, outcome) for segment in outcome.unresolved]
     unpriced = [
         f"{names[one.index]} has no line in the bill: leaving it out was not measured."
         for one in outcome.culprits
@@ -191,13 +191,13 @@ def story_of(names: Sequence[str], outcome: SearchResult, statement: str, guided
     )
 
 
-def _unsplit(stretch: Segment, names: Sequence[str], outcome: SearchResult) -> str:
+def _unsplit(segment: Segment, names: Sequence[str], outcome: SearchResult) -> str:
     """Return what remains unknown about a segment, and why."""
-    found = [names[index] for index in stretch.controls]
+    found = [names[index] for index in segment.controls]
     many = f"the {len(found)} controls from {found[0]} to {found[-1]}"
     what = many if len(found) > _LISTED else ", ".join(found)
-    cost = f"{stretch.cost.value / outcome.baseline.value:+.2%} of the baseline"
-    if stretch.spread:
+    cost = f"{segment.cost.value / outcome.baseline.value:+.2%} of the baseline"
+    if segment.spread:
         return f"Not split: {what}, which make {cost} together, spread over them."
     return f"Not split: {what}, which make {cost} together: no more configurations were allowed."
 

@@ -33,7 +33,7 @@ from hardcost.plan.plan import Plan
 from hardcost.plan.search import culprits
 from hardcost.plan.search.culprits import Suspects
 from hardcost.plan.search.group_testing import configurations_bound, statement
-from hardcost.plan.search.questions import Closeness, SearchResult
+from hardcost.plan.search.questions import SearchResult, SearchSettings
 from hardcost.profiles.kernel import defaults, options
 from hardcost.protocol.boot import Boot, KernelRecipe
 from hardcost.store.record import Record
@@ -88,7 +88,7 @@ class BySearch:
             finding = _finding(asked, run.name, outcome, searched.records, story, self.ranking)
             return finish_run(run, replace(finding, unmeasured=begun.unmeasured), self.how)
 
-    def _begin(self) -> tuple[_Asked, str, Closeness]:
+    def _begin(self) -> tuple[_Asked, str, SearchSettings]:
         """Return the search's task, the statement of what it does at most, and its settings.
 
         Raises:
@@ -105,7 +105,7 @@ class BySearch:
         self.monitor.note(said)
         return asked, said, settings
 
-    def _plan_run(self, plan: Plan, asked: _Asked, settings: Closeness) -> PlannedRun:
+    def _plan_run(self, plan: Plan, asked: _Asked, settings: SearchSettings) -> PlannedRun:
         most = most_configurations(asked.found, settings)
         on = self._on or PlannedRun.of(plan, self.how, self.monitor)
         return replace(on, plan=plan, most=most)
@@ -130,10 +130,10 @@ class BySearch:
         check_able(map(boot_of, plan.trials), plan.instrument, on.machine)
         return on
 
-    def _settings(self, found: Suspects) -> Closeness:
+    def _settings(self, found: Suspects) -> SearchSettings:
         """Return how the search goes: of kernels that are built it measures fewer."""
         builds = any(one.builds for one in found.switched)
-        return Closeness(
+        return SearchSettings(
             threshold=self.resolution,
             most=self.most or (MOST_KERNELS if builds else None),
             noise=None if self._instrument.exact else _USUAL_NOISE,
@@ -213,15 +213,15 @@ def _suspects(profile: Profile, on: PlannedRun | None) -> tuple[Profile, Suspect
     return profile, found
 
 
-def most_configurations(found: Suspects, settings: Closeness) -> int:
+def most_configurations(found: Suspects, settings: SearchSettings) -> int:
     """Return how many configurations a search is to be expected to measure at most."""
     most = configurations_bound(len(found.switched), _FORESEEN_CULPRITS)
     return most if settings.most is None else min(most, settings.most)
 
 
 def _raise_above_chance(
-    settings: Closeness, records: Sequence[Record], monitor: Monitor
-) -> Closeness:
+    settings: SearchSettings, records: Sequence[Record], monitor: Monitor
+) -> SearchSettings:
     """Return the settings with a resolution that placebos do not reach."""
     chance = chance_of(records)
     if chance <= settings.threshold:

@@ -126,7 +126,7 @@ def _give_up(case: SearchState, chain: Chain, part: _Part, *, spread: bool) -> A
     kept = case.measurements.kept_samples
     cost = noise.difference(kept(chain.prefix(part.stop)), kept(chain.prefix(part.start)))
     start, last = (case.lattice.position(index) for index in (controls[0], controls[-1]))
-    case.stretches.append(Segment(start, last + 1, controls, cost.estimate, spread))
+    case.segments.append(Segment(start, last + 1, controls, cost.estimate, spread))
     where = wording.segment_in_words(case.lattice, controls)
     because = (
         "is spread over both halves, each below the resolution"

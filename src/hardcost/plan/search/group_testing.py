@@ -32,10 +32,10 @@ from hardcost.plan.search.lattice import Lattice
 from hardcost.plan.search.measurements import Measurements
 from hardcost.plan.search.questions import (
     Asking,
-    Closeness,
     CostShift,
     Culprit,
     SearchResult,
+    SearchSettings,
     SearchTask,
 )
 from hardcost.plan.search.state import SearchState
@@ -54,7 +54,7 @@ def configurations_bound(controls: int, culprits: int) -> int:
     return max(_ENDS, 4 * culprits * math.ceil(math.log2(max(controls, 2))))
 
 
-def statement(problem: SearchTask, settings: Closeness) -> str:
+def statement(problem: SearchTask, settings: SearchSettings) -> str:
     """Return the most that the search will do, shown before anything is measured.
 
     Raises:
@@ -82,7 +82,7 @@ def statement(problem: SearchTask, settings: Closeness) -> str:
     return f"{promised} The instrument is exact: each configuration is measured once."
 
 
-def search(problem: SearchTask, settings: Closeness) -> Asking[SearchResult]:
+def search(problem: SearchTask, settings: SearchSettings) -> Asking[SearchResult]:
     """Find and confirm the culprits.
 
     Raises:
@@ -98,14 +98,14 @@ def search(problem: SearchTask, settings: Closeness) -> Asking[SearchResult]:
     return (yield from _outcome(case))
 
 
-def _check(settings: Closeness) -> None:
+def _check(settings: SearchSettings) -> None:
     """Refuse invalid settings, with all mistakes at once."""
     mistakes = tuple(_mistakes(settings))
     if mistakes:
         raise InputError.of(mistakes)
 
 
-def _mistakes(settings: Closeness) -> Iterator[Problem]:
+def _mistakes(settings: SearchSettings) -> Iterator[Problem]:
     """Yield what is wrong with the settings."""
     if not 0 < settings.threshold < math.inf:
         yield Problem(f"a threshold of {settings.threshold} is not above 0")
@@ -241,7 +241,7 @@ def _outcome(case: SearchState) -> Asking[SearchResult]:
         baseline=noise.difference(kept(frozenset()), ()).estimate,
         profile=noise.difference(kept(everything), ()).estimate,
         culprits=_by_size(case),
-        unresolved=tuple(case.stretches),
+        unresolved=tuple(case.segments),
         remains=remains,
         remains_below=remains is not None and not case.counts(remains.value),
         adds_up=adds_up,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from hardcost.errors import TrialError
 from hardcost.plan.search import noise
 from hardcost.plan.search.lattice import Lattice
-from hardcost.plan.search.questions import Asking, Closeness, Question, Samples, SearchStep
+from hardcost.plan.search.questions import Asking, Question, Samples, SearchSettings, SearchStep
 
 
 @dataclass
@@ -27,7 +27,7 @@ class _Entry:
 class Measurements:
     """Asks each question that needs an answer, and remembers the answers."""
 
-    def __init__(self, lattice: Lattice, settings: Closeness) -> None:
+    def __init__(self, lattice: Lattice, settings: SearchSettings) -> None:
         self.lattice = lattice
         self.settings = settings
         self.noisy = bool(settings.noise)

@@ -45,7 +45,7 @@ class Stacks:
     """All frames, numbered from 1, and all segments in their order."""
 
     frames: tuple[Frame, ...]
-    stretches: tuple[CountedWindow, ...]
+    windows: tuple[CountedWindow, ...]
 
 
 def read(path: Path) -> Stacks:
@@ -70,28 +70,28 @@ def _parse_stacks(text: str) -> Stacks:
     if lines[0] != _BEGIN or lines[-2:] != [_END, ""]:
         raise ValueError("its begin or its end is missing")
     frames: list[Frame] = []
-    stretches: list[CountedWindow] = []
+    windows: list[CountedWindow] = []
     reader = schedule.Reader()
     for line in lines[1:-2]:
         kind, _, rest = line.partition(" ")
         if kind == "place":
             frames.append(_frame(rest, len(frames)))
         elif kind == "stretch":
-            _finish(stretches, reader)
-            stretches.append(_stretch(rest, len(frames)))
+            _finish(windows, reader)
+            windows.append(_read_window(rest, len(frames)))
         elif kind == "task":
             reader.task(_unescape(rest))
-        elif not stretches or not reader.take(kind, rest, stretches[-1].total, len(frames)):
+        elif not windows or not reader.take(kind, rest, windows[-1].total, len(frames)):
             raise ValueError(f"a line begins with {kind[:20]!r}")
-    _finish(stretches, reader)
-    return Stacks(tuple(frames), tuple(stretches))
+    _finish(windows, reader)
+    return Stacks(tuple(frames), tuple(windows))
 
 
-def _finish(stretches: list[CountedWindow], reader: schedule.Reader) -> None:
+def _finish(windows: list[CountedWindow], reader: schedule.Reader) -> None:
     """Add to the latest segment what was noted of it."""
     found = reader.finish()
     if found is not None:
-        stretches[-1] = replace(stretches[-1], schedule=found)
+        windows[-1] = replace(windows[-1], schedule=found)
 
 
 def _frame(text: str, known: int) -> Frame:
@@ -110,14 +110,14 @@ def _character(found: re.Match[str]) -> str:
     return chr(int(number, 16)) if number else _PLAIN.get(letter, letter)
 
 
-def _stretch(text: str, known: int) -> CountedWindow:
+def _read_window(text: str, known: int) -> CountedWindow:
     total, idle, *counts = text.split(" ")
-    stretch = CountedWindow(int(total), int(idle), tuple(_counts(counts, known)))
-    if not 0 <= stretch.total <= _MOST_INSTRUCTIONS or stretch.idle < 0:
+    counted = CountedWindow(int(total), int(idle), tuple(_counts(counts, known)))
+    if not 0 <= counted.total <= _MOST_INSTRUCTIONS or counted.idle < 0:
         raise ValueError(f"a segment has {total} instructions")
-    if stretch.total != sum(count for _, count in stretch.counts):
+    if counted.total != sum(count for _, count in counted.counts):
         raise ValueError("the parts of a segment do not add up to its total")
-    return stretch
+    return counted
 
 
 def _counts(words: list[str], known: int) -> Iterator[tuple[int, int]]:

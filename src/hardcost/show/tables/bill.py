@@ -14,7 +14,15 @@ from hardcost.model.finding.bill import Bill, Item, Itemised
 from hardcost.model.finding.cell import Cell
 from hardcost.model.role import AuditOff
 from hardcost.model.workload import MetricId
-from hardcost.show.bill_rows import FEW, BillRow, Ledger, MetricFigures, bill_size, ledger, others
+from hardcost.show.bill_rows import (
+    FEW,
+    BillRow,
+    BillRows,
+    MetricFigures,
+    bill_size,
+    others,
+    rows_of_bill,
+)
 from hardcost.show.sentences.amounts import metric_words
 from hardcost.show.sentences.answer import baseline_words, by_metric
 from hardcost.show.sentences.caveats import (
@@ -78,8 +86,8 @@ def bill_table(finding: Bill, top: int = 20, metrics: Sequence[str] = ()) -> Con
 
 def accounts_of(finding: Bill, metrics: Sequence[str] = ()) -> list[MetricFigures]:
     """Return the metrics that have columns in the itemised tables; none of an empty bill."""
-    book = ledger(finding)
-    return _chosen_metrics(book, metrics) if book.accounts else []
+    rows = rows_of_bill(finding)
+    return _chosen_metrics(rows, metrics) if rows.accounts else []
 
 
 def bill_heading(finding: Bill) -> str:
@@ -142,40 +150,40 @@ def _least_terms(bill: Itemised) -> list[tuple[str, str]]:
 
 def bill_grids(finding: Bill, top: int, metrics: Sequence[str] = ()) -> list[Grid]:
     """Return the bill's tables: the totals, and the items with the remainder up to the totals."""
-    book = ledger(finding)
-    if not book.accounts:
+    rows = rows_of_bill(finding)
+    if not rows.accounts:
         return []
-    shown, hidden = book.entries[:top], book.entries[top:]
+    shown, hidden = rows.entries[:top], rows.entries[top:]
     return [
-        _totals_grid(finding, book, shown, hidden),
-        _items_grid(finding, book, shown, hidden, _chosen_metrics(book, metrics)),
+        _totals_grid(finding, rows, shown, hidden),
+        _items_grid(finding, rows, shown, hidden, _chosen_metrics(rows, metrics)),
     ]
 
 
 def matrix_grid(finding: Bill) -> Grid:
     """Return every control's cost on every metric, and the remainder up to the totals."""
-    book = ledger(finding)
-    measured = [account for account in book.accounts if account.metric != AVERAGE]
-    grid = _items_grid(finding, book, book.entries, (), measured)
+    rows = rows_of_bill(finding)
+    measured = [account for account in rows.accounts if account.metric != AVERAGE]
+    grid = _items_grid(finding, rows, rows.entries, (), measured)
     columns = tuple(
         ColumnGroup("", (replace(column, header=group.title),))
         for group in without_optional(grid).groups
         for column in group.columns
     )
-    return replace(grid, groups=columns, title=f"Every cost: {_unit(finding, book)}")
+    return replace(grid, groups=columns, title=f"Every cost: {_unit(finding, rows)}")
 
 
-def _unit(finding: Bill, book: Ledger) -> str:
-    units = {account.unit for account in book.accounts}
+def _unit(finding: Bill, rows: BillRows) -> str:
+    units = {account.unit for account in rows.accounts}
     unit = f"{visible(units.pop())}, " if len(units) == 1 else ""
     return f"{unit}{instrument_and_machine(finding)}"
 
 
 def _totals_grid(
-    finding: Bill, book: Ledger, shown: Sequence[BillRow], hidden: Sequence[BillRow]
+    finding: Bill, rows: BillRows, shown: Sequence[BillRow], hidden: Sequence[BillRow]
 ) -> Grid:
     """Return the cost of each metric without and with the profile, and its parts."""
-    accounts, known = book.accounts, finding.totals
+    accounts, known = rows.accounts, finding.totals
     unclear = unresolved_metrics(known)
     labels = [Column("metric", tuple(visible(account.metric) for account in accounts), left=True)]
     if len({account.unit for account in accounts}) > 1:
@@ -185,10 +193,10 @@ def _totals_grid(
         Column("without", tuple(number(a.baseline, a.digits) for a in accounts)),
         Column("with", tuple(number(a.with_profile, a.digits) for a in accounts)),
         Column("cost", tuple(_total_cost(a) + MARK * (a.metric in unclear) for a in accounts)),
-        *([Column("least", tuple(_least(a) for a in accounts))] if book.has_least else []),
+        *([Column("least", tuple(_least(a) for a in accounts))] if rows.has_least else []),
         Column("ratio", tuple(times(account) for account in accounts)),
     )
-    dearest = [_dearest(book, account) for account in accounts]
+    dearest = [_dearest(rows, account) for account in accounts]
     most = (
         Column("most", tuple(amount for amount, _ in dearest), optional=True),
         Column("by", tuple(who for _, who in dearest), left=True, optional=True),
@@ -210,7 +218,7 @@ def _totals_grid(
         )
         made_of.append(Column("+ interaction", interaction))
     return Grid(
-        f"What the profile costs: {_unit(finding, book)}; {_baseline_note(finding)}",
+        f"What the profile costs: {_unit(finding, rows)}; {_baseline_note(finding)}",
         tuple(labels),
         (
             ColumnGroup("", costs),
@@ -260,30 +268,30 @@ def times(account: MetricFigures) -> str:
     return ratio(float(account.with_profile / account.baseline)) if account.baseline else ABSENT
 
 
-def _dearest(book: Ledger, account: MetricFigures) -> tuple[str, str]:
+def _dearest(rows: BillRows, account: MetricFigures) -> tuple[str, str]:
     """Return the largest cost of one control on a metric, and its number, or how many share it."""
-    costs = [account.items.get(entry.control, Decimal(0)) for entry in book.entries]
+    costs = [account.items.get(entry.control, Decimal(0)) for entry in rows.entries]
     if not costs or max(costs) <= 0:
         return ABSENT, ""
     most = max(costs)
     equals = costs.count(most)
-    first = f"#{book.entries[costs.index(most)].number}"
+    first = f"#{rows.entries[costs.index(most)].number}"
     return signed_number(most, account.digits), first if equals == 1 else f"each of {equals}"
 
 
-def _chosen_metrics(book: Ledger, metrics: Sequence[str]) -> list[MetricFigures]:
+def _chosen_metrics(rows: BillRows, metrics: Sequence[str]) -> list[MetricFigures]:
     """Return the metrics that have columns: the requested ones, all of few, or a selection."""
     if metrics:
-        known = [str(account.metric) for account in book.accounts]
+        known = [str(account.metric) for account in rows.accounts]
         for metric in metrics:
             if metric not in known:
                 hint = f"it has: {', '.join(map(visible, known))}"
                 raise InputError(f"the bill has no metric {metric!r}", hint=hint)
-        return [account for account in book.accounts if str(account.metric) in metrics]
-    leading = book.leading
-    if len(book.accounts) <= FEW or leading is None:
-        return sorted(book.accounts, key=lambda account: account is not leading)
-    clear = [a for a in book.accounts if a is not leading and not a.by_chance]
+        return [account for account in rows.accounts if str(account.metric) in metrics]
+    leading = rows.leading
+    if len(rows.accounts) <= FEW or leading is None:
+        return sorted(rows.accounts, key=lambda account: account is not leading)
+    clear = [a for a in rows.accounts if a is not leading and not a.by_chance]
     return [leading, *sorted(clear, key=_relative, reverse=True)][:_CHOSEN]
 
 
@@ -293,34 +301,34 @@ def _relative(account: MetricFigures) -> Decimal:
 
 def _items_grid(
     finding: Bill,
-    book: Ledger,
+    rows: BillRows,
     shown: Sequence[BillRow],
     hidden: Sequence[BillRow],
     chosen: Sequence[MetricFigures],
 ) -> Grid:
     """Return a row for each control, then the remainder, then the total, which is their sum."""
-    few = len(book.accounts) <= FEW
+    few = len(rows.accounts) <= FEW
     tail = _tail(hidden, chosen)
     below = [_fired_count(hidden) if name == _OTHERS else "" for name in tail[:-1]]
-    fired = [*(_fired_count([entry]) for entry in shown), *below, _fired_count(book.entries)]
+    fired = [*(_fired_count([entry]) for entry in shown), *below, _fired_count(rows.entries)]
     labels = [Column("#", (*(str(entry.number) for entry in shown), *("" for _ in tail)))]
-    if any(entry.fired is not None for entry in book.entries):
+    if any(entry.fired is not None for entry in rows.entries):
         labels.append(Column("fired", tuple(fired)))
     groups = tuple(
-        _account_group(book, account, shown, hidden, tail, full=few or account is chosen[0])
+        _account_group(rows, account, shown, hidden, tail, full=few or account is chosen[0])
         for account in chosen
     )
     columns = {account.metric for account in chosen}
     texts = [
         RowText(
-            visible(entry.control), visible(entry.place), _elsewhere(book, entry, columns, chosen)
+            visible(entry.control), visible(entry.place), _elsewhere(rows, entry, columns, chosen)
         )
         for entry in shown
     ]
     texts += [RowText(others(len(hidden)) if name == _OTHERS else name, sum=True) for name in tail]
-    by = "" if book.leading is None else f", by its cost on {metric_words(book.leading.metric)}"
+    by = "" if rows.leading is None else f", by its cost on {metric_words(rows.leading.metric)}"
     return Grid(
-        f"What each control costs{by}: {_unit(finding, book)}",
+        f"What each control costs{by}: {_unit(finding, rows)}",
         tuple(labels),
         groups,
         tuple(texts),
@@ -350,7 +358,7 @@ def _fired_count(entries: Sequence[BillRow]) -> str:
 
 
 def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would only rename them
-    book: Ledger,
+    rows: BillRows,
     account: MetricFigures,
     shown: Sequence[BillRow],
     hidden: Sequence[BillRow],
@@ -375,11 +383,11 @@ def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would 
         alone = [_cost_alone(account, entry) for entry in shown] + ["" for _ in tail]
         columns.append(Column("share", shares, optional=True))
         columns.append(Column("alone", tuple(alone), optional=True))
-        items = (item for entry in book.entries for item in entry.items.values())
+        items = (item for entry in rows.entries for item in entry.items.values())
         if any(item.predicted is not None for item in items):
             guess = [_predicted_cost(account, entry) for entry in shown] + ["" for _ in tail]
             columns.insert(1, Column("predicted", tuple(guess)))
-    several = len({other.unit for other in book.accounts}) > 1
+    several = len({other.unit for other in rows.accounts}) > 1
     title = visible(account.metric) + (f", {visible(account.unit)}" if several else "")
     return ColumnGroup(title, tuple(columns))
 
@@ -430,13 +438,13 @@ def _share(amount: Decimal, of: Decimal) -> str:
 
 
 def _elsewhere(
-    book: Ledger, entry: BillRow, columns: set[MetricId], chosen: Sequence[MetricFigures]
+    rows: BillRows, entry: BillRow, columns: set[MetricId], chosen: Sequence[MetricFigures]
 ) -> str:
     """Return where else a control costs more, lint's diagnostics, and pointers to caveats."""
     usual = chosen[0].items.get(entry.control, Decimal(0))
     more = [
         (account.items[entry.control], account)
-        for account in book.accounts
+        for account in rows.accounts
         if account.metric not in columns and account.items.get(entry.control, usual) > usual
     ]
     more.sort(key=lambda pair: -pair[0])

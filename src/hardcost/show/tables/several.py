@@ -8,7 +8,7 @@ from rich.console import ConsoleRenderable
 
 from hardcost.model.finding.bill import Bill, Bills
 from hardcost.model.workload import MetricId
-from hardcost.show.bill_rows import MetricFigures, bill_size, ledger
+from hardcost.show.bill_rows import MetricFigures, bill_size, rows_of_bill
 from hardcost.show.sentences.advice import advice_lines
 from hardcost.show.sentences.answer import answer
 from hardcost.show.tables.bill import bill_grids, reading_guide, times
@@ -89,18 +89,20 @@ def common_lines(finding: Bills) -> list[str]:
 
 def totals_grid(finding: Bills) -> Grid:
     """Return the cost of each metric under each profile, side by side."""
-    books = [{account.metric: account for account in ledger(one).accounts} for one in finding.bills]
-    metrics = list(dict.fromkeys(metric for book in books for metric in book))
+    figures = [
+        {account.metric: account for account in rows_of_bill(one).accounts} for one in finding.bills
+    ]
+    metrics = list(dict.fromkeys(metric for rows in figures for metric in rows))
     labels = [Column("metric", tuple(map(visible, metrics)), left=True)]
-    units = {account.unit for book in books for account in book.values()}
+    units = {account.unit for rows in figures for account in rows.values()}
     if len(units) > 1:
-        of = [next(book[one].unit for book in books if one in book) for one in metrics]
+        of = [next(rows[one].unit for rows in figures if one in rows) for one in metrics]
         labels.append(Column("unit", tuple(map(visible, of)), left=True))
     if finding.shared_baseline:
-        labels.append(Column("without", _total_cells(metrics, books[0], "baseline")))
+        labels.append(Column("without", _total_cells(metrics, figures[0], "baseline")))
     groups = [
-        ColumnGroup(visible(one.profile), _columns(metrics, book, finding))
-        for one, book in zip(finding.bills, books, strict=True)
+        ColumnGroup(visible(one.profile), _columns(metrics, rows, finding))
+        for one, rows in zip(finding.bills, figures, strict=True)
     ]
     unit = f"{visible(next(iter(units)))}, " if len(units) == 1 else ""
     return Grid(
@@ -111,26 +113,26 @@ def totals_grid(finding: Bills) -> Grid:
 
 
 def _columns(
-    metrics: Sequence[MetricId], book: dict[MetricId, MetricFigures], finding: Bills
+    metrics: Sequence[MetricId], rows: dict[MetricId, MetricFigures], finding: Bills
 ) -> tuple[Column, ...]:
     own = (
         []
         if finding.shared_baseline
-        else [Column("without", _total_cells(metrics, book, "baseline"))]
+        else [Column("without", _total_cells(metrics, rows, "baseline"))]
     )
     return (
         *own,
-        Column("with", _total_cells(metrics, book, "with_profile")),
-        Column("cost", _total_cells(metrics, book, "cost")),
-        Column("ratio", tuple(times(book[one]) if one in book else ABSENT for one in metrics)),
+        Column("with", _total_cells(metrics, rows, "with_profile")),
+        Column("cost", _total_cells(metrics, rows, "cost")),
+        Column("ratio", tuple(times(rows[one]) if one in rows else ABSENT for one in metrics)),
     )
 
 
 def _total_cells(
-    metrics: Sequence[MetricId], book: dict[MetricId, MetricFigures], what: str
+    metrics: Sequence[MetricId], rows: dict[MetricId, MetricFigures], what: str
 ) -> tuple[str, ...]:
     form = signed_number if what == "cost" else number
     return tuple(
-        form(getattr(book[metric], what), book[metric].digits) if metric in book else ABSENT
+        form(getattr(rows[metric], what), rows[metric].digits) if metric in rows else ABSENT
         for metric in metrics
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from hardcost.model.finding.bill import Bill, Both
 from hardcost.model.workload import MetricId
-from hardcost.show.bill_rows import Ledger, MetricFigures, ledger
+from hardcost.show.bill_rows import BillRows, MetricFigures, rows_of_bill
 from hardcost.show.tables.layout import Column, ColumnGroup, Grid, RowText
 from hardcost.show.text import ABSENT, decimals, interval, number, percent, ratio, signed_number
 from hardcost.units import visible
@@ -44,7 +44,7 @@ def both_grids(finding: Bill, top: int, accounts: Sequence[MetricFigures]) -> li
     found = [_totals(finding, wholes)]
     if each:
         shown = [one.metric for one in accounts if any(it.metric == one.metric for it in wholes)]
-        found.append(_items(ledger(finding), each, top, shown))
+        found.append(_items(rows_of_bill(finding), each, top, shown))
     return found
 
 
@@ -58,8 +58,8 @@ def _totals(finding: Bill, wholes: Sequence[Both]) -> Grid:
     return Grid(title, labels, tuple(groups), notes=tuple(_notes(wholes)))
 
 
-def _items(book: Ledger, each: Sequence[Both], top: int, metrics: Sequence[MetricId]) -> Grid:
-    numbered = book.entries[:top]
+def _items(rows: BillRows, each: Sequence[Both], top: int, metrics: Sequence[MetricId]) -> Grid:
+    numbered = rows.entries[:top]
     known = {(one.control, one.metric): one for one in each}
     groups = []
     for metric in metrics:
