@@ -16,9 +16,9 @@ from auditrules.kernel.event import NO_INODE, VisitedName
 from auditrules.kernel.semantics import Outcome
 from auditrules.model.kernel_rule import UNSET, FieldTest, FilterList, KernelRule
 from auditrules.model.rule import plain_path
-from auditrules.prove.formulas import NUMBERS_OF_NAMES, inside
+from auditrules.prove.formulas import NUMBERS_OF_NAMES, is_inside
 from auditrules.prove.relation import Difference
-from auditrules.prove.unknown_ids import resolved
+from auditrules.prove.unknown_ids import resolve_ids
 from auditrules.tables import lookup
 from conformance.calls import (
     Argument,
@@ -141,7 +141,7 @@ class _Maker:
             what, _, text = name.partition(" ")
             numbers[what, text] = value
         self.root = f"/case{number}"
-        self.sets = [_moved(resolved(rules, numbers), self.root) for rules in sets]
+        self.sets = [_moved(resolve_ids(rules, numbers), self.root) for rules in sets]
         tests = [
             test
             for rules in self.sets
@@ -324,7 +324,7 @@ class _Maker:
         code = self.event.exit
         if code in {_EACCES, _EPERM} and self.event.fsuid == 0:
             raise _UnmadeError
-        if code == _EACCES and not any(inside(path, place) for _, place in self._places):
+        if code == _EACCES and not any(is_inside(path, place) for _, place in self._places):
             closed = f"{self.root}/hardcost/closed"
             return _Made((*front, Text(f"{closed}/x"), *back), (directory(closed, 0),))
         if not self.event.names and code not in {_ENOENT, None}:
@@ -338,7 +338,7 @@ class _Maker:
 
     def _not_there(self, path: str) -> str:
         """Return a path at which nothing is, and where no call makes a file either."""
-        watched = any(inside(path, place) for _, place in self._places)
+        watched = any(is_inside(path, place) for _, place in self._places)
         if watched or self.difference.asked & NUMBERS_OF_NAMES:
             raise _UnmadeError  # the rules want to know something of a file that is not there
         return f"{self.root}/hardcost/missing/x"

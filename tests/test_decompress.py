@@ -41,17 +41,17 @@ def test_what_ends_too_early_or_is_too_large_is_refused(pack: Callable[[bytes], 
     packed = pack(CONTENT)
     for kept in (8, len(packed) // 2, len(packed) - 9):
         with pytest.raises(DamagedError):
-            decompress.whole(packed[:kept], 8 << 20)
+            decompress.unpack_whole(packed[:kept], 8 << 20)
     with pytest.raises(DamagedError, match="larger than 2 MiB"):
-        decompress.whole(packed, 2 << 20)
-    assert decompress.whole(packed, 4 << 20) == CONTENT
+        decompress.unpack_whole(packed, 2 << 20)
+    assert decompress.unpack_whole(packed, 4 << 20) == CONTENT
 
 
 def test_what_is_not_packed_is_itself() -> None:
     assert decompress.parts([b"plain"]) is None
-    assert decompress.whole(b"plain", 10) == b"plain"
-    assert b"".join(decompress.unpacked([b"p", b"", b"lain and more"])) == b"plain and more"
-    assert list(decompress.unpacked([])) == [b""]
+    assert decompress.unpack_whole(b"plain", 10) == b"plain"
+    assert b"".join(decompress.unpack_if_packed([b"p", b"", b"lain and more"])) == b"plain and more"
+    assert list(decompress.unpack_if_packed([])) == [b""]
 
 
 def test_more_memory_than_what_kernels_are_packed_with_is_not_taken() -> None:
@@ -59,10 +59,10 @@ def test_more_memory_than_what_kernels_are_packed_with_is_not_taken() -> None:
     packer = zstandard.ZstdCompressor(compression_params=far).compressobj()
     packed = packer.compress(CONTENT) + packer.flush()
     with pytest.raises(DamagedError):
-        decompress.whole(packed, 8 << 20)
+        decompress.unpack_whole(packed, 8 << 20)
     filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 29}]
     with pytest.raises(DamagedError, match=r"[Mm]emory"):
-        decompress.whole(lzma.compress(CONTENT[:9], filters=filters), 8 << 20)
+        decompress.unpack_whole(lzma.compress(CONTENT[:9], filters=filters), 8 << 20)
 
 
 @pytest.mark.parametrize("pack", PACKINGS)
@@ -75,7 +75,7 @@ def test_streams_one_after_another_are_unpacked_as_one(
     pieces = (packed[at : at + size] for at in range(0, len(packed), size))
     assert b"".join(decompress.parts(pieces) or ()) == ends
     with pytest.raises(DamagedError):
-        decompress.whole(packed[:-30], 8 << 20)
+        decompress.unpack_whole(packed[:-30], 8 << 20)
 
 
 @pytest.mark.parametrize("pack", PACKINGS)
@@ -84,5 +84,5 @@ def test_what_follows_and_is_no_stream_is_refused_unless_the_first_is_wanted_alo
 ) -> None:
     packed = pack(CONTENT) + b"no stream" * 9
     with pytest.raises(DamagedError):
-        decompress.whole(packed, 8 << 20)
+        decompress.unpack_whole(packed, 8 << 20)
     assert b"".join(decompress.parts([packed], alone=True) or ()) == CONTENT

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -107,15 +108,32 @@ def test_files_that_pages_name_exist(ends: set[str]) -> None:
             assert one in ends, f"{_name(page)}: {one}"
 
 
+def heads() -> Iterator[tuple[Path, str, Path]]:
+    """Yield each file with a folder's text, the text, and the folder."""
+    for path in (one for top in FOLDERS for one in (ROOT / top).rglob("__init__.py")):
+        yield path, ast.get_docstring(ast.parse(path.read_text())) or "", path.parent
+    for path in (one for top in FOLDERS for one in (ROOT / top).rglob("*.rs")):
+        lines = [one for one in path.read_text().splitlines() if one.startswith("//!")]
+        folder = path.with_suffix("")
+        if folder.is_dir() or path.stem in {"mod", "lib", "main"}:
+            yield path, "\n".join(lines), folder if folder.is_dir() else path.parent
+
+
 def test_files_that_a_folder_names_are_in_it(ends: set[str]) -> None:
-    packages = [
-        path for top in ("src", "audit_rules") for path in (ROOT / top).rglob("__init__.py")
-    ]
-    assert len(packages) > 50
-    for package in packages:
-        for one in _FILE.findall(ast.get_docstring(ast.parse(package.read_text())) or ""):
-            known = one in ends if "/" in one else (package.parent / one).exists()
-            assert known, f"{_name(package)}: {one}"
+    found = list(heads())
+    assert len(found) > 100
+    for path, text, folder in found:
+        for one in _FILE.findall(text):
+            known = one in ends if "/" in one else (folder / one).exists()
+            assert known, f"{_name(path)}: {one}"
+
+
+def test_a_folder_of_the_program_names_each_of_its_files() -> None:
+    for package in (ROOT / "src/hardcost").rglob("__init__.py"):
+        text = ast.get_docstring(ast.parse(package.read_text())) or ""
+        for path in package.parent.glob("*.py"):
+            named = path == package or f"`{path.name}`" in text
+            assert named, f"{_name(package)} does not say what {path.name} decides or holds"
 
 
 def test_the_map_is_what_the_folders_say_of_themselves() -> None:

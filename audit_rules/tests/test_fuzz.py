@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from auditrules.auditctl.translate import translate, translate_all
-from auditrules.auditctl.write import UnwritableRuleError, listed, text_of
+from auditrules.auditctl.write import UnwritableRuleError, listed_line, text_of
 from auditrules.load import load
 from auditrules.model.fault import RulesError
 from auditrules.model.location import Location
@@ -71,7 +71,7 @@ def test_any_bytes_come_to_rules_or_to_faults_with_their_place(data: bytes) -> N
         assert 1 <= (fault.place.line or 0) <= len(readings)
         assert fault.place.column is None or fault.place.column >= 1
     for rule in rules:
-        assert listed(rule)
+        assert listed_line(rule)
         try:
             text = text_of(rule)
         except UnwritableRuleError:

@@ -14,7 +14,7 @@ import pytest
 from auditrules.cost import histogram, idle_rules
 from auditrules.cost.call_classes import Alike
 from auditrules.cost.constants import Constants
-from auditrules.cost.idle_rules import wasted
+from auditrules.cost.idle_rules import waste_by_rule
 from auditrules.cost.predict import price
 from auditrules.kernel import semantics
 from auditrules.lint import checks, supersets
@@ -83,7 +83,7 @@ def works(data: bytes) -> dict[str, Callable[[], object]]:
         "load": lambda: gather([readings]),
         "arrange": lambda: semantics.load(context.rules),
         "price": lambda: price(histogram.general(), alike.predict),
-        "waste": lambda: wasted(loaded),
+        "waste": lambda: waste_by_rule(loaded),
     }
     return done | {code: partial(checks.findings_in, context, {code}) for code in checks.CODES}
 

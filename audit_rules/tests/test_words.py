@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from auditrules.words import count, listed, visible
+from auditrules.words import count, join_in_prose, visible
 
 
 @settings(deadline=None)
@@ -27,5 +27,5 @@ def test_what_can_be_seen_stays_as_it_is() -> None:
 def test_amounts_and_names_are_prose() -> None:
     assert count(1, "control") == "1 control"
     assert count(1200, "control") == "1,200 controls"
-    assert listed(["a", "b", "c"]) == "a, b and c"
-    assert listed(["a"]) == "a"
+    assert join_in_prose(["a", "b", "c"]) == "a, b and c"
+    assert join_in_prose(["a"]) == "a"

@@ -65,7 +65,7 @@ def main() -> int:
 def _kernel(cache: Cache, scratch: Path) -> tuple[str, Path]:
     """Return the name and the image of Debian's kernel."""
     packages = DebianArchive(cache, RELEASE, "arm64")
-    packages.offered(("linux-image-arm64",))
+    packages.first_offered(("linux-image-arm64",))
     name = next(filter(_KERNEL.fullmatch, packages.depends("linux-image-arm64")), None)
     if name is None:
         raise MachineError("linux-image-arm64 depends on no kernel")

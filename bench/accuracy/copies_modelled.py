@@ -14,8 +14,8 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from hardcost.analysis.calls.replay import modelled
-from hardcost.analysis.calls.trace import traced
+from hardcost.analysis.calls.replay import model_trace
+from hardcost.analysis.calls.trace import trace_by_pieces
 from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.measure.execute import execute
@@ -88,8 +88,8 @@ def lengths(trial: Trial, processors: Sequence[int]) -> Iterator[tuple[int, int,
     """
     machine = VirtualMachine(Cache(), Hardware("icount"))
     record = asyncio.run(execute(prepare(trial, machine), machine, _LIMIT_SECONDS))
-    traces = [traced(one, record.workload, record.role) for one in record.traces]
-    for each in zip(*(modelled(one, processors) for one in traces), strict=True):
+    traces = [trace_by_pieces(one, record.workload, record.role) for one in record.traces]
+    for each in zip(*(model_trace(one, processors) for one in traces), strict=True):
         name, most = max((one.busiest for one in each), key=lambda it: it[1])
         done, drained = sum(one.length for one in each), sum(one.drained for one in each)
         yield each[0].processors, done, drained, f"{name} {most:,}"

@@ -27,7 +27,7 @@ from pathlib import Path
 from auditrules.model.rule import Rule
 from hardcost.analysis.bill import itemise
 from hardcost.analysis.estimates.estimates import Estimate, by_metric, shift
-from hardcost.analysis.estimates.resolution import bound
+from hardcost.analysis.estimates.resolution import placebo_bound
 from hardcost.controls.control import Control, PlaceboKind, Profile
 from hardcost.errors import HardcostError
 from hardcost.host.process import run
@@ -188,7 +188,7 @@ def _count_alone(row: Row, metric: str, shifts: Sequence[Estimate]) -> None:
     for at, one in enumerate(shifts):
         others = [other.value for place, other in enumerate(shifts) if place != at]
         for _ in range(_DRAWS):
-            drawn = bound(chance.sample(others, min(USUAL, len(others))))
+            drawn = placebo_bound(chance.sample(others, min(USUAL, len(others))))
             least = max(drawn, seen)
             row.least = max(row.least, least)
             row.asked += 1

@@ -44,7 +44,7 @@ from hardcost.model.role import Baseline, Named
 from hardcost.plan.perturbations import USUAL
 from hardcost.plan.plan import Configuration
 from hardcost.store.record import Record
-from hardcost.study.read import checked_workload
+from hardcost.study.read import workload_from_words
 from hardcost.supply.cache.cache import Cache
 from hardcost.workloads import syscalls
 
@@ -137,7 +137,7 @@ def main() -> int:
     given = parser.parse_args()
     machine = VirtualMachine(Cache(), Hardware("icount"))
     calls = "+".join(given.calls or moving())
-    asked = checked_workload(given.workload or f"syscalls calls={calls}", "insn")
+    asked = workload_from_words(given.workload or f"syscalls calls={calls}", "insn")
     configurations = _SYSTEM if given.workload else _CALLS + (_RECORDED,) * given.recorded
     todo = [
         one

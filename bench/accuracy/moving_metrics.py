@@ -27,10 +27,10 @@ from hardcost.measure.prepare import FIXED_LAYOUT_SEED, Prepared, prepare
 from hardcost.mechanisms.audit import AuditDaemon
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
-from hardcost.plan.perturbations import UNPERTURBED, USUAL, of_each_trial
+from hardcost.plan.perturbations import UNPERTURBED, USUAL, perturbations_by_trial
 from hardcost.plan.plan import Configuration, Trial
 from hardcost.store.record import Record
-from hardcost.study.read import checked_workload
+from hardcost.study.read import workload_from_words
 from hardcost.supply.cache.cache import Cache
 from hardcost.workloads import syscalls
 
@@ -126,8 +126,8 @@ def main() -> int:
     perturb_all()
     agrees = True
     for text in given.workloads:
-        asked = checked_workload(text, "insn")
-        says[""] = len(of_each_trial(asked, "insn")) > 1
+        asked = workload_from_words(text, "insn")
+        says[""] = len(perturbations_by_trial(asked, "insn")) > 1
         todo = trials(asked, _BASELINE, given.draws, machine)
         found = asyncio.run(records(todo, machine, given.jobs, given.keep))
         values = {

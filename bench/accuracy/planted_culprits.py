@@ -16,9 +16,9 @@ import numpy as np
 # The tests are not an installable package.
 from tests.plan.search.simulated_costs import CONTROLS, SHAPES, draw, run
 
-from hardcost.plan.search.group_testing import bound
+from hardcost.plan.search.group_testing import configurations_bound
 from hardcost.plan.search.lattice import Lattice
-from hardcost.plan.search.questions import Closeness
+from hardcost.plan.search.questions import SearchSettings
 
 _KINDS = ((0.0, (0.03, 0.1)), (0.01, (0.03, 0.1)), (0.05, (0.08, 0.2)))
 """Noise (relative standard deviation), and the range of planted costs (parts of the baseline)."""
@@ -62,14 +62,14 @@ def one(
     generator = np.random.default_rng([seed, dependencies])
     machine, asked = draw(shape, generator, costs=costs, dependencies=dependencies)
     machine = dataclasses.replace(machine, noise=deviation)
-    found = run(machine, asked, Closeness(noise=deviation), seed)
+    found = run(machine, asked, SearchSettings(noise=deviation), seed)
     lattice, outcome = Lattice(asked), found.outcome
     guilty = machine.guilty(lattice, outcome.resolution)
     return Draw(
         found_all=found.found >= guilty,
         false_alarm=bool(found.found - machine.guilty(lattice, 0.0)),
         configurations=outcome.configurations,
-        bound=bound(CONTROLS, len(guilty)),
+        bound=configurations_bound(CONTROLS, len(guilty)),
         repetitions=sum(question.repetitions for question in found.questions)
         / outcome.configurations,
     )

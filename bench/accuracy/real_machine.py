@@ -143,7 +143,7 @@ def _state(program: Path) -> dict[str, str]:
 def auditctl(folder: Path) -> Path:
     """Write a program that starts the audit package's own auditctl, which need not be installed."""
     cache = Cache()
-    roots = [debian.unpacked(cache, package) for package in AUDIT_PACKAGES[:-1]]
+    roots = [debian.package_folder(cache, package) for package in AUDIT_PACKAGES[:-1]]
     program = next(p for root in roots for p in root.rglob("auditctl") if p.is_file())
     libraries = dict.fromkeys(str(one.parent) for root in roots for one in root.rglob("*.so.*"))
     path = folder / "bin" / "auditctl"

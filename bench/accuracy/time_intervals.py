@@ -43,11 +43,11 @@ from hardcost.analysis.estimates.estimates import (
 from hardcost.host.process import run
 from hardcost.machines.real import probe_command
 from hardcost.machines.real.host import HostReach
-from hardcost.machines.real.machine import RealMachine, reached
+from hardcost.machines.real.machine import RealMachine, reach_machine
 from hardcost.protocol.answers import CallAnswer, all_of
 from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import CallPlan, MeasureCalls
-from hardcost.supply.programs import built
+from hardcost.supply.programs import program_path
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PLACE = _ROOT / "build" / "time-honesty"
@@ -107,7 +107,7 @@ def _kept(file: Path) -> list[Study]:
 
 def _measured(counts: Sequence[int], file: Path, seconds: float) -> list[Study]:
     folder = _programs()
-    machine = asyncio.run(reached(HostReach(folder), probe_command.programs_hash(folder)))
+    machine = asyncio.run(reach_machine(HostReach(folder), probe_command.programs_hash(folder)))
     until = time.monotonic() + seconds
     file.parent.mkdir(parents=True, exist_ok=True)
     found = []
@@ -127,7 +127,7 @@ def _programs() -> Path:
     """Build what is measured with a planted cost, and return the folder with it and the probe."""
     _PLACE.mkdir(parents=True, exist_ok=True)
     for name in probe_command.PROGRAMS:
-        shutil.copy(built(name), _PLACE / name)
+        shutil.copy(program_path(name), _PLACE / name)
     build = ["cargo", "build", "--release", "--locked", "--package", "hardcost-measured"]
     build += ["--bin", "hardcost-measured", "--features", "alone,planted"]
     said = run([*build, "--message-format", "json"], folder=_ROOT)

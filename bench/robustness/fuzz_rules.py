@@ -32,7 +32,7 @@ from typing import Any
 from audit_rules.tests.lines import at_random, by_hand
 
 from auditrules.auditctl.translate import translate, translate_all
-from auditrules.auditctl.write import UnwritableRuleError, listed, text_of
+from auditrules.auditctl.write import UnwritableRuleError, listed_line, text_of
 from auditrules.load import load
 from auditrules.model.location import Location
 from auditrules.model.rule import RuleKind
@@ -155,7 +155,7 @@ def tried(data: bytes) -> Iterator[str]:
             raise AssertionError(f"the fault {fault} has no place")
         yield "rule refused"
     for rule in rules:
-        if not listed(rule):
+        if not listed_line(rule):
             raise AssertionError("a rule is listed as nothing")
         try:
             text = text_of(rule)

@@ -201,7 +201,7 @@ def hold() -> None:
     reach = SshReach("root@guest")
 
     async def once() -> None:
-        async with changes.held(reach, changes.RunClaim("bench", HELD)):
+        async with changes.hold_changes(reach, changes.RunClaim("bench", HELD)):
             await asyncio.sleep(1.0)
 
     asyncio.run(reach.prepare())

@@ -26,13 +26,13 @@ from hardcost.cli.command import hardcost
 from hardcost.errors import HardcostError
 from hardcost.host.process import run
 from hardcost.machines.real import journal, probe_command
-from hardcost.machines.real.changes import RunClaim, held
+from hardcost.machines.real.changes import RunClaim, hold_changes
 from hardcost.machines.real.host import HostReach
 from hardcost.machines.real.keeper_messages import Replace, WantedState
 from hardcost.machines.real.local_journal import place
 from hardcost.protocol.ask import install, mount
 from hardcost.protocol.requests import Make, Write
-from hardcost.supply.programs import built
+from hardcost.supply.programs import program_path
 
 USERS = ("ann", "bob")
 DESK = Path("/var/lib/hardcost")
@@ -81,7 +81,7 @@ def made(keeper: Path | None) -> None:
     if UNITS.is_dir():
         _mounted(str(UNITS))
     if keeper is not None:
-        _run("mount", "--bind", str(keeper), str(built(probe_command.KEEPER)))
+        _run("mount", "--bind", str(keeper), str(program_path(probe_command.KEEPER)))
     for folder in ("t", "open", "user", "m", "elsewhere", "state"):
         (TREE / folder).mkdir()
     (TREE / "open").chmod(0o1777)
@@ -261,7 +261,7 @@ class Holder:
 async def _hold(requests: Sequence[WantedState], told: int, say: int) -> None:
     ended = asyncio.Event()
     asyncio.get_running_loop().add_reader(told, ended.set)
-    async with held(HostReach(), RunClaim(secrets.token_hex(8), requests, people=True)):
+    async with hold_changes(HostReach(), RunClaim(secrets.token_hex(8), requests, people=True)):
         os.write(say, b"h")
         await ended.wait()
 

@@ -20,7 +20,7 @@ from bench.rules.optimize import sets
 from auditrules.auditctl.write import text_of
 from auditrules.cost.constants import Constants
 from auditrules.cost.histogram import general
-from auditrules.model.kernel_lists import taken
+from auditrules.model.kernel_lists import accepted_rules
 from auditrules.model.kernel_rule import Condition, FieldTest, KernelRule
 from auditrules.optimize.optimize import OptimizeOptions, optimise
 from conformance.battery import run_battery
@@ -93,7 +93,7 @@ def placed(rules: Sequence[KernelRule]) -> list[KernelRule]:
 
 def without_duplicates(rules: Sequence[KernelRule]) -> tuple[KernelRule, ...]:
     """Return the rules without those that say the same as an earlier one."""
-    return tuple(rules[index] for index in taken(rules))
+    return tuple(rules[index] for index in accepted_rules(rules))
 
 
 def text(rules: Sequence[KernelRule]) -> str:

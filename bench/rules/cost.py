@@ -45,11 +45,11 @@ def main() -> int:
     """Measure, print, and return the exit status."""
     files = [Path(name) for name in sys.argv[1:]]
     machine = VirtualMachine(Cache(), Hardware("icount"))
-    constants = kernel_constants.kept(machine, Cache()) or Constants.of_debian()
+    constants = kernel_constants.kept_constants(machine, Cache()) or Constants.of_debian()
     about = constants.about
     print(f"Linux {about['kernel']}, QEMU {about['qemu']}, constants of {about['date']}")
     print("insn/op; predicted, and measured with the rules less audit without rules")
-    baseline = asyncio.run(check.without_rules(machine, LIMIT_SECONDS))
+    baseline = asyncio.run(check.levels_without_rules(machine, LIMIT_SECONDS))
     worst: list[tuple[str, OperationCost]] = []
     for name, rule_set in chain(of_files(files or standard()), () if files else of_profiles()):
         rules = loadable(name, rule_set)

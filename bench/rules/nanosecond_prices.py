@@ -37,7 +37,7 @@ from auditrules.kernel import semantics
 from bench.rules import cost
 from hardcost.calibration import check
 from hardcost.calibration.nanoseconds import validation
-from hardcost.calibration.nanoseconds.prices import asked_for, of_rounds
+from hardcost.calibration.nanoseconds.prices import prices_of_rounds, sets_to_time
 from hardcost.calibration.nanoseconds.rounds import Timed
 from hardcost.calibration.nanoseconds.rule_sets import NONE, ONE, timed_sets
 from hardcost.calibration.nanoseconds.validation import HeldOut
@@ -62,7 +62,7 @@ def main() -> None:
         folder = chosen.keep or Path(opened.enter_context(tempfile.TemporaryDirectory()))
         folder.mkdir(parents=True, exist_ok=True)
         timed = measured(folder, sets, chosen.rounds)
-    prices = of_rounds(timed, sets, {"unit": "ns"})
+    prices = prices_of_rounds(timed, sets, {"unit": "ns"})
     factor = per_instruction(timed)
     own = {one.name for one in validation.held_out()}
     print(f"{len(timed.rounds)} rounds, {timed.disturbed} of {timed.trials} trials measured again")
@@ -104,8 +104,8 @@ async def _timed(sets: Sequence[HeldOut], rounds: int) -> Timed:
             left = (said - began) / done * (trials - done)
             print(f"trial {done} of {trials}; {left:.0f} s left", file=sys.stderr)
 
-    return await hardcost.calibration.nanoseconds.rounds.timed(
-        machine, asked_for(sets), rounds, hear
+    return await hardcost.calibration.nanoseconds.rounds.time_rounds(
+        machine, sets_to_time(sets), rounds, hear
     )
 
 
@@ -113,11 +113,11 @@ def per_instruction(timed: Timed) -> float:
     """Return the one factor of a model that is linear in instructions, from what one rule adds."""
     counted = Constants.of_debian()
     (rule,) = (one for one in timed_sets() if one.name == ONE)
-    (held,) = (HeldOut(ONE, validation.of_lines(rule.rules)),)
+    (held,) = (HeldOut(ONE, validation.rules_of_lines(rule.rules)),)
     loaded = semantics.load(held.rules)
     return statistics.median(
         statistics.fmean(level[ONE][operation] - level[NONE][operation] for level in timed.rounds)
-        / check.typical(counted, loaded, operation)
+        / check.predict_typical(counted, loaded, operation)
         for operation in validation.OPERATIONS
     )
 
@@ -127,7 +127,7 @@ def show(rows: Sequence[PriceCheck], sets: Sequence[HeldOut], factor: float, tit
     counted = Constants.of_debian()
     loaded = {one.name: semantics.load(one.rules) for one in sets}
     linear = [
-        factor * check.typical(counted, loaded[row.set], row.operation) / row.measured - 1
+        factor * check.predict_typical(counted, loaded[row.set], row.operation) / row.measured - 1
         for row in rows
     ]
     print(f"\n{title:<34}{'rules':>5}  {'call':<8}{'predicted':>10}{'measured':>10}", end="")

@@ -38,7 +38,7 @@ from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.profiles.catalogue import __file__
 from hardcost.profiles.importers.scap.rules import rule_set
 from hardcost.supply.cache.cache import Cache
-from hardcost.supply.packages.debian import unpacked
+from hardcost.supply.packages.debian import package_folder
 
 MODES = {
     "plain": OptimizeOptions(thorough=True),
@@ -142,7 +142,9 @@ def sets(folders: list[Path]) -> Iterator[Published]:
 
 def rhel() -> Iterator[Published]:
     """Yield the rules of RHEL 9's profiles."""
-    content = unpacked(Cache(), "ssg-nondebian") / "usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml"
+    content = (
+        package_folder(Cache(), "ssg-nondebian") / "usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml"
+    )
     for profile in ("stig", "cis", "ospp"):
         yield published_of(f"RHEL 9 {profile}", rule_set([content], profile))
 

@@ -20,7 +20,7 @@ from random import Random
 from auditrules.cost.constants import Constants
 from auditrules.cost.measurement import OperationCost
 from hardcost.calibration import check
-from hardcost.calibration.nanoseconds.validation import of_lines
+from hardcost.calibration.nanoseconds.validation import rules_of_lines
 from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.supply.cache.cache import Cache
@@ -109,13 +109,13 @@ def main() -> int:
     """Measure, print, and return the exit status."""
     machine = VirtualMachine(Cache(), Hardware("icount"))
     constants = Constants.of_debian()
-    baseline = asyncio.run(check.without_rules(machine, _LIMIT_SECONDS))
+    baseline = asyncio.run(check.levels_without_rules(machine, _LIMIT_SECONDS))
     least = _moved(machine, constants, baseline)
     print(f"moves without cause: { {name: move for name, move in least.items() if move} }")
     sums: Counter[str] = Counter()
     sets = drawn(int(sys.argv[1])) if len(sys.argv) > 1 else SETS
     for number, lines in enumerate(sets, 1):
-        rules = of_lines(lines)
+        rules = rules_of_lines(lines)
         if len(rules) != len(lines):
             raise SystemExit(f"set {number} has a line that is no rule")
         rows = asyncio.run(check.compare(machine, constants, rules, baseline, _LIMIT_SECONDS))
@@ -142,7 +142,7 @@ def _moved(
     """
     costs: list[dict[str, float]] = []
     for line in (_USER, *(f"{_IDLE} -k {key}" for key in _KEYS)):
-        rules = of_lines([line])
+        rules = rules_of_lines([line])
         rows = asyncio.run(check.compare(machine, constants, rules, baseline, _LIMIT_SECONDS))
         costs.append({row.operation: row.measured for row in rows})
     nothing, *idle = costs

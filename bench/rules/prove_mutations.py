@@ -27,7 +27,7 @@ from auditrules.auditctl.write import UnwritableRuleError, text_of
 from auditrules.kernel.semantics import decide, load
 from auditrules.model import kernel_rule
 from auditrules.model.fault import RulesError
-from auditrules.model.kernel_lists import DuplicateError, check_distinct, taken
+from auditrules.model.kernel_lists import DuplicateError, accepted_rules, check_distinct
 from auditrules.model.kernel_rule import Action, FieldTest, FilterList, KernelRule, Operator
 from auditrules.model.rule import Rule
 from auditrules.prove.event_text import difference_words
@@ -141,7 +141,7 @@ def _placed(rules: tuple[KernelRule, ...]) -> tuple[KernelRule, ...]:
 
 
 def _without_duplicates(rules: tuple[KernelRule, ...] | list[KernelRule]) -> tuple[KernelRule, ...]:
-    return tuple(rules[index] for index in taken(rules))
+    return tuple(rules[index] for index in accepted_rules(rules))
 
 
 def edit(sets: dict[str, tuple[KernelRule, ...]], chance: random.Random) -> Edit:

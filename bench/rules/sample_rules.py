@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hardcost.errors import MachineError
 from hardcost.supply.cache.cache import Cache
-from hardcost.supply.packages.debian import unpacked
+from hardcost.supply.packages.debian import package_folder
 
 _SAMPLES = "usr/share/doc/auditd/examples/*rules"  # rules in Debian 12, audit-rules in 13
 
@@ -17,7 +17,7 @@ def sample_rules(cache: Cache) -> Path:
     Raises:
         MachineError: The package can't be fetched, or has none.
     """
-    folder = next(unpacked(cache, "auditd").glob(_SAMPLES), None)
+    folder = next(package_folder(cache, "auditd").glob(_SAMPLES), None)
     if folder is None:
         raise MachineError(
             f"the package auditd has no {_SAMPLES}",

@@ -25,7 +25,7 @@ from auditrules.model.rule import Rule
 from hardcost.mechanisms.audit import AuditRule
 from hardcost.model.finding.bill import Bill
 from hardcost.show.page.page import to_html
-from hardcost.show.page.what_if import embedded
+from hardcost.show.page.what_if import data_for_page
 
 CALLS = ("open", "openat", "unlink", "rename", "chmod", "fchownat", "setxattr", "mount", "ptrace")
 
@@ -62,7 +62,7 @@ def main() -> int:
     finding = large(chosen.controls, chosen.metrics)
     page = to_html(finding)
     print(f"{chosen.controls} controls, {chosen.metrics} metrics")
-    data = len(embedded(finding) or "")
+    data = len(data_for_page(finding) or "")
     print(f"page   {len(page.encode()) / 1e6:.2f} MB, of which data {data / 1e6:.2f} MB")
     with tempfile.TemporaryDirectory() as folder:
         file = chosen.keep or Path(folder) / "page.html"

@@ -33,7 +33,7 @@ from hardcost.measure.monitor import Silent
 from hardcost.measure.prepare import Prepared, prepare
 from hardcost.measure.workers import worker
 from hardcost.measure.workers.lab import lab_at
-from hardcost.measure.workers.machine import spread
+from hardcost.measure.workers.machine import spread_trials
 from hardcost.mechanisms.audit import AuditDaemon, AuditRule
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
@@ -74,7 +74,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, lab(words, Path(folder)) as (address, processes):
         scheduler = processes[0]
         before = scheduler.memory_info().rss
-        with spread(machine, lab_at(address), "insn", Silent(), asyncio.run) as where:
+        with spread_trials(machine, lab_at(address), "insn", Silent(), asyncio.run) as where:
             timed(trials[:50], where, 1)  # first uses
             began = [*map(cpu, processes)]
             wire = loopback()
@@ -86,7 +86,7 @@ def main() -> None:
         memory = scheduler.memory_info().rss
     spent = [one - other for one, other in zip(ended, began, strict=True)]
     each = len(trials) / 1000
-    order = worker.packed_value((machine.order(trials[0].boot), trials[0].job, _LIMIT_SECONDS))
+    order = worker.pack_value((machine.order(trials[0].boot), trials[0].job, _LIMIT_SECONDS))
     answers = asyncio.run(machine.execute(trials[0].boot, trials[0].job, _LIMIT_SECONDS))
     rows = (
         ("trials", f"{len(trials)}"),
@@ -99,7 +99,7 @@ def main() -> None:
         ("processor time of the scheduler, each trial", f"{spent[0] / each:.2f} ms"),
         ("processor time of the workers, each trial", f"{sum(spent[1:]) / each:.2f} ms"),
         ("a trial's order, packed", f"{len(order) / 1e3:.1f} kB"),
-        ("a trial's answers, packed", f"{len(worker.packed_value(answers)) / 1e3:.1f} kB"),
+        ("a trial's answers, packed", f"{len(worker.pack_value(answers)) / 1e3:.1f} kB"),
         ("sent over the network, each trial", f"{sent / len(trials) / 1e3:.1f} kB"),
         ("the scheduler's memory before, after", f"{before / 1e6:.0f} MB, {memory / 1e6:.0f} MB"),
         ("load of this host, in processes", f"{os.getloadavg()[0]:.1f}"),

@@ -81,8 +81,8 @@ def main() -> int:
     chosen = parser.parse_args()
     cache = Cache()
     stock = Kernels(cache, chosen.source).source
-    flat = source.patched(
-        cache, stock, patch_overlay.of(patches.read(["flat"], stock.version), stock.folder)
+    flat = source.patch_source(
+        cache, stock, patch_overlay.overlay_of(patches.read(["flat"], stock.version), stock.folder)
     )
     bad = 0
     print(f"Linux {stock.version}; {run([chosen.sparse, '--version']).strip()}")

@@ -220,7 +220,7 @@ def policies(cache: Cache, scratch: Path) -> tuple[Path, ...]:
     """Return two policies for SELinux, compiled in `scratch`; the second lacks a type."""
     texts = {"policy.a": POLICY.read_text().splitlines(keepends=True)}
     texts["policy.b"] = [line for line in texts["policy.a"] if SECOND_POLICY_LACKS not in line]
-    checkpolicy = debian.unpacked(cache, "checkpolicy") / "usr/bin/checkpolicy"
+    checkpolicy = debian.package_folder(cache, "checkpolicy") / "usr/bin/checkpolicy"
     for name, lines in texts.items():
         (scratch / name).write_text("".join(lines))
         run([checkpolicy, "-U", "allow", "-c", _POLICY_VERSION, "-o", f"{name}.bin", name],

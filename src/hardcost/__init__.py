@@ -2,6 +2,15 @@
 
 Each call takes a request and returns what was found; nothing is printed. What happens meanwhile is
 heard by a `Monitor`. Nothing is imported before it is used.
+
+Beside the folders are the files that all of them may use:
+
+- `files.py`: reads and writes a user's file, whole or not at all; the same in our own folders; the
+  hash of our own code
+- `errors.py`: the errors that are raised, each with its exit status
+- `units.py`: units, bytes and lists in words, and invisible characters made visible
+- `decompress.py`: gzip, xz and zstd, unpacked in parts
+- `kind_files.py`: imports the files of a folder's list, for mechanisms and workloads
 """
 
 from __future__ import annotations

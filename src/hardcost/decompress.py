@@ -51,16 +51,16 @@ def parts(packed: Iterable[bytes], *, alone: bool = False) -> Iterator[bytes] | 
     `alone` ends with the first, whatever follows. The iterator raises one of `ERRORS` where the
     data are damaged, or what follows is no stream.
     """
-    return _parts(*_begun(packed), alone=alone)
+    return _parts(*_read_begin(packed), alone=alone)
 
 
-def unpacked(packed: Iterable[bytes]) -> Iterator[bytes]:
+def unpack_if_packed(packed: Iterable[bytes]) -> Iterator[bytes]:
     """Yield what `parts` does, or `packed` itself if it is not known to be packed."""
-    first, rest = _begun(packed)
+    first, rest = _read_begin(packed)
     yield from _parts(first, rest) or itertools.chain([first], rest)
 
 
-def whole(packed: bytes, most: int) -> bytes:
+def unpack_whole(packed: bytes, most: int) -> bytes:
     """Return what was packed, or `packed` itself if it is not known to be packed.
 
     Raises:
@@ -68,7 +68,7 @@ def whole(packed: bytes, most: int) -> bytes:
     """
     found = bytearray()
     try:
-        for part in unpacked([packed]):
+        for part in unpack_if_packed([packed]):
             found += part
             if len(found) > most:
                 raise DamagedError(f"it is larger than {most >> 20} MiB, unpacked")
@@ -77,7 +77,7 @@ def whole(packed: bytes, most: int) -> bytes:
     return bytes(found)
 
 
-def _begun(packed: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
+def _read_begin(packed: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
     """Return the begin of what is packed, enough to know how, and the rest."""
     pieces = iter(packed)
     first = b""
@@ -89,7 +89,7 @@ def _begun(packed: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
 def _parts(first: bytes, rest: Iterator[bytes], *, alone: bool = False) -> Iterator[bytes] | None:
     for magic, (begin, size) in _UNPACKERS.items():
         if first.startswith(magic):
-            pieces = _cut(itertools.chain([first], rest), size)
+            pieces = _split_pieces(itertools.chain([first], rest), size)
             return filter(None, _streams(pieces, begin, alone=alone))
     return None
 
@@ -114,17 +114,17 @@ def _streams(
         raise EOFError(TOO_EARLY)
 
 
-def _cut(packed: Iterable[bytes], size: int) -> Iterator[bytes]:
+def _split_pieces(packed: Iterable[bytes], size: int) -> Iterator[bytes]:
     for piece in packed:
         for at in range(0, len(piece), size):
             yield piece[at : at + size]
 
 
 def _lzma(form: int) -> _Begun:
-    return _bounded(lzma.LZMADecompressor(form, memlimit=2 * _WINDOW))
+    return _bounded_stream(lzma.LZMADecompressor(form, memlimit=2 * _WINDOW))
 
 
-def _bounded(stream: lzma.LZMADecompressor | bz2.BZ2Decompressor) -> _Begun:
+def _bounded_stream(stream: lzma.LZMADecompressor | bz2.BZ2Decompressor) -> _Begun:
     def fed(piece: bytes) -> Iterator[bytes]:
         yield stream.decompress(piece, _AT_ONCE)
         while not stream.eof and not stream.needs_input:
@@ -161,6 +161,6 @@ _UNPACKERS: dict[bytes, tuple[Callable[[], _Begun], int]] = {
     # Automatic, since only that looks closely at the begin of what follows.
     b"\x5d\x00\x00": (lambda: _lzma(lzma.FORMAT_AUTO), _PACKED_AT_ONCE),
     b"\x1f\x8b": (_gzip, _PACKED_AT_ONCE),
-    b"BZh": (lambda: _bounded(bz2.BZ2Decompressor()), _PACKED_AT_ONCE),
+    b"BZh": (lambda: _bounded_stream(bz2.BZ2Decompressor()), _PACKED_AT_ONCE),
     b"\x28\xb5\x2f\xfd": (_zstd, _ZSTD_AT_ONCE),
 }

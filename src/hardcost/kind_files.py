@@ -12,7 +12,7 @@ from typing import TypeVar
 Defined = TypeVar("Defined")
 
 
-def defined(package: str, files: Iterable[str], kind: type[Defined]) -> tuple[Defined, ...]:
+def import_kinds(package: str, files: Iterable[str], kind: type[Defined]) -> tuple[Defined, ...]:
     """Import files of a package; return the values of a kind that these define, in their order.
 
     Raises:

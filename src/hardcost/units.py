@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from auditrules.words import Identity, count, listed, visible
+from auditrules.words import Identity, count, join_in_prose, visible
 
-__all__ = ["Identity", "Unit", "count", "is_rate", "listed", "storage", "visible"]
+__all__ = ["Identity", "Unit", "count", "is_rate", "join_in_prose", "storage", "visible"]
 
 
 class Unit(StrEnum):

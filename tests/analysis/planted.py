@@ -38,8 +38,8 @@ class Planted:
     def first(self) -> list[Point]:
         """Return what a bill measures: the whole, nothing, each one left out, and alone."""
         every = self.problem.controls
-        single = [self.problem.closed({one}) for one in sorted(every)]
-        without = [self.problem.open(every - {one}) for one in sorted(every)]
+        single = [self.problem.closure({one}) for one in sorted(every)]
+        without = [self.problem.drop_unmet(every - {one}) for one in sorted(every)]
         return [self.point(one) for one in dict.fromkeys([every, Kept(), *without, *single])]
 
     def searched(self, most: int = MOST) -> ChoiceResult:
@@ -95,9 +95,11 @@ def greedy(planted: Planted) -> float:
     items = [
         Item(str(one), metric, "", cost, cost, cost, 0.0, alone.costs[metric], None)
         for one in sorted(every)
-        for alone in [planted.point(problem.closed({one}))]
+        for alone in [planted.point(problem.closure({one}))]
         for metric in problem.limits
-        for cost in [whole.costs[metric] - planted.point(problem.open(every - {one})).costs[metric]]
+        for cost in [
+            whole.costs[metric] - planted.point(problem.drop_unmet(every - {one})).costs[metric]
+        ]
     ]
     limits = Budget(None, {str(metric): limit / BASE for metric, limit in problem.limits.items()})
 
@@ -114,9 +116,9 @@ def greedy(planted: Planted) -> float:
     )
     kept, known = every, bill.totals
     dropped: tuple[str, ...] = ()
-    while not budget.within(known, limits) and len(dropped) < len(every):
+    while not budget.is_within_budget(known, limits) and len(dropped) < len(every):
         dropped = budget.propose(bill, known, dropped, limits)
-        kept = problem.open(every - {int(one) for one in dropped})
+        kept = problem.drop_unmet(every - {int(one) for one in dropped})
         known = totals(planted.point(kept).costs)
     return problem.value(kept)
 
@@ -128,12 +130,12 @@ def in_order(planted: Planted) -> float:
     whole = planted.point(every).costs
 
     def saved(one: int) -> float:
-        rest = planted.point(problem.open(every - {one})).costs
+        rest = planted.point(problem.drop_unmet(every - {one})).costs
         return max((whole[metric] - rest[metric]) / BASE for metric in problem.limits)
 
     order = sorted(every, key=lambda one: -saved(one))
     for at in range(len(order) + 1):
-        kept = problem.open(every - set(order[:at]))
+        kept = problem.drop_unmet(every - set(order[:at]))
         if problem.within(planted.point(kept).costs):
             return problem.value(kept)
     return 0.0
@@ -146,7 +148,7 @@ def brute_force(planted: Planted) -> float:
     for size in range(len(every) + 1):
         for chosen in itertools.combinations(every, size):
             kept = Kept(chosen)
-            if problem.open(kept) != kept or problem.value(kept) <= best:
+            if problem.drop_unmet(kept) != kept or problem.value(kept) <= best:
                 continue
             if problem.within(planted.point(kept).costs):
                 best = problem.value(kept)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.show.guests import failed, filecopy, selinux
 
-from hardcost.analysis.finding_text import packed, unpacked
+from hardcost.analysis.finding_text import finding_from_text, finding_to_text
 from hardcost.errors import StoreError
 from hardcost.model.finding.study import StudyFinding
 from hardcost.show.json import to_json
@@ -19,21 +19,21 @@ EARLIER = Path(__file__).parent / "earlier"
 
 def test_a_saved_finding_is_read_back_as_it_was() -> None:
     finding = failed(selinux(), "permissive")
-    assert unpacked(packed(finding)) == finding
-    assert unpacked(packed(filecopy())) == filecopy()
+    assert finding_from_text(finding_to_text(finding)) == finding
+    assert finding_from_text(finding_to_text(filecopy())) == filecopy()
 
 
 def test_ratios_that_are_unknown_stay_unknown() -> None:
-    (first, *_) = unpacked(packed(failed(selinux(), "none"))).cells
+    (first, *_) = finding_from_text(finding_to_text(failed(selinux(), "none"))).cells
     assert math.isnan(first.ratio)
 
 
 def test_a_finding_saved_before_trials_could_fail_is_read() -> None:
-    body = json.loads(packed(filecopy()))
+    body = json.loads(finding_to_text(filecopy()))
     del body["observed"], body["failures"]
     for cell in body["cells"]:
         del cell["each"]
-    finding = unpacked(json.dumps(body))
+    finding = finding_from_text(json.dumps(body))
     assert isinstance(finding, StudyFinding)
     assert not finding.observed
     assert not finding.failures
@@ -44,7 +44,7 @@ def test_a_finding_saved_before_trials_could_fail_is_read() -> None:
 def test_what_earlier_versions_saved_is_shown_as_they_showed_it(name: str) -> None:
     """Each file has a finding as it was saved before version 1, and the JSON that was printed."""
     kept = json.loads((EARLIER / f"{name}.json").read_text())
-    found = unpacked(json.dumps(kept["saved"]))
+    found = finding_from_text(json.dumps(kept["saved"]))
     shown = json.loads(to_json(found))
     for document in (shown, *shown.get("bills", ())):
         assert document.pop("version") == 1
@@ -56,14 +56,14 @@ def test_what_earlier_versions_saved_is_shown_as_they_showed_it(name: str) -> No
     if "profiles" in kept["printed"]:  # of calls, which are hotspots now
         kept["printed"]["hotspots"] = kept["printed"].pop("profiles")
     assert shown == kept["printed"]
-    assert packed(unpacked(packed(found))) == packed(found)
+    assert finding_to_text(finding_from_text(finding_to_text(found))) == finding_to_text(found)
 
 
 def test_a_damaged_finding_is_reported() -> None:
     with pytest.raises(StoreError, match="can't be read"):
-        unpacked("{")
+        finding_from_text("{")
 
 
 def test_a_finding_nested_too_deeply_is_damaged() -> None:
     with pytest.raises(StoreError, match="can't be read"):
-        unpacked("[" * 100_000)
+        finding_from_text("[" * 100_000)

@@ -26,10 +26,10 @@ NEAR = 1.1  # a file whose bucket is not known meets a rule, and an empty bucket
 
 def levels(one: Experiment) -> dict[str, float]:
     loaded = load([translate(Rule(line)) for line in one.rules], HELD)
-    wanted = rule_set_costs.RuleSetRequest(one.rules, one.often())
-    (visited,) = rule_set_costs.visited((wanted,), HELD)
+    wanted = rule_set_costs.RuleSetRequest(one.rules, one.how_often())
+    (visited,) = rule_set_costs.calls_by_set((wanted,), HELD)
     return {
-        name: WITHOUT + check.predicted(TRUE, loaded, variants)
+        name: WITHOUT + check.predict_operation(TRUE, loaded, variants)
         for name, variants in visited.items()
     }
 

@@ -45,4 +45,4 @@ def test_a_kernel_that_was_built_for_a_trial_is_not_the_machines_own() -> None:
     cache = Cache()
     machine = VirtualMachine(cache, Hardware("icount"))
     built = {**machine.environment(Boot()), "kernel": "lean"}
-    assert kernel_constants.of_measured(machine, cache, built) is None
+    assert kernel_constants.constants_of_record(machine, cache, built) is None

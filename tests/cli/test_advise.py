@@ -76,7 +76,7 @@ def test_the_decision_is_there_before_anything_is_printed_or_drawn(
     def fails(*_: object) -> NoReturn:
         raise MemoryError
 
-    monkeypatch.setattr(finding, "shown", fails)
+    monkeypatch.setattr(finding, "show_finding", fails)
     words = f"advise my.rules {ON} --no-equivalents --budget 'chmod<=100%' -o d.toml"
     assert said(words, capsys).endswith("--- status 3\n")
     assert read_decision(tmp_path / "d.toml").given_up

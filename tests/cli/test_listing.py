@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from tests.store.test_store import record
 
-from hardcost.analysis.finding_text import packed
+from hardcost.analysis.finding_text import finding_to_text
 from hardcost.cli.command import hardcost
 from hardcost.model.finding.bill import Bill, Item, Total
 from hardcost.model.finding.cell import Cell
@@ -75,7 +75,7 @@ def test_runs_fit_100_columns_whatever_they_are_called(tmp_path: Path) -> None:
     with Store(path) as opened:
         for name in ("a" * 240, "[bold]x"):
             run = opened.start(name, "p", "mine", fresh=False)
-            opened.finish(run, packed(bill_of(name, "profile " * 40, (), ())))
+            opened.finish(run, finding_to_text(bill_of(name, "profile " * 40, (), ())))
     text = said("list", "runs", "--store", str(path))
     assert max(map(len, text.splitlines())) <= 100
     assert "[bold]x" in text.splitlines()
@@ -166,7 +166,7 @@ def store(tmp_path: Path) -> Path:
         bill = opened.start("bill-1", "p1", "bill-x", fresh=False)
         opened.save(bill, record("a"))
         opened.save(bill, record("b"))
-        opened.finish(bill, packed(bill_of("bill-1", "/etc/audit/rules.d", totals, items)))
+        opened.finish(bill, finding_to_text(bill_of("bill-1", "/etc/audit/rules.d", totals, items)))
         study = opened.start("study-1", "p2", "mine", fresh=False)
         cells = (cell("none", "null", 1), cell("on", "null", 1.2), cell("off", "null", 0.5))
         lost = (Failure(role_of("on"), Workload("syscalls"), 0, 1, "it died"),)
@@ -178,7 +178,7 @@ def store(tmp_path: Path) -> Path:
             cells=cells,
             failures=lost,
         )
-        opened.finish(study, packed(made))
+        opened.finish(study, finding_to_text(made))
         ended = opened.start("study-2", "p2", "mine", fresh=False)
         opened.save(ended, record("c"))
     return path
@@ -205,7 +205,7 @@ def test_runs_are_distinguished_newest_first(store: Path) -> None:
             instrument="insn",
             cells=(cell("none", "null", 1),),
         )
-        opened.finish(lone, packed(made))
+        opened.finish(lone, finding_to_text(made))
     assert runs(store)[0]["headline"] == "One: null 100 insn/op"
     assert study["workloads"] == ["syscalls calls=null"]
     assert ended["workloads"] == [str(record("c").workload)]

@@ -7,13 +7,13 @@ import sys
 
 import pytest
 
-from hardcost.cli.process import apart
+from hardcost.cli.process import run_apart
 
 MODULE = "no_such_module"
 
 
 def test_what_is_made_apart_comes_back_whole() -> None:
-    assert apart(lambda: b"x" * 3_000_000, MODULE) == b"x" * 3_000_000
+    assert run_apart(lambda: b"x" * 3_000_000, MODULE) == b"x" * 3_000_000
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
 
@@ -27,7 +27,7 @@ def test_a_process_that_dies_leaves_nothing(number: signal.Signals) -> None:
         os.kill(os.getpid(), number)
         return b"never"
 
-    assert apart(die, MODULE) is None
+    assert run_apart(die, MODULE) is None
 
 
 def test_want_of_memory_or_descriptors_leaves_nothing_and_a_fault_is_raised_here() -> None:
@@ -40,12 +40,12 @@ def test_want_of_memory_or_descriptors_leaves_nothing_and_a_fault_is_raised_here
     def one_file_more() -> bytes:
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
-    assert apart(too_much, MODULE) is None
-    assert apart(one_file_more, MODULE) is None
-    assert apart(fault, MODULE, KeyError) is None
+    assert run_apart(too_much, MODULE) is None
+    assert run_apart(one_file_more, MODULE) is None
+    assert run_apart(fault, MODULE, KeyError) is None
     with pytest.raises(KeyError, match="ours"):
-        apart(fault, MODULE)
+        run_apart(fault, MODULE)
 
 
 def test_what_is_loaded_here_is_not_taken_elsewhere() -> None:
-    assert apart(lambda: str(os.getpid()).encode(), sys.__name__) == str(os.getpid()).encode()
+    assert run_apart(lambda: str(os.getpid()).encode(), sys.__name__) == str(os.getpid()).encode()

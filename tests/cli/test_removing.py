@@ -16,7 +16,7 @@ from tests.cli.test_listing import finding
 from tests.store.test_database import changed, made_older
 from tests.store.test_store import record
 
-from hardcost.analysis.finding_text import packed
+from hardcost.analysis.finding_text import finding_to_text
 from hardcost.cli.command import hardcost
 from hardcost.store.store import Store
 from hardcost.supply.cache.cache import Cache
@@ -36,7 +36,7 @@ def store(tmp_path: Path) -> Path:
             run = opened.start(name, f"plan {name}", "mine", fresh=False)
             opened.save(run, record(f"id {name}"))
             if name != "two-1":
-                opened.finish(run, packed(finding(name)))
+                opened.finish(run, finding_to_text(finding(name)))
             (tmp_path / "reports" / f"{name}.html").write_text(name * 10_000)
     return path
 

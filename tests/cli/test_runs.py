@@ -14,7 +14,7 @@ from tests.store.test_database import changed, made_older
 from tests.store.test_store import record
 from tests.studies import of_rules
 
-from hardcost.analysis.finding_text import packed
+from hardcost.analysis.finding_text import finding_to_text
 from hardcost.cli.command import hardcost
 from hardcost.store.store import Store
 
@@ -28,7 +28,7 @@ def store(tmp_path: Path) -> Path:
     with Store(path) as opened:
         run = opened.start("mine-1", "plan", "mine", fresh=False)
         opened.save(run, record())
-        opened.finish(run, packed(finding("mine-1")))
+        opened.finish(run, finding_to_text(finding("mine-1")))
     return path
 
 
@@ -62,7 +62,7 @@ def test_a_report_is_not_written_where_a_store_says(
     if where == "name":
         changed(store, "UPDATE runs SET name = ?", outside)
     else:
-        changed(store, "UPDATE runs SET finding = ?", packed(finding(outside)))
+        changed(store, "UPDATE runs SET finding = ?", finding_to_text(finding(outside)))
     for name in ("last", outside, "mine-1"):
         ended = said("report", name, "--store", str(store))
         assert ended.exit_code != 0

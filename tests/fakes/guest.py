@@ -103,7 +103,7 @@ def stacks(job: Sequence[Request], found: Sequence[Answer]) -> Stacks:
     """
     ran = [answer for answer in found if isinstance(answer, RanAnswer)]
     if ran:
-        noted = [schedule.stretch(recorded=_is_recorded(answer)) for answer in ran]
+        noted = [schedule.window(recorded=_is_recorded(answer)) for answer in ran]
         return Stacks(schedule.FRAMES, tuple(noted))
     before = {
         call.name: call.warmup
@@ -111,7 +111,7 @@ def stacks(job: Sequence[Request], found: Sequence[Answer]) -> Stacks:
         if isinstance(request, MeasureCalls)
         for call in request.calls
     }
-    stretches: list[CountedWindow] = []
+    counted: list[CountedWindow] = []
     for answer in found:
         if isinstance(answer, ClockAnswer):
             windows = [(ticks, 0) for ticks in answer.overhead]
@@ -124,15 +124,15 @@ def stacks(job: Sequence[Request], found: Sequence[Answer]) -> Stacks:
         else:
             continue
         for ticks, base in windows:
-            stretches.append(_stretch(ticks, base))
-    return Stacks(_FRAMES, tuple(stretches))
+            counted.append(_window(ticks, base))
+    return Stacks(_FRAMES, tuple(counted))
 
 
 def _is_recorded(answer: RanAnswer) -> bool:
     return answer.audit is not None and answer.audit.records > 0
 
 
-def _stretch(ticks: int, base: int) -> CountedWindow:
+def _window(ticks: int, base: int) -> CountedWindow:
     parts = (min(ticks, _OVERHEAD), max(min(ticks, base) - _OVERHEAD, 0))
     counts = (*parts, ticks - sum(parts))
     return CountedWindow(
@@ -273,7 +273,7 @@ def _ran(state: _State, request: Mapping[str, Any]) -> list[_Json]:
         "name": request["name"],
         "status": 0,
         "signal": None,
-        "ticks": schedule.stretch(recorded=recorded).total,
+        "ticks": schedule.window(recorded=recorded).total,
         **dict.fromkeys(("user", "system", "stdout_bytes", "stderr_bytes"), 0),
         **dict.fromkeys(("stdout", "stderr"), ""),
         **dict.fromkeys(("begin", "end")),

@@ -26,7 +26,7 @@ from hardcost.machines.options import MachineOptions
 from hardcost.machines.restoration import Restored
 from hardcost.protocol.answers import Answer
 from hardcost.protocol.boot import Boot, BootAccount, KernelRecipe, Relations
-from hardcost.protocol.plugin.lines import named
+from hardcost.protocol.plugin.lines import add_first_line
 from hardcost.protocol.requests import Request
 from hardcost.supply.cache.cache import Cache, digest
 from hardcost.supply.progress import Listener
@@ -167,7 +167,9 @@ class FakeMachine:
                 answers = tuple(self._answer(boot, job))
                 seen = guest.stacks(job, answers) if boot.by_function else None
                 found = guest.lines(boot)
-                return Execution(answers, "", 0.0, 0.0, named(seen, found), source=found.source)
+                return Execution(
+                    answers, "", 0.0, 0.0, add_first_line(seen, found), source=found.source
+                )
         finally:
             self._running -= 1
 

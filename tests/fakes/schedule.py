@@ -29,7 +29,7 @@ FRAMES = (
 )
 
 
-def stretch(*, recorded: bool) -> CountedWindow:
+def window(*, recorded: bool) -> CountedWindow:
     """Return what was seen of a program that makes one call, which is recorded or is not."""
     entry, wakes, turn = BEFORE + 10, BEFORE + CALL // 2, BEFORE + CALL
     daemon = turn + THREAD

@@ -83,14 +83,14 @@ def test_a_file_of_any_name_is_copied_as_it_is_in_the_commit(
     (repository.top / name).write_text("changed since")
     into = tmp_path / "into"
     into.mkdir()
-    found = git_revision.copied(repository.top, commit, name, into)
+    found = git_revision.copy_from_commit(repository.top, commit, name, into)
     assert found.read_bytes() == b"\xff\r\n" + RULE.encode()
     assert [one.name for one in into.iterdir()] == [name]
 
 
 def test_a_folder_is_copied_with_what_lies_below(repository: Repository, tmp_path: Path) -> None:
     commit = repository.commit(rules__a="1", rules__sub__b="2", other="3")
-    found = git_revision.copied(repository.top, commit, "rules", tmp_path)
+    found = git_revision.copy_from_commit(repository.top, commit, "rules", tmp_path)
     assert {str(p.relative_to(found)) for p in found.rglob("*") if p.is_file()} == {"a", "sub/b"}
 
 
@@ -99,7 +99,9 @@ def test_beside_a_toml_file_lie_the_files_that_it_names(
 ) -> None:
     (repository.top / "p.toml").write_text('audit.files = ["x.rules"]\n')
     (repository.top / "x.rules").write_text(RULE)
-    found = git_revision.copied(repository.top, repository.commit_all(), "p.toml", tmp_path)
+    found = git_revision.copy_from_commit(
+        repository.top, repository.commit_all(), "p.toml", tmp_path
+    )
     assert (found.parent / "x.rules").read_text() == RULE
 
 
@@ -107,7 +109,7 @@ def test_the_whole_work_tree_is_copied(repository: Repository, tmp_path: Path) -
     commit = repository.commit(**{"a.rules": RULE, "sub__b.rules": RULE})
     into = tmp_path / "into"
     into.mkdir()
-    place = git_revision.copied(repository.top, commit, ".", into)
+    place = git_revision.copy_from_commit(repository.top, commit, ".", into)
     assert place.parent == into
     assert sorted(path.name for path in place.rglob("*.rules")) == ["a.rules", "b.rules"]
 
@@ -122,7 +124,7 @@ def test_what_the_repository_has_lost_is_said(
     into = tmp_path / "into"
     into.mkdir()
     with pytest.raises(InputError, match=r"lacks the content of x\.rules"):
-        git_revision.copied(repository.top, commit, name, into)
+        git_revision.copy_from_commit(repository.top, commit, name, into)
 
 
 def test_a_link_among_rules_is_refused_and_another_is_not_followed(
@@ -131,14 +133,14 @@ def test_a_link_among_rules_is_refused_and_another_is_not_followed(
     (repository.top / "rules").mkdir()
     (repository.top / "rules" / "note").symlink_to("/etc/passwd")
     commit = repository.commit_all()
-    found = git_revision.copied(repository.top, commit, "rules", tmp_path)
+    found = git_revision.copy_from_commit(repository.top, commit, "rules", tmp_path)
     assert list(found.iterdir()) == []
     (repository.top / "rules" / "x.rules").symlink_to("/etc/passwd")
     commit = repository.commit_all()
     into = tmp_path / "again"
     into.mkdir()
     with pytest.raises(InputError, match="symbolic link"):
-        git_revision.copied(repository.top, commit, "rules", into)
+        git_revision.copy_from_commit(repository.top, commit, "rules", into)
 
 
 def test_a_name_is_the_repositorys_from_any_folder_of_it(
@@ -155,7 +157,7 @@ def test_a_name_is_the_repositorys_from_any_folder_of_it(
 def test_what_is_not_in_a_commit_is_an_error(repository: Repository, tmp_path: Path) -> None:
     commit = repository.commit(a="1")
     with pytest.raises(InputError, match="there is no b at"):
-        git_revision.copied(repository.top, commit, "b", tmp_path)
+        git_revision.copy_from_commit(repository.top, commit, "b", tmp_path)
 
 
 def test_outside_of_a_repository_git_says_so(tmp_path: Path) -> None:

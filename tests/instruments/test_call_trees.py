@@ -18,17 +18,21 @@ PLACES = (
 )
 
 
-def stretch(*counts: tuple[int, int], idle: int = 0) -> CountedWindow:
+def counted(*counts: tuple[int, int], idle: int = 0) -> CountedWindow:
     return CountedWindow(sum(count for _, count in counts), idle, counts)
 
 
-def seen(*stretches: CountedWindow) -> Stacks:
-    return Stacks(PLACES, stretches)
+def seen(*counted_windows: CountedWindow) -> Stacks:
+    return Stacks(PLACES, counted_windows)
 
 
 def test_windows_follow_each_other_after_those_that_are_no_samples() -> None:
-    odd, even, other = stretch((3, 5)), stretch((3, 2), (6, 4)), stretch((1, 99))
-    all_of = seen(other, stretch((1, 3)), other, odd, odd, even, odd)
+    odd, even, other = (
+        counted((3, 5)),
+        counted((3, 2), (6, 4)),
+        counted((1, 99)),
+    )
+    all_of = seen(other, counted((1, 3)), other, odd, odd, even, odd)
     windows = (Windows(None, (3,)), Windows("m", (5, 6, 5), before=1, operations=2))
     found = call_tree(all_of, windows)
     (metric,) = found.metrics
@@ -43,31 +47,31 @@ def test_windows_follow_each_other_after_those_that_are_no_samples() -> None:
 
 
 def test_the_first_run_is_no_sample() -> None:
-    found = call_tree(seen(stretch((3, 9)), stretch((3, 7))), (Windows("m", (9, 7), dropped=1),))
+    found = call_tree(seen(counted((3, 9)), counted((3, 7))), (Windows("m", (9, 7), dropped=1),))
     assert found.metrics[0].ticks == (7,)
 
 
 def test_an_instruction_too_few_or_too_many_fails_the_trial() -> None:
     for count in (6, 8):
         with pytest.raises(TrialError, match="is not what the instrument counted"):
-            call_tree(seen(stretch((3, count))), (Windows("m", (7,)),))
+            call_tree(seen(counted((3, count))), (Windows("m", (7,)),))
     with pytest.raises(TrialError, match="is not what the instrument counted"):
         call_tree(seen(), (Windows("m", (7,)),))
 
 
 def test_waiting_takes_ticks_and_executes_nothing() -> None:
-    found = call_tree(seen(stretch((3, 6), idle=2)), (Windows("m", (10,)),))
+    found = call_tree(seen(counted((3, 6), idle=2)), (Windows("m", (10,)),))
     (window,) = found.metrics[0].windows
     assert {found.frames[number - 1].name: count for number, count in window.items()} == {
         "f": 6,
         "[waiting]": 4,
     }
     with pytest.raises(TrialError):
-        call_tree(seen(stretch((3, 11), idle=2)), (Windows("m", (10,)),))
+        call_tree(seen(counted((3, 11), idle=2)), (Windows("m", (10,)),))
 
 
 def test_a_damaged_call_tree_is_refused() -> None:
-    whole = call_tree(seen(stretch((3, 6))), (Windows("m", (6,)),))
+    whole = call_tree(seen(counted((3, 6))), (Windows("m", (6,)),))
     check(whole)
     (metric,) = whole.metrics
     for damaged in (

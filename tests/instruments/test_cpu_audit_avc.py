@@ -51,7 +51,7 @@ def without(part: str) -> list[dict[str, Any]]:
 
 
 def test_what_processes_had_is_reported_in_ticks() -> None:
-    seen = cpu.observed(typed([STARTED, COPY, WATCHED]))
+    seen = cpu.observation_of(typed([STARTED, COPY, WATCHED]))
     assert seen.totals == {"cp": 36e6, "idle (process)": 3e6, "idle": 21e6}
     assert sum(seen.totals.values()) == WATCHED["ticks"]
     assert list(seen.series["cp"]) == [30e6, 6e6]
@@ -60,34 +60,34 @@ def test_what_processes_had_is_reported_in_ticks() -> None:
     assert seen.own_ticks == 300e3
     assert [(step.name, step.begin, step.end) for step in seen.steps] == [("copy", 1e3, 50e6)]
     assert not seen.steps[0].is_measured
-    measured = cpu.observed(typed([COPY | {"ticks": 5}, WATCHED])).steps
+    measured = cpu.observation_of(typed([COPY | {"ticks": 5}, WATCHED])).steps
     assert measured[0].is_measured
 
 
 def test_selinuxs_lookups_are_counted() -> None:
-    seen = avc.observed(typed([COPY, WATCHED]))
+    seen = avc.observation_of(typed([COPY, WATCHED]))
     assert seen.totals == {"lookups": 10, "hits": 9, "misses": 1}
     assert list(seen.series["misses"]) == [0, 1]
     assert len(seen.times) == 2
 
 
 def test_what_a_guest_does_not_have_is_not_zero_but_absent() -> None:
-    assert avc.observed(typed(without("avc"))).totals == {}
-    assert cpu.observed(typed(without("cpu"))).totals == {}
-    assert audit.observed(typed(without("audit"))).totals == {}
-    assert audit.observed(typed(without("audit"))).series == {}
+    assert avc.observation_of(typed(without("avc"))).totals == {}
+    assert cpu.observation_of(typed(without("cpu"))).totals == {}
+    assert audit.observation_of(typed(without("audit"))).totals == {}
+    assert audit.observation_of(typed(without("audit"))).series == {}
 
 
 def test_what_daemons_wrote_down_is_counted_by_key_and_in_all() -> None:
     logged = audit.Logged(by_key={"x": 3}, records=9, lost=4)
-    seen = audit.observed(typed([COPY, WATCHED]), logged)
+    seen = audit.observation_of(typed([COPY, WATCHED]), logged)
     assert seen.totals == {"key:x": 3, "records": 9, "lost": 4, "backlog_peak": 40}
 
 
 def test_the_probe_counts_events_where_it_is_the_audit_daemon() -> None:
     first = {"records": 5, "lost": 0, "by_key": {"perm_mod": 3, "": 2}}
     second = {"records": 1, "lost": 0, "by_key": {"perm_mod": 1}}
-    seen = audit.observed(typed([ran("a", audit=first), ran("b", audit=second), WATCHED]))
+    seen = audit.observation_of(typed([ran("a", audit=first), ran("b", audit=second), WATCHED]))
     assert seen.totals["key:perm_mod"] == 4
     assert seen.totals["key:(none)"] == 2
     assert seen.totals["events"] == 6
@@ -97,7 +97,7 @@ def test_the_probe_counts_events_where_it_is_the_audit_daemon() -> None:
 @pytest.mark.parametrize("part", [cpu, audit, avc])
 def test_without_a_watch_there_is_nothing_to_tell(part: Any) -> None:  # noqa: ANN401  (a module)
     with pytest.raises(TrialError, match="'watched' 0 times"):
-        part.observed(typed([COPY]))
+        part.observation_of(typed([COPY]))
 
 
 @pytest.mark.parametrize(

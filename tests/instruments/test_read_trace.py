@@ -15,16 +15,16 @@ from hardcost.protocol.plugin.stacks import CountedWindow, Stacks
 CALLER = "hardcost-caller"
 
 
-def found(stretch: CountedWindow, caller: str | None = CALLER) -> Trace:
-    stacks = Stacks(schedule.FRAMES, (stretch,))
-    windows = (Windows("m", (stretch.total,)), Together("both", ("m",)))
+def found(counted: CountedWindow, caller: str | None = CALLER) -> Trace:
+    stacks = Stacks(schedule.FRAMES, (counted,))
+    windows = (Windows("m", (counted.total,)), Together("both", ("m",)))
     (trace,) = traces(stacks, windows, caller)
     check(trace)
     return trace
 
 
 def test_a_recorded_call_ends_when_its_record_was_taken_and_it_has_returned() -> None:
-    trace = found(schedule.stretch(recorded=True))
+    trace = found(schedule.window(recorded=True))
     assert trace.begin == schedule.BEFORE
     assert trace.end == trace.returned == trace.ticks - schedule.AFTER
     assert trace.notes[0] == ("runs", trace.begin, 1, 0)
@@ -37,17 +37,17 @@ def test_a_recorded_call_ends_when_its_record_was_taken_and_it_has_returned() ->
 
 
 def test_a_call_that_nobody_records_ends_when_it_returns() -> None:
-    trace = found(schedule.stretch(recorded=False))
+    trace = found(schedule.window(recorded=False))
     assert trace.end - trace.begin == schedule.CALL
 
 
 def test_without_a_caller_it_is_the_whole_window() -> None:
-    trace = found(schedule.stretch(recorded=True), None)
+    trace = found(schedule.window(recorded=True), None)
     assert (trace.begin, trace.end, trace.caller) == (0, trace.ticks, 0)
 
 
 def test_a_record_may_be_taken_after_the_call_has_returned() -> None:
-    early = schedule.stretch(recorded=True)
+    early = schedule.window(recorded=True)
     assert early.schedule is not None
     notes = list(early.schedule.notes)
     at = [note.kind for note in notes].index("wakes")
@@ -71,7 +71,7 @@ def test_what_is_not_whole_fails(noted: Schedule | None, reason: str) -> None:
 
 
 def test_a_damaged_trace_is_refused() -> None:
-    trace = found(schedule.stretch(recorded=True))
+    trace = found(schedule.window(recorded=True))
     for changes in (
         {"end": trace.ticks + 1},
         {"notes": ()},

@@ -18,7 +18,7 @@ def test_every_instrument_that_may_be_named_has_a_title() -> None:
 def test_without_any_nothing_is_asked() -> None:
     assert as_sent(recorders.requests_before(())) == ()
     assert as_sent(recorders.requests_after(())) == ()
-    assert recorders.observed((), typed(())) == ()
+    assert recorders.observations_of((), typed(())) == ()
 
 
 def test_all_are_asked_for_at_once() -> None:
@@ -31,4 +31,4 @@ def test_all_are_asked_for_at_once() -> None:
 @pytest.mark.parametrize("name", RECORDERS)
 def test_a_guest_that_tells_nothing_fails_the_trial(name: str) -> None:
     with pytest.raises(TrialError):
-        recorders.observed((name,), typed(({"event": "hello"},)))
+        recorders.observations_of((name,), typed(({"event": "hello"},)))

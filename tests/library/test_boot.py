@@ -45,7 +45,7 @@ def words(foreseen: Foreseen) -> dict[str, list[str]]:
 
 def test_in_a_study_each_configuration_gets_the_words_once() -> None:
     boot = ("mitigations=off", "init_on_alloc=1", "mitigations=off")
-    foreseen = run.foreseen(RunRequest("mine.toml", boot=boot, how=HOW))
+    foreseen = run.preview(RunRequest("mine.toml", boot=boot, how=HOW))
     found = words(foreseen)
     assert found["none"] == ["mitigations=off", "init_on_alloc=1"]
     assert found["on"] == ["init_on_alloc=1", "mitigations=off"]
@@ -53,16 +53,16 @@ def test_in_a_study_each_configuration_gets_the_words_once() -> None:
 
 
 def test_a_study_without_words_is_what_it_was() -> None:
-    plain = run.foreseen(RunRequest("mine.toml", how=HOW))
+    plain = run.preview(RunRequest("mine.toml", how=HOW))
     assert words(plain)["none"] == []
-    under = run.foreseen(RunRequest("mine.toml", boot=("mitigations=off",), how=HOW))
+    under = run.preview(RunRequest("mine.toml", boot=("mitigations=off",), how=HOW))
     both = [{one.identity for one in each.prepared} for each in (plain, under)]
     assert not both[0] & both[1]
 
 
 def test_several_words_in_one_are_refused() -> None:
     with pytest.raises(InputError, match="`boots`: "):
-        run.foreseen(RunRequest("mine.toml", boot=("a=1 b=2",), how=HOW))
+        run.preview(RunRequest("mine.toml", boot=("a=1 b=2",), how=HOW))
 
 
 def test_of_a_gate_both_states_get_the_words() -> None:
@@ -70,7 +70,7 @@ def test_of_a_gate_both_states_get_the_words() -> None:
     request = GateRequest(
         f"{rule}a", f"{rule}b", settings=Settings(boots=("mitigations=off",)), how=HOW
     )
-    foreseen = gate.foreseen(request)
+    foreseen = gate.preview(request)
     assert isinstance(foreseen, Foreseen)
     found = words(foreseen)
     assert found["base"] == found["profile"] == ["mitigations=off"]

@@ -65,6 +65,6 @@ def test_a_plan_expects_the_time_of_its_machine_s_own_number_of_trials_at_once(
             jobs=jobs,
             workloads=hardcost.workloads_of("syscalls"),
         )
-        return bill.foreseen(hardcost.BillRequest(tmp_path / "a.rules", how=how)).stages
+        return bill.preview(hardcost.BillRequest(tmp_path / "a.rules", how=how)).stages
 
     assert stages("fakehost", 4) == stages("fakehost", 1)  # a host runs one trial at a time

@@ -153,7 +153,7 @@ def test_answers_to_something_else_fail_the_trial_and_not_the_run() -> None:
 
 def test_a_mistake_of_ours_is_not_called_the_guests(monkeypatch: pytest.MonkeyPatch) -> None:
     kind = dataclasses.replace(syscalls.KIND, measured=Mock(side_effect=KeyError("ours")))
-    load = ReadWorkload(kind, kind.asked({}))
+    load = ReadWorkload(kind, kind.read_parameters({}))
     monkeypatch.setattr("hardcost.measure.execute.load", lambda _: load)
     machine = FakeMachine(answers)
     with pytest.raises(KeyError, match="ours"):

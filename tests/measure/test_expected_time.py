@@ -61,7 +61,7 @@ def test_what_was_never_run_is_unknown_and_takes_no_number_from_others() -> None
     assert found.span.middle is None
     assert "no trial of fio was measured here" in found.basis
     assert (
-        expected_time.said(by_name(Work(trials=[kind("fio", "insn")]))["trials"].span)
+        expected_time.span_in_words(by_name(Work(trials=[kind("fio", "insn")]))["trials"].span)
         == "unknown yet"
     )
     assert by_name(Work(trials=[kind("unixbench", "time")]))["trials"].span.high is None
@@ -93,8 +93,11 @@ def test_outliers_do_not_widen_what_many_trials_took() -> None:
 def test_a_search_is_bounded_by_the_configurations_that_it_may_measure() -> None:
     first = expected_time.stages(Work(trials=[QUICK] * 2), KNOWN, 1)
     most = expected_time.stages(Work(boots=["small"] * 71, trials=[QUICK] * 72), KNOWN, 1)
-    boots, trials = expected_time.between(first, most)
-    assert (expected_time.count(boots), expected_time.count(trials)) == ("0 to 71", "2 to 72")
+    boots, trials = expected_time.stages_between(first, most)
+    assert (expected_time.pieces_in_words(boots), expected_time.pieces_in_words(trials)) == (
+        "0 to 71",
+        "2 to 72",
+    )
     assert expected_time.total([boots, trials]) == Span(2, 355 + 72)
 
 
@@ -113,16 +116,16 @@ def test_a_search_is_bounded_by_the_configurations_that_it_may_measure() -> None
     ],
 )
 def test_a_span_reads_plainly(span: Span, said: str) -> None:
-    assert expected_time.said(span) == said
+    assert expected_time.span_in_words(span) == said
 
 
 def test_the_time_left_goes_from_what_was_expected_to_the_pace_of_the_work() -> None:
-    assert expected_time.left(None, 5, 0, 10) is None
-    assert expected_time.left(100, 10, 0, 10) == 90
-    assert expected_time.left(100, 60, 3, 10) == pytest.approx(140)
-    assert 90 < (expected_time.left(100, 20, 1, 10) or 0) < 180
-    assert expected_time.left(100, 120, 0, 10) is None
-    assert expected_time.left(100, 120, 2, 10) == 480
-    assert expected_time.left(100, 120, 10, 10) == 0
-    assert expected_time.left_said(None) == "time left unknown yet"
-    assert expected_time.left_said(150) == "about 2 min left"
+    assert expected_time.seconds_left(None, 5, 0, 10) is None
+    assert expected_time.seconds_left(100, 10, 0, 10) == 90
+    assert expected_time.seconds_left(100, 60, 3, 10) == pytest.approx(140)
+    assert 90 < (expected_time.seconds_left(100, 20, 1, 10) or 0) < 180
+    assert expected_time.seconds_left(100, 120, 0, 10) is None
+    assert expected_time.seconds_left(100, 120, 2, 10) == 480
+    assert expected_time.seconds_left(100, 120, 10, 10) == 0
+    assert expected_time.left_in_words(None) == "time left unknown yet"
+    assert expected_time.left_in_words(150) == "about 2 min left"

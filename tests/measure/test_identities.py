@@ -10,7 +10,7 @@ from tests.fakes.machine import FakeMachine
 from hardcost.measure.prepare import FIXED_LAYOUT_SEED, prepare
 from hardcost.model.role import Named
 from hardcost.plan.plan import Configuration, Trial
-from hardcost.study.read import checked_workload
+from hardcost.study.read import workload_from_words
 
 # As they were before parameters were read into types. unixbench's own program is left out: its
 # bytes are part of a job.
@@ -45,7 +45,7 @@ def test_the_identity_of_a_workload_is_as_it_was(
     identity, instrument, text = row.split(" ", 2)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "elf").write_bytes(b"\x7fELF")
-    asked = checked_workload(text)
+    asked = workload_from_words(text)
     assert str(asked) == text
     trial = Trial(Configuration(Named("a")), asked, instrument, seed=FIXED_LAYOUT_SEED)
     assert prepare(trial, FakeMachine(lambda _boot, _job: ())).identity[:16] == identity

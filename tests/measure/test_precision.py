@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from hardcost.analysis.estimates.estimates import cells
-from hardcost.measure.precision import FEWEST_ROUNDS, Aim, Rounds, Settled, settled, widest
+from hardcost.measure.precision import (
+    FEWEST_ROUNDS,
+    Aim,
+    Rounds,
+    Settled,
+    settle_rounds,
+    widest_interval,
+)
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
 from hardcost.plan.plan import Configuration, Plan, Trial
@@ -56,13 +63,13 @@ def measured(plan: Plan, seen: Callable[[Trial], dict[str, float]] = calm) -> tu
 
 def settle(precision: float, seconds: float = 1000, first: int = FEWEST_ROUNDS) -> Settled:
     aim = Aim(precision, seconds, time.monotonic() - 1)
-    return settled(measured(planned(first)), first, Rounds(planned, measured), aim)
+    return settle_rounds(measured(planned(first)), first, Rounds(planned, measured), aim)
 
 
 @pytest.mark.parametrize("precision", [0.05, 0.01, 0.005])
 def test_rounds_are_added_until_the_interval_is_as_narrow_as_asked(precision: float) -> None:
     done = settle(precision)
-    assert widest(cells(done.plan, done.records)) <= precision
+    assert widest_interval(cells(done.plan, done.records)) <= precision
     assert "every interval is within" in done.notes[-1]
 
 
@@ -92,14 +99,14 @@ def test_a_disturbed_block_is_measured_again_once_and_never_counts() -> None:
         return {"throttles": 1.0} if trial.repetition in {3, 17} else {}
 
     records = measured(planned(16), seen)
-    done = settled(records, 16, Rounds(planned, lambda plan: measured(plan, seen)))
+    done = settle_rounds(records, 16, Rounds(planned, lambda plan: measured(plan, seen)))
     assert len(done.plan.trials) // 2 == 18
     assert {one.repetition for one in done.records} == {*range(16)} - {2, 3}
     assert "2 of 9 blocks" in done.notes[0]
 
 
 def test_calm_trials_are_left_as_they_are() -> None:
-    done = settled(measured(planned(5)), 5, Rounds(planned, measured))
+    done = settle_rounds(measured(planned(5)), 5, Rounds(planned, measured))
     assert (len(done.records), done.notes) == (10, ())
 
 

@@ -21,7 +21,7 @@ from hardcost.model.finding.bill import Itemised
 from hardcost.model.workload import Workload
 from hardcost.plan.search import culprits
 from hardcost.plan.search.group_testing import statement
-from hardcost.plan.search.questions import Closeness, SearchResult
+from hardcost.plan.search.questions import SearchResult, SearchSettings
 from hardcost.protocol.answers import Answer
 from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import Request
@@ -53,7 +53,7 @@ def searched(folder: Path) -> tuple[SearchResult, Itemised, list[Record], str]:
     machine, monitor = FakeMachine(answer), Silent()
     found = culprits.suspects(PROFILE)
     plan = culprits.first_plan(PROFILE, found, [WORKLOAD])
-    settings = Closeness(threshold=0.01)
+    settings = SearchSettings(threshold=0.01)
     prepared = prepare_all(plan, machine, monitor)
     with Store(folder / "s.sqlite") as store:
         run = Run.of(plan, prepared, machine, store, monitor, limits=Concurrency(1))

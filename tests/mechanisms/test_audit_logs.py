@@ -7,7 +7,7 @@ from typing import Any
 from tests.protocol.json_messages import typed
 
 from hardcost.instruments.audit import NOTHING_LOGGED
-from hardcost.mechanisms.audit_logs import logged
+from hardcost.mechanisms.audit_logs import count_logged
 
 
 def ran(name: str, stdout: str) -> dict[str, Any]:
@@ -19,18 +19,18 @@ def counted(name: str, texts: dict[str, int] | None = None, **numbers: int) -> d
 
 
 def test_where_no_daemon_ran_nothing_is_counted() -> None:
-    assert logged(typed([ran("copy", "lost 7\n")])) == NOTHING_LOGGED
+    assert count_logged(typed([ran("copy", "lost 7\n")])) == NOTHING_LOGGED
 
 
 def totals(*answers: dict[str, Any]) -> dict[str, float]:
-    return logged(typed(answers)).totals
+    return count_logged(typed(answers)).totals
 
 
 def test_events_are_counted_in_auditds_log() -> None:
     keys = {"perm_mod": 120, "delete": 7, "(none)": 2}
     log = counted("audit-log", keys, records=400, events=130, whole=1, bytes=90_000, files=1)
     status = [ran("audit-status", "enabled 1\nlost 5\n"), ran("audit-end", "enabled 1\nlost 9\n")]
-    seen = logged(typed([*status, log]))
+    seen = count_logged(typed([*status, log]))
     assert seen.totals == {
         "key:perm_mod": 120,
         "key:delete": 7,

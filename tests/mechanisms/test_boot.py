@@ -37,7 +37,7 @@ def test_a_parameter_that_the_kernel_refuses_is_a_problem_at_its_place() -> None
     place = Location("my.toml", 3)
     controls = (BootParameter("mitigatons=off", place=place), Sysctl("a.b", "1"))
     verdict = WordVerdict("mitigatons=off", refused="unknown", meant="mitigations")
-    (problem,), _ = BOOT_PARAMETERS.booted(
+    (problem,), _ = BOOT_PARAMETERS.check_boot(
         controls, [verdict, WordVerdict("other", refused="not here")]
     )
     assert problem.place == place
@@ -46,10 +46,10 @@ def test_a_parameter_that_the_kernel_refuses_is_a_problem_at_its_place() -> None
 
 
 def test_a_value_that_the_kernel_ignores_in_silence_is_a_problem() -> None:
-    (problem,), _ = BOOT_PARAMETERS.booted((BootParameter("mds=ful"),), [])
+    (problem,), _ = BOOT_PARAMETERS.check_boot((BootParameter("mds=ful"),), [])
     assert problem.hint == "did you mean mds=full?"
     right = (BootParameter("mds=full"), BootParameter("audit=0"))
-    assert BOOT_PARAMETERS.booted(right, [])[0] == []
+    assert BOOT_PARAMETERS.check_boot(right, [])[0] == []
 
 
 def test_what_is_not_known_of_a_parameter_is_noted() -> None:
@@ -57,7 +57,7 @@ def test_what_is_not_known_of_a_parameter_is_noted() -> None:
         WordVerdict("kvm.x=1", note="kvm is a module"),
         WordVerdict("other", note="not here"),
     ]
-    assert BOOT_PARAMETERS.booted((BootParameter("kvm.x=1"),), verdicts)[1] == [
+    assert BOOT_PARAMETERS.check_boot((BootParameter("kvm.x=1"),), verdicts)[1] == [
         "boot parameter 'kvm.x=1': kvm is a module"
     ]
 
@@ -127,7 +127,10 @@ def test_values_that_the_catalogue_recommends_are_not_doubted() -> None:
 def test_what_is_switched_off_is_named_with_what_does_it(
     words: tuple[str, ...], said: list[str]
 ) -> None:
-    found = [why for _, why in BOOT_PARAMETERS.overruled([BootParameter(word) for word in words])]
+    found = [
+        why
+        for _, why in BOOT_PARAMETERS.overruled_controls([BootParameter(word) for word in words])
+    ]
     assert [one.startswith(start) for one, start in zip(found, said, strict=True)] == [True] * len(
         said
     )

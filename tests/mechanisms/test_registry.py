@@ -8,8 +8,15 @@ import pytest
 from tests.protocol.json_messages import as_sent
 
 from auditrules.model.rule import Rule
-from hardcost.cli.output.export_file import required
-from hardcost.controls.control import Control, Profile, comparable, needed, of_profile, together
+from hardcost.cli.output.export_file import require_controls
+from hardcost.controls.control import (
+    Control,
+    Profile,
+    combine_controls,
+    comparable_part,
+    of_profile,
+    requirements_of,
+)
 from hardcost.errors import InputError, Problem
 from hardcost.mechanisms import apply
 from hardcost.mechanisms.audit import AuditDaemon, AuditRule
@@ -32,7 +39,7 @@ def resolved(text: str) -> tuple[tuple[Control, ...], list[tuple[int | None, str
     found = validated(file, ControlsTable, problems)
     assert found is not None
     resolver = Resolver(file, Path(), problems, lambda _: Profile("", "", "", ()))
-    controls = resolver.controls(found.model).listed()
+    controls = resolver.controls(found.model).with_companions()
     placed = [(one.place.line if one.place else None, one.message) for one in problems]
     return controls, placed
 
@@ -168,7 +175,7 @@ def test_of_each_slot_the_last_one_holds() -> None:
             (MountOptions("/a", ("noexec",)), Lsm("enforcing"), Auditd("sync")),
         )
     )
-    assert together([first, second]).controls == (
+    assert combine_controls([first, second]).controls == (
         Lsm("enforcing"),
         MountOptions("/a", ("noexec",)),
         MountOptions("/b", ("nodev",)),
@@ -214,16 +221,16 @@ auditd.plugins = ["syslog"]
 
 def test_a_plug_in_goes_where_its_daemon_goes() -> None:
     whole = daemon, plugin, syslog = Auditd(), AuditPlugin("syslog"), Rsyslog()
-    assert comparable((plugin, syslog), whole) == (syslog,)
-    assert comparable(whole, whole) == whole
-    assert needed(plugin, whole) == (daemon,)
-    assert needed(syslog, whole) == ()
+    assert comparable_part((plugin, syslog), whole) == (syslog,)
+    assert comparable_part(whole, whole) == whole
+    assert requirements_of(plugin, whole) == (daemon,)
+    assert requirements_of(syslog, whole) == ()
 
 
 def test_a_security_module_is_compared_with_none() -> None:
     whole = (Lsm("enforcing"), Rsyslog())
-    assert comparable((Rsyslog(),), whole) == (Rsyslog(), Lsm("none"))
-    assert comparable((Rsyslog(),), (Rsyslog(),)) == (Rsyslog(),)
+    assert comparable_part((Rsyslog(),), whole) == (Rsyslog(), Lsm("none"))
+    assert comparable_part((Rsyslog(),), (Rsyslog(),)) == (Rsyslog(),)
 
 
 def test_the_packages_of_a_result_are_those_of_its_services_each_once() -> None:
@@ -316,4 +323,4 @@ def test_a_profile_with_nothing_for_a_form_is_refused(verb: str) -> None:
     (mechanism,) = (one for one in ALL if one.export_verb == verb)
     empty = Profile("p", "p", "", (Lsm("none"),))
     with pytest.raises(InputError, match="that can be exported"):
-        required(mechanism.export(empty), empty)
+        require_controls(mechanism.export(empty), empty)

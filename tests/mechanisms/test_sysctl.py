@@ -6,7 +6,7 @@ from tests.protocol.json_messages import as_sent, typed
 from hardcost.controls.control import Profile
 from hardcost.errors import InputError, TrialError
 from hardcost.mechanisms.boot import BootParameter
-from hardcost.mechanisms.facts import in_guest
+from hardcost.mechanisms.facts import profile_in_guest
 from hardcost.mechanisms.sysctl import SYSCTLS, Sysctl
 
 RESTRICT = Sysctl("kernel.kptr_restrict", "2")
@@ -130,7 +130,7 @@ def test_a_value_of_several_numbers_is_a_line() -> None:
 def test_devices_that_no_guest_has_are_left_out_with_a_note() -> None:
     keys = ("net.ipv4.conf.all.x", "net.ipv4.conf.eth0.x", "net/ipv6/neigh/wlan0/x", "kernel.x")
     profile = Profile("p", "p", "", tuple(Sysctl(key, "1") for key in keys))
-    found = in_guest(profile)
+    found = profile_in_guest(profile)
     assert [one.name for one in found.controls] == ["net.ipv4.conf.all.x=1", "kernel.x=1"]
     assert found.notes == ("2 settings of devices that no guest has are left out: eth0, wlan0",)
-    assert in_guest(found) is found
+    assert profile_in_guest(found) is found

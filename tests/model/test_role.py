@@ -22,7 +22,7 @@ from hardcost.model.role import (
     Whole,
     With,
     Without,
-    compared,
+    placebo_pairs,
     role_of,
 )
 
@@ -72,4 +72,4 @@ def test_a_role_of_one_profile_among_several_is_a_name_once_it_was_text() -> Non
 
 def test_a_placebo_is_compared_with_what_it_is_added_to_if_that_is_there() -> None:
     on, off = PlaceboRole(Whole(), 1), PlaceboRole(Baseline(), 0)
-    assert list(compared([Whole(), on, off])) == [(on, Whole())]
+    assert list(placebo_pairs([Whole(), on, off])) == [(on, Whole())]

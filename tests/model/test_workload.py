@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardcost.model.workload import MetricId, Workload, among, metric_of, workload_of
+from hardcost.model.workload import MetricId, Workload, metric_among, metric_of, workload_of
 
 COPIES = Workload("filecopy", (("concurrency", "4"), ("files", "all")))
 
@@ -42,8 +42,8 @@ def test_a_metric(metric: MetricId, text: str) -> None:
 
 
 def test_a_metric_names_its_workload_among_several() -> None:
-    assert among([COPIES], COPIES, "wall") == MetricId("wall")
-    assert among([COPIES, Workload("dd")], COPIES, "wall") == MetricId("wall", COPIES)
+    assert metric_among([COPIES], COPIES, "wall") == MetricId("wall")
+    assert metric_among([COPIES, Workload("dd")], COPIES, "wall") == MetricId("wall", COPIES)
 
 
 @given(st.text())

@@ -8,7 +8,7 @@ from hardcost.mechanisms.audit import AuditDaemon, AuditRule
 from hardcost.mechanisms.kconfig import Kernel, KernelOption
 from hardcost.mechanisms.lsm import Lsm
 from hardcost.mechanisms.sysctl import Sysctl
-from hardcost.plan.baseline import compared_with
+from hardcost.plan.baseline import baseline_in_words
 
 RULES = (AuditDaemon(), AuditRule(Rule("-a never,task")))
 RESTRICT = Sysctl("kernel.x", "1")
@@ -26,4 +26,4 @@ RESTRICT = Sysctl("kernel.x", "1")
     ],
 )
 def test_the_baseline_is_named(controls: tuple[Control, ...], said: str) -> None:
-    assert compared_with(Profile("p", "", "", controls)) == said
+    assert baseline_in_words(Profile("p", "", "", controls)) == said

@@ -6,7 +6,7 @@ from hardcost.controls.control import Profile
 from hardcost.mechanisms.audit import AuditDaemon, AuditRule
 from hardcost.model.workload import Workload
 from hardcost.plan.change import changes, lines_plan, whole_plan
-from hardcost.plan.several import are_alike
+from hardcost.plan.several import make_alike
 
 A = "-a always,exit -F arch=b64 -S chmod -k a"
 B = "-a always,exit -F arch=b64 -S chown -k b"
@@ -43,7 +43,7 @@ def test_audit_s_own_settings_are_a_change_without_a_line() -> None:
 
 def test_a_plan_has_both_states_and_each_without_a_line() -> None:
     base, head = profile(A, B), profile(B, C)
-    base, head = are_alike((base, head))
+    base, head = make_alike((base, head))
     plan = whole_plan(base, head, (Workload("syscalls"),), instrument="insn")
     names = [one.name for one in plan.configurations]
     assert names[:3] == ["baseline", "base", "profile"]

@@ -39,7 +39,7 @@ class Filter(Control):
 
 
 def test_rules_are_paid_for_by_their_list() -> None:
-    assert first_rule.paid_for((AuditDaemon(), ON_EXIT, ON_TASK, ON_USER, OTHER)) == (1, 2)
+    assert first_rule.indices_paid_for((AuditDaemon(), ON_EXIT, ON_TASK, ON_USER, OTHER)) == (1, 2)
 
 
 def test_idle_rules_are_measured_only_for_the_exit_list() -> None:

@@ -9,7 +9,7 @@ from hardcost.measure.prepare import prepare
 from hardcost.model.role import Baseline, Fired
 from hardcost.model.workload import Workload
 from hardcost.plan.leave_one_out import bill_plan
-from hardcost.plan.perturbations import UNPERTURBED, USUAL, of_each_trial
+from hardcost.plan.perturbations import UNPERTURBED, USUAL, perturbations_by_trial
 from hardcost.profiles import catalogue
 from hardcost.protocol.requests import Perturb
 
@@ -19,25 +19,25 @@ SERVICE = Workload("apache-prefork")
 
 
 def test_what_does_not_move_is_measured_once() -> None:
-    assert of_each_trial(STILL, "insn") == (UNPERTURBED,)
-    assert of_each_trial(Workload("command", (("file", "x"),)), "insn") == (UNPERTURBED,)
+    assert perturbations_by_trial(STILL, "insn") == (UNPERTURBED,)
+    assert perturbations_by_trial(Workload("command", (("file", "x"),)), "insn") == (UNPERTURBED,)
 
 
 def test_calls_that_move_are_perturbed_within_one_trial() -> None:
-    assert of_each_trial(MOVING, "insn") == (tuple(range(1, USUAL + 1)),)
-    assert of_each_trial(MOVING, "insn", wanted=2, usual=9) == ((1, 2),)
-    assert of_each_trial(MOVING, "insn", wanted=1) == (UNPERTURBED,)
+    assert perturbations_by_trial(MOVING, "insn") == (tuple(range(1, USUAL + 1)),)
+    assert perturbations_by_trial(MOVING, "insn", wanted=2, usual=9) == ((1, 2),)
+    assert perturbations_by_trial(MOVING, "insn", wanted=1) == (UNPERTURBED,)
 
 
 def test_each_trial_of_a_service_has_another_perturbation() -> None:
-    assert of_each_trial(SERVICE, "insn") == tuple((n,) for n in range(1, USUAL + 1))
-    assert of_each_trial(SERVICE, "insn", usual=2) == ((1,), (2,))
-    assert of_each_trial(SERVICE, "insn", usual=1) == (UNPERTURBED,)
+    assert perturbations_by_trial(SERVICE, "insn") == tuple((n,) for n in range(1, USUAL + 1))
+    assert perturbations_by_trial(SERVICE, "insn", usual=2) == ((1,), (2,))
+    assert perturbations_by_trial(SERVICE, "insn", usual=1) == (UNPERTURBED,)
 
 
 @pytest.mark.parametrize("workload", [STILL, MOVING, SERVICE])
 def test_an_instrument_that_is_not_exact_perturbs_nothing(workload: Workload) -> None:
-    assert of_each_trial(workload, "time", usual=9) == (UNPERTURBED,) * 5
+    assert perturbations_by_trial(workload, "time", usual=9) == (UNPERTURBED,) * 5
 
 
 def test_a_perturbation_comes_after_the_controls_and_is_part_of_the_identity() -> None:

@@ -14,7 +14,7 @@ from hardcost.model import role
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
 from hardcost.plan.leave_one_out import bill_plan
-from hardcost.plan.placebo import affordable, configurations, of_study
+from hardcost.plan.placebo import affordable_placebos, configurations, placebos_of_study
 from hardcost.plan.plan import Configuration
 
 SETTING = Sysctl("kernel.panic", "0")
@@ -43,9 +43,9 @@ def test_they_change_what_the_profile_changes() -> None:
 
 
 def test_whole_systems_get_fewer() -> None:
-    assert affordable((SETTING,), [Workload("syscalls")]) == 8
-    assert affordable((Rsyslog(),), [Workload("syscalls")]) == 4
-    assert affordable((SETTING,), [Workload("apache-prefork")]) == 4
+    assert affordable_placebos((SETTING,), [Workload("syscalls")]) == 8
+    assert affordable_placebos((Rsyslog(),), [Workload("syscalls")]) == 4
+    assert affordable_placebos((SETTING,), [Workload("apache-prefork")]) == 4
 
 
 def test_a_plan_has_them_where_they_are_asked_for() -> None:
@@ -62,7 +62,7 @@ RULES = (AuditDaemon(), AuditRule(Rule("-a always,exit -S swapon")))
 def test_a_studys_are_on_its_baseline_and_on_what_has_most_controls() -> None:
     most, on = Configuration(Named("rules=1 x"), RULES), Configuration(Named("on"), RULES[:1])
     known = (Configuration(Named("off")), most, on)
-    found = of_study(known, Named("off"), [Workload("syscalls")])
+    found = placebos_of_study(known, Named("off"), [Workload("syscalls")])
     assert [reference(one) for one in found] == ["off", "rules=1 x"] * 4
     placebos = [one.controls[-1] for one in found]
     assert len(set(placebos)) == 8
@@ -74,14 +74,16 @@ def test_a_studys_are_on_its_baseline_and_on_what_has_most_controls() -> None:
 def test_a_studys_need_no_kernel_but_its_baselines() -> None:
     other = (Kernel("lean"), *RULES, SETTING)
     known = (Configuration(Named("a"), RULES), Configuration(Named("b"), other))
-    assert {reference(one) for one in of_study(known, Named("a"), [Workload("syscalls")])} == {"a"}
+    assert {
+        reference(one) for one in placebos_of_study(known, Named("a"), [Workload("syscalls")])
+    } == {"a"}
 
 
 def test_a_study_of_whole_systems_has_none() -> None:
     known = (Configuration(Named("a")), Configuration(Named("b"), (SETTING,)))
-    assert of_study(known, Named("a"), [Workload("postfix")]) == ()
+    assert placebos_of_study(known, Named("a"), [Workload("postfix")]) == ()
     assert (
-        of_study(
+        placebos_of_study(
             (*known, Configuration(Named("c"), (Rsyslog(),))), Named("a"), [Workload("syscalls")]
         )
         == ()

@@ -18,7 +18,7 @@ SYSCALLS = (Workload("syscalls"),)
 
 def planned(*controls: tuple[Control, ...]) -> tuple[tuple[Profile, ...], Plan, tuple[Plan, ...]]:
     named = [Profile(name, "", "", of) for name, of in zip("AB", controls, strict=True)]
-    profiles = several.are_alike(named)
+    profiles = several.make_alike(named)
     plans = [bill_plan(profile, SYSCALLS) for profile in profiles]
     return profiles, *several.plan_together(profiles, plans, Setup())
 
@@ -36,13 +36,13 @@ def test_rules_on_different_paths_share_a_baseline_in_which_all_paths_are() -> N
         if isinstance(one, AuditDaemon)
     }
     assert daemons == {AuditDaemon(directories=("/etc/x",), files=("/etc/y",))}
-    assert several.common(profiles) == ()
+    assert several.common_controls(profiles) == ()
 
 
 def test_audit_and_none_have_baselines_of_their_own() -> None:
     profiles, whole, plans = planned((AuditDaemon(), FILE, RESTRICT), (RESTRICT,))
     assert not several.have_one_baseline(plans)
-    assert several.common(profiles) == ("kernel.x=1",)
+    assert several.common_controls(profiles) == ("kernel.x=1",)
     assert str(whole.baseline) == "A: baseline"
     names = [one.name for one in whole.configurations]
     assert len(names) == len(set(names)) == sum(len(plan.configurations) for plan in plans)

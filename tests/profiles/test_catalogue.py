@@ -10,7 +10,7 @@ from hardcost.mechanisms.audit import AuditDaemon, AuditRule
 from hardcost.mechanisms.kconfig import Kernel
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.profiles import catalogue
-from hardcost.profiles.kernel.options import all_controls, gone_notes, group_controls, groups
+from hardcost.profiles.kernel.options import all_controls, group_controls, groups, notes_on_gone
 
 # As the package auditd 3.0.9 has them, in short.
 SAMPLES = {
@@ -167,11 +167,11 @@ def test_there_is_a_profile_for_each_group_of_kernel_options_and_one_of_all() ->
     for slug in slugs:
         profile = catalogue.load(slug)
         assert profile.controls == (kernel, *group_controls(slug))
-        assert profile.notes == gone_notes(slug)
+        assert profile.notes == notes_on_gone(slug)
         assert profile.source
     everything = catalogue.load("kspp")
     assert everything.controls == (kernel, *all_controls())
-    assert everything.notes == gone_notes()
+    assert everything.notes == notes_on_gone()
     assert {*slugs, "kspp"} <= set(catalogue.names())
 
 

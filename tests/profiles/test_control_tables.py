@@ -5,14 +5,21 @@ from pathlib import Path
 import pytest
 
 from auditrules.model.rule import Rule
-from hardcost.controls.control import Controls, Profile, first, of_kind, of_profile, together
+from hardcost.controls.control import (
+    Controls,
+    Profile,
+    combine_controls,
+    first,
+    of_kind,
+    of_profile,
+)
 from hardcost.errors import InputError, Problem
 from hardcost.mechanisms.audit import AuditDaemon, AuditRule
 from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.kconfig import Kernel, KernelOption
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.profiles.control_tables import ControlsTable, PackageRoot, Resolver
-from hardcost.profiles.kernel.options import all_controls, gone_notes, group_controls
+from hardcost.profiles.kernel.options import all_controls, group_controls, notes_on_gone
 from hardcost.toml.read import parse, validated
 
 PROFILE = Profile(
@@ -25,7 +32,7 @@ PROFILE = Profile(
 
 
 OPTIONS = (KernelOption("A", "y"), KernelOption("B", "y"))
-BUILT = Profile("built", "", "", Controls(OPTIONS).listed())
+BUILT = Profile("built", "", "", Controls(OPTIONS).with_companions())
 
 
 def load(name: str) -> Profile:
@@ -54,7 +61,7 @@ boot = ["slub_debug=F"]
 sysctl = { "kernel.x" = 1, "kernel.y" = "a b" }
 audit.rules = ["-b 100", "-w /etc/x -k k"]
 """)
-    daemon, rule, *rest = controls.listed()
+    daemon, rule, *rest = controls.with_companions()
     assert problems == []
     assert daemon == AuditDaemon(100)
     assert isinstance(rule, AuditRule)
@@ -81,7 +88,7 @@ audit.rules = ["-w /etc/x -k k"]
 "kernel.x" = "2"
 net.ipv4.y = 2
 """)
-    lines = {one.name: one.place.line for one in controls.listed() if one.place}
+    lines = {one.name: one.place.line for one in controls.with_companions() if one.place}
     assert lines == {
         "slub_debug=F": 3,
         "quiet": 3,
@@ -92,13 +99,15 @@ net.ipv4.y = 2
 
 
 def test_audit_alone_is_a_daemon() -> None:
-    assert resolved("audit = {}")[0].listed() == (AuditDaemon(),)
+    assert resolved("audit = {}")[0].with_companions() == (AuditDaemon(),)
 
 
 def test_paths_that_exist_are_the_daemon_s() -> None:
     controls, problems = resolved('audit.exist = ["/etc/x.d/", "/etc/y z"]')
     assert problems == []
-    assert controls.listed() == (AuditDaemon(directories=("/etc/x.d",), files=("/etc/y z",)),)
+    assert controls.with_companions() == (
+        AuditDaemon(directories=("/etc/x.d",), files=("/etc/y z",)),
+    )
 
 
 @pytest.mark.parametrize(
@@ -110,18 +119,18 @@ def test_a_path_that_no_guest_can_have_is_refused_at_its_line(path: str) -> None
 
 
 def test_audit_that_is_not_enabled_is_none() -> None:
-    assert resolved("audit.enabled = false")[0].listed() == ()
+    assert resolved("audit.enabled = false")[0].with_companions() == ()
 
 
 def test_a_limit_of_zero_is_kept() -> None:
-    assert resolved("audit.backlog_limit = 0")[0].listed() == (AuditDaemon(0),)
+    assert resolved("audit.backlog_limit = 0")[0].with_companions() == (AuditDaemon(0),)
 
 
 def test_files_are_relative_to_the_file(tmp_path: Path) -> None:
     (tmp_path / "x.rules").write_text("-w /etc/x\n-f 2\n")
     controls, problems = resolved('audit.files = ["x.rules"]', tmp_path)
     assert problems == []
-    assert [control.name for control in controls.listed()] == ["auditd", "-w /etc/x"]
+    assert [control.name for control in controls.with_companions()] == ["auditd", "-w /etc/x"]
     assert controls.notes[0].startswith(f"{tmp_path / 'x.rules'}:2: `-f 2` is ignored")
 
 
@@ -131,15 +140,19 @@ def test_files_of_a_package_lie_where_it_is_unpacked(tmp_path: Path) -> None:
     text = 'audit = { package = "auditd", files = ["/usr/x.rules"] }'
     controls, problems = resolved(text, package_root={"auditd": tmp_path}.__getitem__)
     assert problems == []
-    assert len(controls.listed()) == 2
+    assert len(controls.with_companions()) == 2
 
 
 def test_a_profiles_audit_rules_can_be_taken_or_all_of_it() -> None:
     everything, problems = resolved('profile = "known"')
     assert (everything, problems) == (of_profile(PROFILE), [])
-    assert everything.listed() == PROFILE.controls
+    assert everything.with_companions() == PROFILE.controls
     rules, problems = resolved('audit = { profile = "known", rules = ["-w /more"] }')
-    assert [control.name for control in rules.listed()] == ["auditd", "-w /known", "-w /more"]
+    assert [control.name for control in rules.with_companions()] == [
+        "auditd",
+        "-w /known",
+        "-w /more",
+    ]
     assert problems == []
     assert "only the audit rules of the profile known are used" in rules.notes
 
@@ -217,17 +230,17 @@ def test_tables_add_up_and_the_last_value_of_a_sysctl_holds() -> None:
         ),
         ("n",),
     )
-    both = together([first, second])
+    both = combine_controls([first, second])
     assert both.notes == ("n",)
-    assert both.listed() == (
+    assert both.with_companions() == (
         AuditDaemon(1),
         AuditRule(Rule("-w /a")),
         AuditRule(Rule("-w /b")),
         Sysctl("a/b", "2"),
         BootParameter("x"),
     )
-    assert both.listed()[-1].ids == ()
-    assert together([]) == Controls()
+    assert both.with_companions()[-1].ids == ()
+    assert combine_controls([]) == Controls()
 
 
 def test_kernel_options_come_last_after_their_kernel() -> None:
@@ -235,7 +248,7 @@ def test_kernel_options_come_last_after_their_kernel() -> None:
         'kernel = "lean"\nkconfig = ["CONFIG_A=y", "B=n"]\nboot = ["x"]\nsysctl.a.b = 1\n'
     )
     assert problems == []
-    assert controls.listed() == (
+    assert controls.with_companions() == (
         Sysctl("a.b", "1"),
         BootParameter("x"),
         Kernel("lean"),
@@ -245,8 +258,11 @@ def test_kernel_options_come_last_after_their_kernel() -> None:
 
 
 def test_a_kernel_may_have_no_options_and_options_have_a_kernel() -> None:
-    assert resolved('kernel = "big"')[0].listed() == (Kernel("big"),)
-    assert resolved('kconfig = ["A=y"]')[0].listed() == (Kernel("lean"), KernelOption("A", "y"))
+    assert resolved('kernel = "big"')[0].with_companions() == (Kernel("big"),)
+    assert resolved('kconfig = ["A=y"]')[0].with_companions() == (
+        Kernel("lean"),
+        KernelOption("A", "y"),
+    )
 
 
 def test_a_kernel_with_a_dot_or_slash_is_a_file_beside_the_table(tmp_path: Path) -> None:
@@ -300,9 +316,9 @@ def test_patches_are_a_property_of_the_kernel_series_by_name_and_files_beside_th
     words = ("flat", str(tmp_path / "my.patch"), str(tmp_path / "fixes"))
     controls, problems = resolved(text, tmp_path)
     assert problems == []
-    assert controls.listed() == (Kernel("lean", patches=words),)
-    assert controls.listed()[0].name == "kernel lean with flat, my.patch, fixes"
-    assert resolved('kernel = "big"\nkernel-patches = ["flat"]')[0].listed() == (
+    assert controls.with_companions() == (Kernel("lean", patches=words),)
+    assert controls.with_companions()[0].name == "kernel lean with flat, my.patch, fixes"
+    assert resolved('kernel = "big"\nkernel-patches = ["flat"]')[0].with_companions() == (
         Kernel("big", patches=("flat",)),
     )
 
@@ -316,12 +332,12 @@ def test_a_patch_that_is_no_file_is_reported_at_its_line(name: str) -> None:
 
 def test_patches_of_several_tables_add_up_and_stay_with_a_profile() -> None:
     named = Controls((Kernel("big", patches=("a", "b")),))
-    both = together([named, Controls((Kernel(patches=("b", "c"), assumed=True),))])
-    (kernel,) = both.listed()
+    both = combine_controls([named, Controls((Kernel(patches=("b", "c"), assumed=True),))])
+    (kernel,) = both.with_companions()
     assert kernel == Kernel("big", patches=("a", "b", "c"))
     assert of_profile(Profile("p", "", "", (kernel,))) == both
-    lean = Profile("p", "", "", Controls((Kernel(patches=("a",)),)).listed())
-    assert together([Controls((Kernel("big"),)), of_profile(lean)]).listed() == (
+    lean = Profile("p", "", "", Controls((Kernel(patches=("a",)),)).with_companions())
+    assert combine_controls([Controls((Kernel("big"),)), of_profile(lean)]).with_companions() == (
         Kernel("big", patches=("a",)),
     )
 
@@ -343,10 +359,10 @@ def test_a_group_of_the_catalogue_brings_its_options_and_notes_and_some_may_chan
     wanted = group_controls("kspp-cut-attack-surface")
     assert problems == []
     assert options == {one.option: one.value for one in wanted} | {"KEXEC": "y", "MORE": "y"}
-    assert controls.notes == gone_notes("kspp-cut-attack-surface")
+    assert controls.notes == notes_on_gone("kspp-cut-attack-surface")
     everything = resolved('kconfig-group = "all"')[0]
     assert of_kind(everything.controls, KernelOption) == list(all_controls())
-    assert everything.notes == gone_notes()
+    assert everything.notes == notes_on_gone()
 
 
 def test_an_unknown_group_is_reported_at_its_line() -> None:
@@ -360,15 +376,15 @@ def test_tables_with_kernels_add_up_and_the_last_holds() -> None:
     named = Controls((Kernel("big"), a, b))
     changed = Controls((KernelOption("A", "n"),))
     expected = (Kernel("big"), KernelOption("A", "n"), b)
-    assert together([named, changed]).controls == expected
-    other = together([named, Controls((Kernel("other"),))])
+    assert combine_controls([named, changed]).controls == expected
+    other = combine_controls([named, Controls((Kernel("other"),))])
     assert first(other.controls, Kernel) == Kernel("other")
 
 
 def test_a_profiles_options_are_put_on_the_kernel_that_another_table_names() -> None:
-    assert of_profile(BUILT).listed() == BUILT.controls
-    with_kernel = together([Controls((Kernel("big"),)), of_profile(BUILT)])
-    assert with_kernel.listed() == (Kernel("big"), *BUILT.controls[1:])
+    assert of_profile(BUILT).with_companions() == BUILT.controls
+    with_kernel = combine_controls([Controls((Kernel("big"),)), of_profile(BUILT)])
+    assert with_kernel.with_companions() == (Kernel("big"), *BUILT.controls[1:])
     named = Profile("named", "", "", (Kernel("big"), KernelOption("A", "y")))
     assert first(of_profile(named).controls, Kernel) == Kernel("big")
 

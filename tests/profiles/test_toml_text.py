@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auditrules.model.rule import Rule
-from hardcost.controls.control import Control, Profile, needed
+from hardcost.controls.control import Control, Profile, requirements_of
 from hardcost.mechanisms.audit import AuditDaemon, AuditRule
 from hardcost.mechanisms.auditd import Auditd, AuditPlugin
 from hardcost.mechanisms.boot import BootParameter
@@ -60,7 +60,7 @@ WHOLE = Profile("p", 'a "title"\n{{ x }}', "", FIXED + CHOSEN)
 def test_the_pieces_of_a_choice_are_a_profile_of_just_that(
     tmp_path_factory: pytest.TempPathFactory, chosen: set[Control]
 ) -> None:
-    chosen |= {need for one in chosen for need in needed(one, CHOSEN)}
+    chosen |= {need for one in chosen for need in requirements_of(one, CHOSEN)}
     file = tmp_path_factory.mktemp("choice") / "choice.toml"
     read = written(file, WHOLE, chosen)
     assert {*names(read.controls)} == {*names(FIXED), *names(tuple(chosen))}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hardcost.analysis.bill.weights import AVERAGE, control_order
 from hardcost.model.finding.bill import Bill, Item, Itemised, Sum, Total
 from hardcost.model.workload import MetricId
-from hardcost.show.bill_rows import ledger
+from hardcost.show.bill_rows import rows_of_bill
 
 COSTS = st.floats(-1e6, 1e6)
 
@@ -37,17 +37,17 @@ def bill_of(costs: list[float], rest: float, interaction: float, baseline: float
 def test_what_is_shown_adds_up_to_the_last_digit(
     costs: list[float], rest: float, interaction: float, baseline: float
 ) -> None:
-    book = ledger(bill_of(costs, rest, interaction, baseline))
-    (account,) = book.accounts
+    rows = rows_of_bill(bill_of(costs, rest, interaction, baseline))
+    (account,) = rows.accounts
     assert not account.fault
-    assert account.of(book.entries) + account.rest + account.interaction == account.cost
+    assert account.of(rows.entries) + account.rest + account.interaction == account.cost
     assert account.cost == account.with_profile - account.baseline
 
 
 @settings(deadline=None)
 @given(st.lists(st.integers(-1000, 10**6), max_size=30), st.integers(-1000, 1000))
 def test_whole_costs_are_shown_as_they_are(costs: list[int], interaction: int) -> None:
-    (account,) = ledger(bill_of(list(map(float, costs)), 0.0, float(interaction))).accounts
+    (account,) = rows_of_bill(bill_of(list(map(float, costs)), 0.0, float(interaction))).accounts
     assert [account.items[f"c{n}"] for n in range(len(costs))] == costs
     assert account.interaction == interaction
 
@@ -55,25 +55,25 @@ def test_whole_costs_are_shown_as_they_are(costs: list[int], interaction: int) -
 def test_a_bill_that_does_not_add_up_says_so() -> None:
     bill = bill_of([19.0, 19.0], 0.0, 5.0)
     total = replace(bill.totals[0], with_profile=bill.totals[0].with_profile + 100)
-    (account,) = ledger(replace(bill, totals=(total,))).accounts
+    (account,) = rows_of_bill(replace(bill, totals=(total,))).accounts
     assert account.interaction == 5
     assert account.fault == "The bill does not add up on m: its parts miss the total by 100."
 
 
 def test_controls_are_ordered_by_their_cost_on_the_average_call(bill: Bill) -> None:
-    book = ledger(bill)
-    assert book.leading is not None
-    assert book.leading.metric == AVERAGE
-    costs = [entry.items[AVERAGE].cost for entry in book.entries]
+    rows = rows_of_bill(bill)
+    assert rows.leading is not None
+    assert rows.leading.metric == AVERAGE
+    costs = [entry.items[AVERAGE].cost for entry in rows.entries]
     assert costs == sorted(costs, reverse=True)
-    assert [entry.number for entry in book.entries] == list(range(1, 33))
+    assert [entry.number for entry in rows.entries] == list(range(1, 33))
 
 
 def test_a_call_that_the_user_names_orders_the_controls(bill: Bill) -> None:
-    book = ledger(replace(bill, weights={MetricId("chmod"): 1.0}))
-    assert book.leading is not None
-    assert book.leading.metric == MetricId("chmod")
-    costs = [entry.items[MetricId("chmod")].cost for entry in book.entries]
+    rows = rows_of_bill(replace(bill, weights={MetricId("chmod"): 1.0}))
+    assert rows.leading is not None
+    assert rows.leading.metric == MetricId("chmod")
+    costs = [entry.items[MetricId("chmod")].cost for entry in rows.entries]
     assert costs == sorted(costs, reverse=True)
 
 
@@ -99,17 +99,17 @@ def test_equals_stay_in_the_order_of_the_profile() -> None:
 
 
 def test_firings_are_summed_over_metrics(bill: Bill) -> None:
-    first = ledger(bill).entries[0]
+    first = rows_of_bill(bill).entries[0]
     assert first.fired == 1000
     assert first.place.startswith("30-sample.rules:")
 
 
 def test_unknown_firings_stay_unknown() -> None:
-    assert ledger(bill_of([1.0], 0, 0)).entries[0].fired is None
+    assert rows_of_bill(bill_of([1.0], 0, 0)).entries[0].fired is None
 
 
 def test_a_cost_that_is_no_number_counts_for_nothing() -> None:
     bill = bill_of([1.0, 2.0], 0.0, 0.0)
     items = (replace(bill.items[0], cost=math.nan), bill.items[1])
-    book = ledger(replace(bill, items=items))
-    assert book.accounts[0].items == {"c0": Decimal(0), "c1": Decimal(2)}
+    rows = rows_of_bill(replace(bill, items=items))
+    assert rows.accounts[0].items == {"c0": Decimal(0), "c1": Decimal(2)}

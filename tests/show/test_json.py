@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from tests.show.guests import failed, selinux
 
-from hardcost.analysis.change.comparison import compared
+from hardcost.analysis.change.comparison import compare_runs
 from hardcost.analysis.whole_finding import with_derived_values
 from hardcost.model.finding.bill import Advice, Bill, Story, Total
 from hardcost.model.finding.head import Score
@@ -124,7 +124,7 @@ def test_names_keep_every_character_and_none_acts(hostile: StudyFinding) -> None
 def test_a_comparison_is_the_second_run_over_the_first(run: StudyFinding) -> None:
     faster = tuple(replace(cell, value=cell.value / 2, low=cell.low / 2) for cell in run.cells[1:])
     second = replace(run, run="second", cells=faster, environment={"qemu": "10"})
-    shown = json.loads(to_json(compared(with_derived_values(run), with_derived_values(second))))
+    shown = json.loads(to_json(compare_runs(with_derived_values(run), with_derived_values(second))))
     assert list(shown) == [
         *HEAD, "compared_to", "only_before", "only_after", "warnings",
     ]  # fmt: skip
@@ -162,7 +162,7 @@ def everything(run: StudyFinding, bill: Bill, hostile: StudyFinding) -> str:
     measured, guests = replace(run, cells=cells), failed(selinux(), "permissive")
     shown = (run, bill, hostile, odd, measured, guests)
     texts = [to_json(with_derived_values(one)) for one in shown]
-    joined = [to_json(compared(run, one)) for one in (measured, odd)]
+    joined = [to_json(compare_runs(run, one)) for one in (measured, odd)]
     return "\n".join([*texts, *joined])
 
 

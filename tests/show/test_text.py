@@ -44,7 +44,7 @@ def test_numbers_have_thousands_separated(value: float, digits: int, shown: str)
     ("value", "shown"), [(19.0, "+19"), (-153.0, "-153"), (0.0, "0"), (-0.0, "0"), (0.4, "0")]
 )
 def test_differences_bear_a_sign_unless_zero(value: float, shown: str) -> None:
-    assert text.signed(value) == shown
+    assert text.signed_number(value) == shown
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_decimals_round_to_a_thousandth_of_the_largest(values: list[float]) -> N
     digits = text.decimals(values)
     largest = max(map(abs, values))
     assert all(
-        abs(float(text.rounded(value, digits)) - value) <= max(largest / 1000, 1e-9)
+        abs(float(text.round_decimal(value, digits)) - value) <= max(largest / 1000, 1e-9)
         for value in values
     )
 

@@ -301,7 +301,7 @@ def test_a_link_that_the_user_names_is_the_store_that_it_leads_to(tmp_path: Path
     with Store(tmp_path / "link") as store:
         store.start("run-1", "plan", "study", fresh=False)
         with Store(path) as other, pytest.raises(StoreError, match="still going on"):
-            other.unfinished("plan")
+            other.take_unfinished("plan")
         with Store(tmp_path / "link", read_only=True) as reader:
             assert [run.name for run in reader.runs()] == ["run-1"]  # which are in the journal yet
     assert [one.name for one in tmp_path.iterdir() if one.name.startswith("link")] == ["link"]
@@ -330,15 +330,15 @@ def test_a_run_that_goes_on_is_nobody_else_s_until_its_process_ends(tmp_path: Pa
             Store(path) as store,
             pytest.raises(StoreError, match="run-1 is still going on in another"),
         ):
-            store.unfinished("plan")
+            store.take_unfinished("plan")
         running.kill()
         running.wait()
     with Store(path) as first:
-        adopted = first.unfinished("plan")
+        adopted = first.take_unfinished("plan")
         assert adopted is not None
         with Store(path) as second, pytest.raises(StoreError, match="going on in another"):
-            second.unfinished("plan")
-        assert first.unfinished("plan") == adopted
+            second.take_unfinished("plan")
+        assert first.take_unfinished("plan") == adopted
 
 
 def test_a_run_that_its_index_does_not_have_is_damage(tmp_path: Path) -> None:
@@ -354,7 +354,7 @@ def test_a_run_that_its_index_does_not_have_is_damage(tmp_path: Path) -> None:
         pytest.raises(StoreError, match=r"the result of the run run-1 in .* is dam"),
     ):
         store.finding("last")
-    (found,) = check.checked(path, (), lambda: None).damaged
+    (found,) = check.check_store(path, (), lambda: None).damaged
     assert found.what.startswith(f"the file {path}: ")
     assert ".recover" in found.remedy
 

@@ -31,7 +31,7 @@ def test_a_store_from_before_digests_is_read_and_its_rows_are_unchecked(
         assert store.durations() == ((Workload("syscalls"), "insn", 2.0),)
     assert (path.read_bytes() == before) == read_only
     assert [(one.name, one.unchecked) for one in runs(path).runs] == [("old-1", True)]
-    found = check.checked(path, (), lambda: None)
+    found = check.check_store(path, (), lambda: None)
     assert found.damaged == ()
     assert found.runs == (check.CheckedRun("old-1", "unchecked", trials=1, unchecked=1),)
 
@@ -42,14 +42,14 @@ def test_what_is_added_to_an_older_store_is_checked_and_the_rest_stays_unchecked
     path = older(tmp_path / "s", record().model_dump_json())
     changed(path, "INSERT INTO runs VALUES ('old-2', 'plan', 'study', 0, '2026', NULL, NULL)")
     with Store(path) as store:
-        going_on = store.unfinished("plan")
+        going_on = store.take_unfinished("plan")
         assert going_on is not None
         store.save(going_on, record("other"))
         store.finish(going_on, "{}")
         new = store.start("new-1", "plan", "study", fresh=True)
         store.save(new, record())
         store.finish(new, "{}")
-    states = {one.name: one for one in check.checked(path, (), lambda: None).runs}
+    states = {one.name: one for one in check.check_store(path, (), lambda: None).runs}
     assert states == {
         "old-1": check.CheckedRun("old-1", "unchecked", trials=1, unchecked=1),
         "old-2": check.CheckedRun("old-2", "unchecked", trials=1),
@@ -117,7 +117,7 @@ def test_what_changed_since_it_was_written_is_found_and_not_used(
     path = tmp_path / "s"
     sealed(path)
     changed(path, change)
-    found = check.checked(path, (), lambda: None)
+    found = check.check_store(path, (), lambda: None)
     assert found.damaged
     assert all("is damaged: it is not as it was written" in one.what for one in found.damaged)
     outline = runs(path)
@@ -133,8 +133,8 @@ def test_what_changed_since_it_was_written_is_found_and_not_used(
 
 def test_a_run_s_name_is_one_of_a_file_whatever_its_study_is_called() -> None:
     for study in ("a", ".hidden", "a/b", "a\nb", "", "é" * 200, "x" * 300, "\udcff"):
-        assert run_name.is_name(run_name.made(study, "20260101-000000-abcd")), study
-    assert run_name.made("my study", "1") == "my study-1"
+        assert run_name.is_name(run_name.make_name(study, "20260101-000000-abcd")), study
+    assert run_name.make_name("my study", "1") == "my study-1"
 
 
 def test_a_bit_anywhere_in_the_file_changes_nothing_unnoticed(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_what_sqlite_can_t_read_is_damage(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[4096:] = b"\xff" * (len(data) - 4096)
     path.write_bytes(data)
-    found = check.checked(path, (), lambda: None)
+    found = check.check_store(path, (), lambda: None)
     assert check.size(path) == 0
     assert all("is damaged" in one.what or "the file " in one.what for one in found.damaged)
     assert ".recover" in found.damaged[0].remedy

@@ -64,10 +64,10 @@ def test_an_interrupted_run_is_found_by_its_plan(tmp_path: Path) -> None:
     with Store(tmp_path / "s") as store:
         done = store.start("run-1", "plan", "study", fresh=False)
         store.finish(done, "{}")
-        assert store.unfinished("plan") is None
+        assert store.take_unfinished("plan") is None
         store.start("run-2", "plan", "study", fresh=True)
         store.start("run-3", "other", "study", fresh=False)
-        found = store.unfinished("plan")
+        found = store.take_unfinished("plan")
     assert found is not None
     assert (found.name, found.fresh) == ("run-2", True)
 

@@ -15,7 +15,7 @@ from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.kconfig import Kernel
 from hardcost.model.workload import Workload
 from hardcost.study.model import Study
-from hardcost.study.read import checked_workload, instrument_of, read, study_names, study_titles
+from hardcost.study.read import instrument_of, read, study_names, study_titles, workload_from_words
 from hardcost.supply.packages.debian import package_root
 
 GOOD = """
@@ -366,5 +366,5 @@ def test_any_value_of_any_key_gives_a_study_or_an_input_error(value: object) -> 
     ],
 )
 def test_a_workload_is_read_with_its_parameters(text: str, expected: Workload) -> None:
-    assert checked_workload(text) == expected
-    assert checked_workload(str(expected)) == expected
+    assert workload_from_words(text) == expected
+    assert workload_from_words(str(expected)) == expected

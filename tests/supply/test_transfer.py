@@ -12,7 +12,7 @@ import pytest
 
 from hardcost.errors import MachineError
 from hardcost.supply.cache.cache import Cache
-from hardcost.supply.transfer import Arriving, Supply, found, piece_of, supply_of
+from hardcost.supply.transfer import Arriving, Supply, find_supply, piece_of, supply_of
 
 HOLE = 64 << 20
 
@@ -47,9 +47,9 @@ def moved(path: Path, supply: Supply, cache: Cache) -> int:
 def test_a_file_comes_with_its_content_and_without_its_holes(sparse: Path, tmp_path: Path) -> None:
     supply = supply_of(sparse, "a disk", tmp_path / "cache")
     cache = Cache(tmp_path / "elsewhere")
-    assert found(supply, cache) is None
+    assert find_supply(supply, cache) is None
     assert moved(sparse, supply, cache) < 6
-    place = found(supply, cache)
+    place = find_supply(supply, cache)
     assert place is not None
     assert place.read_bytes() == sparse.read_bytes()
     assert place.stat().st_blocks * 512 < HOLE
@@ -61,7 +61,7 @@ def test_an_empty_file_comes_too(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "elsewhere")
     supply = supply_of(path, "nothing", tmp_path)
     assert moved(path, supply, cache) == 0
-    assert found(supply, cache) is not None
+    assert find_supply(supply, cache) is not None
 
 
 def test_what_arrives_as_something_else_is_not_kept(sparse: Path, tmp_path: Path) -> None:
@@ -71,18 +71,18 @@ def test_what_arrives_as_something_else_is_not_kept(sparse: Path, tmp_path: Path
     cache = Cache(tmp_path / "elsewhere")
     with pytest.raises(MachineError, match="a disk arrived damaged"):
         moved(other, replace(supply, size=other.stat().st_size), cache)
-    assert found(supply, cache) is None
+    assert find_supply(supply, cache) is None
 
 
 def test_a_supply_that_was_damaged_later_is_lacking(sparse: Path, tmp_path: Path) -> None:
     supply = supply_of(sparse, "a disk", tmp_path / "cache")
     root = tmp_path / "elsewhere"
     moved(sparse, supply, Cache(root))
-    place = found(supply, Cache(root))
+    place = find_supply(supply, Cache(root))
     assert place is not None
     with place.open("r+b") as file:
         file.write(b"X")
-    assert found(supply, Cache(root)) is None
+    assert find_supply(supply, Cache(root)) is None
 
 
 def filled(text: str) -> Callable[[Path], None]:
@@ -98,10 +98,10 @@ def test_a_host_that_made_the_same_entry_itself_lacks_nothing(tmp_path: Path) ->
     supply = supply_of(made / "vmlinux", "a kernel", cache.root)
     there = Cache(tmp_path / "elsewhere")
     there.make("kernels", "one", "a kernel", filled("same"))
-    assert found(supply, there) == there.root / "kernels/one/vmlinux"
+    assert find_supply(supply, there) == there.root / "kernels/one/vmlinux"
     differs = Cache(tmp_path / "third")
     differs.make("kernels", "one", "a kernel", filled("else"))
-    assert found(supply, differs) is None
+    assert find_supply(supply, differs) is None
 
 
 def test_a_place_outside_the_cache_is_never_looked_at(tmp_path: Path) -> None:
@@ -109,4 +109,4 @@ def test_a_place_outside_the_cache_is_never_looked_at(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("content")
     supply = replace(supply_of(secret, "", cache.root), place="../a/../secret")
-    assert found(supply, cache) is None
+    assert find_supply(supply, cache) is None

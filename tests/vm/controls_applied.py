@@ -13,7 +13,7 @@ from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.mechanisms import apply
 from hardcost.protocol import ask
-from hardcost.protocol.answers import Answer, CountedAnswer, RanAnswer, named
+from hardcost.protocol.answers import Answer, CountedAnswer, RanAnswer, answer_named
 from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import USER, Request, StartService
 from hardcost.supply.cache.cache import Cache
@@ -36,11 +36,11 @@ class Applied:
 
     def ran(self, name: str) -> RanAnswer:
         """Return how a program ended."""
-        return named(self.answers, RanAnswer, name)
+        return answer_named(self.answers, RanAnswer, name)
 
     def counted(self, name: str) -> CountedAnswer:
         """Return what was counted as `name`."""
-        return named(self.answers, CountedAnswer, name)
+        return answer_named(self.answers, CountedAnswer, name)
 
 
 def applied(

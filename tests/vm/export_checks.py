@@ -17,7 +17,7 @@ from hardcost.protocol.answers import RanAnswer, all_of
 from hardcost.protocol.boot import Boot, Init
 from hardcost.protocol.requests import Request
 from hardcost.supply.cache.cache import Cache
-from hardcost.supply.packages.debian import unpacked
+from hardcost.supply.packages.debian import package_folder
 
 _ARCHIVE = "/run/packages.tar.xz"
 _UNUSED = ("./usr/share/doc", "./usr/share/man", "./usr/share/locale", "./usr/share/info")
@@ -35,7 +35,7 @@ def with_packages(cache_root: Path, names: Sequence[str]) -> list[Request]:
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w:xz", preset=0) as tar:
         for name in names:
-            tar.add(unpacked(cache, name), ".", filter=_used)
+            tar.add(package_folder(cache, name), ".", filter=_used)
     options = ("--no-same-owner", "--keep-directory-symlink")  # /lib is a link to /usr/lib
     unpack = ["tar", "-xJf", _ARCHIVE, "-C", "/", *options]
     return [ask.install(_ARCHIVE, data.getvalue()), ask.run("unpack", unpack, limit_seconds=600)]

@@ -85,7 +85,7 @@ class _Programs:
 
     @classmethod
     def of(cls, cache: Cache, packages: tuple[str, ...], folder: Path) -> _Programs:
-        roots = tuple(debian.unpacked(cache, name) for name in packages)
+        roots = tuple(debian.package_folder(cache, name) for name in packages)
         configuration = folder / "configuration"  # which lies in several packages
         for root in roots:
             if (root / "usr/lib/rpm").is_dir():

@@ -32,11 +32,12 @@ def cost(
 ) -> float:
     """Return what a request takes, in instructions; the controls took."""
     perturb = Perturb(number=perturbation)
-    job = [perturb, *apache.requests(apache.asked(SMALL), INSN)]
+    job = [perturb, *apache.requests(apache.read_parameters(SMALL), INSN)]
     done = applied(cache_root, controls, job, hardware=EXACT)
     done.notes()
     found = {
-        one.metric: one.samples for one in apache.measured(apache.asked(SMALL), done.answers, INSN)
+        one.metric: one.samples
+        for one in apache.measured(apache.read_parameters(SMALL), done.answers, INSN)
     }
     return found["ab-4"][0]
 
@@ -66,18 +67,18 @@ def test_requests_cost_the_same_each_time(cache_root: Path) -> None:
 def test_a_page_that_is_not_the_right_one_fails_the_trial(
     spoilt: Request, message: str, cache_root: Path
 ) -> None:
-    job = PREFORK.requests(PREFORK.asked(SMALL), INSN)
+    job = PREFORK.requests(PREFORK.read_parameters(SMALL), INSN)
     begun = next(at for at, one in enumerate(job) if getattr(one, "name", None) == "ab-4")
     done = applied(cache_root, NONE, [*job[:begun], spoilt, *job[begun:]])
     with pytest.raises(TrialError, match=message):
-        PREFORK.measured(PREFORK.asked(SMALL), done.answers, INSN)
+        PREFORK.measured(PREFORK.read_parameters(SMALL), done.answers, INSN)
 
 
 def test_a_server_that_selinux_keeps_from_its_port_is_reported_with_its_log(
     cache_root: Path,
 ) -> None:
     elsewhere = ask.install("/etc/apache2/conf-enabled/elsewhere.conf", "Listen 2525\n")
-    job = PREFORK.requests(PREFORK.asked(SMALL), INSN)
+    job = PREFORK.requests(PREFORK.read_parameters(SMALL), INSN)
     with pytest.raises(TrialError, match="the service apache died") as raised:
         applied(cache_root, ENFORCING, [elsewhere, *job])
     assert "Permission denied" in raised.value.console

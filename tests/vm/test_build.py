@@ -28,7 +28,7 @@ def outcome(cache_root: Path, job: list[Request]) -> dict[str, float]:
     """Return the metrics of a build in a guest."""
     machine = VirtualMachine(Cache(cache_root), Hardware("icount"))
     execution = asyncio.run(machine.execute(Boot(guest=build.KIND.guest), job, 120))
-    found = build.measured(build.KIND.asked(QUICK), execution.answers, INSN)
+    found = build.read_metrics(build.KIND.read_parameters(QUICK), execution.answers, INSN)
     return {one.metric: one.samples[0] for one in found}
 
 
@@ -46,7 +46,7 @@ def with_check(job: list[Request], old: str, new: str) -> list[Request]:
 
 
 def test_a_build_takes_time_in_programs_and_in_the_kernel(cache_root: Path) -> None:
-    found = outcome(cache_root, build.requests(build.KIND.asked(QUICK), INSN))
+    found = outcome(cache_root, build.requests(build.KIND.read_parameters(QUICK), INSN))
     used = found["user"] + found["system"]
     assert found["user"] > 1e7
     assert found["system"] > 1e6
@@ -64,6 +64,6 @@ def test_a_build_takes_time_in_programs_and_in_the_kernel(cache_root: Path) -> N
 def test_a_build_that_fails_or_works_wrongly_fails_the_trial(
     cache_root: Path, old: str, new: str, message: str
 ) -> None:
-    job = with_check(build.requests(build.KIND.asked(QUICK), INSN), old, new)
+    job = with_check(build.requests(build.KIND.read_parameters(QUICK), INSN), old, new)
     with pytest.raises(TrialError, match=message):
         outcome(cache_root, job)

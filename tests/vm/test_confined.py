@@ -16,7 +16,7 @@ from tests.vm.conftest import DEATH_SECONDS, LIMIT_SECONDS, Command
 
 from bench.robustness import two_users
 from hardcost.machines.vm import confinement
-from hardcost.machines.vm.guest_user import taken, ways
+from hardcost.machines.vm.guest_user import take_user, ways
 
 pytestmark = pytest.mark.vm
 
@@ -89,11 +89,11 @@ def test_a_guest_s_user_opens_what_it_was_handed_and_nothing_by_its_path(tmp_pat
     (folder / "ram").write_text("secret")
     (folder / "ram").chmod(0o600)
     with (
-        taken() as user,
-        taken() as other,
+        take_user() as user,
+        take_user() as other,
         contextlib.closing(confinement.QemuFiles(user)) as files,
     ):
-        path = files.own(folder / "ram")
+        path = files.own_path(folder / "ram")
         guard = confinement.guard(user, uses_kvm=False)
         own = ["setpriv", *guard.options, "--", "cat"]
         theirs = ["setpriv", *confinement.guard(other, uses_kvm=False).options, "--", "cat"]
@@ -110,7 +110,7 @@ def test_nobody_and_other_guests_can_neither_forge_nor_read_nor_end_a_guest(
     undisturbed = hardcost(*words).raw_cells()
     scratch = hardcost.cache / "scratch"
     with (
-        taken() as neighbour,
+        take_user() as neighbour,
         forger.forging(scratch, forger.NOBODY) as nobody,
         forger.forging(scratch, neighbour.uid, group=neighbour.gid) as guest,
         forger.forging(scratch, two_users.STRANGER) as stranger,

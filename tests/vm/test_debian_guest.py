@@ -14,7 +14,7 @@ from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.content.disks import DebianRoots
 from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.protocol import ask, requests
-from hardcost.protocol.answers import Answer, RanAnswer, all_of, named
+from hardcost.protocol.answers import Answer, RanAnswer, all_of, answer_named
 from hardcost.protocol.boot import Boot, KernelRecipe
 from hardcost.protocol.requests import Request
 from hardcost.supply.cache.cache import Cache
@@ -71,7 +71,7 @@ def test_programs_that_wait_for_each_other_and_for_the_clock_count_the_same_each
     ]
     first, second = (execute(cache_root, job, boot) for _ in range(2))
     assert first == second
-    assert (named(first, RanAnswer, "waiting").ticks or 0) > 2e9
+    assert (answer_named(first, RanAnswer, "waiting").ticks or 0) > 2e9
     idle_seconds = said(first)["waiting"].split()
     assert idle_seconds[0] == idle_seconds[-1]
 
@@ -100,7 +100,7 @@ def test_the_source_tree_is_there_for_reading_only(cache_root: Path) -> None:
     ]
     answers = execute(cache_root, job, boot)
     assert int(said(answers)["files"]) == boot.tree
-    assert "Read-only" in named(answers, RanAnswer, "write").stderr
+    assert "Read-only" in answer_named(answers, RanAnswer, "write").stderr
 
 
 def test_a_guest_has_what_programs_expect(cache_root: Path) -> None:

@@ -17,7 +17,7 @@ from hardcost.cli.command import hardcost
 from hardcost.profiles import catalogue
 from hardcost.profiles.decision import Decision
 from hardcost.supply.cache.cache import Cache
-from hardcost.supply.packages.debian import unpacked
+from hardcost.supply.packages.debian import package_folder
 
 pytestmark = pytest.mark.vm
 
@@ -63,7 +63,7 @@ def fixes(*words: str) -> int:
 def test_oscap_accepts_a_tailoring_and_leaves_out_what_it_unselects(
     cache_root: Path, decision: Path, tmp_path: Path
 ) -> None:
-    package = unpacked(Cache(cache_root), "ssg-nondebian")
+    package = package_folder(Cache(cache_root), "ssg-nondebian")
     stream = package / "usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml"
     out = tmp_path / "t.xml"
     words = ["tailoring", str(stream), str(decision), "--scap-profile", "stig", "-o", str(out)]
@@ -83,7 +83,7 @@ def test_profiles_whose_rules_come_with_a_package_come_back_from_a_decision(
     packaged = [name for name in catalogue.names() if without_packages(name) is None]
     assert "rhel9-stig" in packaged
     for name in packaged:
-        profile = catalogue.load(name, lambda package: unpacked(cache, package))
+        profile = catalogue.load(name, lambda package: package_folder(cache, package))
         back = there_and_back(Decision(profile, ()), tmp_path)
         assert comparable(back.kept.controls) == comparable(profile.controls)
 

@@ -20,7 +20,7 @@ from hardcost.mechanisms import apply
 from hardcost.mechanisms.fapolicyd import UNTRUSTED, Fapolicyd
 from hardcost.mechanisms.lsm import Lsm
 from hardcost.protocol import ask
-from hardcost.protocol.answers import Answer, RanAnswer, named
+from hardcost.protocol.answers import Answer, RanAnswer, answer_named
 from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import Request
 from hardcost.supply.cache.cache import Cache
@@ -54,7 +54,7 @@ def execute(
 
 
 def ticks(answers: Sequence[Answer]) -> int:
-    return programs.ticks(named(answers, RanAnswer, "copy"))
+    return programs.ticks(answer_named(answers, RanAnswer, "copy"))
 
 
 def test_what_fapolicyd_decides_costs_a_copy_much_and_the_same_each_time(cache_root: Path) -> None:
@@ -73,7 +73,7 @@ def test_each_answer_of_a_trace_goes_to_a_process_that_waits_for_one(cache_root:
     assert seen is not None
     found = set[str]()
     asked, answered = 0, 0
-    for noted in (one.schedule for one in seen.stretches if one.schedule is not None):
+    for noted in (one.schedule for one in seen.windows if one.schedule is not None):
         runs, waiting = 0, set[int]()
         for note in noted.notes:
             if note.kind == "runs":
@@ -106,7 +106,7 @@ def test_an_ordinary_user_may_copy_scripts_and_not_run_them(cache_root: Path) ->
         ask.run("run", ["/usr/bin/perl", "/home/user/y"], user="user", expect=None),
     ]
     answers = execute(cache_root, [CONTROL], work, FAST)
-    assert named(answers, RanAnswer, "run").status != 0
+    assert answer_named(answers, RanAnswer, "run").status != 0
 
 
 def test_rules_that_allow_everything_fail_the_trial(cache_root: Path) -> None:

@@ -67,7 +67,7 @@ def test_the_image_trusts_what_fapolicyd_asks_about_and_no_plain_text(cache_root
 def a_disk(folder: Path, shell: bytes, cache: Cache) -> Path:
     """Return a disk with a system of one program in its first partition, and a kernel of Debian."""
     tree = folder / "tree"
-    package = debian.unpacked(cache, debian.current_kernel(cache))
+    package = debian.package_folder(cache, debian.current_kernel(cache))
     for name in ("bin", "etc", "boot", "dev", "proc", "sys", "run", "tmp"):
         (tree / name).mkdir(parents=True)
     (tree / "bin" / "sh").write_bytes(shell)

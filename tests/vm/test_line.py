@@ -23,7 +23,7 @@ pytestmark = pytest.mark.vm
 
 ICOUNT = Hardware("icount")
 QUICK = {"calls": "null+open"}
-JOB = syscalls.requests(syscalls.KIND.asked(QUICK), INSTRUMENTS["insn"])
+JOB = syscalls.requests(syscalls.KIND.read_parameters(QUICK), INSTRUMENTS["insn"])
 
 
 def medians(answers: tuple[Answer, ...]) -> dict[str, int]:

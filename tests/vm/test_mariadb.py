@@ -23,10 +23,10 @@ ENFORCING = (Lsm("enforcing"),)
 
 def costs(cache_root: Path, parameters: dict[str, str]) -> dict[str, float]:
     """Return what a transaction takes under SELinux, in instructions; the controls took."""
-    job = mariadb.requests(mariadb.KIND.asked(parameters), INSN)
+    job = mariadb.requests(mariadb.KIND.read_parameters(parameters), INSN)
     done = applied(cache_root, ENFORCING, job, hardware=EXACT)
     done.notes()
-    found = mariadb.measured(mariadb.KIND.asked(parameters), done.answers, INSN)
+    found = mariadb.read_metrics(mariadb.KIND.read_parameters(parameters), done.answers, INSN)
     return {one.metric: one.samples[0] for one in found}
 
 
@@ -41,7 +41,7 @@ def test_queries_of_mysqlslap_are_carried_out_under_selinux(cache_root: Path) ->
 
 
 def test_sysbench_that_selinux_refuses_its_compiler_is_reported(cache_root: Path) -> None:
-    job = mariadb.requests(mariadb.KIND.asked(SMALL), INSN)
+    job = mariadb.requests(mariadb.KIND.read_parameters(SMALL), INSN)
     job = [one for one in job if getattr(one, "name", None) != "label sysbench"]
     with pytest.raises(TrialError, match="prepare") as raised:
         applied(cache_root, ENFORCING, job)
@@ -51,5 +51,7 @@ def test_sysbench_that_selinux_refuses_its_compiler_is_reported(cache_root: Path
 def test_a_server_with_a_broken_configuration_is_reported_with_its_log(cache_root: Path) -> None:
     broken = ask.install("/etc/mysql/mariadb.conf.d/99-broken.cnf", "[mariadbd]\nno_such_thing=1\n")
     with pytest.raises(TrialError, match="the service mariadb died") as raised:
-        applied(cache_root, (), [broken, *mariadb.requests(mariadb.KIND.asked(SMALL), INSN)])
+        applied(
+            cache_root, (), [broken, *mariadb.requests(mariadb.KIND.read_parameters(SMALL), INSN)]
+        )
     assert "no_such_thing" in raised.value.console

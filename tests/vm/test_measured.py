@@ -23,7 +23,7 @@ from hardcost.workloads import syscalls
 pytestmark = pytest.mark.vm
 
 ICOUNT = Hardware("icount")
-CALLS = syscalls.KIND.asked({"calls": "null+open+fork+exec"})
+CALLS = syscalls.KIND.read_parameters({"calls": "null+open+fork+exec"})
 JOB = syscalls.requests(CALLS, INSTRUMENTS["insn"])
 
 LOAD, NOTE = 1, 4

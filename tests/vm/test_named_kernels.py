@@ -55,7 +55,7 @@ def test_another_kernel_of_debian_s_counts_the_same_by_its_version_and_as_a_pack
     by_version = hardcost("run", study, *JSON, "--kernel", f"debian:{OTHER}")
     cache = Cache(hardcost.cache)
     package, release = debian.kernel_of(cache, OTHER)
-    file = packed(debian.unpacked(cache, package, elsewhere=release), tmp_path, package)
+    file = packed(debian.package_folder(cache, package, elsewhere=release), tmp_path, package)
     as_package = hardcost("run", study, *JSON, "--kernel", str(file), "--fresh")
     debians_own = hardcost("run", study, *JSON)
     assert as_package.raw_cells() == by_version.raw_cells()
@@ -94,7 +94,7 @@ def test_an_rpm_made_of_a_kernel_of_debian_s_counts_as_that_kernel_does(
 ) -> None:
     cache = Cache(hardcost.cache)
     package, release = debian.kernel_of(cache, OTHER)
-    files = debian.unpacked(cache, package, elsewhere=release)
+    files = debian.package_folder(cache, package, elsewhere=release)
     (image,) = files.glob("boot/vmlinuz-*")
     own = tmp_path / "tree" / "lib/modules" / image.name.removeprefix("vmlinuz-")
     own.mkdir(parents=True)

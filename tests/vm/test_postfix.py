@@ -24,10 +24,13 @@ ENFORCING = (Lsm("enforcing"),)
 def costs(cache_root: Path) -> dict[str, float]:
     """Return what a mail takes under SELinux, in instructions; the controls took."""
     done = applied(
-        cache_root, ENFORCING, postfix.requests(postfix.KIND.asked(SMALL), INSN), hardware=EXACT
+        cache_root,
+        ENFORCING,
+        postfix.requests(postfix.KIND.read_parameters(SMALL), INSN),
+        hardware=EXACT,
     )
     done.notes()
-    found = postfix.measured(postfix.KIND.asked(SMALL), done.answers, INSN)
+    found = postfix.read_metrics(postfix.KIND.read_parameters(SMALL), done.answers, INSN)
     return {one.metric: one.samples[0] for one in found}
 
 
@@ -38,7 +41,7 @@ def test_mails_cost_the_same_each_time_under_selinux(cache_root: Path) -> None:
 
 
 def test_a_mailbox_that_can_not_be_written_fails_the_trial(cache_root: Path) -> None:
-    job = postfix.requests(postfix.KIND.asked(SMALL), INSN)
+    job = postfix.requests(postfix.KIND.read_parameters(SMALL), INSN)
     begun = next(at for at, one in enumerate(job) if getattr(one, "name", None) == "warm up")
     spoilt = ask.run("spoil", ["rm", "/var/mail/user"])
     folder = ask.run("put a folder there", ["mkdir", "/var/mail/user"])
@@ -47,11 +50,13 @@ def test_a_mailbox_that_can_not_be_written_fails_the_trial(cache_root: Path) -> 
     sent = ask.run("sent-1", ["true"], clock="tsc"), ask.run("rest-1", ["true"], clock="tsc")
     done = applied(cache_root, (), [*job[:begun], spoilt, folder, *work, *sent])
     with pytest.raises(TrialError, match=r"counting mails ended with status 2: .*Is a directory"):
-        postfix.measured(postfix.KIND.asked({**SMALL, "concurrency": "1"}), done.answers, INSN)
+        postfix.read_metrics(
+            postfix.KIND.read_parameters({**SMALL, "concurrency": "1"}), done.answers, INSN
+        )
 
 
 def test_a_mail_that_does_not_come_is_not_waited_for_without_end(cache_root: Path) -> None:
-    job = postfix.requests(postfix.KIND.asked(SMALL), INSN)
+    job = postfix.requests(postfix.KIND.read_parameters(SMALL), INSN)
     waiting = [
         one.model_copy(update={"limit": 1.0, "argv": (*one.argv[:-1], "999")})
         if isinstance(one, RunProgram) and one.name == "warmed up"

@@ -138,7 +138,7 @@ def test_a_kernel_that_is_installed_beside_the_running_one_is_booted_once(
 def install_kernel(guest: SshGuest, cache: Cache, version: str) -> str:
     """Install one of Debian's kernels in the guest, as its first entry; return its release."""
     package, elsewhere = debian.kernel_of(cache, version)
-    files = debian.unpacked(cache, package, elsewhere=elsewhere)
+    files = debian.package_folder(cache, package, elsewhere=elsewhere)
     release = package.removeprefix("linux-image-")
     pack = f"tar -c boot lib/modules/{release}/modules.* "
     pack += " ".join(f"lib/modules/{release}/kernel/{part}" for part in MODULES.split())

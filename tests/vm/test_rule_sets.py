@@ -20,7 +20,7 @@ from hardcost.profiles.importers.scap.profile import load_scap_profile
 from hardcost.profiles.importers.scap.rules import audit_rules
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.packages import debian
-from hardcost.supply.packages.debian import unpacked
+from hardcost.supply.packages.debian import package_folder
 
 T = TypeVar("T")
 pytestmark = pytest.mark.vm
@@ -43,7 +43,7 @@ def counted(package: str, table: Mapping[str, T], cache_root: Path) -> T:
 
 
 def test_every_sample_file_of_the_audit_package_is_read(cache_root: Path) -> None:
-    files = sorted(unpacked(Cache(cache_root), "auditd").rglob("*.rules"))
+    files = sorted(package_folder(Cache(cache_root), "auditd").rglob("*.rules"))
     counts = {}
     for file in files:
         ((readings, faults),) = parse.read_each([file])
@@ -76,7 +76,7 @@ STREAM: dict[str, dict[str, tuple[int, set[str], set[str]]]] = {
 
 @pytest.mark.parametrize("profile", ["stig", "cis", "ospp"])
 def test_the_rules_of_a_scap_profile_are_all_found_and_load(cache_root: Path, profile: str) -> None:
-    package = unpacked(Cache(cache_root), "ssg-nondebian")
+    package = package_folder(Cache(cache_root), "ssg-nondebian")
     stream = package / "usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml"
     found = audit_rules(stream, profile)
     rules, settings, not_found = counted("ssg-nondebian", STREAM, cache_root)[profile]
@@ -99,7 +99,7 @@ ACCOUNTS: dict[str, dict[str, tuple[int, int, int]]] = {
 def test_every_rule_of_a_scap_profile_is_accounted_for_exactly_once(
     cache_root: Path, profile: str
 ) -> None:
-    package = unpacked(Cache(cache_root), "ssg-nondebian")
+    package = package_folder(Cache(cache_root), "ssg-nondebian")
     stream = package / "usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml"
     selected = [one.name for one in datastream.selection_of(stream, profile).rules]
     accounting = load_scap_profile(stream, profile).accounting

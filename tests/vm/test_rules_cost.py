@@ -51,13 +51,15 @@ def constants() -> Constants:
     if kernel_constants.fits(shipped, here.environment(Boot())):
         return shipped
     cache = Cache()
-    return kernel_constants.kept(here, cache) or asyncio.run(kernel_constants.fitted(here, cache))
+    return kernel_constants.kept_constants(here, cache) or asyncio.run(
+        kernel_constants.fit_constants(here, cache)
+    )
 
 
 def test_predictions_are_within_3_percent_of_what_is_measured(
     constants: Constants, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check, "often", lambda: dict.fromkeys(CALLS, Often(33)))
+    monkeypatch.setattr(check, "how_often", lambda: dict.fromkeys(CALLS, Often(33)))
     target = Target(
         is_directory=lambda path: path == "/etc/hardcost.d",
         auditctl=constants.auditctl,
@@ -74,7 +76,7 @@ def test_predictions_are_within_3_percent_of_what_is_measured(
         )
         for line in LINES
     ]
-    baseline = asyncio.run(check.without_rules(machine(), LIMIT_SECONDS))
+    baseline = asyncio.run(check.levels_without_rules(machine(), LIMIT_SECONDS))
     rows = asyncio.run(check.compare(machine(), constants, rules, baseline, LIMIT_SECONDS))
     assert [row.operation for row in rows] == list(CALLS)
     for row in rows:
@@ -89,7 +91,7 @@ def test_each_file_lies_where_it_is_said_to(constants: Constants) -> None:
     """
     often = {"open": Often(9), "creat": Often(9), "stat": Often(9)}
     empty = RuleSetRequest((), often)
-    (visited,) = rule_set_costs.visited((empty,), {})
+    (visited,) = rule_set_costs.calls_by_set((empty,), {})
     ((event,),) = visited["stat"]
     own = event.names[0].file.inode % 32
     base = "-a always,exit -S swapoff -F inode="
@@ -113,7 +115,7 @@ def test_exec_is_predicted_by_the_calls_that_its_program_makes(constants: Consta
     found = asyncio.run(rule_set_costs.measure(machine(), sets, Watched(), LIMIT_SECONDS))
     without, under = (statistics.mean(levels["exec"]) for levels in found.levels)
     loaded = load([translate(Rule(line)) for line in idle])
-    predicted = check.typical(constants, loaded, "exec")
+    predicted = check.predict_typical(constants, loaded, "exec")
     assert under - without == pytest.approx(predicted, rel=0.05)
 
 

@@ -21,7 +21,7 @@ from hardcost.mechanisms.lsm import Lsm
 from hardcost.mechanisms.rsyslog import Rsyslog
 from hardcost.mechanisms.scanner import Scanner
 from hardcost.protocol import ask
-from hardcost.protocol.answers import Answer, RanAnswer, all_of, named
+from hardcost.protocol.answers import Answer, RanAnswer, all_of, answer_named
 from hardcost.protocol.requests import Request
 from hardcost.workloads import programs
 
@@ -51,7 +51,7 @@ def execute(
 
 
 def ticks(answers: Sequence[Answer], name: str) -> int:
-    return programs.ticks(named(answers, RanAnswer, name))
+    return programs.ticks(answer_named(answers, RanAnswer, name))
 
 
 def test_scanning_costs_a_read_much_and_the_same_each_time(cache_root: Path) -> None:

@@ -141,15 +141,15 @@ def test_a_service_answers_is_watched_and_stops(cache_root: Path) -> None:
     assert stopped["logs"]["/run/hardcost/echo.log"] == "listening\n"
     assert stopped["logs"]["/var/log/echo.log"] == "heard hello\nheard yes\n"
 
-    seen = cpu.observed(answers)
+    seen = cpu.observation_of(answers)
     assert [step.name for step in seen.steps] == ["echo", "ask-yes"]
     assert sum(seen.totals.values()) == pytest.approx(watched["ticks"], rel=1e-6)
     assert seen.totals["perl"] > seen.totals["hardcost-probe"] > 0
     assert watched["cpu"]["exact"]
     # Cheap enough to leave on: a row takes some 60,000 instructions of ten million.
     assert seen.own_ticks < 0.05 * watched["ticks"]
-    assert audit.observed(answers).totals["lost"] == 0
-    assert avc.observed(answers).totals == {}
+    assert audit.observation_of(answers).totals["lost"] == 0
+    assert avc.observation_of(answers).totals == {}
 
 
 def test_under_selinux_a_daemons_words_arrive_and_lookups_are_counted(cache_root: Path) -> None:
@@ -167,7 +167,7 @@ def test_under_selinux_a_daemons_words_arrive_and_lookups_are_counted(cache_root
     assert daemon["stdout"].startswith("Server version: Apache/2.4")
     assert who["stdout"].strip() == user
     assert started["context"] == "system_u:system_r:initrc_t:s0"
-    totals = avc.observed(answers).totals
+    totals = avc.observation_of(answers).totals
     assert totals["lookups"] == totals["hits"] + totals["misses"] > 1000
     assert sum(watched["avc"]["series"]["lookups"]) == totals["lookups"]
 

@@ -39,7 +39,7 @@ def path_without_apt() -> Iterator[str]:
 
 
 def test_the_keys_that_come_with_hardcost_are_debian_s(hardcost: Command) -> None:
-    folder = debian.unpacked(Cache(hardcost.cache), "debian-archive-keyring")
+    folder = debian.package_folder(Cache(hardcost.cache), "debian-archive-keyring")
     theirs = {one.read_bytes() for one in folder.rglob("*.gpg")}
     ours = [signatures.binary(one) for one in own_keys()]
     assert len(ours) == 6

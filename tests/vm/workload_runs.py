@@ -34,7 +34,7 @@ def work(  # noqa: PLR0913  (a trial has as many parts)
     of one of the workload's programs and what is asked once that has run.
     """
     kind, by = workload_named(name), INSTRUMENTS[instrument]
-    asked_for = kind.asked(parameters)
+    asked_for = kind.read_parameters(parameters)
     machine = VirtualMachine(Cache(cache_root), Hardware("icount" if by.exact else "tcg"))
     tree = kind.tree(asked_for)
     job = [*before, *kind.requests(asked_for, by)]

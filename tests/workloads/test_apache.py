@@ -52,7 +52,7 @@ def answers(context: str | None = None) -> list[dict[str, Any]]:
 def requested(apache: WorkloadKind[ApacheParameters], name: str) -> dict[str, Any]:
     found = [
         one
-        for one in as_sent(apache.requests(apache.asked(SMALL), INSN))
+        for one in as_sent(apache.requests(apache.read_parameters(SMALL), INSN))
         if one.get("name") == name
     ]
     return found[0]
@@ -67,7 +67,7 @@ def test_each_way_to_work_is_a_workload(apache: WorkloadKind[ApacheParameters]) 
 def test_every_concurrency_is_measured_and_the_warm_up_is_not() -> None:
     loads = [
         one
-        for one in as_sent(PREFORK.requests(PREFORK.asked(SMALL), INSN))
+        for one in as_sent(PREFORK.requests(PREFORK.read_parameters(SMALL), INSN))
         if one.get("argv", [])[:1] == ["ab"]
     ]
     assert [(one["name"], one["clock"]) for one in loads] == [
@@ -82,14 +82,14 @@ def test_every_concurrency_is_measured_and_the_warm_up_is_not() -> None:
 def test_the_page_has_the_size_that_is_checked() -> None:
     pages = [
         one
-        for one in as_sent(PREFORK.requests(PREFORK.asked(SMALL), INSN))
+        for one in as_sent(PREFORK.requests(PREFORK.read_parameters(SMALL), INSN))
         if "index" in one.get("path", "")
     ]
     assert len(base64.b64decode(pages[0]["base64"])) == PAGE_BYTES
 
 
 def test_a_request_costs_what_all_took_over_their_number() -> None:
-    found = PREFORK.measured(PREFORK.asked(SMALL), typed(answers()), INSN)
+    found = PREFORK.measured(PREFORK.read_parameters(SMALL), typed(answers()), INSN)
     assert [(one.metric, one.unit, one.samples) for one in found] == [
         ("ab-1", INSN.per_op, (200,)),
         ("ab-4", INSN.per_op, (300,)),
@@ -122,20 +122,20 @@ def test_output_that_is_not_of_ab_fails_the_trial() -> None:
 def test_a_load_that_failed_is_reported_in_its_own_words() -> None:
     failed = [*answers()[:2], ran("ab-1", status=104, stderr="apr_socket_recv: reset")]
     with pytest.raises(TrialError, match="ab with 1 clients ended with status 104: apr_socket"):
-        PREFORK.measured(PREFORK.asked(SMALL), typed(failed), INSN)
+        PREFORK.measured(PREFORK.read_parameters(SMALL), typed(failed), INSN)
 
 
 def test_a_server_in_another_domain_than_its_own_fails_the_trial() -> None:
     assert PREFORK.measured(
-        PREFORK.asked(SMALL), typed(answers("system_u:system_r:httpd_t:s0")), INSN
+        PREFORK.read_parameters(SMALL), typed(answers("system_u:system_r:httpd_t:s0")), INSN
     )
-    assert PREFORK.measured(PREFORK.asked(SMALL), typed(answers("unconfined")), INSN)
+    assert PREFORK.measured(PREFORK.read_parameters(SMALL), typed(answers("unconfined")), INSN)
     with pytest.raises(TrialError, match="apache runs as system_u:system_r:initrc_t:s0"):
         PREFORK.measured(
-            PREFORK.asked(SMALL), typed(answers("system_u:system_r:initrc_t:s0")), INSN
+            PREFORK.read_parameters(SMALL), typed(answers("system_u:system_r:initrc_t:s0")), INSN
         )
     with pytest.raises(TrialError, match="apache was not started"):
-        PREFORK.measured(PREFORK.asked(SMALL), typed(answers()[1:]), INSN)
+        PREFORK.measured(PREFORK.read_parameters(SMALL), typed(answers()[1:]), INSN)
 
 
 @pytest.mark.parametrize(
@@ -150,12 +150,12 @@ def test_a_server_in_another_domain_than_its_own_fails_the_trial() -> None:
 )
 def test_what_makes_no_load_is_refused(parameters: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        WORKER.requests(WORKER.asked(parameters), INSN)
+        WORKER.requests(WORKER.read_parameters(parameters), INSN)
 
 
 def test_a_load_with_more_clients_than_requests_says_how_much_work_there_is() -> None:
     with pytest.raises(InputError) as raised:
-        PREFORK.requests(PREFORK.asked({"requests": "5", "concurrency": "6"}), INSN)
+        PREFORK.requests(PREFORK.read_parameters({"requests": "5", "concurrency": "6"}), INSN)
     assert raised.value.problems[0].hint == (
         "it is numbers from 1 to 5, joined by '+'; there is work for 5"
     )

@@ -12,9 +12,9 @@ from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.machines.vm.content import compiler
 from hardcost.workloads import build
-from hardcost.workloads.parameters import described
+from hardcost.workloads.parameters import parameter_meanings
 
-asked = build.KIND.asked
+asked = build.KIND.read_parameters
 
 INSN = INSTRUMENTS["insn"]
 TWO = {"files": "2"}
@@ -52,7 +52,7 @@ def test_every_source_lies_in_the_compiler_guest() -> None:
     there = {path.rpartition("/")[2] for path in compiler.SOURCES}
     assert {f"{source.name}.c" for source in build.sources()} <= there
     assert build.KIND.guest == "compiler"
-    assert f"1 to {len(build.sources())}" in described(build.Parameters)["files"]
+    assert f"1 to {len(build.sources())}" in parameter_meanings(build.Parameters)["files"]
 
 
 def test_as_many_files_can_be_asked_for_as_there_are() -> None:
@@ -94,7 +94,7 @@ def test_a_value_that_cannot_be_is_an_error_with_a_remedy(parameters: dict[str, 
 
 def test_the_whole_run_and_its_processor_time_are_three_metrics_in_one_unit() -> None:
     audit = {"by_key": {"k": 2}, "lost": 1}
-    found = build.measured(asked(TWO), typed([done(audit=audit)]), INSN)
+    found = build.read_metrics(asked(TWO), typed([done(audit=audit)]), INSN)
     assert {one.metric: one.samples for one in found} == {
         "wall": (9000.0,),
         "user": (5000.0,),
@@ -122,4 +122,4 @@ def test_a_build_that_fails_or_works_wrongly_is_never_a_number(
     answers: list[dict[str, Any]], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        build.measured(asked(TWO), typed(answers), INSN)
+        build.read_metrics(asked(TWO), typed(answers), INSN)

@@ -13,7 +13,7 @@ from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.workloads import command
 
-asked = command.KIND.asked
+asked = command.KIND.read_parameters
 
 INSN = INSTRUMENTS["insn"]
 DONE = {"event": "command", "status": 0, "signal": None, "ticks": 7, "stderr": "", "audit": None}
@@ -56,7 +56,7 @@ def test_a_program_has_to_be_named() -> None:
 
 
 def test_the_whole_run_is_one_sample() -> None:
-    (found,) = command.measured(asked({"file": "p"}), typed([DONE]), INSN)
+    (found,) = command.read_metrics(asked({"file": "p"}), typed([DONE]), INSN)
     assert (found.metric, found.samples, found.unit) == ("wall", (7.0,), INSN.whole)
 
 
@@ -69,7 +69,7 @@ def test_a_tick_that_fell_into_one_run_and_not_into_another_does_not_decide() ->
     with_few = [cold, *(run(2_000_000 + tick * (n < 2), int(n < 2)) for n in range(8))]
     with_many = [cold, *(run(2_000_000 + tick * (n < 6), int(n < 6)) for n in range(8))]
     for runs in (with_few, with_many):
-        (found,) = command.measured(asked({"file": "p"}), typed(runs), INSN)
+        (found,) = command.read_metrics(asked({"file": "p"}), typed(runs), INSN)
         assert len(found.samples) == 8
         # Half the time between two ticks takes half a tick.
         assert found.samples == pytest.approx([2_005_000] * 8, abs=50)
@@ -77,13 +77,15 @@ def test_a_tick_that_fell_into_one_run_and_not_into_another_does_not_decide() ->
 
 def test_a_program_that_waits_is_taken_as_it_was() -> None:
     runs = [run(40_000_000 + n, 2 + n % 2) for n in range(4)]
-    (found,) = command.measured(asked({"file": "p"}), typed(runs), INSN)
+    (found,) = command.read_metrics(asked({"file": "p"}), typed(runs), INSN)
     assert found.samples == pytest.approx([40_000_000] * 3, abs=5)
 
 
 def test_records_of_all_runs_that_count_are_summed() -> None:
     audit = {"records": 3, "lost": 1, "by_key": {"a": 2}}
-    (found,) = command.measured(asked({"file": "p"}), typed([{**DONE, "audit": audit}] * 3), INSN)
+    (found,) = command.read_metrics(
+        asked({"file": "p"}), typed([{**DONE, "audit": audit}] * 3), INSN
+    )
     assert (found.fired, found.lost) == ({"a": 4}, 2)
 
 
@@ -109,7 +111,7 @@ def test_a_program_that_fails_is_never_a_number(
     answers: list[dict[str, Any]], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        command.measured(asked({"file": "p"}), typed(answers), INSN)
+        command.read_metrics(asked({"file": "p"}), typed(answers), INSN)
 
 
 @pytest.mark.parametrize(

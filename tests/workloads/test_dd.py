@@ -12,7 +12,7 @@ from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.workloads import dd
 
-asked = dd.KIND.asked
+asked = dd.KIND.read_parameters
 
 INSN = INSTRUMENTS["insn"]
 ONE = {"cases": "dsync", "count": "2"}
@@ -34,7 +34,7 @@ def test_the_first_file_of_all_is_not_measured() -> None:
 
 
 def test_a_case_is_measured_whole() -> None:
-    (found,) = dd.measured(
+    (found,) = dd.read_metrics(
         asked(ONE),
         typed([ran("warm up"), ran("dsync"), ran("dsync size", "2097152\n")]),
         INSN,
@@ -64,7 +64,7 @@ def test_a_file_that_is_not_whole_is_never_a_number(
     answers: list[dict[str, Any]], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        dd.measured(asked(ONE), typed(answers), INSN)
+        dd.read_metrics(asked(ONE), typed(answers), INSN)
 
 
 def test_a_file_larger_than_the_usual_disk_gets_a_larger_one() -> None:

@@ -12,7 +12,7 @@ from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.workloads import filecopy
 
-asked = filecopy.KIND.asked
+asked = filecopy.KIND.read_parameters
 
 INSN = INSTRUMENTS["insn"]
 TWO = {"concurrency": "2"}
@@ -56,7 +56,7 @@ def test_copies_that_would_fill_the_disk_ask_for_a_larger_one() -> None:
 
 
 def test_wall_is_copying_and_removing_together() -> None:
-    found = filecopy.measured(asked(TWO), typed(answers()), INSN)
+    found = filecopy.read_metrics(asked(TWO), typed(answers()), INSN)
     assert {one.metric: one.samples for one in found} == {
         "copy": (1000,),
         "remove": (200,),
@@ -81,7 +81,7 @@ def test_a_copy_that_failed_or_differs_is_never_a_number(
     given: list[dict[str, Any]], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        filecopy.measured(asked(TWO), typed(given), INSN)
+        filecopy.read_metrics(asked(TWO), typed(given), INSN)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hardcost.instruments.names import INSTRUMENTS
 from hardcost.workloads import fio
 from hardcost.workloads.names import check_workload
 
-asked = fio.KIND.asked
+asked = fio.KIND.read_parameters
 
 INSN, TIME = INSTRUMENTS["insn"], INSTRUMENTS["time"]
 ONE = {"cases": "iops-randrw", "size": "1"}
@@ -69,14 +69,14 @@ def test_files_are_laid_out_before_and_removed_after_unmeasured() -> None:
 
 def test_an_io_costs_fios_own_time_over_its_ios_of_both_directions() -> None:
     text = report(side(IOS // 2), side(IOS // 2, runtime=38))
-    (found,) = fio.measured(asked(ONE), typed(answers(text)), INSN)
+    (found,) = fio.read_metrics(asked(ONE), typed(answers(text)), INSN)
     assert (found.metric, found.unit) == ("iops-randrw", INSN.per_op)
     assert found.samples == (40e6 / IOS,)
 
 
 def test_under_time_any_number_of_ios_will_do() -> None:
     text = report(side(10), side(10))
-    (found,) = fio.measured(asked(ONE), typed(answers(text)), TIME)
+    (found,) = fio.read_metrics(asked(ONE), typed(answers(text)), TIME)
     assert found.samples == (2e6,)
 
 
@@ -100,7 +100,7 @@ def test_a_report_of_errors_or_missing_work_is_never_a_number(
     given: list[dict[str, Any]], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        fio.measured(asked(ONE), typed(given), INSN)
+        fio.read_metrics(asked(ONE), typed(given), INSN)
 
 
 def test_a_disk_of_some_speed_is_one_that_the_kernel_limits_for_fio_alone() -> None:
@@ -128,11 +128,11 @@ def test_limits_that_did_not_take_are_never_a_number() -> None:
     ios = CASE.operations(fio.Disk(1, iops=20000))
     done = answers(report(side(ios), side(0)))
     taken = ran("limit", "259:0 rbps=max wbps=max riops=20000 wiops=20000\n")
-    (found,) = fio.measured(limited, typed([taken, *done]), INSN)
+    (found,) = fio.read_metrics(limited, typed([taken, *done]), INSN)
     assert found.samples == (40e6 / ios,)
     for said in (ran("limit", "259:0 riops=2000 wiops=20000"), ran("limit", status=1)):
         with pytest.raises(TrialError, match="limit"):
-            fio.measured(limited, typed([said, *done]), INSN)
+            fio.read_metrics(limited, typed([said, *done]), INSN)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.workloads import mariadb
 
-asked = mariadb.KIND.asked
+asked = mariadb.KIND.read_parameters
 
 INSN = INSTRUMENTS["insn"]
 SMALL = {"transactions": "10", "concurrency": "1+4"}
@@ -65,7 +65,7 @@ def test_the_table_is_filled_before_anything_is_measured() -> None:
 
 def test_a_transaction_costs_what_all_took_over_their_number() -> None:
     answers = [started(), ran("oltp-1", said(1), ticks=50), ran("oltp-4", said(4), ticks=70)]
-    found = mariadb.measured(asked(SMALL), typed(answers), INSN)
+    found = mariadb.read_metrics(asked(SMALL), typed(answers), INSN)
     assert [(one.metric, one.unit, one.samples) for one in found] == [
         ("oltp-1", INSN.per_op, (5,)),
         ("oltp-4", INSN.per_op, (7,)),
@@ -89,10 +89,10 @@ def test_a_transaction_that_is_not_carried_out_fails_the_trial(output: str, mess
 
 
 def test_queries_of_mysqlslap_are_counted_by_the_server() -> None:
-    found = mariadb.measured(asked(SLAP), typed(slapped(5, 5)), INSN)
+    found = mariadb.read_metrics(asked(SLAP), typed(slapped(5, 5)), INSN)
     assert [(one.metric, one.samples) for one in found] == [("slap-2", (50,)), ("all", (500,))]
     with pytest.raises(TrialError, match="slap-2: MariaDB's Com_update grew by 4, not by 5"):
-        mariadb.measured(asked(SLAP), typed(slapped(5, 4)), INSN)
+        mariadb.read_metrics(asked(SLAP), typed(slapped(5, 4)), INSN)
 
 
 @pytest.mark.parametrize(

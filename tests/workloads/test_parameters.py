@@ -14,20 +14,20 @@ from hardcost.workloads.parameters import (
     JOINED,
     ONCE,
     WorkloadParameters,
-    described,
     one_of,
+    parameter_meanings,
     read,
-    whole,
+    whole_number,
 )
 
 _Call = Annotated[str, one_of("calls", lambda: ["null", "open"])]
 
 
 class Parameters(WorkloadParameters):
-    size: Annotated[int, whole(8, words={"all": 9})] = Field(1, description="how much")
+    size: Annotated[int, whole_number(8, words={"all": 9})] = Field(1, description="how much")
     calls: Annotated[tuple[_Call, ...], JOINED, ONCE] = ("null",)
-    numbers: Annotated[tuple[Annotated[int, whole(5)], ...], JOINED, DISTINCT] = (1,)
-    least: Annotated[int | None, whole(8, least=4)] = None
+    numbers: Annotated[tuple[Annotated[int, whole_number(5)], ...], JOINED, DISTINCT] = (1,)
+    least: Annotated[int | None, whole_number(8, least=4)] = None
 
 
 class Named(WorkloadParameters):
@@ -98,7 +98,7 @@ def test_values_made_in_the_program_keep_the_bounds_too(values: dict[str, Any]) 
 def test_each_parameter_of_a_workload_has_a_meaning(name: str) -> None:
     model = all_workloads()[name].parameters
     assert model.__doc__
-    assert all(described(model).values())
+    assert all(parameter_meanings(model).values())
     defaults = [field for field in model.model_fields.values() if not field.is_required()]
     for field in defaults:
         default = field.get_default(call_default_factory=True, validated_data={})

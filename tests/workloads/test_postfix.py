@@ -12,7 +12,7 @@ from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.workloads import postfix
 
-asked = postfix.KIND.asked
+asked = postfix.KIND.read_parameters
 
 INSN = INSTRUMENTS["insn"]
 SMALL = {"mails": "10", "concurrency": "1+5"}
@@ -65,7 +65,7 @@ def test_the_command_is_the_published_one_over_local_addresses() -> None:
 
 
 def test_a_mail_costs_what_sending_took_and_what_delivering_took() -> None:
-    found = postfix.measured(asked(SMALL), typed(answers()), INSN)
+    found = postfix.read_metrics(asked(SMALL), typed(answers()), INSN)
     assert [(one.metric, one.samples) for one in found] == [
         ("sent-1", (100,)),
         ("delivered-1", (200,)),
@@ -94,7 +94,7 @@ def test_a_mail_that_does_not_arrive_fails_the_trial(
     other: dict[str, object], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        postfix.measured(asked(SMALL), typed(answers(**other)), INSN)
+        postfix.read_metrics(asked(SMALL), typed(answers(**other)), INSN)
 
 
 def test_what_makes_no_load_is_refused() -> None:

@@ -45,7 +45,7 @@ def test_a_program_that_failed_is_reported_with_its_words(
     answers: list[dict[str, object]], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        programs.done(typed(answers), "x", "copying")
+        programs.successful_answer(typed(answers), "x", "copying")
 
 
 def program(**other: Any) -> RanAnswer:  # noqa: ANN401  (a field)

@@ -11,7 +11,7 @@ from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.workloads import syscalls
 
-asked = syscalls.KIND.asked
+asked = syscalls.KIND.read_parameters
 
 INSN, TIME = INSTRUMENTS["insn"], INSTRUMENTS["time"]
 CLOCK = {"event": "clock", "overhead": [5, 3, 4]}
@@ -50,7 +50,7 @@ def test_what_moves_is_measured_under_each_perturbation_and_the_rest_once() -> N
         samples = [103 + number] * syscalls.PERTURBED_SAMPLES
         answers += [{"event": "perturbed", "number": number}, CLOCK]
         answers += [call(name, samples=samples) for name in ("fork", "exec")]
-    fork, null, execute = syscalls.measured(parameters, typed(answers), INSN)
+    fork, null, execute = syscalls.read_metrics(parameters, typed(answers), INSN)
     assert (null.metric, null.samples, null.perturbed) == ("null", (100,) * 25, {})
     for moving in (fork, execute):
         assert moving.samples == (101,) * syscalls.PERTURBED_SAMPLES
@@ -74,14 +74,16 @@ def test_a_sample_is_a_window_less_the_emptiest_over_its_operations() -> None:
     many = call(
         samples=[2563] * 99, batch=256, audit={"by_key": {"k": 2}, "lost": 1}, loginuid=1000
     )
-    (found,) = syscalls.measured(asked({"calls": "null"}), typed([CLOCK, many]), TIME)
+    (found,) = syscalls.read_metrics(asked({"calls": "null"}), typed([CLOCK, many]), TIME)
     assert found.samples == (10.0,) * 99  # 2560 over a batch of 256
     assert (found.unit, found.fired, found.lost) == ("ns/op", {"k": 2}, 1)
     longer = call(samples=[5123] * 99, batch=512, uid=1001)  # a machine with a slow clock
-    (found,) = syscalls.measured(asked({"calls": "null"}), typed([CLOCK, longer]), TIME)
+    (found,) = syscalls.read_metrics(asked({"calls": "null"}), typed([CLOCK, longer]), TIME)
     assert found.samples == (10.0,) * 99
     switch = call("context-switch")
-    (found,) = syscalls.measured(asked({"calls": "context-switch"}), typed([CLOCK, switch]), INSN)
+    (found,) = syscalls.read_metrics(
+        asked({"calls": "context-switch"}), typed([CLOCK, switch]), INSN
+    )
     assert found.samples == (50.0,) * 25  # two switches in a round trip
 
 
@@ -90,7 +92,7 @@ def test_a_sample_is_a_window_less_the_emptiest_over_its_operations() -> None:
 )
 def test_what_ran_as_another_user_is_no_measurement(who: dict[str, Any]) -> None:
     with pytest.raises(TrialError, match="not as 1000"):
-        syscalls.measured(asked({"calls": "null"}), typed([CLOCK, call(**who)]), INSN)
+        syscalls.read_metrics(asked({"calls": "null"}), typed([CLOCK, call(**who)]), INSN)
 
 
 @pytest.mark.parametrize(
@@ -108,14 +110,14 @@ def test_what_ran_as_another_user_is_no_measurement(who: dict[str, Any]) -> None
 )
 def test_missing_or_odd_answers_are_never_a_number(answers: list[dict[str, Any]]) -> None:
     with pytest.raises(TrialError):
-        syscalls.measured(asked({"calls": "null"}), typed(answers), INSN)
+        syscalls.read_metrics(asked({"calls": "null"}), typed(answers), INSN)
 
 
 @pytest.mark.parametrize("batch", [0, 1, 255, 257])
 def test_another_number_of_operations_than_was_asked_for_is_no_measurement(batch: int) -> None:
     odd = call(samples=[2563] * 99, batch=batch)
     with pytest.raises(TrialError, match=f"measured null {batch} at a time"):
-        syscalls.measured(asked({"calls": "null"}), typed([CLOCK, odd]), TIME)
+        syscalls.read_metrics(asked({"calls": "null"}), typed([CLOCK, odd]), TIME)
 
 
 def test_copies_are_asked_for_and_left_out_where_there_is_one() -> None:
@@ -146,9 +148,9 @@ def test_another_number_of_copies_than_asked_for_is_no_measurement(
     parameters = asked({"calls": "null", "copies": "2"})
     found = call(samples=[2563] * 99, batch=256, companions=companions)
     with pytest.raises(TrialError, match=f"ran {len(companions)} copies beside null instead of 1"):
-        syscalls.measured(parameters, typed([CLOCK, found]), TIME)
+        syscalls.read_metrics(parameters, typed([CLOCK, found]), TIME)
     right = {**found, "companions": {"0": 5}}
-    assert syscalls.measured(parameters, typed([CLOCK, right]), TIME)
+    assert syscalls.read_metrics(parameters, typed([CLOCK, right]), TIME)
 
 
 def test_what_was_counted_is_for_an_operation_and_none_if_others_had_the_counters() -> None:
@@ -158,7 +160,7 @@ def test_what_was_counted_is_for_an_operation_and_none_if_others_had_the_counter
     shared = call("open", batch=5, counters={**seen, "running": 3})
     never = call("read", batch=5, counters={**seen, "enabled": 0, "running": 0})
     unknown = call("sheep", batch=5, counters=seen)
-    (found,) = syscalls.counted(typed([switch, shared, never, unknown, call("null")]))
+    (found,) = syscalls.observe_counters(typed([switch, shared, never, unknown, call("null")]))
     assert (found.instrument, found.unit_of_totals) == ("counters", "count/op")
     assert found.totals == {
         "context-switch cycles": 200.0,
@@ -166,4 +168,4 @@ def test_what_was_counted_is_for_an_operation_and_none_if_others_had_the_counter
         "open shared": 3 / 9,
         "read shared": 0.0,
     }
-    assert syscalls.counted(typed([call("null")])) == ()
+    assert syscalls.observe_counters(typed([call("null")])) == ()

@@ -20,10 +20,10 @@ def test_it_has_calls_of_its_own_with_numbers_for_every_instrument() -> None:
 
 
 def test_each_workload_takes_its_own_calls() -> None:
-    parameters = syscalls_more.KIND.asked({"calls": "ptrace+bind"})
+    parameters = syscalls_more.KIND.read_parameters({"calls": "ptrace+bind"})
     (request,) = as_sent(syscalls.requests(parameters, INSTRUMENTS["insn"]))
     assert [row["name"] for row in request["calls"]] == ["ptrace", "bind"]
     with pytest.raises(InputError):
-        syscalls_more.KIND.asked({"calls": "open"})
+        syscalls_more.KIND.read_parameters({"calls": "open"})
     with pytest.raises(InputError):
-        syscalls.KIND.asked({"calls": "ptrace"})
+        syscalls.KIND.read_parameters({"calls": "ptrace"})

@@ -18,7 +18,7 @@ from hardcost.units import Unit
 from hardcost.workloads import unixbench, unixbench_table
 from hardcost.workloads.names import check_workload
 
-asked = unixbench.KIND.asked
+asked = unixbench.KIND.read_parameters
 
 INSN, TIME = INSTRUMENTS["insn"], INSTRUMENTS["time"]
 SAMPLE = (Path(__file__).parent / "unixbench-run.txt").read_text()
@@ -57,7 +57,7 @@ def test_work_multiplies_loops_and_seconds_are_those_of_each_test() -> None:
 
 def test_a_test_costs_ticks_for_each_operation_and_has_no_index_when_instructions_count() -> None:
     answers = [result_of(name) for name in unixbench.tests()]
-    found = unixbench.measured(asked({}), typed(answers), INSN)
+    found = unixbench.read_metrics(asked({}), typed(answers), INSN)
     assert [one.metric for one in found] == list(unixbench.tests())
     assert all((one.unit, one.samples) == (INSN.per_op, (250.0,)) for one in found)
 
@@ -71,10 +71,10 @@ def test_the_index_is_ten_at_the_baseline_and_only_of_all_twelve() -> None:
         result_of(name, operations=test.baseline / test.rate, ticks=10**9)
         for name, test in unixbench.tests().items()
     ]
-    *_, index = unixbench.measured(asked({}), typed(answers), TIME)
+    *_, index = unixbench.read_metrics(asked({}), typed(answers), TIME)
     assert (index.metric, index.unit) == ("index", Unit.INDEX)
     assert index.samples[0] == pytest.approx(10)
-    (only,) = unixbench.measured(asked({"tests": "pipe"}), typed(answers), TIME)
+    (only,) = unixbench.read_metrics(asked({"tests": "pipe"}), typed(answers), TIME)
     assert only.metric == "pipe"
 
 
@@ -94,7 +94,7 @@ def test_a_test_that_fails_or_says_nothing_is_never_a_number(
     answer: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        unixbench.measured(asked({"tests": "pipe"}), typed([answer]), INSN)
+        unixbench.read_metrics(asked({"tests": "pipe"}), typed([answer]), INSN)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_unixbench_itself_is_run_where_it_is_named() -> None:
 
 
 def test_unixbenchs_table_gives_the_same_metrics_as_our_own_program() -> None:
-    found = unixbench.measured(asked(RUN), typed([ran("Run", SAMPLE)]), TIME)
+    found = unixbench.read_metrics(asked(RUN), typed([ran("Run", SAMPLE)]), TIME)
     assert [one.metric for one in found] == [*unixbench.tests(), "index"]
     values = {one.metric: one.samples[0] for one in found}
     assert values["pipe"] == pytest.approx(1e9 / 1251400.0)
@@ -173,4 +173,4 @@ def test_a_table_of_another_form_is_never_a_number(change: tuple[str, str], mess
     text = SAMPLE.replace(*change)
     assert text != SAMPLE
     with pytest.raises(TrialError, match=message):
-        unixbench.measured(asked(RUN), typed([ran("Run", text)]), TIME)
+        unixbench.read_metrics(asked(RUN), typed([ran("Run", text)]), TIME)

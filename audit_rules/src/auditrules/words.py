@@ -11,7 +11,7 @@ def count(amount: int, one: str, several: str | None = None) -> str:
     return f"{amount:,} {one if amount == 1 else several or one + 's'}"
 
 
-def listed(names: Iterable[str]) -> str:
+def join_in_prose(names: Iterable[str]) -> str:
     """Return names as a list in prose: `a`, `a and b`, `a, b and c`."""
     *before, last = names
     return f"{', '.join(before)} and {last}" if before else last

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from auditrules.auditctl.field_values import nearest, signed, unsigned
+from auditrules.auditctl.field_values import nearest, read_signed, read_unsigned
 from auditrules.auditctl.translate import Target, translate
 from auditrules.model.fault import RulesError
 from auditrules.model.kernel_rule import FieldTest, KernelRule
@@ -39,12 +39,16 @@ def refused(text: str) -> str:
     ],
 )
 def test_numbers_are_read_as_c_reads_them(text: str, number: int) -> None:
-    assert (unsigned(text), signed(text)) == (number, number)
+    assert (read_unsigned(text), read_signed(text)) == (number, number)
 
 
 def test_numbers_beyond_64_bits_stop_at_the_last() -> None:
-    assert (unsigned(str(2**63)), signed(str(2**63))) == (0, UNSET)
-    assert (signed("-1"), signed(f"-{2**63}"), signed("-" + "9" * 50)) == (UNSET, 0, 0)
+    assert (read_unsigned(str(2**63)), read_signed(str(2**63))) == (0, UNSET)
+    assert (read_signed("-1"), read_signed(f"-{2**63}"), read_signed("-" + "9" * 50)) == (
+        UNSET,
+        0,
+        0,
+    )
 
 
 @pytest.mark.parametrize(

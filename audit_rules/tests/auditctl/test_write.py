@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auditrules.auditctl.translate import AS_WRITTEN, translate
-from auditrules.auditctl.write import UnwritableRuleError, listed, listing, text_of
+from auditrules.auditctl.write import UnwritableRuleError, listed_line, listing, text_of
 from auditrules.model.kernel_rule import (
     ALL_CALLS,
     Action,
@@ -44,7 +44,7 @@ def test_a_rule_that_is_written_out_reads_as_the_same_rule(rule: KernelRule) -> 
 
 @given(st.one_of(exit_rules(), other_rules()))
 def test_any_rule_can_be_listed_on_one_line(rule: KernelRule) -> None:
-    assert "\n" not in listed(rule)
+    assert "\n" not in listed_line(rule)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_text_is_as_people_write_it(line: str, text: str) -> None:
 def test_calls_beyond_the_names_are_numbers_and_long_lists_are_shortened() -> None:
     many = replace(EXIT, mask=(1 << 1100) - 1)
     line = text_of(many)
-    assert len(line) <= LONGEST_LINE < len(listed(many))
+    assert len(line) <= LONGEST_LINE < len(listed_line(many))
     assert loaded(line) == many
 
 
@@ -133,7 +133,7 @@ LISTED = [
 
 @pytest.mark.parametrize(("line", "text"), LISTED)
 def test_rules_are_listed_as_auditctl_lists_them(line: str, text: str) -> None:
-    assert listed(loaded(line)) == text
+    assert listed_line(loaded(line)) == text
 
 
 def test_a_listing_is_by_list_with_prepended_rules_first() -> None:

@@ -12,8 +12,8 @@ from auditrules.auditctl.translate import AS_WRITTEN, translate
 from auditrules.cost import events, histogram
 from auditrules.cost.call_classes import Alike
 from auditrules.cost.constants import Constants, ConstantsError
-from auditrules.cost.idle_rules import IdleKind, wasted
-from auditrules.cost.limits import unpriced
+from auditrules.cost.idle_rules import IdleKind, waste_by_rule
+from auditrules.cost.limits import unpriced_rules
 from auditrules.cost.predict import Histogram, Prediction, predict, price
 from auditrules.kernel.event import FileId
 from auditrules.kernel.semantics import Loaded, load
@@ -121,9 +121,11 @@ def test_a_rule_on_no_task_saves_what_audit_costs() -> None:
 
 
 def test_rules_whose_effect_on_cost_is_not_known_are_said_to_be_unpriced() -> None:
-    assert unpriced(rules("-a never,task", "-a never,task -F uid=1000")) == (1,)
-    assert unpriced(rules("-a always,task")) == (0,)
-    assert unpriced(rules("-a never,exclude -F msgtype=CWD", "-a always,exit -S mount")) == (0,)
+    assert unpriced_rules(rules("-a never,task", "-a never,task -F uid=1000")) == (1,)
+    assert unpriced_rules(rules("-a always,task")) == (0,)
+    assert unpriced_rules(rules("-a never,exclude -F msgtype=CWD", "-a always,exit -S mount")) == (
+        0,
+    )
 
 
 def test_a_rule_that_names_kill_makes_signals_dearer() -> None:
@@ -200,7 +202,7 @@ def test_shipped_constants_say_where_they_were_measured() -> None:
 
 
 def kinds(*lines: str) -> dict[int, list[IdleKind]]:
-    return {at: [one.kind for one in why] for at, why in wasted(rules(*lines)).items()}
+    return {at: [one.kind for one in why] for at, why in waste_by_rule(rules(*lines)).items()}
 
 
 def test_a_narrower_rule_behind_a_wider_one_is_shadowed() -> None:
@@ -233,7 +235,7 @@ def test_shadowing_rules_are_those_that_comparing_each_with_each_finds() -> None
         ]
         loaded = rules(*lines)
         expected = shadowed_of(loaded)
-        reasons = wasted(loaded).items()
+        reasons = waste_by_rule(loaded).items()
         assert {
             at: one.by for at, why in reasons for one in why if one.kind is IdleKind.SHADOWED
         } == expected
@@ -267,7 +269,7 @@ def test_conditions_that_exclude_each_other_never_fire() -> None:
 
 
 def test_a_b32_rule_names_the_64_bit_calls_that_it_taxes() -> None:
-    (reason,) = wasted(rules("-a always,exit -F arch=b32 -S execve,chmod"))[0]
+    (reason,) = waste_by_rule(rules("-a always,exit -F arch=b32 -S execve,chmod"))[0]
     assert (reason.kind, reason.calls) == (IdleKind.FOREIGN, ("munmap", "rt_sigreturn"))
 
 

@@ -5,7 +5,7 @@ import pytest
 from auditrules.auditctl.translate import AS_WRITTEN, translate_all
 from auditrules.cost.constants import Constants
 from auditrules.explain.explain import Explanation, explain_event
-from auditrules.explain.read_event import described
+from auditrules.explain.read_event import parse_event
 from auditrules.kernel.field_tests import UnresolvedError
 from auditrules.kernel.semantics import Verdict
 from auditrules.read import parse
@@ -19,7 +19,7 @@ def explained(event: str, *lines: str, constants: Constants | None = CONSTANTS) 
         [one.rule for one in readings if one.rule is not None], AS_WRITTEN
     )
     assert not faults
-    return explain_event(rules, described(event), constants)
+    return explain_event(rules, parse_event(event), constants)
 
 
 def line_of(found: Explanation) -> int | None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from auditrules.explain.read_event import described
+from auditrules.explain.read_event import parse_event
 from auditrules.kernel.event import NO_INODE
 from auditrules.kernel.field_tests import permissions
 from auditrules.model.fault import RulesError
@@ -14,13 +14,13 @@ from auditrules.tables import lookup
 
 def faults_of(text: str) -> list[tuple[int | None, str]]:
     with pytest.raises(RulesError) as caught:
-        described(text)
+        parse_event(text)
     assert all(fault.remedy for fault in caught.value.faults)
     return [(fault.place.column, fault.message) for fault in caught.value.faults]
 
 
 def test_the_example_of_the_command_line_is_what_it_says() -> None:
-    found = described("syscall=openat arch=b64 auid=1000 exit=-13 path=/etc/shadow perm=r")
+    found = parse_event("syscall=openat arch=b64 auid=1000 exit=-13 path=/etc/shadow perm=r")
     event = found.event
     assert (event.arch, event.call, event.auid, event.exit) == ("b64", 257, 1000, -13)
     assert [name.path for name in event.names] == ["/etc/shadow"]
@@ -29,7 +29,7 @@ def test_the_example_of_the_command_line_is_what_it_says() -> None:
 
 
 def test_what_was_not_said_is_assumed_and_told() -> None:
-    found = described("syscall=unlink auid=1000")
+    found = parse_event("syscall=unlink auid=1000")
     event = found.event
     assert (event.uid, event.euid, event.fsuid, event.gid, event.exit) == (
         1000,
@@ -45,12 +45,12 @@ def test_what_was_not_said_is_assumed_and_told() -> None:
 
 
 def test_who_never_logged_in_is_root_without_a_session() -> None:
-    event = described("syscall=unlink").event
+    event = parse_event("syscall=unlink").event
     assert (event.auid, event.uid, event.sessionid) == (UNSET, 0, UNSET)
 
 
 def test_ids_follow_the_one_that_they_are_made_of() -> None:
-    event = described("syscall=unlink auid=1000 uid=5 euid=0 egid=7 group=9 group=8").event
+    event = parse_event("syscall=unlink auid=1000 uid=5 euid=0 egid=7 group=9 group=8").event
     assert (event.uid, event.euid, event.suid, event.fsuid) == (5, 0, 5, 0)
     assert (event.gid, event.egid, event.fsgid) == (5, 7, 7)
     assert event.groups == {8, 9}
@@ -69,7 +69,7 @@ def test_ids_follow_the_one_that_they_are_made_of() -> None:
     ],
 )
 def test_results_are_numbers_or_errors(words: str, exit_code: int | None, success: bool) -> None:  # noqa: FBT001 (a parameter)
-    event = described(f"syscall=open {words}").event
+    event = parse_event(f"syscall=open {words}").event
     assert (event.exit, event.success) == (exit_code, success)
 
 
@@ -88,11 +88,11 @@ def test_results_are_numbers_or_errors(words: str, exit_code: int | None, succes
     ],
 )
 def test_permissions_set_flags_or_are_checked(words: str, stands_for: int) -> None:
-    assert permissions(described(words).event) == stands_for
+    assert permissions(parse_event(words).event) == stands_for
 
 
 def test_files_are_visited_in_order_and_one_path_is_one_file() -> None:
-    event = described(
+    event = parse_event(
         r"syscall=rename path=/a/ path=/b\ c obj_uid=7 filetype=dir path=/a path="
     ).event
     first, second, third, nowhere = event.names
@@ -104,7 +104,7 @@ def test_files_are_visited_in_order_and_one_path_is_one_file() -> None:
 
 
 def test_files_lie_in_buckets_of_their_own_unless_their_inode_is_given() -> None:
-    event = described("syscall=open path=/a path=/b inode=7 path=/c exe=/d").event
+    event = parse_event("syscall=open path=/a path=/b inode=7 path=/c exe=/d").event
     assert event.exe is not None
     inodes = [*(name.file.inode for name in event.names), event.exe.inode]
     assert inodes[1] == 7
@@ -113,19 +113,19 @@ def test_files_lie_in_buckets_of_their_own_unless_their_inode_is_given() -> None
 
 def test_the_numbers_of_a_file_follow_its_path() -> None:
     words = "path=/a inode=7 devmajor=3 devminor=4 fstype=0x64626720 path=/b special_devmajor=5"
-    first, second = described(f"syscall=rename {words}").event.names
+    first, second = parse_event(f"syscall=rename {words}").event.names
     assert (first.file, first.filesystem) == ((3, 4, 7), 0x64626720)
     assert (second.special_device, second.filesystem) == ((5, 0), 0xEF53)
 
 
 def test_each_file_elsewhere_is_another() -> None:
-    first, second = described("syscall=rename path=(elsewhere) path=(elsewhere)").event.names
+    first, second = parse_event("syscall=rename path=(elsewhere) path=(elsewhere)").event.names
     assert first.file != second.file
     assert first.path is None
 
 
 def test_a_file_may_change_while_it_is_visited_twice() -> None:
-    names = described(
+    names = parse_event(
         "syscall=chown path=/a obj_gid=3 path=/b path=/a obj_gid=4 obj_uid=5"
     ).event.names
     assert [(name.gid, name.uid) for name in names] == [(3, 5), (0, 0), (4, 5)]
@@ -133,7 +133,7 @@ def test_a_file_may_change_while_it_is_visited_twice() -> None:
 
 
 def test_a_program_that_the_call_visits_is_that_file() -> None:
-    event = described("syscall=execve path=/bin/su exe=/bin/su").event
+    event = parse_event("syscall=execve path=/bin/su exe=/bin/su").event
     assert event.exe == event.names[0].file
 
 
@@ -197,6 +197,6 @@ def test_the_words_of_an_event_describe_it_again(data: st.DataObject) -> None:
         words += [f"path={escaped}", f"obj_uid={draw(numbers)}"]
         numbers_of_files = ("fstype", "special_devmajor", "special_devminor")
         words += [f"{name}={draw(numbers)}" for name in numbers_of_files if draw(st.booleans())]
-    found = described(" ".join(words))
+    found = parse_event(" ".join(words))
     again = [word for word in found.words if not word.startswith("success=")]
-    assert described(" ".join(again)).event == found.event
+    assert parse_event(" ".join(again)).event == found.event

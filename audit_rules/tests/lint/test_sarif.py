@@ -108,7 +108,7 @@ def test_a_log_is_what_the_schema_says_with_fixes_and_without_findings(
     context_of: Callable[..., Context],
 ) -> None:
     context = context_of(*LINES)
-    done = repairs.repaired((context.readings,), context)
+    done = repairs.repair_lines((context.readings,), context)
     logs = [
         sarif.log(checks.findings_in(context), "hardcost", "1", (*done.repairs, *done.offered)),
         sarif.log((), "hardcost", "1"),
@@ -127,7 +127,7 @@ def test_a_fix_replaces_the_line_or_removes_it_and_says_whether_it_is_safe(
     context_of: Callable[..., Context],
 ) -> None:
     context = context_of(*LINES)
-    done = repairs.repaired((context.readings,), context)
+    done = repairs.repair_lines((context.readings,), context)
     found = sarif.log(checks.findings_in(context), "hardcost", "1", (*done.repairs, *done.offered))
     by_code = {result["ruleId"]: result for result in only_run(found)["results"]}
     (removed,), (mended,) = (by_code[code]["fixes"] for code in ("duplicate-rule", "cannot-load"))

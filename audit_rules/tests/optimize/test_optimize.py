@@ -164,7 +164,7 @@ def test_what_a_range_may_cost_counts_the_errors_that_it_was_made_of() -> None:
     prices = Prices(CONSTANTS, general())
     denied = replace(events("b64")["openat"], exit=-13)
     old, new = (
-        predict(CONSTANTS, prices.loaded(rules), denied).walk
+        predict(CONSTANTS, prices.arrange_rules(rules), denied).walk
         for rules in (found.original, found.rules)
     )
     assert 0 < new - old <= found.dearer_failing
@@ -305,9 +305,9 @@ def test_a_rule_on_an_inode_keeps_its_place_among_others_that_say_the_same() -> 
 
 def test_calls_that_no_rule_tells_apart_are_walked_once() -> None:
     prices = Prices(CONSTANTS, general())
-    loaded = prices.loaded(rules("-a always,exit -F arch=b64 -S mount -F a0=1 -k mount"))
+    loaded = prices.arrange_rules(rules("-a always,exit -F arch=b64 -S mount -F a0=1 -k mount"))
     alike = Alike(CONSTANTS, loaded)
-    walked = {id(alike.walked(case.event, case.kind)) for case in prices.typical}
+    walked = {id(alike.price_walk(case.event, case.kind)) for case in prices.typical}
     assert len(walked) < len(prices.typical) / 5
     for case in prices.typical:
         assert alike.predict(case.event) == predict(CONSTANTS, loaded, case.event)

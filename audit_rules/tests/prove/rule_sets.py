@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from auditrules.auditctl.translate import AS_WRITTEN, translate, translate_all
-from auditrules.model.kernel_lists import taken
+from auditrules.model.kernel_lists import accepted_rules
 from auditrules.model.kernel_rule import KernelRule
 from auditrules.model.rule import Rule
 from auditrules.prove.prove import prove_equal
@@ -100,4 +100,4 @@ def pairs_of_sets(draw: st.DrawFn) -> tuple[list[str], list[str]]:
 def loadable(text: list[str]) -> list[KernelRule]:
     """Return rules without those that auditctl or the kernel would refuse."""
     rules = translate_all([Rule(line) for line in text], AS_WRITTEN)[0]
-    return [rules[index] for index in taken(rules)]
+    return [rules[index] for index in accepted_rules(rules)]

@@ -7,7 +7,7 @@ from audit_rules.tests.prove.rule_sets import STIG, edited, loadable, pairs_of_s
 from hypothesis import given, settings
 
 from auditrules.explain.explain import explain_event
-from auditrules.explain.read_event import described
+from auditrules.explain.read_event import parse_event
 from auditrules.model.kernel_rule import FilterList
 from auditrules.prove.event_text import difference_words, remark
 from auditrules.prove.prove import prove_equal
@@ -45,7 +45,7 @@ def test_an_example_of_files_can_be_given_to_explain(
     difference = prove_equal(rules(*one), rules(*other)).difference
     assert difference is not None
     words = difference_words(difference)
-    again = described(words)
+    again = parse_event(words)
     for lines, outcome in ((one, difference.outcome_a), (other, difference.outcome_b)):
         said = explain_event(rules(*lines), again).outcome
         assert (said.recorded, said.key) == (outcome.recorded, outcome.key), words
@@ -58,7 +58,7 @@ def test_names_that_nobody_resolved_are_distinguished_from_the_event() -> None:
     assert remark(difference) == (
         f"where user bob is {number}; pass this to explain with --passwd and --group"
     )
-    assert described(difference_words(difference)).event.auid == number
+    assert parse_event(difference_words(difference)).event.auid == number
     known = prove_equal(rules("-a always,exit -S open -F auid=5"), []).difference
     assert known is not None
     assert remark(known) is None
@@ -78,7 +78,7 @@ def test_names_that_nobody_resolved_are_distinguished_from_the_event() -> None:
 def test_an_example_can_be_given_to_explain(other: tuple[str, ...]) -> None:
     difference = proved(STIG, other).difference
     assert difference is not None
-    again = described(difference_words(difference))
+    again = parse_event(difference_words(difference))
     for lines, outcome in ((STIG, difference.outcome_a), (other, difference.outcome_b)):
         said = explain_event(rules(*lines), again)
         assert (said.outcome.recorded, said.outcome.key) == (outcome.recorded, outcome.key)
@@ -92,7 +92,7 @@ def test_any_example_can_be_given_to_explain(pair: tuple[list[str], list[str]]) 
     if difference is None or difference.list is not FilterList.EXIT or difference.resolved:
         return
     words = difference_words(difference)
-    again = described(words)
+    again = parse_event(words)
     for loaded, outcome in ((a, difference.outcome_a), (b, difference.outcome_b)):
         said = explain_event(loaded, again).outcome
         assert (said.recorded, said.key) == (outcome.recorded, outcome.key), words

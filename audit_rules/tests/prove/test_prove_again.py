@@ -21,7 +21,15 @@ from auditrules.prove import example
 from auditrules.prove.formulas import Atoms
 from auditrules.prove.prove import prove_equal
 from auditrules.prove.relation import Relation
-from auditrules.prove.solver import Effort, Model, NumberTerm, Solver, compare, number_of, unknown
+from auditrules.prove.solver import (
+    Effort,
+    Model,
+    NumberTerm,
+    Solver,
+    compare,
+    number_of,
+    unknown_number,
+)
 
 EXIT = "-a always,exit -F arch=b64 -S open,creat,openat -F exit=-E{} -F auid>=1000 -k access"
 EDITS = (
@@ -103,7 +111,7 @@ def test_an_example_of_a_hidden_file_system_does_not_depend_on_earlier_proofs() 
 
 def test_a_number_is_as_small_as_what_is_demanded_leaves_it() -> None:
     """Two numbers of which one is to be above 70,000, and above the other, which is above 5."""
-    low, high = unknown("low"), unknown("high")
+    low, high = unknown_number("low"), unknown_number("high")
     solver = Solver(Effort(10))
     solver.add([
         compare(low, Operator.GREATER, number_of(5)),

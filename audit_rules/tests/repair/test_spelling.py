@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from auditrules.repair.spelling import UncertainError, names_changed, near, respelled
+from auditrules.repair.spelling import UncertainError, names_changed, near, respell
 from auditrules.tables import lookup
 
 
@@ -23,7 +23,7 @@ from auditrules.tables import lookup
     ],
 )
 def test_the_one_near_name_takes_the_place_of_an_unknown_one(raw: str, mended: str) -> None:
-    assert respelled(raw) == mended
+    assert respell(raw) == mended
 
 
 @pytest.mark.parametrize(
@@ -38,18 +38,18 @@ def test_the_one_near_name_takes_the_place_of_an_unknown_one(raw: str, mended: s
 )
 def test_what_was_meant_is_not_certain_otherwise(raw: str, why: str) -> None:
     with pytest.raises(UncertainError, match=why):
-        respelled(raw)
+        respell(raw)
 
 
 def test_what_became_of_each_name_is_said() -> None:
     before = "-a always,exit -F arch=b33 -S open,fchmdo"
-    assert names_changed(before, respelled(before)) == [("b33", "b32"), ("fchmdo", "fchmod")]
+    assert names_changed(before, respell(before)) == [("b33", "b32"), ("fchmdo", "fchmod")]
 
 
 def test_a_line_whose_names_are_known_stays_as_it_is() -> None:
     raw = "-a always,exit  -F arch=b64 -S open,all -S 2 -k x"
-    assert respelled(raw) == raw
-    assert respelled("no options") == "no options"
+    assert respell(raw) == raw
+    assert respell("no options") == "no options"
 
 
 SLIPS = ("drop", "double", "swap", "other")

@@ -26,7 +26,7 @@ from hardcost.model.workload import workload_of
 from hardcost.store.record import Record
 from hardcost.store.store import Store
 from hardcost.supply.cache.cache import Cache
-from hardcost.supply.packages.debian import unpacked
+from hardcost.supply.packages.debian import package_folder
 from hardcost.workloads.metric import MetricSamples
 
 _ROOT = Path(__file__).resolve().parents[3]
@@ -161,7 +161,7 @@ def streams() -> Sequence[bytes]:
     folder = Cache().root / "packages"
     if not any((one / "files" / _STREAM).exists() for one in folder.glob("*")):
         return [own, *(pack(own) for pack in _PACKINGS)]
-    real = etree.parse(unpacked(Cache(), _PACKAGES) / _STREAM)
+    real = etree.parse(package_folder(Cache(), _PACKAGES) / _STREAM)
     return [
         own,
         *(pack(own) for pack in _PACKINGS),

@@ -19,11 +19,11 @@ from bench.robustness.fuzz.campaign import Target
 from tests.fakes.machine import FakeMachine
 
 from auditrules.cost import histogram
-from auditrules.explain.read_event import described
+from auditrules.explain.read_event import parse_event
 from auditrules.load.known_paths import read_list
 from auditrules.model.fault import RulesError
 from bench.robustness import fuzz_rules
-from hardcost.analysis.finding_text import unpacked
+from hardcost.analysis.finding_text import finding_from_text
 from hardcost.decompress import DamagedError
 from hardcost.errors import HardcostError, InputError, MachineError, StoreError
 from hardcost.instruments.names import instrument_named
@@ -149,11 +149,11 @@ def _configuration(data: bytes) -> None:
 
 
 def _event(data: bytes) -> None:
-    described(data.decode(errors="surrogateescape"))
+    parse_event(data.decode(errors="surrogateescape"))
 
 
 def _workload(data: bytes) -> None:
-    found = read.checked_workload(data.decode(errors="replace"))
+    found = read.workload_from_words(data.decode(errors="replace"))
     _worked_out([Trial(Configuration(Named("none")), found, "insn", 0)])
     _worked_out([Trial(Configuration(Named("none")), found, "time", 0)])
 
@@ -219,7 +219,7 @@ def _written(unpack: Callable[[Path], object]) -> None:
 
 def _disk(data: bytes) -> None:
     path = _file(data, "disk.img")
-    partitions.held(path)
+    partitions.kind_of_image(path)
     partitions.partitions(path)
 
 
@@ -248,9 +248,9 @@ def _read_store(path: Path) -> None:
         store.runs()
         store.record("id")
         store.durations()
-        store.unfinished("plan")
+        store.take_unfinished("plan")
         _, text = store.finding("last")
-        unpacked(text)
+        finding_from_text(text)
 
 
 def _answers(data: bytes) -> None:

@@ -4,7 +4,16 @@
 //! Process 1 of a guest starts it with a file that holds a job ([`job::Job`]) and a file for the
 //! answers ([`answers::Answer`], one a line). It becomes the audit daemon. Copies of it are the
 //! workers that make the calls, and the program that does nothing when a call executes it. It never
-//! judges whether a record is right: the tests on the host do.
+//! judges whether a record is right: `conformance/` on the host does, which also draws the calls.
+//!
+//! - `battery.rs`: the course of a job: learning the calls' records, then each set of rules
+//! - `worker.rs`: the processes that make the calls: ids taken on, files held, a child for some
+//!   calls
+//! - `file_steps.rs`: brings files into the state that a call needs, before it and after it
+//! - `argument_memory.rs`: where the arguments lie that are addresses
+//! - `syscall_entry.rs`: which entry into the kernel a call takes
+//! - `audit_daemon.rs`: loads rules by auditctl, keeps records; the backlog limit
+//! - `record_matcher.rs`: which call a record is of, and its key
 
 // The standard library's own start-up would be calls that are recorded of every program that a
 // battery's calls execute, so the C library calls `main` below directly.

@@ -2,14 +2,26 @@
 //! that.
 //!
 //! The state of everything is in a journal before it is changed. What an interrupted run left is
-//! undone by whichever comes first: the guard, a unit of systemd at the next boot, `hardcost
-//! restore`, or the next run.
+//! undone by whichever comes first: the guard, a unit of systemd at the next boot,
+//! `hardcost restore`, or the next run. Whether a thing may be undone is decided in
+//! `journal/state.rs`.
 //!
-//! `temporary_changes` is the way from the order to the end of the changes, and `change_setup` what
-//! comes before the first. `changes` has all that can be changed but the boot, which is in `boot`.
-//! `restore` undoes what is left, and `guard_process` calls it if the keeper is killed.
-//! `state_folder` has the journals. `events` and `stdio_lines` are the conversation with the other
-//! side.
+//! - `temporary_changes.rs`: an order from its first line to the end, with its limit of silence
+//! - `change_setup.rs`: the steps before the first change, refusing logged-in users among them
+//! - `logins.rs`: which logins count, by utmp and by systemd's sessions
+//! - `changes/`: all that can be changed but the boot, which is in `boot/`
+//! - `journal/`: what is written before each change
+//! - `safe_files.rs`: files read, written, compared and removed without following links; the
+//!   largest
+//! - `restore.rs`: undoes what an interrupted run left, and reports it
+//! - `guard_process.rs`: calls `restore.rs` if the keeper is killed
+//! - `state_folder.rs`: `/var/lib/hardcost`, its lock and how long to try for it, the unit of
+//!   systemd
+//! - `events.rs`: what is sent to the other side
+//! - `stdio_lines.rs`: lines in and out, the longest, and how long the reader may take
+//! - `failure.rs`: why a change or its undoing was not done
+//!
+//! In a guest the probe makes all changes (`crates/probe`).
 
 mod boot;
 mod change_setup;

@@ -4,12 +4,25 @@
 //! Its program has neither Rust's standard library nor the C library. `fork` copies the memory that
 //! a process has touched, and no change of the probe may alter that. So nothing is added here that
 //! the measured process itself does not need. The probe shares the library: the messages of
-//! [`channel`], the clocks, and the names of the calls.
+//! [`channel`], the clocks, and the names of the calls. The processor of a process, the number of
+//! windows and the making of the working directory are decided in `crates/probe/src/measure`.
 //!
-//! `run_task` is the process from its start to its end. `calls` has the calls, and `call` is what
-//! each of them must be able to do; `named_call` runs the windows of one. `window` is a window, and
-//! `window_start` the moment when each begins. `messages` says what probe and process send each
-//! other, `wire_format` in which bytes, `channel` by which socket.
+//! - `run_task.rs`: the process from its start to its end
+//! - `identity.rs`: takes on user, login and SELinux context, in which order
+//! - `calls/`: the calls; `call.rs`: what each must be able to do
+//! - `named_call.rs`: runs the windows of a call with either clock
+//! - `window.rs`: one window: what is between two readings of the clock
+//! - `window_start.rs`: when a window begins: the distance from a tick, attempts, the work until
+//!   then
+//! - `clock.rs`: the two clocks and their overhead; `cpu_time.rs`: processor time by `getrusage`
+//! - `audit_inode_buckets.rs`: the buckets of measured files and directories, and how many tries;
+//!   the loops that try are `create_file` in `calls/fixtures.rs`, and `WorkDirectory` in the
+//!   probe's `measure/measured_process.rs`
+//! - `execvpe.rs`: finds a program in `PATH` and executes it
+//! - `messages.rs`: what probe and process send each other, `wire_format.rs` in which bytes,
+//!   `channel.rs` by which socket, and the longest
+//! - `raw_syscalls.rs`: system calls without the C library; `allocator.rs`: memory without it
+//! - `planted_cost.rs`: a known cost for a benchmark; no shipped program has it
 
 #![cfg_attr(not(test), no_std)]
 // Only `caller` uses what the feature makes public.

@@ -4,10 +4,19 @@
 //! does the same over standard input and output on any Linux machine. [`protocol`] defines requests
 //! and answers. The probe plans, stores and explains nothing.
 //!
-//! `session` does the requests of a job in their order: those to measure are in `measure`, those of
-//! programs, services and mounts in `whole_system`, those of files and settings in `file_requests`,
-//! those that count in logs in `log_counts`. `machine` says what differs between a guest and any
-//! other machine.
+//! - `session.rs`: does the requests of a job in their order, and checks services around each
+//! - `protocol/`: the form of requests and answers, and the defaults of requests
+//! - `measure/`: the requests to measure; the loop of a window is in `crates/measured`
+//! - `whole_system/`: the requests for programs, services, mounts and waiting
+//! - `file_requests.rs`: the requests that make, write and read files and settings
+//! - `log_counts/`: the requests that count in logs
+//! - `audit/`: the audit daemon and loading rules; `recorders/`: what observes beside the requests
+//! - `guest/`: process 1 of a guest, from boot to its end
+//! - `processes/`: programs as children, their outputs, all waiting, the job's time limit
+//! - `machine.rs`: what differs between a guest and another machine: when windows begin, the
+//!   program for `exec`
+//! - `answer_stream.rs`: writes answers; `error.rs`: reasons of failures, and their logs
+//! - `clock.rs`: the protocol's names of the clocks, which are in `crates/measured`
 
 // The standard library's own start-up would open /dev/null where a standard stream is closed, as
 // they all may be in process 1, before there is one. So the C library calls `main` below directly.

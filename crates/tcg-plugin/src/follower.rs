@@ -4,13 +4,19 @@
 //! instruction counts for the functions that it was executed under. Outside of windows, and in
 //! windows that are not asked for, nothing is counted, and next to no time spent.
 //!
-//! Nothing here decodes instructions, or calls QEMU except to read the guest's memory.
+//! Nothing here decodes instructions, or calls QEMU except to read the guest's memory. Whether an
+//! instruction calls or returns is decided in `code/decoder.rs`.
 //!
-//! `state_graph` remembers where each step from block to block led, and `cacheable_steps` decides
-//! which steps it may remember. Any other step is worked out: in `stack_changes` between blocks
-//! with a callback, in `skipped_code` where blocks without one ran in between.
-//! `kernel_state_counts` keeps the counts of the kernel's states until they are added to the call
-//! tree. `scheduler_events` is what a trace shows, `report` the text of all results.
+//! This file has the begin and end of windows, the switch of processes, and the choice between a
+//! remembered step and one that is worked out. In `follower/`:
+//!
+//! - `state_graph.rs`: remembers where each step from block to block led, and how many
+//! - `cacheable_steps.rs`: which steps may be remembered
+//! - `stack_changes.rs`: how the stack changes between two blocks with a callback
+//! - `skipped_code.rs`: the same, and the function, where blocks without a callback ran in between
+//! - `kernel_state_counts.rs`: counts of the kernel's states until they are added to the call tree
+//! - `scheduler_events.rs`: for a trace, which process ran, woke or answered which
+//! - `report.rs`: the text of all results
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;

@@ -7,10 +7,20 @@
 //!
 //! A guest has one processor, so one thread at a time calls the plugin.
 //!
-//! `qemu_api` has all functions of QEMU's. `code` looks at each block once, when QEMU translates
-//! it; `follower` is called as blocks run, and counts below the functions of `stacks`.
-//! `trace_points` is what else is noted for a trace. `allocator` and `libc_files` replace the
-//! standard library.
+//! - `lib.rs`: the arguments, and what is called for each translated and each begun block
+//! - `qemu_api.rs`: all functions of QEMU's, and which version of them is claimed
+//! - `code/`: looks at each block once, when QEMU translates it: which instructions call, return or
+//!   fail, which blocks get no callback
+//! - `follower.rs`: is called as blocks run: windows, processes, and counting; it says what each
+//!   file of `follower/` decides
+//! - `stacks/`: call stacks as values, without reading anything
+//! - `symbols.rs`: the file of symbols, and what is at an address
+//! - `process_names.rs`: the running process's name, out of the guest's memory
+//! - `trace_points.rs`: what else is noted for a trace; `interner.rs`: equal values as one number
+//! - `allocator.rs` and `libc_files.rs` replace the standard library
+//!
+//! Which functions are listed, and what is made of the report, is Python's:
+//! `src/hardcost/machines/vm/plugin` and `src/hardcost/protocol/plugin`.
 
 #![cfg_attr(not(test), no_std)]
 

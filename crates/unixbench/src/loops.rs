@@ -1,4 +1,10 @@
 //! The work of each test: its preparation, and the loop that is measured.
+//!
+//! Each file of `loops/` has its own sizes and how its result is checked: `integers.rs`
+//! (dhrystone), `floating_point.rs` (whetstone), `execl.rs`, `file_copy.rs`, `pipes.rs` (pipe
+//! throughput, with its block, and context switches between two processes), `process_creation.rs`
+//! (spawn), `shell_scripts.rs`, `system_calls.rs`. When a loop ends is decided in
+//! `src/loop_limit.rs`.
 
 pub mod execl;
 pub mod file_copy;

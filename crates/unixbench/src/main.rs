@@ -6,6 +6,16 @@
 //! `ticks` of the clock from the first copy's start to the last one's end.
 //!
 //! None of this is `UnixBench`'s code; the tests follow its published descriptions.
+//!
+//! - `options.rs`: the command line, its defaults and the most copies
+//! - `test_names.rs`: the twelve tests, and the block and file size of the copies of files
+//! - `loops/`: the work of each test; `loops.rs`: which type does which test
+//! - `test_loop.rs`: what a loop must be able to do; `loop_limit.rs`: when it ends
+//! - `copies.rs`: concurrent processes, their common start, and the sum
+//! - `report.rs`: what a copy reports to the first process; `fault.rs`: why there is no result
+//! - `clock.rs`: the clocks; `process.rs`: forks, pipes and executing
+//!
+//! Loops and copies that a workload asks for are in `src/hardcost/workloads/unixbench`.
 
 // The standard library's own start-up would be part of the cost of each `execl`, so the C library
 // calls `main` below directly.

@@ -8,6 +8,18 @@
 //!
 //! Outside a guest it does nothing: whatever it does may crash the kernel. No process has a second
 //! thread, so that each can fork. No random rule matches a call that is numbered.
+//!
+//! - `supervisor.rs`: the course of a run: the first rule, rounds, the summary, what is left out
+//! - `processes/`: what runs in a round; `kernel/`: the kernel's interfaces for it
+//! - `random_rules.rs`: which rules are drawn, and with which fields and calls
+//! - `decisions.rs`: what the kernel decides of a fixed set of calls, the same after loading again
+//! - `audit_daemon.rs`: which record is a fault: numbered calls in order, others never
+//! - `shared_memory.rs`: counts, users and the word that ends a round
+//! - `options.rs`: the words `storm.*` of the command line and their defaults
+//! - `child.rs`: forks and pauses; `console.rs`: lines for the host; `random.rs`: random numbers
+//!
+//! The guests that it runs in are started by `linux-audit/bench/stress.py`, which also decides
+//! which kernel reports are faults.
 
 mod audit_daemon;
 mod child;

@@ -3,7 +3,9 @@
 No machine, no clock, and no file but published figures and the results that a user compares. No
 result decides which times count.
 
-`whole_finding.py` completes a finding, once, when it is made. `finding_text.py` is
-the store's form of a finding, and reads those of earlier versions. `results_file.py` reads the
-documented JSON back.
+- `whole_finding.py`: completes each finding once, when it is made, in a fixed order of steps
+- `finding_text.py`: the store's form of a finding, and findings that earlier versions saved
+- `results_file.py`: reads results that `--format json` printed, for `gate`
+
+The words and rounding of a finding are in `show/`.
 """

@@ -41,22 +41,22 @@ _READERS: Mapping[str, TypeAdapter[Finding]] = {
 }
 
 
-def packed(finding: Finding) -> str:
+def finding_to_text(finding: Finding) -> str:
     """Return a finding as text for the store: all of it, also what its JSON leaves out."""
     return json.dumps(_plain(finding))
 
 
-def unpacked(text: str) -> Finding:
-    """Return the finding that `packed` made `text` of, be it an earlier version's.
+def finding_from_text(text: str) -> Finding:
+    """Return the finding that `finding_to_text` made `text` of, be it an earlier version's.
 
     Raises:
         StoreError: It is damaged.
     """
     try:
         saved = json_value(text)
-        document = upgraded(saved)
+        document = upgrade_finding(saved)
         found = _READERS[document["kind"]].validate_python(document)
-        return found if document is saved else _completed(found, saved)
+        return found if document is saved else _complete_earlier(found, saved)
     except (ValueError, KeyError, TypeError, AttributeError, ValidationError) as error:
         raise StoreError("the run's finding in the store can't be read") from error
 
@@ -87,7 +87,7 @@ _OF_STUDIES = (
 )
 
 
-def upgraded(old: _Object) -> _Object:
+def upgrade_finding(old: _Object) -> _Object:
     """Return a saved finding in today's form, as far as no analysis is needed.
 
     Before version 1, one form had the fields of all kinds of findings: those that a kind did not
@@ -95,16 +95,16 @@ def upgraded(old: _Object) -> _Object:
     """
     if "version" in old:
         return old
-    return {key: old[key] for key in _OF_ALL if key in old} | _own(old)
+    return {key: old[key] for key in _OF_ALL if key in old} | _fields_of_kind(old)
 
 
-def _own(old: _Object) -> _Object:
+def _fields_of_kind(old: _Object) -> _Object:
     """Return what a saved finding without a version has by its kind."""
     if old.get("together"):
         together = old["together"]
         return {
             "kind": "bills",
-            "bills": [upgraded(one) for one in together["bills"]],
+            "bills": [upgrade_finding(one) for one in together["bills"]],
             "common": together["common"],
             "shared_baseline": together["shared"],
         }
@@ -145,10 +145,10 @@ def _of_control(old: _Object) -> _Object:
     }
 
 
-def _completed(found: Finding, old: _Object) -> Finding:
+def _complete_earlier(found: Finding, old: _Object) -> Finding:
     """Return the finding with what an earlier version worked out whenever it showed one."""
     if isinstance(found, Bill) and old.get("counted"):
-        counted = _READERS["bill"].validate_python(upgraded(old["counted"]))
+        counted = _READERS["bill"].validate_python(upgrade_finding(old["counted"]))
         if isinstance(counted, Bill):
-            found = time_and_count.beside(found, counted)
+            found = time_and_count.add_counts(found, counted)
     return with_derived_values(found)

@@ -55,16 +55,16 @@ def finding_of(path: Path) -> Bill | StudyFinding:
             hint="name the results of `run` or `bill --format json`",
         )
     try:
-        return _found(value)
+        return _parse_result(value)
     except ValidationError as error:
         raise InputError.of(_problems(path, error)) from None
 
 
-def _found(value: Mapping[str, Any]) -> Bill | StudyFinding:
+def _parse_result(value: Mapping[str, Any]) -> Bill | StudyFinding:
     needed: dict[str, Any] = {"machine": None, "environment": None}
     needed |= {key: value[key] for key in _HEAD if key in value}
     needed |= {
-        key: _with(value[key], unneeded) for key, unneeded in _COMPARED.items() if key in value
+        key: _fill_in(value[key], unneeded) for key, unneeded in _COMPARED.items() if key in value
     }
     if not needed.get("totals"):
         study = _STUDY.validate_python(needed)
@@ -81,7 +81,7 @@ def _found(value: Mapping[str, Any]) -> Bill | StudyFinding:
     )
 
 
-def _with(elements: Any, unneeded: Mapping[str, object]) -> Any:  # noqa: ANN401  (as above)
+def _fill_in(elements: Any, unneeded: Mapping[str, object]) -> Any:  # noqa: ANN401  (as above)
     if not isinstance(elements, list):
         return elements
     return [{**unneeded, **one} if isinstance(one, dict) else one for one in elements]

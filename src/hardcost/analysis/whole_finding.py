@@ -12,7 +12,7 @@ from hardcost.analysis.bill.uncounted import Faults, with_caveats
 from hardcost.analysis.bill.weights import control_order
 from hardcost.analysis.estimates.geometric_mean import mean_penalties
 from hardcost.analysis.estimates.single_draws import with_resolutions
-from hardcost.analysis.study.published import published
+from hardcost.analysis.study.published import published_figures
 from hardcost.analysis.study.published_pairs import figures
 from hardcost.analysis.study.steps import changes
 from hardcost.controls.control import Control
@@ -77,7 +77,7 @@ def with_derived_values(finding: _Finding) -> _Finding:
 def _with_derived_values(finding: Finding) -> Finding:
     match finding:
         case StudyFinding():
-            return _study(finding)
+            return _complete_study(finding)
         case Bills():
             own = (
                 replace(one, machine=finding.machine, environment=finding.environment)
@@ -90,8 +90,8 @@ def _with_derived_values(finding: Finding) -> Finding:
             return finding
 
 
-def _study(study: StudyFinding) -> StudyFinding:
-    has_means = study.source is not None and published(study.source).mean
+def _complete_study(study: StudyFinding) -> StudyFinding:
+    has_means = study.source is not None and published_figures(study.source).mean
     return replace(
         study,
         changes=None if study.successive is None else tuple(changes(study)),

@@ -10,29 +10,29 @@ from hardcost.machines.machine import Machine
 from hardcost.mechanisms import apply
 from hardcost.mechanisms.audit import AuditDaemon
 from hardcost.model.workload import Workload
-from hardcost.plan.perturbations import of_each_trial
+from hardcost.plan.perturbations import perturbations_by_trial
 from hardcost.protocol.boot import Boot
 from hardcost.workloads import syscalls
 from hardcost.workloads.metric import MetricSamples
 
 
-async def without_rules(machine: Machine, limit_seconds: float) -> dict[str, float]:
+async def measure_without_rules(machine: Machine, limit_seconds: float) -> dict[str, float]:
     """Return the instructions of each operation with audit on and no rules.
 
-    What moves is the mean over the usual perturbations. The guest of `rule_set_costs.py` would not do:
+    What moves is the mean over the usual perturbations. The guest of `rule_set_costs.py` won't do:
     its kernel has emptier lists of free memory, so that making a file or a connection takes more.
 
     Raises:
         TrialError: The guest failed.
     """
-    parameters = syscalls.KIND.asked({})
-    (perturbations,) = of_each_trial(Workload(syscalls.NAME), INSN.name)
+    parameters = syscalls.KIND.read_parameters({})
+    (perturbations,) = perturbations_by_trial(Workload(syscalls.NAME), INSN.name)
     job = [
         *apply.requests((AuditDaemon(),)),
         *syscalls.requests(parameters, INSN, perturbations),
     ]
     answers = (await machine.execute(Boot(), job, limit_seconds)).answers
-    return {one.metric: _level(one) for one in syscalls.measured(parameters, answers, INSN)}
+    return {one.metric: _level(one) for one in syscalls.read_metrics(parameters, answers, INSN)}
 
 
 def _level(one: MetricSamples) -> float:

@@ -26,12 +26,12 @@ CallLevels = Mapping[str, Sequence[float]]
 """Instructions of one operation, by operation: one level for each process that was measured."""
 
 
-def often() -> dict[str, Often]:
+def how_often() -> dict[str, Often]:
     """Return how often each operation is measured."""
     return {name: VARYING.get(name, Often(call.samples)) for name, call in syscalls.calls().items()}
 
 
-async def without_rules(machine: Machine, limit_seconds: float) -> CallLevels:
+async def levels_without_rules(machine: Machine, limit_seconds: float) -> CallLevels:
     """Measure each operation with audit on and no rules, as often as under rules.
 
     What ran before in a guest moves `fork` and `exec`, so a baseline runs as much.
@@ -39,7 +39,7 @@ async def without_rules(machine: Machine, limit_seconds: float) -> CallLevels:
     Raises:
         MachineError: The guest failed.
     """
-    wanted = RuleSetRequest((), often())
+    wanted = RuleSetRequest((), how_often())
     measured = await rule_set_costs.measure(machine, (wanted,), Watched(), limit_seconds)
     return measured.levels[0]
 
@@ -59,20 +59,20 @@ async def compare(
         InputError: auditctl refuses a rule.
         MachineError: The guest failed.
     """
-    wanted = {name: one for name, one in often().items() if name in baseline}
+    wanted = {name: one for name, one in how_often().items() if name in baseline}
     sets = (RuleSetRequest(tuple(map(line_of, rules)), wanted),)
     watched = Watched(*paths([rule.source for rule in rules if rule.source is not None]))
     measured = await rule_set_costs.measure(machine, sets, watched, limit_seconds)
     loaded = semantics.load(rules, measured.files)
-    (visited,) = rule_set_costs.visited(sets, measured.files)
+    (visited,) = rule_set_costs.calls_by_set(sets, measured.files)
     (found,) = measured.levels
     return tuple(
         OperationCost(
             name,
-            predicted(constants, loaded, visited[name]),
+            predict_operation(constants, loaded, visited[name]),
             statistics.mean(found[name]) - statistics.mean(baseline[name]),
             2 * math.hypot(_error(found[name]), _error(baseline[name])),
-            unknown(constants, loaded, visited[name]),
+            why_not_predicted(constants, loaded, visited[name]),
         )
         for name in wanted
     )
@@ -96,20 +96,24 @@ def _error(levels: Sequence[float]) -> float:
     return statistics.stdev(levels) / math.sqrt(len(levels)) if len(levels) > 1 else 0.0
 
 
-def predicted(constants: Constants, loaded: Loaded, variants: Sequence[Sequence[Event]]) -> float:
+def predict_operation(
+    constants: Constants, loaded: Loaded, variants: Sequence[Sequence[Event]]
+) -> float:
     """Return the prediction for an operation: the median of what its calls cost by variant."""
     return statistics.median(
         sum(predict(constants, loaded, event).total for event in calls) for calls in variants
     )
 
 
-def unknown(constants: Constants, loaded: Loaded, variants: Sequence[Sequence[Event]]) -> str:
+def why_not_predicted(
+    constants: Constants, loaded: Loaded, variants: Sequence[Sequence[Event]]
+) -> str:
     """Return why an operation's cost is not predicted; nothing where it is."""
     reasons = (predict(constants, loaded, event).unknown for calls in variants for event in calls)
     return next(filter(None, reasons), "")
 
 
-def typical(constants: Constants, loaded: Loaded, operation: str) -> float:
+def predict_typical(constants: Constants, loaded: Loaded, operation: str) -> float:
     """Return the prediction for an operation of which no file is known."""
     calls = tuple(events.typical(call) for call in events.operations()[operation])
-    return predicted(constants, loaded, (calls,))
+    return predict_operation(constants, loaded, (calls,))

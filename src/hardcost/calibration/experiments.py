@@ -68,17 +68,17 @@ class Experiment:
     samples: int = 9
     thorough: bool = False
 
-    def often(self) -> dict[str, Often]:
+    def how_often(self) -> dict[str, Often]:
         """Return how often each operation is measured."""
-        return {name: self._often(name) for name in self.operations}
+        return {name: self._how_often(name) for name in self.operations}
 
-    def _often(self, name: str) -> Often:
+    def _how_often(self, name: str) -> Often:
         if self.thorough and name in THOROUGH:
             return THOROUGH[name]
         return Often(self.samples)
 
 
-def named(call: str, *conditions: str, action: str = "always") -> str:
+def rule_of_call(call: str, *conditions: str, action: str = "always") -> str:
     """Return a rule that names one call of both architectures' number, with -F conditions."""
     words = [f"-a {action},exit -S {call}", *(f"-F {condition}" for condition in conditions)]
     return " ".join(words)
@@ -104,38 +104,42 @@ def experiments() -> Iterator[Experiment]:
 
 def _of_fields() -> Iterator[Experiment]:
     for condition in FIELD_FAILS:
-        yield Experiment(f"field {condition}", (named("getppid", condition),))
+        yield Experiment(f"field {condition}", (rule_of_call("getppid", condition),))
     arch = "-a always,exit -F arch=b32 -S 110 -F uid=7"  # getppid's number, there iopl's
     yield Experiment("field arch", (arch,))
-    yield Experiment("uid holds", (named("getppid", "uid=1000", "uid=7"),))
-    yield Experiment("gid holds", (named("getppid", "gid=1000", "uid=7"),))
-    yield Experiment("ppid 2", tuple(named("getppid", f"ppid={pid}") for pid in (77777, 77778)))
+    yield Experiment("uid holds", (rule_of_call("getppid", "uid=1000", "uid=7"),))
+    yield Experiment("gid holds", (rule_of_call("getppid", "gid=1000", "uid=7"),))
+    yield Experiment(
+        "ppid 2", tuple(rule_of_call("getppid", f"ppid={pid}") for pid in (77777, 77778))
+    )
     for pair in COMPARED:
-        rule = f"{named('getppid')} -C {pair.replace(':', '!=')}"
+        rule = f"{rule_of_call('getppid')} -C {pair.replace(':', '!=')}"
         yield Experiment(f"pair {pair}", (rule,))
 
 
 def _of_operators() -> Iterator[Experiment]:
     for operator, _ in NUMBERS:
-        rule = named("getppid", f"pid{operator}77777", "uid=7")
+        rule = rule_of_call("getppid", f"pid{operator}77777", "uid=7")
         yield Experiment(f"number {operator}", (rule,))
     for operator in BITS:
-        yield Experiment(f"number {operator}", (named("getppid", f"pers{operator}77"),))
+        yield Experiment(f"number {operator}", (rule_of_call("getppid", f"pers{operator}77"),))
     for operator, value in IDS:
-        yield Experiment(f"user {operator}", (named("getppid", f"uid{operator}{value}"),))
-        yield Experiment(f"group {operator}", (named("getppid", f"sgid{operator}{value}"),))
-        yield Experiment(f"own group {operator}", (named("getppid", f"gid{operator}{value}"),))
-    yield Experiment("own group !=, holds", (named("getppid", "gid!=7", "uid=7"),))
-    yield Experiment("exe !=", (named("getppid", f"exe!={FILES[0]}", "uid=7"),))
-    yield Experiment("filetype !=", (named("getppid", "filetype!=socket", "uid=7"),))
+        yield Experiment(f"user {operator}", (rule_of_call("getppid", f"uid{operator}{value}"),))
+        yield Experiment(f"group {operator}", (rule_of_call("getppid", f"sgid{operator}{value}"),))
+        yield Experiment(
+            f"own group {operator}", (rule_of_call("getppid", f"gid{operator}{value}"),)
+        )
+    yield Experiment("own group !=, holds", (rule_of_call("getppid", "gid!=7", "uid=7"),))
+    yield Experiment("exe !=", (rule_of_call("getppid", f"exe!={FILES[0]}", "uid=7"),))
+    yield Experiment("filetype !=", (rule_of_call("getppid", "filetype!=socket", "uid=7"),))
 
 
 def _of_files() -> Iterator[Experiment]:
     for condition in FIELD_FAILS:
         if condition.split("=")[0] in OF_FILES:
-            rule = named("chmod", condition)
+            rule = rule_of_call("chmod", condition)
             yield Experiment(f"each {condition}", (rule,), ("chmod",))
-    pair = f"{named('chmod')} -C auid!=obj_uid"
+    pair = f"{rule_of_call('chmod')} -C auid!=obj_uid"
     yield Experiment("each pair", (pair,), ("chmod",))
     watch = "-a always,exit -F path="
     yield Experiment("path", tuple(f"{watch}{file} -S newfstatat" for file in FILES), ("stat",))
@@ -153,41 +157,41 @@ def _of_files() -> Iterator[Experiment]:
     ranked = (first, *(f"{watch}{file} -S newfstatat" for file in FILES))
     yield Experiment("outranked", ranked, ("stat",))
     yield Experiment("outranking", (first,), ("stat",))
-    signal = named("kill", "uid=7")
+    signal = rule_of_call("kill", "uid=7")
     yield Experiment("signal", (signal,), ("signal",), 33)
 
 
 def _of_permissions() -> Iterator[Experiment]:
-    yield Experiment("perm r", (named("getppid", "perm=r"),))
-    yield Experiment("perm openat", (named("openat", "perm=w"),), ("open",))
-    yield Experiment("perm w hit", (named("rename", "perm=w", "uid=7"),), ("rename",))
-    yield Experiment("perm a hit", (named("chmod", "perm=a", "uid=7"),), ("chmod",))
+    yield Experiment("perm r", (rule_of_call("getppid", "perm=r"),))
+    yield Experiment("perm openat", (rule_of_call("openat", "perm=w"),), ("open",))
+    yield Experiment("perm w hit", (rule_of_call("rename", "perm=w", "uid=7"),), ("rename",))
+    yield Experiment("perm a hit", (rule_of_call("chmod", "perm=a", "uid=7"),), ("chmod",))
     users = range(2, MANY + 2)
-    plain = tuple(named("execve", f"uid={uid}") for uid in users)
-    tested = tuple(named("execve", "perm=x", f"uid={uid}") for uid in users)
+    plain = tuple(rule_of_call("execve", f"uid={uid}") for uid in users)
+    tested = tuple(rule_of_call("execve", "perm=x", f"uid={uid}") for uid in users)
     yield Experiment("execve", plain, ("exec",), 33)
     yield Experiment("perm execve", tested, ("exec",), 33)
 
 
 def _of_matches() -> Iterator[Experiment]:
-    yield Experiment("never bare", (named("getppid", action="never"),))
-    yield Experiment("never", (named("getppid", "uid=1000", action="never"),))
+    yield Experiment("never bare", (rule_of_call("getppid", action="never"),))
+    yield Experiment("never", (rule_of_call("getppid", "uid=1000", action="never"),))
     for length in (8, 72):
-        rule = f"{named('getppid', 'uid=1000', action='never')} -k {'k' * length}"
+        rule = f"{rule_of_call('getppid', 'uid=1000', action='never')} -k {'k' * length}"
         yield Experiment(f"never key {length}", (rule,))
 
 
 def _of_records() -> Iterator[Experiment]:
-    rule = named("getppid", "uid=1000")
+    rule = rule_of_call("getppid", "uid=1000")
     yield Experiment("record", (rule,), samples=33)
     for length in (8, 72):
         yield Experiment(f"record key {length}", (f"{rule} -k {'k' * length}",), samples=33)
-    for operation, call in recorded():
-        rule = named(call, "uid=1000")
+    for operation, call in recorded_calls():
+        rule = rule_of_call(call, "uid=1000")
         yield Experiment(f"record {call}", (rule,), (operation,), 33)
 
 
-def recorded() -> Iterator[tuple[str, str]]:
+def recorded_calls() -> Iterator[tuple[str, str]]:
     """Return each call once whose record is measured, and the operation that makes it."""
     seen = {"getppid"}
     for operation, calls in events.operations().items():

@@ -20,7 +20,7 @@ from hardcost.calibration.experiments import (
     MANY,
     NUMBERS,
     OF_FILES,
-    recorded,
+    recorded_calls,
 )
 
 Levels = Mapping[str, Mapping[str, float]]
@@ -231,7 +231,7 @@ class _Fitting:
         walk["record-key-byte"] = (long - short) / 64 - walk["key-byte"]
         copied = walk["key"] + 8 * (walk["key-byte"] + walk["record-key-byte"])
         walk["record-key"] = short - self.cost("record") - copied
-        for operation, call in recorded():
+        for operation, call in recorded_calls():
             calls = events.operations()[operation]
             named = calls.count(call)
             cost = self.on(f"record {call}", operation, others=len(calls) - named)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from auditrules.cost.constants import Constants, ConstantsError
 from hardcost.calibration import rule_set_costs
-from hardcost.calibration.baseline import without_rules
+from hardcost.calibration.baseline import measure_without_rules
 from hardcost.calibration.experiments import DIRECTORY, FILES, experiments
 from hardcost.calibration.fit import fit
 from hardcost.machines.machine import Machine
@@ -26,7 +26,7 @@ def place(machine: Machine, cache: Cache) -> Path:
     return cache.root / "constants" / digest(machine.kernel_identity())
 
 
-def kept(machine: Machine, cache: Cache) -> Constants | None:
+def kept_constants(machine: Machine, cache: Cache) -> Constants | None:
     """Return the constants that were fitted for the machine's kernel; None if none were."""
     folder = place(machine, cache)
     if cache.find(folder.parent.name, folder.name) is None:
@@ -48,7 +48,9 @@ def fits(constants: Constants, environment: Mapping[str, str]) -> bool:
     return alike and _version(constants.about) == _version(environment)
 
 
-def of_measured(machine: Machine, cache: Cache, environment: Mapping[str, str]) -> Constants | None:
+def constants_of_record(
+    machine: Machine, cache: Cache, environment: Mapping[str, str]
+) -> Constants | None:
     """Return the constants of the kernel in a record's `environment`; None if none were fitted.
 
     Those of a kernel at hand are found by what its image holds; those that come with hardcost by
@@ -57,7 +59,7 @@ def of_measured(machine: Machine, cache: Cache, environment: Mapping[str, str]) 
     """
     if machine.environment(Boot())["kernel"] != environment.get("kernel"):
         return None
-    found = kept(machine, cache)
+    found = kept_constants(machine, cache)
     if found is not None:
         return found if fits(found, environment) else None
     shipped = Constants.of_debian()
@@ -68,14 +70,14 @@ def _version(about: Mapping[str, str]) -> str:
     return about.get("qemu", "").partition(" ")[0]
 
 
-async def fitted(machine: Machine, cache: Cache) -> Constants:
+async def fit_constants(machine: Machine, cache: Cache) -> Constants:
     """Measure in a guest, fit the constants, keep them with the kernel, and return them.
 
     Raises:
         MachineError: The guest does not start, or a measurement fails.
     """
     wanted = list(experiments())
-    sets = [rule_set_costs.RuleSetRequest(one.rules, one.often()) for one in wanted]
+    sets = [rule_set_costs.RuleSetRequest(one.rules, one.how_often()) for one in wanted]
     watched = rule_set_costs.Watched((DIRECTORY,), FILES)
     measured = await rule_set_costs.measure(machine, sets, watched, _LIMIT_SECONDS)
     levels = {
@@ -89,7 +91,7 @@ async def fitted(machine: Machine, cache: Cache) -> Constants:
         "auditd": debian.version(cache, "auditd"),
         "date": datetime.now(UTC).date().isoformat(),
     }
-    constants = fit(levels, about, await without_rules(machine, _LIMIT_SECONDS))
+    constants = fit(levels, about, await measure_without_rules(machine, _LIMIT_SECONDS))
     _keep(machine, cache, constants)
     return constants
 

@@ -20,6 +20,7 @@ from auditrules.kernel.event import Event, FileId
 from auditrules.kernel.semantics import BUCKETS
 from hardcost.errors import InputError, TrialError
 from hardcost.machines.machine import Machine
+from hardcost.mechanisms.audit import PREAMBLE
 from hardcost.protocol.answers import (
     Answer,
     AuditAnswer,
@@ -43,8 +44,6 @@ PROGRAMS = ("/bin/noop", "/hardcost-noop")
 _WARM_UP = 8  # windows before the first that counts
 _APART = 12  # milliseconds from one to the next, at least: what one leaves behind is freed
 _DELETE_ALL = "-D"
-# auditctl is silent about a rule that is refused before it has sent one: hence the second line.
-_PREAMBLE = "-c\n-a never,user -F pid=4194304\n-d never,user -F pid=4194304\n"
 _WATCHED, _WORK = 1, 2  # numbers for two devices, so that files of one are none of the other
 
 
@@ -107,12 +106,12 @@ async def measure(
 
 
 def _requests(wanted: RuleSetRequest) -> list[Request]:
-    text = "".join(f"{line}\n" for line in (_DELETE_ALL, *wanted.rules))
+    text = "".join(f"{line}\n" for line in (*PREAMBLE, _DELETE_ALL, *wanted.rules))
     calls = tuple(
         CallPlan(name=name, batch=1, samples=samples, warmup=_WARM_UP, apart=_APART)
         for name, samples in wanted.runs()
     )
-    return [Audit(rules=_PREAMBLE + text), MeasureCalls(clock="tsc", calls=calls)]
+    return [Audit(rules=text), MeasureCalls(clock="tsc", calls=calls)]
 
 
 def _levels(
@@ -167,7 +166,7 @@ _FIRST = 2  # the first inode number after that of /tmp itself
 _FOLDERS_LIST = BUCKETS - 2  # crates/measured/src/audit_inode_buckets.rs
 
 
-def visited(
+def calls_by_set(
     sets: Sequence[RuleSetRequest], files: Mapping[str, FileId]
 ) -> Iterator[dict[str, tuple[tuple[Event, ...], ...]]]:
     """Return the calls of each operation with the files they visit, by set as `measure` runs them.
@@ -200,10 +199,10 @@ def _operation(name: str, folder: int, file: int, files: Mapping[str, FileId]) -
     for kind, path in zip(("program", "program2"), PROGRAMS, strict=True):
         if path in files:
             places[kind] = files[path]
-    return tuple(_placed(events.typical(call), places) for call in events.operations()[name])
+    return tuple(_place_files(events.typical(call), places) for call in events.operations()[name])
 
 
-def _placed(event: Event, places: Mapping[str, FileId]) -> Event:
+def _place_files(event: Event, places: Mapping[str, FileId]) -> Event:
     """Return the call with its files where the guest has them, as far as that is known."""
     names = tuple(
         dataclasses.replace(

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from auditrules.cli.verb import summary
-from hardcost.cli.verb import ClusterVerb, renamed
+from hardcost.cli.verb import ClusterVerb, say_renamed
 
 _VERBS = f"{__package__}.verbs"
 
@@ -53,7 +53,9 @@ class VerbGroup(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             top = ctx.find_root()
-            close = _meant(args[0], self, ctx) or _meant(args[0], top.command, top)
+            close = _likely_commands(args[0], self, ctx) or _likely_commands(
+                args[0], top.command, top
+            )
             if not close:
                 raise
             meant = " or ".join(f"`{one}`" for one in close)
@@ -81,7 +83,7 @@ class Verbs(VerbGroup):
         """
         now = _RENAMED.get(args[0])
         if now is not None:
-            renamed(f"`hardcost {args[0]}`", f"`hardcost {now}`")
+            say_renamed(f"`hardcost {args[0]}`", f"`hardcost {now}`")
             args = [now, *args[1:]]
         return super().resolve_command(ctx, args)
 
@@ -101,16 +103,18 @@ _FILES = {
 """The file or folder of each verb, by the verb's name."""
 
 
-def _meant(word: str, group: click.Command, context: click.Context) -> list[str]:
+def _likely_commands(word: str, group: click.Command, context: click.Context) -> list[str]:
     """Return the commands in a group, and in the groups in it, that a word may have meant."""
-    found = dict(_below(group, context, context.command_path))
+    found = dict(_commands_below(group, context, context.command_path))
     names = sorted(set(found.values()))
     wanted = _SYNONYMS.get(word, word)
     close = [wanted] if wanted in names else difflib.get_close_matches(wanted, names, n=1)
     return [path for path, name in found.items() if name in close]
 
 
-def _below(group: click.Command, context: click.Context, path: str) -> Iterator[tuple[str, str]]:
+def _commands_below(
+    group: click.Command, context: click.Context, path: str
+) -> Iterator[tuple[str, str]]:
     """Yield a group's commands as they are typed, such as `list controls`, with the last word."""
     names: Iterable[str] = ()
     if isinstance(group, click.Group):
@@ -121,7 +125,7 @@ def _below(group: click.Command, context: click.Context, path: str) -> Iterator[
         yield f"{path} {name}", name
         command = group.get_command(context, name) if isinstance(group, click.Group) else None
         if command is not None:
-            yield from _below(command, context, f"{path} {name}")
+            yield from _commands_below(command, context, f"{path} {name}")
 
 
 def _debug(_context: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001  (click's)

@@ -38,7 +38,7 @@ def main() -> NoReturn:
         status = _status()
     except MemoryError:  # perhaps while it said something else
         status = _out_of_memory()
-    _let_go_of_what_nobody_reads()
+    _discard_unread_output()
     sys.exit(status)
 
 
@@ -49,7 +49,7 @@ def _status() -> int:
         MemoryError: There is not enough of it.
     """
     try:
-        status = _carried_out()
+        status = _carry_out()
     except HardcostError as error:
         with contextlib.suppress(OSError):  # stderr has no reader; the status says it
             _complain(error)
@@ -69,11 +69,11 @@ def _status() -> int:
             _complain(_failure(error))
         status = _FAILED
     except Exception as error:  # noqa: BLE001  (1 is an answer: no crash may end with it)
-        status = _fault(error)
+        status = _report_fault(error)
     return status
 
 
-def _carried_out() -> int:
+def _carry_out() -> int:
     """Carry out what the command line says; return the exit status.
 
     Raises:
@@ -98,9 +98,9 @@ def _carried_out() -> int:
 
 def _heed_signals() -> None:
     """Make the signals that end programs do what Ctrl-C does."""
-    signal.signal(signal.SIGTERM, _as_interrupt)
+    signal.signal(signal.SIGTERM, _raise_interrupt)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is below nohup
-        signal.signal(signal.SIGHUP, _as_interrupt)
+        signal.signal(signal.SIGHUP, _raise_interrupt)
 
 
 def _complain(error: HardcostError) -> None:
@@ -140,7 +140,7 @@ def _out_of_memory() -> int:
     return _FAILED
 
 
-def _fault(error: Exception) -> int:
+def _report_fault(error: Exception) -> int:
     """Report an unforeseen error; return the exit status."""
     if is_want_of_memory(error):
         return _out_of_memory()
@@ -190,7 +190,7 @@ def _find_home() -> None:
         ) from error
 
 
-def _let_go_of_what_nobody_reads() -> None:
+def _discard_unread_output() -> None:
     """Send nowhere what can't be written, which Python would try once more and fail as it ends."""
     for stream in (sys.__stdout__, sys.__stderr__):
         if stream is not None:
@@ -209,7 +209,7 @@ def _failure(error: OSError) -> HardcostError:
     )
 
 
-def _as_interrupt(_signal: int, _frame: object) -> NoReturn:
+def _raise_interrupt(_signal: int, _frame: object) -> NoReturn:
     """Do what Ctrl-C does, also where a shell's background job has that ignored."""
     leave_lost_terminal()
     raise KeyboardInterrupt

@@ -98,7 +98,7 @@ class _TriedApart(MetaPathFinder):
             raise MemoryError
 
 
-def apart(
+def run_apart(
     work: Callable[[], bytes], module: str, failure: type[Exception] = MemoryError
 ) -> bytes | None:
     """Return what `work` returns, done in a process of its own; None if that failed.
@@ -183,7 +183,7 @@ def report_crash(error: Exception) -> None:
     command = shlex.join(words())
     trace = "".join(traceback.format_exception(error))
     about = f"hardcost {_version()}, Python {platform.python_version()}, {platform.platform()}"
-    kept = _kept(f"{command}\n{about}\n\n{trace}")
+    kept = _keep_log(f"{command}\n{about}\n\n{trace}")
     lines = [
         f"error: this is a fault in hardcost: {type(error).__name__}: {error}",
         f"       while it carried out: {command}",
@@ -200,7 +200,7 @@ def report_crash(error: Exception) -> None:
         print(visible(line), file=sys.stderr)
 
 
-def _kept(text: str) -> Path | None:
+def _keep_log(text: str) -> Path | None:
     """Write the text to a file among the cache's logs; None where it can't be written."""
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     try:

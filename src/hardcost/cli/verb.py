@@ -30,7 +30,7 @@ class ProfileTaker(RuleTaker, ClusterVerb):
     """Such a command whose arguments may be audit rules in quotes."""
 
 
-def renamed(before: str, now: str) -> None:
+def say_renamed(before: str, now: str) -> None:
     """Say on stderr that a verb or an option has another name now."""
     click.echo(f"note: {before} is now called {now}; the next release drops the old name", err=True)
 

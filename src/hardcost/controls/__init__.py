@@ -2,6 +2,9 @@
 
 Nothing here knows a kind of control.
 
-`control.py` is the base of all kinds, and the profile. `reach.py` says which measured calls reach a
-control, `blind_spots.py` which costs a count does not show.
+- `control.py`: the base of all kinds; the profile; which control wins where two set the same
+- `reach.py`: which measured calls reach a control (`reach.toml`)
+- `blind_spots.py`: whose cost a count does not show, and why (`blind_spots.toml`)
+
+The kinds are in `mechanisms/`.
 """

@@ -24,7 +24,7 @@ class Uncounted:
     prefixes: tuple[str, ...] = ()
 
 
-def uncounted(kind: Literal["boot", "option"], name: str) -> Uncounted | None:
+def blind_spot_of(kind: Literal["boot", "option"], name: str) -> Uncounted | None:
     """Return what the table says of a boot parameter or a kernel option; None: it has none."""
     return _table()[kind].get(name)
 

@@ -168,11 +168,11 @@ class Control(ABC):
         """Return two controls that pay too, and act on nothing; () if there are none like it."""
         return ()
 
-    def keyed(self, key: str) -> Control:
+    def with_record_key(self, key: str) -> Control:
         """Return the control whose records bear a key; itself if it leaves none."""
         return self
 
-    def moved(self, place: Location) -> Self:
+    def at_place(self, place: Location) -> Self:
         """Return the control at another location."""
         return replace(self, place=place)
 
@@ -195,7 +195,7 @@ class Control(ABC):
         """Return the control that a configuration without this kind needs; None: none."""
         return None
 
-    def settled(self, profile: Sequence[Control]) -> Control | None:
+    def as_part_of(self, profile: Sequence[Control]) -> Control | None:
         """Return the control as one of a whole profile; None: it is of no use there."""
         return self
 
@@ -213,7 +213,7 @@ def first(controls: Iterable[Control], kind: type[OneKind]) -> OneKind | None:
     return next((one for one in controls if isinstance(one, kind)), None)
 
 
-def comparable(controls: Sequence[Control], profile: Sequence[Control]) -> tuple[Control, ...]:
+def comparable_part(controls: Sequence[Control], profile: Sequence[Control]) -> tuple[Control, ...]:
     """Return a part of a profile's `controls` in a form comparable with the others.
 
     A control that requires one left out is left out too: an auditd plug-in does nothing without
@@ -226,7 +226,7 @@ def comparable(controls: Sequence[Control], profile: Sequence[Control]) -> tuple
     return (*kept, *(one for one in absences.values() if one is not None))
 
 
-def needed(control: Control, controls: Sequence[Control]) -> tuple[Control, ...]:
+def requirements_of(control: Control, controls: Sequence[Control]) -> tuple[Control, ...]:
     """Return those of `controls` that `control` requires."""
     return tuple(one for one in controls if type(one) is control.requires)
 
@@ -254,7 +254,7 @@ class Controls:
     notes: tuple[str, ...] = ()
     accounting: tuple[Accounted, ...] = ()
 
-    def listed(self) -> tuple[Control, ...]:
+    def with_companions(self) -> tuple[Control, ...]:
         """Return the controls of a profile, kind by kind, with those that have to be there too."""
         kinds = {type(one) for one in self.controls}
         found = list(self.controls)
@@ -263,11 +263,11 @@ class Controls:
             if companion is not None and type(companion) not in kinds:
                 kinds.add(type(companion))
                 found.append(companion)
-        settled = (one.settled(found) for one in found)
+        settled = (one.as_part_of(found) for one in found)
         return tuple(sorted((one for one in settled if one is not None), key=lambda one: one.rank))
 
 
-def together(parts: Sequence[Controls]) -> Controls:
+def combine_controls(parts: Sequence[Controls]) -> Controls:
     """Return the controls of several tables; of each slot the last one holds.
 
     What adds up, such as a kernel's patches, is added up (`Control.after`).

@@ -63,9 +63,9 @@ def revisions(text: str, folder: Path) -> Revisions:
         InputError: It is no repository, or has no such commit.
         MachineError: Git is not installed.
     """
-    if process.found("git") is None:
+    if process.find_program("git") is None:
         raise MachineError("git is not installed", hint=install("git"))
-    top = Path(_said(folder, "rev-parse", "--show-toplevel", what="--git").removesuffix("\n"))
+    top = Path(_git_text(folder, "rev-parse", "--show-toplevel", what="--git").removesuffix("\n"))
     dots = "..." if "..." in text else ".."
     first, between, last = text.partition(dots)
     base = _commit(top, first or "HEAD" if between else first)
@@ -73,7 +73,7 @@ def revisions(text: str, folder: Path) -> Revisions:
         return Revisions(top, first, base, None, None)
     head = _commit(top, last or "HEAD")
     if dots == "...":
-        found = _said(top, "merge-base", base, head, what=f"--git: '{text}'")
+        found = _git_text(top, "merge-base", base, head, what=f"--git: '{text}'")
         return Revisions(top, f"{first}...", found.strip(), last or "HEAD", head)
     return Revisions(top, first or "HEAD", base, last or "HEAD", head)
 
@@ -91,12 +91,12 @@ def name_in(top: Path, path: Path) -> str:
     return real.relative_to(top.resolve()).as_posix()
 
 
-def has(top: Path, commit: str, name: str) -> bool:
+def has_path(top: Path, commit: str, name: str) -> bool:
     """Say whether something lies at a name in a commit."""
-    return name == "." or bool(_listed(top, "--full-tree", commit, "--", name))
+    return name == "." or bool(_list_tree(top, "--full-tree", commit, "--", name))
 
 
-def copied(top: Path, commit: str, name: str, into: Path) -> Path:
+def copy_from_commit(top: Path, commit: str, name: str, into: Path) -> Path:
     """Copy what lies at a name in a commit into an empty folder, and return where it is.
 
     Of a TOML file the folder is copied too, since it may name files beside it.
@@ -108,7 +108,7 @@ def copied(top: Path, commit: str, name: str, into: Path) -> Path:
     if entry.kind == "blob" and not name.endswith(".toml"):
         return _write(top, entry, into, Path(name).name)
     folder = entry if entry.kind == "tree" else _entry(top, commit, str(Path(name).parent))
-    listed = _listed(top, "-r", folder.object)
+    listed = _list_tree(top, "-r", folder.object)
     if len(listed) > MOST_FILES or sum(one.size for one in listed) > _MOST_BYTES:
         raise InputError(
             f"--git: the folder of {name} has more than {MOST_FILES} files or"
@@ -141,7 +141,9 @@ def _write(top: Path, entry: TreeObject, into: Path, name: str) -> Path:
     if _NOT_NAMES & set(name.split("/")):
         raise InputError(f"--git: {entry.name!r} is no name of a file")
     place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_bytes(_output(top, "cat-file", "blob", entry.object, what=f"--git: {entry.name}"))
+    place.write_bytes(
+        _git_output(top, "cat-file", "blob", entry.object, what=f"--git: {entry.name}")
+    )
     return place
 
 
@@ -152,16 +154,16 @@ def _entry(top: Path, commit: str, name: str) -> TreeObject:
         InputError: Nothing does.
     """
     if name == ".":
-        tree = _said(top, "rev-parse", "--verify", f"{commit}^{{tree}}", what="--git").strip()
+        tree = _git_text(top, "rev-parse", "--verify", f"{commit}^{{tree}}", what="--git").strip()
         return TreeObject("040000", "tree", tree, 0, ".")
-    found = _listed(top, "--full-tree", commit, "--", name)
+    found = _list_tree(top, "--full-tree", commit, "--", name)
     if len(found) != 1 or found[0].kind == "commit":
         raise InputError(f"--git: there is no {name} at {commit[:12]}")
     return found[0]
 
 
-def _listed(top: Path, *words: str) -> list[TreeObject]:
-    data = _output(top, "ls-tree", "-z", "-l", *words, what="--git")
+def _list_tree(top: Path, *words: str) -> list[TreeObject]:
+    data = _git_output(top, "ls-tree", "-z", "-l", *words, what="--git")
     entries = []
     for line in filter(None, data.split(b"\0")):
         facts, _, name = line.partition(b"\t")
@@ -187,17 +189,17 @@ def _commit(top: Path, revision: str) -> str:
     if not revision or revision.startswith("-") or not revision.isprintable():
         raise InputError(what, hint="such as --git main..HEAD")
     words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    found = _said(top, *words, what=what).strip()
+    found = _git_text(top, *words, what=what).strip()
     if not found.isalnum():
         raise InputError(what)
     return found
 
 
-def _said(folder: Path, *words: str, what: str) -> str:
-    return os.fsdecode(_output(folder, *words, what=what))
+def _git_text(folder: Path, *words: str, what: str) -> str:
+    return os.fsdecode(_git_output(folder, *words, what=what))
 
 
-def _output(folder: Path, *words: str, what: str) -> bytes:
+def _git_output(folder: Path, *words: str, what: str) -> bytes:
     """Return what git prints.
 
     Raises:

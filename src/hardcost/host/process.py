@@ -106,7 +106,7 @@ def output(  # noqa: PLR0913  (each is a thing of its own)
         raise MachineError(f"{words[0]} is not installed", hint=remedy)
     name = shlex.join(words)
     with subprocess.Popen(  # noqa: S603  (no shell but for the guard; the words are ours)
-        _guarded(words),
+        _guarded_words(words),
         cwd=folder,
         stdin=stdin or subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -116,7 +116,7 @@ def output(  # noqa: PLR0913  (each is a thing of its own)
     ) as process:
         try:
             _waited_for.add(process)
-            out, errors = _printed(process, name, limit_seconds, remedy)
+            out, errors = _read_until_end(process, name, limit_seconds, remedy)
         finally:
             kill(process)  # which does nothing to one that was waited for
             _waited_for.discard(process)
@@ -137,7 +137,7 @@ def interrupt() -> None:
         kill(process)
 
 
-def _printed(
+def _read_until_end(
     process: subprocess.Popen[bytes], name: str, limit_seconds: float, remedy: str | None
 ) -> tuple[bytearray, bytearray]:
     """Return what a program prints, and what it says on standard error, when it has ended."""
@@ -161,13 +161,13 @@ def _printed(
     raise MachineError(f"still running after {limit_seconds:.0f} s: {name}", hint=remedy)
 
 
-def _guarded(words: Sequence[str], guard: Sequence[str] = ()) -> list[str]:
+def _guarded_words(words: Sequence[str], guard: Sequence[str] = ()) -> list[str]:
     """Return the words that run a program which ends with us, behind `guard`, setpriv's options.
 
     Raises:
         MachineError: setpriv is missing.
     """
-    if found(_WITH_US[0]) is None:
+    if find_program(_WITH_US[0]) is None:
         raise MachineError("setpriv is not installed", hint=install("util-linux"))
     return [*_WITH_US, *guard, *_STILL_OURS, str(os.getpid()), *words]
 
@@ -194,7 +194,7 @@ def follow(  # noqa: PLR0913  (each is a thing of its own)
     name = shlex.join(shown or words)
     until = time.monotonic() + limit_seconds
     process = subprocess.Popen(  # noqa: S603  (no shell but for the guard; the words are ours)
-        _guarded(words),
+        _guarded_words(words),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -290,7 +290,7 @@ async def running(
         MachineError: setpriv is missing, or it prints without end.
     """
     environment = _plain_environment()
-    words = _guarded(argv, () if guard is None else guard.options)
+    words = _guarded_words(argv, () if guard is None else guard.options)
     if guard is not None:
         # Before setpriv, since another user may not get at our Python.
         words = [*no_network.words(guard.namespace), *words]
@@ -327,7 +327,7 @@ async def talking(
     Raises:
         MachineError: setpriv is missing, or it says things without end on standard error.
     """
-    words = _guarded(argv)
+    words = _guarded_words(argv)
     ours, theirs = socket.socketpair()
     with theirs, said.pipe() as end:
         # The stream comes first: whoever cancels while it opens finds no program to be ended.
@@ -365,7 +365,7 @@ def kill(process: asyncio.subprocess.Process | subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def found(program: str) -> str | None:
+def find_program(program: str) -> str | None:
     """Return the path of a program, if it is installed."""
     return shutil.which(program, path=_plain_environment()["PATH"])
 

@@ -63,7 +63,7 @@ class Logged:
 NOTHING_LOGGED = Logged()
 
 
-def observed(answers: Sequence[Answer], logged: Logged = NOTHING_LOGGED) -> Observed:
+def observation_of(answers: Sequence[Answer], logged: Logged = NOTHING_LOGGED) -> Observed:
     """Return the counts; what the guest does not count is left out.
 
     Raises:

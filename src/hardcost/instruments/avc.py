@@ -18,7 +18,7 @@ TITLE = "SELinux's cache of decisions: lookups, hits, misses, reclaims"
 WATCH: Final = "avc"
 
 
-def observed(answers: Sequence[Answer]) -> Observed:
+def observation_of(answers: Sequence[Answer]) -> Observed:
     """Return the counts; none where SELinux is off.
 
     Raises:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from hardcost.errors import TrialError
 from hardcost.instruments.windows import Together, Windows
 from hardcost.model.call_tree import WAITING, CallTree, Frame, Sampled
-from hardcost.protocol.plugin.lines import split
+from hardcost.protocol.plugin.lines import split_name
 from hardcost.protocol.plugin.stacks import CountedWindow, Stacks
 
 
@@ -29,16 +29,16 @@ def call_tree(seen: Stacks, windows: Sequence[Windows | Together]) -> CallTree:
     at = 0
     for group in windows:
         if isinstance(group, Together):
-            metrics.append(_summed(group, metrics))
+            metrics.append(_sum_windows(group, metrics))
             continue
-        stretches, at = found(seen.stretches, group, at)
+        counted_windows, at = find_windows(seen.windows, group, at)
         if group.metric is not None:
-            metrics.append(_sampled(group, stretches, frames))
+            metrics.append(_sample_windows(group, counted_windows, frames))
     return CallTree(frames=tuple(frames.found), metrics=tuple(metrics))
 
 
-def found(
-    stretches: Sequence[CountedWindow], group: Windows, at: int
+def find_windows(
+    counted_windows: Sequence[CountedWindow], group: Windows, at: int
 ) -> tuple[list[CountedWindow], int]:
     """Return the segments that are a group's windows, and where the next group may begin.
 
@@ -46,8 +46,8 @@ def found(
         TrialError: There are no segments of these lengths.
     """
     reach = group.before + len(group.ticks)
-    for begin in range(at, len(stretches) - reach + 1):
-        mine = stretches[begin + group.before : begin + reach]
+    for begin in range(at, len(counted_windows) - reach + 1):
+        mine = counted_windows[begin + group.before : begin + reach]
         if all(_is(one, ticks) for one, ticks in zip(mine, group.ticks, strict=True)):
             return list(mine), begin + reach
     what = group.metric or "the clock itself"
@@ -78,16 +78,16 @@ class FramesInUse:
         if known is None:
             one = self._seen[seen - 1]
             above = self.number(one.above) if one.above else 0
-            name, at = split(one.name) if one.kind == "kernel" else (one.name, None)
-            known = self._numbered(Frame(above=above, kind=one.kind, name=name, at=at))
+            name, at = split_name(one.name) if one.kind == "kernel" else (one.name, None)
+            known = self._number_of(Frame(above=above, kind=one.kind, name=name, at=at))
             self._known[seen] = known
         return known
 
     def waiting(self) -> int:
         """Return the number of the frame that stands for waiting."""
-        return self._numbered(Frame(above=0, kind="process", name=WAITING))
+        return self._number_of(Frame(above=0, kind="process", name=WAITING))
 
-    def _numbered(self, frame: Frame) -> int:
+    def _number_of(self, frame: Frame) -> int:
         if frame.above and _is_trampoline(frame.name):
             caller = self.found[frame.above - 1]
             if caller.name == frame.name:
@@ -102,12 +102,14 @@ def _is_trampoline(name: str) -> bool:
     return name.startswith("__x86_indirect_thunk")
 
 
-def _sampled(group: Windows, stretches: Sequence[CountedWindow], frames: FramesInUse) -> Sampled:
+def _sample_windows(
+    group: Windows, counted_windows: Sequence[CountedWindow], frames: FramesInUse
+) -> Sampled:
     windows: list[dict[int, int]] = []
     samples = []
-    pairs = list(zip(stretches, group.ticks, strict=True))[group.dropped :]
-    for stretch, ticks in pairs:
-        window = _window(stretch, ticks, frames)
+    pairs = list(zip(counted_windows, group.ticks, strict=True))[group.dropped :]
+    for counted, ticks in pairs:
+        window = _window(counted, ticks, frames)
         if window not in windows:
             windows.append(window)
         samples.append(windows.index(window))
@@ -121,7 +123,7 @@ def _sampled(group: Windows, stretches: Sequence[CountedWindow], frames: FramesI
     )
 
 
-def _summed(group: Together, known: Sequence[Sampled]) -> Sampled:
+def _sum_windows(group: Together, known: Sequence[Sampled]) -> Sampled:
     """Return the sum of several windows."""
     parts = [one for one in known if one.metric in group.parts and one.number == 0]
     window: dict[int, int] = {}
@@ -137,12 +139,12 @@ def _summed(group: Together, known: Sequence[Sampled]) -> Sampled:
     )
 
 
-def _window(stretch: CountedWindow, ticks: int, frames: FramesInUse) -> dict[int, int]:
+def _window(counted: CountedWindow, ticks: int, frames: FramesInUse) -> dict[int, int]:
     """Return a window's instructions by frame, which add up to its ticks."""
     window: dict[int, int] = {}
-    for seen, count in stretch.counts:
+    for seen, count in counted.counts:
         number = frames.number(seen)
         window[number] = window.get(number, 0) + count
-    if stretch.total < ticks:
-        window[frames.waiting()] = ticks - stretch.total
+    if counted.total < ticks:
+        window[frames.waiting()] = ticks - counted.total
     return window

@@ -19,7 +19,9 @@ SHARED = "shared"
 """Stands for the events of a call that were not counted all the while: the share that was."""
 
 
-def observed(answers: Sequence[CallAnswer], operations: Mapping[str, int]) -> tuple[Observed, ...]:
+def observations_of_calls(
+    answers: Sequence[CallAnswer], operations: Mapping[str, int]
+) -> tuple[Observed, ...]:
     """Return the counts for an operation as totals `CALL EVENT`; () where nothing was counted.
 
     `operations` are those of a call, by its name.

@@ -24,7 +24,7 @@ _IDLE = "idle"
 _RESERVED = frozenset({_IDLE, "user", "system"})
 
 
-def observed(answers: Sequence[Answer]) -> Observed:
+def observation_of(answers: Sequence[Answer]) -> Observed:
     """Return the processor time of each process, in ticks of the instrument's clock.
 
     Raises:
@@ -33,9 +33,9 @@ def observed(answers: Sequence[Answer]) -> Observed:
     seen = only(answers, WatchedAnswer)
     if seen.cpu is None:
         return Observed(instrument=NAME, unit_of_totals="ticks", own_ticks=seen.own_ticks)
-    totals = {_named(name): had * seen.rate for name, had in seen.cpu.processes.items()}
+    totals = {_process_name(name): had * seen.rate for name, had in seen.cpu.processes.items()}
     series = {
-        name if name == _IDLE else _named(name): _scaled(line, seen.rate)
+        name if name == _IDLE else _process_name(name): _to_ticks(line, seen.rate)
         for name, line in seen.cpu.series.items()
     }
     sampled = {"user": seen.cpu.user, "system": seen.cpu.system}
@@ -44,16 +44,16 @@ def observed(answers: Sequence[Answer]) -> Observed:
         unit_of_totals="ticks",
         totals=totals | {_IDLE: seen.cpu.idle * seen.rate},
         times=seen.times,
-        series=series | {name: _scaled(line, seen.rate) for name, line in sampled.items()},
+        series=series | {name: _to_ticks(line, seen.rate) for name, line in sampled.items()},
         steps=steps(answers),
         own_ticks=seen.own_ticks,
     )
 
 
-def _named(process: str) -> str:
+def _process_name(process: str) -> str:
     """Return a process's name; one that would be taken for something else is marked."""
     return f"{process} (process)" if process in _RESERVED else process
 
 
-def _scaled(nanoseconds: Iterable[int], rate: float) -> tuple[float, ...]:
+def _to_ticks(nanoseconds: Iterable[int], rate: float) -> tuple[float, ...]:
     return tuple(had * rate for had in nanoseconds)

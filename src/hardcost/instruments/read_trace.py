@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hardcost.errors import TrialError
-from hardcost.instruments.call_trees import FramesInUse, found
+from hardcost.instruments.call_trees import FramesInUse, find_windows
 from hardcost.instruments.traces import Trace, TraceRow, deed, in_interrupt
 from hardcost.instruments.windows import Together, Windows
 from hardcost.model.call_tree import Frame, names_to
@@ -26,17 +26,23 @@ def traces(
     for group in windows:
         if isinstance(group, Together):
             continue
-        stretches, at = found(seen.stretches, group, at)
+        counted_windows, at = find_windows(seen.windows, group, at)
         if group.metric is None:
             continue
-        result.append(_trace(group.metric, group.ticks[-1], stretches[-1], seen.frames, caller))
+        result.append(
+            _trace(group.metric, group.ticks[-1], counted_windows[-1], seen.frames, caller)
+        )
     return tuple(result)
 
 
 def _trace(
-    metric: str, ticks: int, stretch: CountedWindow, seen: Sequence[Frame], caller: str | None
+    metric: str,
+    ticks: int,
+    counted: CountedWindow,
+    seen: Sequence[Frame],
+    caller: str | None,
 ) -> Trace:
-    noted = stretch.schedule
+    noted = counted.schedule
     if noted is None or noted.is_cut:
         why = "nothing was noted" if noted is None else "more happened than is kept"
         raise TrialError(
@@ -44,7 +50,7 @@ def _trace(
             hint="a shorter workload, such as files=10, can be" if noted is not None else None,
         )
     frames = FramesInUse(seen)
-    begin, end, returned, mine = 0, stretch.total, 0, 0
+    begin, end, returned, mine = 0, counted.total, 0, 0
     if caller is not None:
         mine, begin, returned = _call(noted, caller)
         end = max(returned, _last(noted, begin, mine, seen))
@@ -56,7 +62,7 @@ def _trace(
         end=end,
         caller=mine,
         returned=returned,
-        idle=ticks - stretch.total,
+        idle=ticks - counted.total,
         processes=noted.processes,
         frames=tuple(frames.found),
         notes=rows,

@@ -26,7 +26,7 @@ def requests_after(names: Sequence[str]) -> tuple[Request, ...]:
     return (requests.Unwatch(),) if names else ()
 
 
-def observed(
+def observations_of(
     names: Sequence[str],
     answers: Sequence[Answer],
     operations: Mapping[str, int] | None = None,
@@ -40,13 +40,15 @@ def observed(
         TrialError: The guest did not report it.
     """
     seen = (
-        audit.observed(answers, logged) if name == audit.NAME else _MODULES[name].observed(answers)
+        audit.observation_of(answers, logged)
+        if name == audit.NAME
+        else _MODULES[name].observation_of(answers)
         for name in names
     )
-    return tuple(_counted(one, operations or {}) for one in seen)
+    return tuple(_with_operations(one, operations or {}) for one in seen)
 
 
-def _counted(seen: Observed, operations: Mapping[str, int]) -> Observed:
+def _with_operations(seen: Observed, operations: Mapping[str, int]) -> Observed:
     """Return `seen` with the operations of its steps."""
     steps = tuple(
         step.model_copy(update={"operations": operations.get(step.name)}) for step in seen.steps

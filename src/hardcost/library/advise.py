@@ -24,7 +24,7 @@ from hardcost.library.bills import budgets, single
 from hardcost.library.bills.weights import Ranking
 from hardcost.library.choices import Choices
 from hardcost.library.least_budget import LeastBudget
-from hardcost.library.measurement import Foreseen, PlannedRun, finished
+from hardcost.library.measurement import Foreseen, PlannedRun, finish_run
 from hardcost.library.profiles import ProfileRequest
 from hardcost.measure.monitor import Monitor, Silent
 from hardcost.measure.run import Run
@@ -42,7 +42,7 @@ from hardcost.model.role import Baseline, Original, Whole
 from hardcost.plan import leave_one_out, several
 from hardcost.plan.plan import Plan
 from hardcost.profiles.cheaper_rules import Equivalent, with_cheaper_rules
-from hardcost.profiles.kernel.substitutes import booted
+from hardcost.profiles.kernel.substitutes import replace_kernel_options
 from hardcost.profiles.weights import SEVERITIES, UNKNOWN, Weights, read_weights, value_of
 from hardcost.units import count
 
@@ -64,7 +64,7 @@ class AdviseRequest(ProfileRequest):
     weights: str | Path | None = None
     histogram: Histogram | None = None
     equivalents: bool = True
-    most: Count = 100
+    most: Count = search.MOST
 
 
 def advise(request: AdviseRequest, monitor: Monitor | None = None) -> Advised:
@@ -74,21 +74,23 @@ def advise(request: AdviseRequest, monitor: Monitor | None = None) -> Advised:
         HardcostError: Something is wrong with the input, the machine, a trial or the store.
     """
     AdviseRequest.expect(request)
-    return advised(request, monitor)[0]
+    return advise_with_profile(request, monitor)[0]
 
 
-def advised(request: AdviseRequest, monitor: Monitor | None = None) -> tuple[Advised, Profile]:
+def advise_with_profile(
+    request: AdviseRequest, monitor: Monitor | None = None
+) -> tuple[Advised, Profile]:
     """Return the same, with the profile of what is kept."""
-    return _Asked(request, monitor or Silent()).advised()
+    return _Asked(request, monitor or Silent()).bill_and_choose()
 
 
-def foreseen(request: AdviseRequest, monitor: Monitor | None = None) -> Foreseen:
+def preview(request: AdviseRequest, monitor: Monitor | None = None) -> Foreseen:
     """Return the plan of what is measured first.
 
     Raises:
         HardcostError: Something is wrong with the input, the machine or the store.
     """
-    return _Asked(request, monitor or Silent()).planned.foreseen()
+    return _Asked(request, monitor or Silent()).planned.preview()
 
 
 @dataclass(frozen=True)
@@ -115,15 +117,15 @@ class _Asked:
         if request.budget is not None:
             also = [str(mix.MEAN)] if request.histogram is not None else []
             budgets.check_metrics(request.budget, request.how.workloads_of_profile, also)
-        profile = request.loaded_one("advice is on")
+        profile = request.load_single_profile("advice is on")
         if request.equivalents:
-            profile = booted(profile)
+            profile = replace_kernel_options(profile)
         weights = request.weights
         own = None if weights is None else read_weights(Path(weights), profile.controls)
         self._wanted = _Wanted(request.budget, own, request.histogram, request.most)
         cheaper = self._cheaper(profile, equivalents=request.equivalents)
         if cheaper.said:
-            profile, equal = several.are_alike([profile, cheaper.profile])
+            profile, equal = several.make_alike([profile, cheaper.profile])
             cheaper = dataclasses.replace(cheaper, profile=equal)
         plan = self._plan(cheaper.profile)
         if cheaper.said:
@@ -131,10 +133,10 @@ class _Asked:
         self._profile, self._equivalent = profile, cheaper
         self.planned = PlannedRun.of(plan, request.how, monitor)
 
-    def advised(self) -> tuple[Advised, Profile]:
+    def bill_and_choose(self) -> tuple[Advised, Profile]:
         """Bill the profile, choose, and save what was found."""
         plan, cheaper, wanted, how = self.planned.plan, self._equivalent, self._wanted, self._how
-        with self.planned.begun() as run:
+        with self.planned.begin_run() as run:
             if cheaper.said and not _saves(plan, run, wanted):
                 cheaper, plan = Equivalent(self._profile), self._plan(self._profile)
             records = run.measure_more(plan)
@@ -144,7 +146,7 @@ class _Asked:
             advice = _Advice(choices, wanted, cheaper, bill, self._monitor)
             choice, kept = advice.choice(rounds=_rounds(self._profile))
             own = vars(bill) | {"kind": "choice", "notes": (*bill.notes, *advice.notes)}
-            return finished(run, Advised(**own, choice=choice), how), choices.part(kept)
+            return finish_run(run, Advised(**own, choice=choice), how), choices.part(kept)
 
     def _cheaper(self, profile: Profile, *, equivalents: bool) -> Equivalent:
         """Return the profile with audit rules that cost less and record the same, if wanted."""
@@ -163,7 +165,7 @@ class _Asked:
 def _saves(plan: Plan, run: Run, wanted: _Wanted) -> bool:
     """Measure whether an equivalent is needed to keep the budget, and nearer to it."""
     roles = (Baseline(), Whole(), Original())
-    records = run.measure_more(leave_one_out.only(plan, roles))
+    records = run.measure_more(leave_one_out.trials_of_roles(plan, roles))
     before = itemise.totals(records, Original())
     after = itemise.totals(records, Whole())
     if wanted.counts is not None:
@@ -209,9 +211,9 @@ class _Advice:
         if wanted.counts is not None:
             names = [one.metric for one in choices.totals(every)]
             choices.mix = mix.of_histogram(wanted.counts, names)
-            self.notes = (_covered(choices.mix),)
+            self.notes = (_coverage_note(choices.mix),)
         self._totals = {one.metric: one for one in choices.totals(every)}
-        original = choices.original() if cheaper.said else choices.totals(every)
+        original = choices.original_totals() if cheaper.said else choices.totals(every)
         self._before = {one.metric: one for one in original}
         limits = (wanted.budget or _ANY).for_metrics(map(str, self._totals))
         self._metrics = BudgetedMetrics.of(self._totals, limits)
@@ -237,17 +239,17 @@ class _Advice:
     def choice(self, rounds: int) -> tuple[Choice, Kept]:
         """Return what was found, and what is kept."""
         problem, choices = self._problem, self._choices
-        points: Sequence[Point] = choices.first()
+        points: Sequence[Point] = choices.first_points()
         if self._wanted.budget is not None and not problem.within(points[0].costs):
             self._monitor.note("the whole profile is over the budget: looking for what to give up")
-            outcome = choices.answered(search.search(problem, points, self._wanted.most))
+            outcome = choices.answer_questions(search.search(problem, points, self._wanted.most))
         else:
             outcome = search.nothing_to_do(problem, points)
-        around = choices.answered(
+        around = choices.answer_questions(
             frontier.frontier(problem, outcome.points, outcome.model, self._levels, rounds)
         )
-        kept = self._kept(outcome, around)
-        found = self._found(outcome, around, kept)
+        kept = self._best_kept(outcome, around)
+        found = self._describe_choice(outcome, around, kept)
         points = (*outcome.points, *(one.point for one in around if one.measured))
         if self._wanted.budget is None:
             return found, kept
@@ -255,7 +257,7 @@ class _Advice:
         unkeepable = ways_out.unkeepable(points, outcome.model, kept, rounds)
         return dataclasses.replace(found, unkeepable=unkeepable), kept
 
-    def _kept(self, outcome: ChoiceResult, around: Sequence[Best]) -> Kept:
+    def _best_kept(self, outcome: ChoiceResult, around: Sequence[Best]) -> Kept:
         """Return the best choice for the budget; the frontier may have met a better one."""
         if self._wanted.budget is None:
             return self._problem.controls
@@ -263,7 +265,7 @@ class _Advice:
         best = self._problem.best(points)
         return self._problem.bound if best is None else best.kept
 
-    def _found(self, outcome: ChoiceResult, around: Sequence[Best], kept: Kept) -> Choice:
+    def _describe_choice(self, outcome: ChoiceResult, around: Sequence[Best], kept: Kept) -> Choice:
         every = self._problem.controls
         best = next((one for one in outcome.points if one.kept == kept), None)
         within = best is None or self._problem.within(best.costs)
@@ -272,7 +274,7 @@ class _Advice:
         return Choice(
             profile=self._choices.profile.name,
             controls=len(every),
-            given_up=tuple(map(self._abandoned, sorted(every - kept))),
+            given_up=tuple(map(self._abandoned_control, sorted(every - kept))),
             before=self._metrics.costs(self._before, self._problem.limits),
             after=self._metrics.costs(
                 {one.metric: one for one in self._choices.totals(kept)}, self._problem.limits
@@ -293,7 +295,7 @@ class _Advice:
             equivalent=self._metrics.costs(self._totals, self._problem.limits)
             if self._cheaper.said
             else (),
-            fixed=self._fixed(),
+            fixed=self._fixed_prices(),
             rules=self._bill.rules,
         )
 
@@ -301,7 +303,7 @@ class _Advice:
         whole = self._problem.value(self._problem.controls)
         return self._problem.value(kept) / whole if whole else 1.0
 
-    def _fixed(self) -> tuple[Costs, ...]:
+    def _fixed_prices(self) -> tuple[Costs, ...]:
         """Return the price of having any audit rule on the metrics with a budget, where it is."""
         prices = {one.metric: one.cost for one in self._bill.fixed}
         mean = self._choices.mix.mean(prices) if self._choices.mix is not None else None
@@ -325,9 +327,9 @@ class _Advice:
             measured=best.measured,
         )
 
-    def _abandoned(self, one: int) -> Abandoned:
+    def _abandoned_control(self, one: int) -> Abandoned:
         """Return a control that is given up, with its cost on the metric where it costs most."""
-        control, saved = self._choices.controls[one], self._choices.saved(one)
+        control, saved = self._choices.controls[one], self._choices.savings_of(one)
         metric = max(
             self._metrics.shares,
             key=lambda name: saved[name].value / (self._totals[name].baseline or 1.0),
@@ -355,7 +357,7 @@ def _places(controls: Iterable[Control]) -> tuple[Location, ...]:
     return tuple(dict.fromkeys(one.place for one in controls if one.place is not None))
 
 
-def _covered(found: mix.Mix) -> str:
+def _coverage_note(found: mix.Mix) -> str:
     names = ", ".join(map(str, found.weights)) or "none"
     return (
         f"mix: the mean call of your histogram over the operations that were measured ({names});"

@@ -19,11 +19,11 @@ from hardcost.library.bills.weights import Ranking
 from hardcost.library.measurement import Foreseen
 from hardcost.library.profiles import ProfileRequest, check
 from hardcost.measure.monitor import Monitor, Silent
-from hardcost.mechanisms.facts import in_guest
+from hardcost.mechanisms.facts import profile_in_guest
 from hardcost.model.finding.bill import Bill, Bills
 from hardcost.model.request import Count, Share
 from hardcost.plan.search.culprits import worth_searching
-from hardcost.profiles.kernel.substitutes import booted
+from hardcost.profiles.kernel.substitutes import replace_kernel_options
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,12 @@ class BillRequest(ProfileRequest):
 
     `budget` says by how much metrics may grow: the bill then says what to leave out. `method` is
     how controls are measured: each by itself, or by a search for those that cost more than
-    `resolution`, a share of the baseline, in at most `most` configurations. With `prefer_boot`,
-    boot parameters replace kernel options where they do the same. `precision` is half the width of
-    each ratio's confidence interval, a share, for which trials of times are added for at most
-    `time_limit` seconds. On a real machine, instructions are counted beside times if `count`.
-    Controls are ranked by `call`, by the calls that `histogram` counts, or by the usual mix.
+    `resolution`, a share of the baseline, in at most `most` configurations (None: as many as
+    `library/bills/search.py` says). With `prefer_boot`, boot parameters replace kernel options
+    where they do the same. `precision` is half the width of each ratio's confidence interval, a
+    share, for which trials of times are added for at most `time_limit` seconds. On a real machine,
+    instructions are counted beside times if `count`. Controls are ranked by `call`, by the calls
+    that `histogram` counts, or by the usual mix.
     """
 
     _: KW_ONLY
@@ -59,19 +60,19 @@ def bill(request: BillRequest, monitor: Monitor | None = None) -> Bill | Bills:
         HardcostError: Something is wrong with the input, the machine, a trial or the store.
     """
     BillRequest.expect(request)
-    return _asked(request, monitor or Silent()).bill()
+    return _choose_way(request, monitor or Silent()).bill()
 
 
-def foreseen(request: BillRequest, monitor: Monitor | None = None) -> Foreseen:
+def preview(request: BillRequest, monitor: Monitor | None = None) -> Foreseen:
     """Return the plan of a bill that is not measured.
 
     Raises:
         HardcostError: Something is wrong with the input, the machine or the store.
     """
-    return _asked(request, monitor or Silent()).foreseen()
+    return _choose_way(request, monitor or Silent()).preview()
 
 
-def _asked(request: BillRequest, monitor: Monitor) -> Single | BySearch | SideBySideBills:
+def _choose_way(request: BillRequest, monitor: Monitor) -> Single | BySearch | SideBySideBills:
     """Return the bill that is to be measured, in the way that fits.
 
     Raises:
@@ -84,9 +85,12 @@ def _asked(request: BillRequest, monitor: Monitor) -> Single | BySearch | SideBy
         budgets.check_metrics(request.budget, workloads)
     ranking = Ranking(request.call, request.histogram)
     ranking.check(workloads)
-    loaded = [booted(one) if request.prefer_boot else one for one in request.loaded()]
+    loaded = [
+        replace_kernel_options(one) if request.prefer_boot else one
+        for one in request.load_profiles()
+    ]
     if not how.running:
-        loaded = [in_guest(one) for one in loaded]
+        loaded = [profile_in_guest(one) for one in loaded]
     for one in loaded:
         check(one)
     if _is_searched(loaded, request):

@@ -9,8 +9,8 @@ from typing import TypeVar
 from hardcost.analysis.bill.mix import Mix
 from hardcost.analysis.choice.tradeoff import Kept, Point
 from hardcost.analysis.estimates.estimates import Estimate, by_metric, shift, total
-from hardcost.analysis.estimates.resolution import least
-from hardcost.controls.control import Control, Profile, needed
+from hardcost.analysis.estimates.resolution import smallest_distinguishable
+from hardcost.controls.control import Control, Profile, requirements_of
 from hardcost.measure.run import Run
 from hardcost.model.finding.bill import Total
 from hardcost.model.role import Alone, Baseline, Original, Role, Whole, Without
@@ -32,7 +32,9 @@ class Choices:
         self._run = run
         self._baseline = [one for one in records if one.role == Baseline()]
         self._series = by_metric(records)
-        self._least = {metric: least(metric, it).cost for metric, it in self._series.items()}
+        self._least = {
+            metric: smallest_distinguishable(metric, it).cost for metric, it in self._series.items()
+        }
         self._at = [index for index, one in enumerate(profile.controls) if not one.in_baseline]
         self._roles = self._first_roles()
         self.mix: Mix | None = None
@@ -48,7 +50,7 @@ class Choices:
         return tuple(
             (one, other)
             for one, control in enumerate(self.controls)
-            for need in needed(control, self.controls)
+            for need in requirements_of(control, self.controls)
             for other, it in enumerate(self.controls)
             if it is need
         )
@@ -61,7 +63,7 @@ class Choices:
             groups.setdefault(control.mechanism, set()).add(one)
         return tuple(Kept(group) for group in groups.values() if len(group) > 1)
 
-    def first(self) -> list[Point]:
+    def first_points(self) -> list[Point]:
         """Return what the bill measured: nothing, the whole, each left out, and each alone."""
         return [Point(kept, self._costs(role)) for kept, role in self._roles.items()]
 
@@ -80,11 +82,11 @@ class Choices:
         """Return what a measured choice costs on each metric."""
         return self._totals(self._role(kept))
 
-    def original(self) -> tuple[Total, ...]:
+    def original_totals(self) -> tuple[Total, ...]:
         """Return the original's costs, where an equivalent is measured instead."""
         return self._totals(Original())
 
-    def saved(self, one: int) -> dict[MetricId, Estimate]:
+    def savings_of(self, one: int) -> dict[MetricId, Estimate]:
         """Return what leaving a control out of the whole saves on each measured metric."""
         without = Without((self._at[one],))
         found = {
@@ -92,12 +94,14 @@ class Choices:
         }
         return found if self.mix is None else self.mix.with_mean_of(found)
 
-    def answered(self, asking: Generator[tuple[Kept, ...], Sequence[Point], _Result]) -> _Result:
+    def answer_questions(
+        self, asking: Generator[tuple[Kept, ...], Sequence[Point], _Result]
+    ) -> _Result:
         """Measure whatever is asked for, until the asking ends with a result."""
         try:
             wanted = next(asking)
             while True:
-                wanted = asking.send(self._measured(wanted))
+                wanted = asking.send(self._measure_kept(wanted))
         except StopIteration as ended:
             result: _Result = ended.value
             return result
@@ -108,19 +112,21 @@ class Choices:
         controls = tuple(c for index, c in enumerate(self.profile.controls) if index not in off)
         return dataclasses.replace(self.profile, controls=controls)
 
-    def _measured(self, wanted: Sequence[Kept]) -> list[Point]:
-        plans = [leave_one_out.kept_plan(self._plan, self._dropped(kept)) for kept in wanted]
+    def _measure_kept(self, wanted: Sequence[Kept]) -> list[Point]:
+        plans = [
+            leave_one_out.kept_plan(self._plan, self._dropped_indices(kept)) for kept in wanted
+        ]
         trials = tuple(trial for plan in plans for trial in plan.trials)
         more = self._run.measure_more(dataclasses.replace(self._plan, trials=trials))
         for metric, known in by_metric((*self._baseline, *more)).items():
             self._series[metric] |= known
         return [Point(kept, self._costs(self._role(kept))) for kept in wanted]
 
-    def _dropped(self, kept: Kept) -> list[int]:
+    def _dropped_indices(self, kept: Kept) -> list[int]:
         return [index for one, index in enumerate(self._at) if one not in kept]
 
     def _role(self, kept: Kept) -> Role:
-        return self._roles.get(kept) or Without(tuple(self._dropped(kept)))
+        return self._roles.get(kept) or Without(tuple(self._dropped_indices(kept)))
 
     def _costs(self, role: Role) -> dict[MetricId, float]:
         return {total.metric: total.cost for total in self._totals(role)}

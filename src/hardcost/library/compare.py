@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 
-from hardcost.analysis.change.comparison import compared
-from hardcost.library.saved_run import saved
+from hardcost.analysis.change.comparison import compare_runs
+from hardcost.library.saved_run import load_findings
 from hardcost.measure.monitor import Monitor, Silent
 from hardcost.model.finding.comparison import Comparison
 from hardcost.model.request import CheckedRequest
@@ -31,4 +31,6 @@ def compare(request: CompareRequest, monitor: Monitor | None = None) -> Comparis
         StoreError: It can't be read, or a result is damaged.
     """
     CompareRequest.expect(request)
-    return compared(*saved(Path(request.store), monitor or Silent(), request.a, request.b))
+    return compare_runs(
+        *load_findings(Path(request.store), monitor or Silent(), request.a, request.b)
+    )

@@ -6,12 +6,12 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 
 from hardcost.analysis.bill.budget import Budget
-from hardcost.analysis.change.growth import limited
+from hardcost.analysis.change.growth import with_limits
 from hardcost.analysis.change.runs import gate_of
 from hardcost.errors import RequestError
 from hardcost.library.bills.budgets import check_metrics
 from hardcost.library.gates.measure import MeasuredGate
-from hardcost.library.gates.predict import predicted
+from hardcost.library.gates.predict import predict_gate
 from hardcost.library.gates.sides import GateSide, Profiles, Results, sides
 from hardcost.library.measurement import Foreseen, Measuring
 from hardcost.measure.monitor import Monitor, Silent
@@ -53,30 +53,30 @@ def gate(request: GateRequest, monitor: Monitor | None = None) -> Gate:
         HardcostError: Something is wrong with the input, the machine, a trial or the store.
     """
     GateRequest.expect(request)
-    asked = _asked(request, monitor or Silent())
-    return _judged(asked.gate() if isinstance(asked, MeasuredGate) else asked, request)
+    asked = _gate_or_answer(request, monitor or Silent())
+    return _apply_limits(asked.gate() if isinstance(asked, MeasuredGate) else asked, request)
 
 
-def foreseen(request: GateRequest, monitor: Monitor | None = None) -> Foreseen | Gate:
+def preview(request: GateRequest, monitor: Monitor | None = None) -> Foreseen | Gate:
     """Return the plan of a gate that is not measured, or the answer where nothing would be.
 
     Raises:
         HardcostError: Something is wrong with the input, the machine or the store.
     """
-    asked = _asked(request, monitor or Silent())
-    return asked.foreseen() if isinstance(asked, MeasuredGate) else _judged(asked, request)
+    asked = _gate_or_answer(request, monitor or Silent())
+    return asked.preview() if isinstance(asked, MeasuredGate) else _apply_limits(asked, request)
 
 
-def _judged(found: Gate, request: GateRequest) -> Gate:
+def _apply_limits(found: Gate, request: GateRequest) -> Gate:
     """Return the answer with its limits.
 
     Raises:
         RequestError: There is a limit for a metric that there is not.
     """
-    return replace(limited(found, request.limits), strict=request.strict)
+    return replace(with_limits(found, request.limits), strict=request.strict)
 
 
-def _asked(request: GateRequest, monitor: Monitor) -> MeasuredGate | Gate:
+def _gate_or_answer(request: GateRequest, monitor: Monitor) -> MeasuredGate | Gate:
     """Return what is to be measured, or the answer where nothing is.
 
     Raises:
@@ -94,13 +94,15 @@ def _asked(request: GateRequest, monitor: Monitor) -> MeasuredGate | Gate:
         return gate_of(both.base, both.head, both.names)
     if request.predict:
         wanted = request.how.wanted
-        return predicted(both, wanted.kernel, wanted.cpu, monitor)
+        return predict_gate(both, wanted.kernel, wanted.cpu, monitor)
     request.how.check()
     check_metrics(request.limits, request.how.workloads_of_profile, field="limits")
-    return MeasuredGate(_with(both, request.settings), request.how, request.most_lines, monitor)
+    return MeasuredGate(
+        _add_settings(both, request.settings), request.how, request.most_lines, monitor
+    )
 
 
-def _with(both: Profiles, settings: Settings) -> Profiles:
+def _add_settings(both: Profiles, settings: Settings) -> Profiles:
     """Return two profiles with settings added to both."""
     if not settings:
         return both

@@ -12,7 +12,7 @@ from hardcost.errors import RequestError
 from hardcost.instruments.insn import INSN
 from hardcost.library.bills import budgets
 from hardcost.library.bills.single import baseline_note
-from hardcost.library.measurement import Foreseen, PlannedRun, finished, notes_of
+from hardcost.library.measurement import Foreseen, PlannedRun, finish_run, notes_of
 from hardcost.library.profiles import ProfileRequest
 from hardcost.measure.monitor import Monitor, Silent
 from hardcost.measure.run import Run
@@ -22,7 +22,7 @@ from hardcost.model.workload import Workload
 from hardcost.plan import leave_one_out
 from hardcost.plan.plan import Plan
 from hardcost.store.record import Record
-from hardcost.units import listed
+from hardcost.units import join_in_prose
 from hardcost.workloads.names import all_workloads, workload_named
 
 _COMPARED = (Baseline(), Whole())
@@ -49,22 +49,22 @@ def hotspots(request: HotspotsRequest, monitor: Monitor | None = None) -> Calls:
         HardcostError: Something is wrong with the input, the machine, a trial or the store.
     """
     HotspotsRequest.expect(request)
-    loaded, planned = _planned(request, monitor or Silent())
-    with planned.begun() as run:
+    loaded, planned = _plan_run(request, monitor or Silent())
+    with planned.begin_run() as run:
         found = _finding(loaded, planned.plan, run, run.measure().records)
-        return finished(run, _wanted(found, request.metrics), request.how)
+        return finish_run(run, _select_metrics(found, request.metrics), request.how)
 
 
-def foreseen(request: HotspotsRequest, monitor: Monitor | None = None) -> Foreseen:
+def preview(request: HotspotsRequest, monitor: Monitor | None = None) -> Foreseen:
     """Return the plan of what is not measured.
 
     Raises:
         HardcostError: Something is wrong with the input, the machine or the store.
     """
-    return _planned(request, monitor or Silent())[1].foreseen()
+    return _plan_run(request, monitor or Silent())[1].preview()
 
 
-def _planned(request: HotspotsRequest, monitor: Monitor) -> tuple[Profile, PlannedRun]:
+def _plan_run(request: HotspotsRequest, monitor: Monitor) -> tuple[Profile, PlannedRun]:
     """Return the profile, and the trials that are compared.
 
     Raises:
@@ -77,7 +77,7 @@ def _planned(request: HotspotsRequest, monitor: Monitor) -> tuple[Profile, Plann
     known = budgets.metrics(workloads)
     if known is not None:
         _check_metrics(request.metrics, known)
-    loaded = request.loaded_one("hotspots are of")
+    loaded = request.load_single_profile("hotspots are of")
     return loaded, PlannedRun.of(_plan(loaded, workloads, request), how, monitor)
 
 
@@ -97,7 +97,8 @@ def check_watched(
         if workload_named(one.name).windows is None:
             able = [name for name, kind in all_workloads().items() if kind.windows is not None]
             raise RequestError(
-                f"`workloads`: {one.name} can't be counted by function", hint=f"{listed(able)} can"
+                f"`workloads`: {one.name} can't be counted by function",
+                hint=f"{join_in_prose(able)} can",
             )
 
 
@@ -152,7 +153,7 @@ def _check_metrics(metrics: Sequence[str], known: Sequence[str]) -> None:
             )
 
 
-def _wanted(found: Calls, metrics: Sequence[str]) -> Calls:
+def _select_metrics(found: Calls, metrics: Sequence[str]) -> Calls:
     """Return the finding with the profiles of the metrics that were named, or all.
 
     Raises:

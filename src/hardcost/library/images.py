@@ -69,7 +69,7 @@ def root() -> Path:
     return Cache().root
 
 
-def kept() -> tuple[KeptEntry, ...]:
+def cache_entries() -> tuple[KeptEntry, ...]:
     """Return the packages, kernels, guests, images and snapshots in the cache."""
     return tuple(
         KeptEntry(
@@ -84,7 +84,7 @@ def kept() -> tuple[KeptEntry, ...]:
     )
 
 
-def removed(
+def remove_entries(
     names: tuple[str, ...],
     older_than: timedelta | None,
     *,
@@ -100,7 +100,7 @@ def removed(
     """
     cache = Cache()
     if names:
-        chosen = cache.named(names)
+        chosen = cache.entries_named(names)
     else:
         chosen = cache.entries(["snapshots"]) if snapshots else cache.entries()
         if older_than is not None:

@@ -17,7 +17,7 @@ from hardcost.mechanisms.kconfig import KernelOption, recipe_of
 from hardcost.profiles import catalogue
 from hardcost.profiles.kernel.score import OptionScore, score_of
 from hardcost.protocol.boot import KernelRecipe
-from hardcost.supply.cache.built_kernels import Built, kept
+from hardcost.supply.cache.built_kernels import Built, kept_kernels
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.kernels.builds import kernels
 from hardcost.supply.kernels.config import file_text, read
@@ -154,12 +154,12 @@ def build(request: KernelRequest, monitor: Monitor) -> KeptKernel:
     return KeptKernel.of(until_done(made.build(recipe)))
 
 
-def listed() -> tuple[KeptKernel, ...]:
+def built_kernels() -> tuple[KeptKernel, ...]:
     """Return the kernels that were built."""
-    return tuple(map(KeptKernel.of, kept(Cache())))
+    return tuple(map(KeptKernel.of, kept_kernels(Cache())))
 
 
-def checked(file: Path) -> CheckedConfiguration:
+def check_configuration(file: Path) -> CheckedConfiguration:
     """Return which hardening options of the catalogue a kernel configuration lacks.
 
     Raises:

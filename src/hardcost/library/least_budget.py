@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hardcost.analysis.bill.budget import Budget, enough, raised, round_above
+from hardcost.analysis.bill.budget import Budget, raise_budget, round_above, round_up_share
 from hardcost.analysis.choice import frontier
 from hardcost.analysis.choice.budgeted_metrics import BudgetedMetrics
 from hardcost.analysis.choice.cost_model import CostModel
@@ -62,11 +62,13 @@ class LeastBudget:
             for metric, most in problem.limits.items()
             if cheapest.costs[metric] > most
         }
-        least = raised(limit, over, enough)
-        round_one = raised(least, {it: least.of(it) for it in over}, round_above)
+        least = raise_budget(limit, over, round_up_share)
+        round_one = raise_budget(least, {it: least.of(it) for it in over}, round_above)
         budgets = {1.0: least, 2.0: round_one}
         levels = {factor: self.metrics.limits(one) for factor, one in budgets.items()}
-        found = self.choices.answered(frontier.frontier(problem, points, model, levels, rounds))
+        found = self.choices.answer_questions(
+            frontier.frontier(problem, points, model, levels, rounds)
+        )
         return tuple(
             self._offer(one, budgets[one.factor], levels[one.factor], able) for one in found
         )

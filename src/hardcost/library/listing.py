@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from hardcost.analysis.study.published import published
+from hardcost.analysis.study.published import published_figures
 from hardcost.errors import HardcostError, MachineError
 from hardcost.files import own_code
 from hardcost.instruments import recorders
@@ -20,7 +20,7 @@ from hardcost.study.read import study_titles
 from hardcost.supply.cache.cache import Cache, digest
 from hardcost.supply.packages import debian
 from hardcost.workloads.names import all_workloads
-from hardcost.workloads.parameters import described
+from hardcost.workloads.parameters import parameter_meanings
 from hardcost.workloads.syscalls import calls
 
 _FROZEN = ConfigDict(frozen=True)
@@ -57,7 +57,7 @@ class WorkloadEntry(BaseModel):
     def parameter_names(self) -> tuple[str, ...]:
         """The names of its parameters; a call of `syscalls` has none."""
         known = all_workloads().get(self.name)
-        return () if known is None else tuple(described(known.parameters))
+        return () if known is None else tuple(parameter_meanings(known.parameters))
 
 
 class TitledEntry(BaseModel):
@@ -72,7 +72,7 @@ class TitledEntry(BaseModel):
 _CONTROLS = TypeAdapter(tuple[ControlEntry, ...])
 
 
-def titled(what: str) -> tuple[TitledEntry, ...]:
+def titled_entries(what: str) -> tuple[TitledEntry, ...]:
     """Return the profiles, instruments, studies or machines."""
     if what == "profiles":
         titles = dict(catalogue.titles())
@@ -90,7 +90,9 @@ def workloads() -> tuple[WorkloadEntry, ...]:
     """Return the workloads, and the calls of the workload syscalls."""
     found = []
     for name, kind in all_workloads().items():
-        keys = "; ".join(f"{key}: {what}" for key, what in described(kind.parameters).items())
+        keys = "; ".join(
+            f"{key}: {what}" for key, what in parameter_meanings(kind.parameters).items()
+        )
         found.append(WorkloadEntry(name=name, what=kind.title, parameters=keys))
     found += [
         WorkloadEntry(name=f"syscalls calls={call.name}", what=call.what, parameters="")
@@ -104,7 +106,7 @@ def kernel_options() -> Sequence[Mapping[str, str]]:
 
     The keys are `option`, `recommended`, and the names of the vendors.
     """
-    figures = published(_PUBLISHED_OPTIONS).kernel_config
+    figures = published_figures(_PUBLISHED_OPTIONS).kernel_config
     recommended: dict[str, str] = {}
     for entry in options.entries():
         if entry.status != "gone":
@@ -132,21 +134,21 @@ def controls() -> tuple[ControlEntry, ...]:
     cache = Cache()
     packages = cache.root / "packages"
     if not packages.is_dir():
-        return tuple(_read(cache))
+        return tuple(_read_controls(cache))
     there = sorted(one.name for one in packages.iterdir())
     name = digest({"code": own_code(), "packages": " ".join(there)})
 
     def fill(folder: Path) -> None:
-        (folder / _FILE).write_text(json.dumps([one.model_dump() for one in _read(cache)]))
+        (folder / _FILE).write_text(json.dumps([one.model_dump() for one in _read_controls(cache)]))
 
     place = cache.make(_KIND, name, "the catalogue's controls", fill)
     cache.make_room(_KIND, _MOST_BYTES)
     return _CONTROLS.validate_json((place / _FILE).read_bytes())
 
 
-def _read(cache: Cache) -> Sequence[ControlEntry]:
+def _read_controls(cache: Cache) -> Sequence[ControlEntry]:
     def at_hand(package: str) -> Path:
-        kept = debian.kept(cache, package)
+        kept = debian.kept_package(cache, package)
         if kept is None:
             raise MachineError(
                 f"unknown here: the Debian package {package} is fetched when the profile is billed"

@@ -33,8 +33,8 @@ from hardcost.protocol.boot import Init
 from hardcost.store.location import default_path
 from hardcost.store.record import Record
 from hardcost.store.store import Store
-from hardcost.study.read import checked_workload
-from hardcost.units import listed
+from hardcost.study.read import workload_from_words
+from hardcost.units import join_in_prose
 from hardcost.workloads.names import workload_named
 
 # The request --------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ class Measuring(CheckedRequest):
         if self.instrument is not None and self.instrument not in INSTRUMENTS:
             yield RequestProblem(
                 f"`instrument`: there is no '{self.instrument}'",
-                hint=f"there are {listed(INSTRUMENTS)}",
+                hint=f"there are {join_in_prose(INSTRUMENTS)}",
             )
         yield from _unknown_recorders(self.record or ())
         for name, number in (("jobs", self.jobs), ("repetitions", self.repetitions)):
@@ -179,7 +179,7 @@ def workloads_of(text: str, instrument: str | None = None) -> tuple[Workload, ..
     problems: list[Problem] = []
     for one in text.split(","):
         try:
-            read = checked_workload(one, instrument)
+            read = workload_from_words(one, instrument)
         except InputError as error:
             problems += error.problems
             continue
@@ -255,7 +255,7 @@ class PlannedRun:
         wanted = replace(how.wanted, instrument=plan.instrument, exact=exact)
         return cls(plan, how, until_done(names.make(how.machine, wanted, monitor)), monitor)
 
-    def prepared(self) -> tuple[Prepared, ...]:
+    def prepare_trials(self) -> tuple[Prepared, ...]:
         """Return the trials as they would run.
 
         Raises:
@@ -263,13 +263,13 @@ class PlannedRun:
         """
         return tuple(prepare_all(self.plan, self.machine, self.monitor))
 
-    def foreseen(self) -> Foreseen:
+    def preview(self) -> Foreseen:
         """Return what would be measured; a store that is not there is not made.
 
         Raises:
             HardcostError: Something is wrong with the input, the machine or the store.
         """
-        prepared, how = self.prepared(), self.how
+        prepared, how = self.prepare_trials(), self.how
         with contextlib.ExitStack() as opened:
             store = None
             if how.kept_in.exists():
@@ -282,13 +282,13 @@ class PlannedRun:
         return Foreseen(self.plan, prepared, expected)
 
     @contextlib.contextmanager
-    def begun(self) -> Iterator[Run]:
+    def begin_run(self) -> Iterator[Run]:
         """Begin a run of the plan.
 
         Raises:
             HardcostError: Something is wrong with the input, the machine or the store.
         """
-        prepared, how = self.prepared(), self.how
+        prepared, how = self.prepare_trials(), self.how
         with self._where_trials_run() as where, Store(how.kept_in) as store:
             yield Run.of(
                 self.plan,
@@ -310,17 +310,17 @@ class PlannedRun:
             yield self.machine
             return
         need_dask()
-        from hardcost.measure.workers.machine import spread  # noqa: PLC0415  (Dask)
+        from hardcost.measure.workers.machine import spread_trials  # noqa: PLC0415  (Dask)
 
         instrument, lab = self.plan.instrument, self.how.lab
-        with spread(self.machine, lab, instrument, self.monitor, until_done) as where:
+        with spread_trials(self.machine, lab, instrument, self.monitor, until_done) as where:
             yield where
 
 
 _Finding = TypeVar("_Finding", bound=Finding)
 
 
-def finished(run: Run, finding: _Finding, how: Measuring) -> _Finding:
+def finish_run(run: Run, finding: _Finding, how: Measuring) -> _Finding:
     """Save a run's finding, with what led to it, and return all of it."""
     return run.finish(dataclasses.replace(finding, command=how.command, folder=how.folder))
 

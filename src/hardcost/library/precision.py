@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from hardcost.errors import RequestError
 from hardcost.instruments.names import instrument_named
-from hardcost.measure.precision import Aim, Rounds, Settled, settled
+from hardcost.measure.precision import Aim, Rounds, Settled, settle_rounds
 from hardcost.measure.run import Run, TrialResults
 from hardcost.plan.plan import Plan
 
@@ -56,7 +56,7 @@ def check_inexact(wanted: Aim | None, instrument: str) -> None:
         )
 
 
-def measured(
+def measure_to_aim(
     plan: Plan,
     begun: Run,
     wanted: Aim | None,
@@ -71,4 +71,4 @@ def measured(
         return Settled(plan, first.records, ())
     number = 1 + max(trial.repetition for trial in plan.trials)
     more = Rounds(rounds, begun.measure_more)
-    return settled(first.records, number, more, wanted)
+    return settle_rounds(first.records, number, more, wanted)

@@ -48,7 +48,7 @@ class ProfileRequest(CheckedRequest):
     leave_out_faulty: bool = False
     how: Measuring = field(default_factory=Measuring)
 
-    def loaded(self) -> tuple[Profile, ...]:
+    def load_profiles(self) -> tuple[Profile, ...]:
         """Return the profiles, with the settings.
 
         Raises:
@@ -63,7 +63,7 @@ class ProfileRequest(CheckedRequest):
                 raise InputError("neither a profile is named nor a setting")
             return (profile_of(self.settings),)
         check_once([one for one in named if isinstance(one, str)])
-        found = [one if isinstance(one, Profile) else self._load(one) for one in named]
+        found = [one if isinstance(one, Profile) else self._load_named(one) for one in named]
         if self.settings:
             found = [with_settings(profile, self.settings) for profile in found]
         names = [profile.name for profile in found]
@@ -72,19 +72,19 @@ class ProfileRequest(CheckedRequest):
             raise InputError(f"the profile '{twice[0]}' is named twice", hint="name it once")
         return tuple(found)
 
-    def loaded_one(self, what: str) -> Profile:
+    def load_single_profile(self, what: str) -> Profile:
         """Return the only profile, whose rules can be loaded; `what` says what takes one.
 
         Raises:
             InputError: It is not as it should be, or there are several.
         """
-        found = self.loaded()
+        found = self.load_profiles()
         if len(found) > 1:
             raise InputError(f"{what} one profile at a time", hint="name one of them")
         check(found[0])
         return found[0]
 
-    def _load(self, name: str) -> Profile:
+    def _load_named(self, name: str) -> Profile:
         if self.scap_profile is None:
             return profile_named(name, leave_out_faulty=self.leave_out_faulty)
         tailoring = None if self.tailoring is None else Path(self.tailoring)

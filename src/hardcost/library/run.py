@@ -10,10 +10,10 @@ from pathlib import Path
 from hardcost.analysis.calls.hotspots import hotspots_of
 from hardcost.analysis.estimates.estimates import cells
 from hardcost.analysis.estimates.resolution import allowing_for_chance
-from hardcost.analysis.study.published import published
+from hardcost.analysis.study.published import published_figures
 from hardcost.library import precision
 from hardcost.library.hotspots import check_watched
-from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finished, notes_of
+from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finish_run, notes_of
 from hardcost.measure.monitor import Monitor, Silent
 from hardcost.measure.precision import FEWEST_ROUNDS, Aim
 from hardcost.model.finding.calls import Hotspots
@@ -28,7 +28,7 @@ from hardcost.store.record import Record
 from hardcost.study.model import Study
 from hardcost.study.read import read
 from hardcost.supply.packages.debian import package_root
-from hardcost.units import listed
+from hardcost.units import join_in_prose
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,13 @@ def run(request: RunRequest, monitor: Monitor | None = None) -> StudyFinding:
     return _Asked(request, monitor or Silent()).finding()
 
 
-def foreseen(request: RunRequest, monitor: Monitor | None = None) -> Foreseen:
+def preview(request: RunRequest, monitor: Monitor | None = None) -> Foreseen:
     """Return the plan of a study that is not run.
 
     Raises:
         HardcostError: Something is wrong with the input, the machine or the store.
     """
-    return _Asked(request, monitor or Silent()).planned.foreseen()
+    return _Asked(request, monitor or Silent()).planned.preview()
 
 
 @dataclass(frozen=True)
@@ -96,18 +96,20 @@ class _Asked:
             check_watched(plan.instrument, plan.setup.record, workloads)
             plan = plan.set_up(replace(plan.setup, by_function=True))
         if plan.published is not None:
-            published(plan.published)  # reports that there are none before anything is measured
+            published_figures(
+                plan.published
+            )  # reports that there are none before anything is measured
         return PlannedRun.of(plan, how, self.monitor)
 
     def finding(self) -> StudyFinding:
         """Run the study, and save what was found."""
         planned, request = self.planned, self.request
-        with planned.begun() as run:
+        with planned.begin_run() as run:
             first = run.measure(keep_going=True)
-            done = precision.measured(planned.plan, run, self._aim, self._plan, first)
+            done = precision.measure_to_aim(planned.plan, run, self._aim, self._plan, first)
             found = _finding(done.plan, run.name, done.records, request.scale)
             notes = (*found.notes, *done.notes)
-            return finished(run, replace(found, notes=notes), request.how)
+            return finish_run(run, replace(found, notes=notes), request.how)
 
     @cached_property
     def _aim(self) -> Aim | None:
@@ -149,7 +151,7 @@ def with_boot(study: Study, words: Sequence[str]) -> Study:
             replace(one, controls=(*one.controls, *(it for it in added if it not in one.controls)))
             for one in study.configurations
         ),
-        notes=(*study.notes, f"in each configuration: {listed(one.name for one in added)}"),
+        notes=(*study.notes, f"in each configuration: {join_in_prose(one.name for one in added)}"),
     )
 
 
@@ -161,7 +163,7 @@ def _finding(plan: Plan, run: str, records: Sequence[Record], scale: str | None)
         instrument=plan.instrument,
         cells=allowing_for_chance(cells(plan, records), records),
         notes=(*plan.notes, *notes_of(records)),
-        levels={one.role: one.levels for one in _compared(plan)},
+        levels={one.role: one.levels for one in _compared_configurations(plan)},
         source=plan.published,
         successive=plan.successive,
         asked=plan.asked,
@@ -177,7 +179,7 @@ def _finding(plan: Plan, run: str, records: Sequence[Record], scale: str | None)
     )
 
 
-def _compared(plan: Plan) -> list[Configuration]:
+def _compared_configurations(plan: Plan) -> list[Configuration]:
     """Return what the study compares: all configurations but the placebos."""
     return [one for one in plan.configurations if not isinstance(one.role, PlaceboRole)]
 
@@ -186,7 +188,7 @@ def _hotspots(plan: Plan, records: Sequence[Record]) -> Iterator[Hotspots]:
     """Yield where the cost of each configuration arises, if it was watched."""
     if any(record.calls for record in records):
         measured = {record.role for record in records}
-        for configuration in _compared(plan):
+        for configuration in _compared_configurations(plan):
             baseline = plan.baseline_of(configuration)
             if configuration.role != baseline and {configuration.role, baseline} <= measured:
                 yield from hotspots_of(records, baseline, configuration.role)

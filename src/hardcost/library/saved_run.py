@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from hardcost.analysis.finding_text import unpacked
+from hardcost.analysis.finding_text import finding_from_text
 from hardcost.errors import StoreError
 from hardcost.measure.monitor import Monitor
 from hardcost.model.finding.finding import Finding
@@ -17,7 +17,7 @@ _UNCHECKED = (
 )
 
 
-def saved(store: Path, monitor: Monitor, *names: str) -> tuple[Finding, ...]:
+def load_findings(store: Path, monitor: Monitor, *names: str) -> tuple[Finding, ...]:
     """Return what runs found; a name may be a unique prefix, or `last`.
 
     Raises:
@@ -25,15 +25,15 @@ def saved(store: Path, monitor: Monitor, *names: str) -> tuple[Finding, ...]:
         StoreError: It can't be read, or the result is damaged.
     """
     with Store(store, read_only=True) as opened:
-        found = tuple(_of(opened, name) for name in names)
+        found = tuple(_load_finding(opened, name) for name in names)
         for lost in opened.lost:
             monitor.note(f"left out: {lost}; {rows.SEE}")
     return found
 
 
-def _of(store: Store, name: str) -> Finding:
+def _load_finding(store: Store, name: str) -> Finding:
     run, text = store.finding(name)
-    found = unpacked(text)
+    found = finding_from_text(text)
     if found.run != run.name:
         raise StoreError(
             f"the result of the run {run.name} in {store.path} is another run's", hint=rows.AGAIN

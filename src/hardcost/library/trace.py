@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 
-from hardcost.analysis.calls.replay import modelled
-from hardcost.analysis.calls.trace import traced
+from hardcost.analysis.calls.replay import model_trace
+from hardcost.analysis.calls.trace import trace_by_pieces
 from hardcost.analysis.estimates.estimates import cells
 from hardcost.controls.control import Profile
 from hardcost.errors import InputError, RequestError
 from hardcost.library.hotspots import check_watched
-from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finished, notes_of
+from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finish_run, notes_of
 from hardcost.library.profiles import ProfileRequest
 from hardcost.measure.monitor import Monitor, Silent
 from hardcost.measure.run import Run
@@ -23,7 +23,7 @@ from hardcost.plan import leave_one_out
 from hardcost.plan.plan import Plan
 from hardcost.store.record import Record
 from hardcost.workloads import one_call, syscalls
-from hardcost.workloads.parameters import meant
+from hardcost.workloads.parameters import nearest_hint
 from hardcost.workloads.syscalls import calls
 
 
@@ -46,22 +46,22 @@ def trace(request: TraceRequest, monitor: Monitor | None = None) -> Traces:
         HardcostError: Something is wrong with the input, the machine, a trial or the store.
     """
     TraceRequest.expect(request)
-    loaded, planned = _planned(request, monitor or Silent())
-    with planned.begun() as run:
+    loaded, planned = _plan_run(request, monitor or Silent())
+    with planned.begin_run() as run:
         found = _finding(loaded, planned.plan, run, run.measure().records, request.processors)
-        return finished(run, found, request.how)
+        return finish_run(run, found, request.how)
 
 
-def foreseen(request: TraceRequest, monitor: Monitor | None = None) -> Foreseen:
+def preview(request: TraceRequest, monitor: Monitor | None = None) -> Foreseen:
     """Return the plan of what is not traced.
 
     Raises:
         HardcostError: Something is wrong with the input, the machine or the store.
     """
-    return _planned(request, monitor or Silent())[1].foreseen()
+    return _plan_run(request, monitor or Silent())[1].preview()
 
 
-def _planned(request: TraceRequest, monitor: Monitor) -> tuple[Profile, PlannedRun]:
+def _plan_run(request: TraceRequest, monitor: Monitor) -> tuple[Profile, PlannedRun]:
     """Return the profile, and the trials that are traced.
 
     Raises:
@@ -70,7 +70,7 @@ def _planned(request: TraceRequest, monitor: Monitor) -> tuple[Profile, PlannedR
     how = request.how
     how.check()
     workloads = _workloads(request.call, how)
-    loaded = request.loaded_one("a trace is of")
+    loaded = request.load_single_profile("a trace is of")
     plan = plan_of(loaded, workloads, how, beside=bool(request.processors))
     return loaded, PlannedRun.of(plan, how, monitor)
 
@@ -87,7 +87,7 @@ def _workloads(call: str | None, how: Measuring) -> tuple[Workload, ...]:
         raise RequestError("a trace is of one trial: leave `seeds` and `repetitions` out")
     if call is not None:
         if call not in calls():
-            hint = meant(call, "calls", calls())
+            hint = nearest_hint(call, "calls", calls())
             raise RequestError(f"`call`: there is no call '{call[:40]}'", hint=hint)
         check_watched(how.instrument, how.record, ())
         return (Workload(one_call.NAME, (("call", call),)),)
@@ -122,7 +122,7 @@ def _finding(
     loaded: Profile, plan: Plan, run: Run, records: Sequence[Record], numbers: Sequence[int]
 ) -> Traces:
     traces = [
-        traced(one, record.workload, record.role)
+        trace_by_pieces(one, record.workload, record.role)
         for record in sorted(records, key=lambda one: one.role != Whole())
         for one in record.traces
     ]
@@ -133,5 +133,5 @@ def _finding(
         instrument=plan.instrument,
         cells=cells(plan, records),
         notes=(*plan.notes, *notes_of(records)),
-        traces=tuple(replace(one, modelled=modelled(one, numbers)) for one in traces),
+        traces=tuple(replace(one, modelled=model_trace(one, numbers)) for one in traces),
     )

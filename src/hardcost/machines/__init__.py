@@ -3,6 +3,10 @@
 Nothing above asks which machine it has. What one can't do its `Capabilities` say, and a trial that
 needs more is refused before anything is fetched.
 
-`machine.py` is the interface, `names.py` finds machines by name, `options.py` is what a user may
-want of one, `check.py` what `doctor` reports of one.
+- `machine.py`: the interface
+- `names.py`: finds a machine by name, also one of another distribution
+- `titles.py`: the machines that lists and completion show
+- `options.py`: what a user may want of a machine, with defaults
+- `check.py`: what `doctor` reports of one
+- `restoration.py`: the result of undoing, which `machines/real/restore.py` does
 """

@@ -29,7 +29,7 @@ class Check:
 
 def program(name: str, package: str) -> Check:
     """Look for a program on the PATH, which comes with a Debian package."""
-    found = process.found(name)
+    found = process.find_program(name)
     return Check(name, found is not None, found or "missing", install(package))
 
 

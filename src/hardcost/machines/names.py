@@ -70,7 +70,7 @@ def _kind(name: str) -> MachineKind | None:
     return found if found and found.addressed == bool(colon and address) else None
 
 
-def _known(name: str) -> MachineKind:
+def _kind_named(name: str) -> MachineKind:
     """Return the kind of a machine.
 
     Raises:
@@ -101,7 +101,7 @@ def counter(name: str) -> str:
         InputError: There is no machine of that name.
         MachineError: It counts them itself.
     """
-    found = _known(name).counter
+    found = _kind_named(name).counter
     if found is None:
         raise MachineError(f"the machine {name} does not run already")
     return found
@@ -114,7 +114,7 @@ def check(name: str, wanted: MachineOptions) -> None:
         InputError: There is none of that name, or what is wanted of it can't be.
         MachineError: Something is missing on this host.
     """
-    import_module(_known(name).make).check(_addressed(name, wanted))
+    import_module(_kind_named(name).make).check(_with_address(name, wanted))
 
 
 async def make(name: str, wanted: MachineOptions, listener: Listener) -> Machine:
@@ -124,8 +124,8 @@ async def make(name: str, wanted: MachineOptions, listener: Listener) -> Machine
         InputError: There is none of that name.
         MachineError: It can't measure what is wanted.
     """
-    machine: Machine = await import_module(_known(name).make).make(
-        _addressed(name, wanted), listener
+    machine: Machine = await import_module(_kind_named(name).make).make(
+        _with_address(name, wanted), listener
     )
     return machine
 
@@ -194,7 +194,7 @@ def examine(name: str, cache: Cache) -> Sequence[Check]:
     Raises:
         InputError: There is none of that name.
     """
-    found: Sequence[Check] = import_module(_known(name).examine).examine(cache)
+    found: Sequence[Check] = import_module(_kind_named(name).examine).examine(cache)
     return found
 
 
@@ -204,7 +204,7 @@ async def try_out(name: str, cache: Cache) -> Sequence[Check]:
     Raises:
         InputError: There is none of that name.
     """
-    kind = _known(name)
+    kind = _kind_named(name)
     module = import_module(kind.examine)
     address = name.partition(":")[2]
     tried = module.try_out_at(address) if kind.addressed else module.try_out(cache)
@@ -221,7 +221,7 @@ async def restore(name: str, *, force: bool, people: bool) -> Restored:
         InputError: There is none of that name, or it is none that is ever changed.
         MachineError: It can't be reached.
     """
-    restorer = _known(name).restore
+    restorer = _kind_named(name).restore
     if restorer is None:
         raise InputError(
             f"the machine {name} has nothing to restore: its guests only write copies",
@@ -233,7 +233,7 @@ async def restore(name: str, *, force: bool, people: bool) -> Restored:
     return found
 
 
-def _addressed(name: str, wanted: MachineOptions) -> MachineOptions:
+def _with_address(name: str, wanted: MachineOptions) -> MachineOptions:
     """Return the options of a machine, with its address."""
     return replace(wanted, address=name.partition(":")[2])
 
@@ -245,7 +245,7 @@ def _for_others(name: str) -> ModuleType:
         InputError: There is no machine of that name.
         MachineError: Its numbers are its own.
     """
-    kind = _known(name)
+    kind = _kind_named(name)
     if kind.counter is not None:
         raise MachineError(
             f"no worker can measure for the machine {name}: its times are its own",

@@ -39,10 +39,10 @@ class BootLines:
         lines: dict[Boot, tuple[Control, ...]] = {}
         for trial in trials:
             controls = trial.trial.configuration.controls
-            lines.setdefault(_line(trial.boot), controls)
+            lines.setdefault(_boot_line(trial.boot), controls)
             self.controls.update(dict.fromkeys(controls))
-        await self._ask(_needed(lines), lines, machine, jobs)
-        return self._judged(trials)
+        await self._ask(_boots_to_ask(lines), lines, machine, jobs)
+        return self._errors_by_trial(trials)
 
     async def _ask(
         self,
@@ -74,7 +74,7 @@ class BootLines:
                 if boot not in self._accounts:
                     group.create_task(ask(boot))
 
-    def _judged(self, trials: Sequence[Prepared]) -> dict[str, InputError]:
+    def _errors_by_trial(self, trials: Sequence[Prepared]) -> dict[str, InputError]:
         verdicts = self._verdicts()
         errors: dict[str, InputError] = {}
         for trial in trials:
@@ -82,7 +82,7 @@ class BootLines:
             if not _words(controls):
                 continue
             known = [one for (of, _), one in verdicts.items() if of == _kernel(trial.boot)]
-            problems, notes = apply.booted(controls, known)
+            problems, notes = apply.check_boot(controls, known)
             self.notes.update(dict.fromkeys(notes))
             if problems:
                 errors[trial.identity] = InputError.of(problems)
@@ -99,7 +99,7 @@ class BootLines:
         return found
 
 
-def _needed(lines: Mapping[Boot, Sequence[Control]]) -> list[Boot]:
+def _boots_to_ask(lines: Mapping[Boot, Sequence[Control]]) -> list[Boot]:
     """Return the lines to ask about: those with new words, and what has to be compared.
 
     Where a control is about the processor's faults, its own line and those without parameters are
@@ -127,14 +127,14 @@ def _words(controls: Sequence[Control]) -> list[str]:
     return [word for one in controls for word in one.boot_words]
 
 
-def _line(boot: Boot) -> Boot:
+def _boot_line(boot: Boot) -> Boot:
     """Return the part of a boot that decides how its parameters are read: no layout, no disks."""
     return replace(boot, layout_seed=None, fresh=False, tree=0, disk=0, guest="small")
 
 
 def _kernel(boot: Boot) -> Boot:
     """Return the same without the parameters."""
-    return replace(_line(boot), parameters=())
+    return replace(_boot_line(boot), parameters=())
 
 
 def problems_of(errors: Iterable[InputError]) -> tuple[Problem, ...]:

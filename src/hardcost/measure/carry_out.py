@@ -15,7 +15,7 @@ from hardcost.measure import parallel
 from hardcost.measure.boot_parameters import BootLines, problems_of
 from hardcost.measure.monitor import Failed, Monitor
 from hardcost.measure.prepare import Prepared
-from hardcost.measure.remaining_work import Outlook, lacking
+from hardcost.measure.remaining_work import Outlook, boots_to_prepare
 from hardcost.model.role import PlaceboRole, Role
 from hardcost.model.workload import Workload
 from hardcost.protocol.boot import Boot
@@ -44,7 +44,7 @@ class TrialSite:
     lines: BootLines = field(default_factory=BootLines)
 
 
-async def refused(
+async def refused_trials(
     trials: Sequence[Prepared], site: TrialSite, *, keep_going: bool
 ) -> dict[str, InputError]:
     """Return the errors of trials whose kernel does not take a boot parameter, by identity.
@@ -69,10 +69,10 @@ async def outcomes(
         HardcostError: Something failed, and the run does not keep going.
     """
     given_up: dict[str, HardcostError] = {}
-    if await _build(missing, site):  # kernels that were not there could not be asked before
-        given_up.update(await refused(missing, site, keep_going=keep_going))
-    unbootable = await _boot(
-        lacking(missing, site.machine),
+    if await _build_kernels(missing, site):  # kernels that were not there could not be asked before
+        given_up.update(await refused_trials(missing, site, keep_going=keep_going))
+    unbootable = await _boot_guests(
+        boots_to_prepare(missing, site.machine),
         site,
         outlook.expected_seconds("boots"),
         keep_going=keep_going,
@@ -81,7 +81,7 @@ async def outcomes(
     failed: dict[tuple[Role, Workload], HardcostError] = {}  # by configuration and workload
     for trial in missing:
         if trial.identity in given_up:
-            failed[_state(trial)] = given_up[trial.identity]
+            failed[_role_and_workload(trial)] = given_up[trial.identity]
             yield trial, given_up[trial.identity]
     bootable = [trial for trial in missing if trial.identity not in given_up]
     lost, started = len(given_up), time.monotonic()
@@ -89,7 +89,7 @@ async def outcomes(
     useless: list[tuple[Prepared, HardcostError]] = []
     with site.monitor.stage("trials", len(bootable), expected) as advance:
         running = parallel.outcomes(
-            _useful(bootable, failed, useless),
+            _useful_trials(bootable, failed, useless),
             site.machine,
             jobs=site.limits.jobs,
             limit_seconds=site.limits.seconds,
@@ -99,7 +99,7 @@ async def outcomes(
             async for trial, came in running:
                 if isinstance(came, HardcostError):
                     lost += 1
-                    failed[_state(trial)] = came
+                    failed[_role_and_workload(trial)] = came
                     site.monitor.hear(Failed(str(came), *_names(trial)))
                 yield trial, came
                 advance()
@@ -111,7 +111,7 @@ async def outcomes(
     site.monitor.note(f"{carried_out} in {time.monotonic() - started:.1f} s{said}")
 
 
-def _useful(
+def _useful_trials(
     trials: Iterable[Prepared],
     failed: Mapping[tuple[Role, Workload], HardcostError],
     useless: list[tuple[Prepared, HardcostError]],
@@ -121,14 +121,14 @@ def _useful(
     These would fail too, and go into `useless`, with the error that they would repeat.
     """
     for trial in trials:
-        role, workload = _state(trial)
+        role, workload = _role_and_workload(trial)
         if isinstance(role, PlaceboRole) and (role.of, workload) in failed:
             useless.append((trial, failed[role.of, workload]))
         else:
             yield trial
 
 
-def _state(trial: Prepared) -> tuple[Role, Workload]:
+def _role_and_workload(trial: Prepared) -> tuple[Role, Workload]:
     return trial.trial.configuration.role, trial.trial.workload
 
 
@@ -137,9 +137,9 @@ def _names(trial: Prepared) -> tuple[str, str]:
     return trial.trial.configuration.name, str(trial.trial.workload)
 
 
-async def _build(missing: Sequence[Prepared], site: TrialSite) -> bool:
+async def _build_kernels(missing: Sequence[Prepared], site: TrialSite) -> bool:
     """Build the kernels that are not built yet, and say whether there were any."""
-    boots = {boot: site.machine.builds(boot) for boot in lacking(missing, site.machine)}
+    boots = {boot: site.machine.builds(boot) for boot in boots_to_prepare(missing, site.machine)}
     kernels = {names: boot for boot, names in boots.items() if names}
     free = asyncio.Semaphore(site.machine.capabilities.builds_at_once or len(kernels) or 1)
 
@@ -148,11 +148,11 @@ async def _build(missing: Sequence[Prepared], site: TrialSite) -> bool:
             site.monitor.note(f"building kernel {number} of {len(kernels)}; each is kept")
             await site.machine.make_ready(boot)
 
-    await _together(build_one(number, boot) for number, boot in enumerate(kernels.values(), 1))
+    await _run_together(build_one(number, boot) for number, boot in enumerate(kernels.values(), 1))
     return bool(kernels)
 
 
-async def _boot(
+async def _boot_guests(
     boots: Sequence[Boot], site: TrialSite, expected_seconds: float | None, *, keep_going: bool
 ) -> dict[Boot, MachineError]:
     """Boot a guest for each kernel line that has no snapshot yet; return those that do not boot.
@@ -179,11 +179,11 @@ async def _boot(
                     site.monitor.hear(Failed(str(error)))
             advance()
 
-        await _together(map(boot_one, boots))
+        await _run_together(map(boot_one, boots))
     return failed
 
 
-async def _together(work: Iterable[Coroutine[Any, Any, None]]) -> None:
+async def _run_together(work: Iterable[Coroutine[Any, Any, None]]) -> None:
     """Do all of it side by side; the first error ends the rest, and is raised."""
     try:
         async with asyncio.TaskGroup() as group:

@@ -67,15 +67,17 @@ async def resolutions(
         # In "abba" and "baab" the first two are a pair, and so are the last two.
         for at, side in enumerate(_BLOCKS[blocks % 2]):
             done = await machine.execute(Boot(), job, USUAL_LIMITS["small"])
-            for metric in syscalls.measured(parameters, done.answers, TIME):
+            for metric in syscalls.read_metrics(parameters, done.answers, TIME):
                 known = sides[metric.metric][side]
                 known[0, 2 * blocks + at // 2] = median(metric.samples).value
         blocks += 1
         heard(max(0.0, until - time.monotonic()))
-    return tuple(_found(call, sides[call]["a"], sides[call]["b"], blocks) for call in CALLS)
+    return tuple(
+        _resolution_of_call(call, sides[call]["a"], sides[call]["b"], blocks) for call in CALLS
+    )
 
 
-def _found(
+def _resolution_of_call(
     call: str, a: Mapping[SeriesKey, float], b: Mapping[SeriesKey, float], blocks: int
 ) -> Resolution:
     differences = {key: b[key] - a[key] for key in a}

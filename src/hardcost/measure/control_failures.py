@@ -16,7 +16,7 @@ from hardcost.measure.run import Run, TrialResults
 from hardcost.model.finding.bill import Unmeasured
 from hardcost.model.finding.failure import Failure
 from hardcost.model.role import Alone, Baseline, Role, Whole, Without
-from hardcost.plan.leave_one_out import only
+from hardcost.plan.leave_one_out import trials_of_roles
 from hardcost.plan.plan import Plan
 
 PlanWithout = Callable[[Profile], Plan]
@@ -32,7 +32,7 @@ class Spared:
     unmeasured: tuple[Unmeasured, ...] = ()
 
 
-def measured(profile: Profile, planned: PlanWithout, run: Run) -> Spared:
+def measure_and_drop_failing(profile: Profile, planned: PlanWithout, run: Run) -> Spared:
     """Measure a bill, of which `run` was begun with the plan of the whole profile.
 
     Raises:
@@ -45,11 +45,11 @@ def measured(profile: Profile, planned: PlanWithout, run: Run) -> Spared:
         first = error
     failed: HardcostError = first
     while True:
-        blamed = _blamed(profile, plan, run, failed)
-        lost += (_unmeasured(profile, index, why) for index, why in blamed.items())
+        blamed = _controls_to_blame(profile, plan, run, failed)
+        lost += (_unmeasured_control(profile, index, why) for index, why in blamed.items())
         kept = tuple(one for at, one in enumerate(profile.controls) if at not in blamed)
         profile = replace(profile, controls=kept)
-        if not _switched(planned(profile)):
+        if not _leaves_out_any(planned(profile)):
             raise first
         for one in lost[-len(blamed) :]:
             run.monitor.hear(Failed(f"{one.named} is not measured: {one.reason}"))
@@ -77,15 +77,17 @@ def refused_setting(profile: Profile, error: HardcostError) -> tuple[Profile, Un
         return None
     kept = (*profile.controls[: of[0]], *profile.controls[of[0] + 1 :])
     reason = f"{problem.message} ({problem.hint})" if problem.hint else problem.message
-    return replace(profile, controls=kept), _unmeasured(profile, of[0], reason)
+    return replace(profile, controls=kept), _unmeasured_control(profile, of[0], reason)
 
 
-def _switched(plan: Plan) -> bool:
+def _leaves_out_any(plan: Plan) -> bool:
     """Say whether a plan leaves out any control."""
     return any(isinstance(one.role, Without) for one in plan.configurations)
 
 
-def _blamed(profile: Profile, plan: Plan, run: Run, error: HardcostError) -> dict[int, str]:
+def _controls_to_blame(
+    profile: Profile, plan: Plan, run: Run, error: HardcostError
+) -> dict[int, str]:
     """Return the controls to blame for a failure, by their index, each with the reason.
 
     Raises:
@@ -119,7 +121,7 @@ def _failures(plan: Plan, roles: Sequence[Role], run: Run, error: HardcostError)
         HardcostError: `error`, where the baseline fails.
     """
     try:
-        tried = run.try_out(only(plan, [Baseline(), *roles]))
+        tried = run.try_out(trials_of_roles(plan, [Baseline(), *roles]))
     except (InputError, MachineError):
         raise error from None
     found: dict[Role, str] = {}
@@ -135,6 +137,6 @@ def _reason(failure: Failure) -> str:
     return f"{failure.reason} ({failure.hint})" if failure.hint else failure.reason
 
 
-def _unmeasured(profile: Profile, index: int, reason: str) -> Unmeasured:
+def _unmeasured_control(profile: Profile, index: int, reason: str) -> Unmeasured:
     control = profile.controls[index]
     return Unmeasured(control.name, reason.removeprefix(f"{control.place}: "), control.place)

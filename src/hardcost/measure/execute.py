@@ -11,7 +11,7 @@ from hardcost.instruments.traces import Trace
 from hardcost.machines.machine import Machine
 from hardcost.measure.prepare import Prepared
 from hardcost.mechanisms import apply
-from hardcost.mechanisms.audit_logs import logged
+from hardcost.mechanisms.audit_logs import count_logged
 from hardcost.plan.plan import Trial
 from hardcost.protocol.boot import Guest
 from hardcost.store.record import Record
@@ -42,8 +42,8 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         controls, answers = trial.configuration.controls, execution.answers
         notes = apply.verify(controls, answers)
         measured = kind.measured(parameters, answers, instrument)
-        observed = recorders.observed(
-            trial.setup.record, answers, kind.operations(parameters), logged(answers)
+        observed = recorders.observations_of(
+            trial.setup.record, answers, kind.operations(parameters), count_logged(answers)
         )
         counted = kind.counted(answers)
         calls, traced = None, tuple[Trace, ...]()
@@ -57,7 +57,7 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         hint = error.problems[0].hint
         if hint is None:
             hint = kind.remedy(parameters, prepared.boot.guest, str(error))
-        raise (refused or _located(error, trial, hint)) from error
+        raise (refused or _locate_error(error, trial, hint)) from error
     return Record(
         identity=prepared.identity,
         role=trial.configuration.role,
@@ -87,7 +87,7 @@ def _packages(prepared: Prepared, machine: Machine) -> dict[str, str]:
     return {"packages": PACKAGE_SEPARATOR.join(known)} if known else {}
 
 
-def _located(error: MachineError, trial: Trial, hint: str | None) -> MachineError:
+def _locate_error(error: MachineError, trial: Trial, hint: str | None) -> MachineError:
     """Return the error, of its own kind: with its line in a file, or the trial that it struck."""
     place = error.problems[0].place
     name = "" if place else f"{trial.configuration.name}, {trial.workload}"

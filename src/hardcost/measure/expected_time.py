@@ -110,7 +110,7 @@ def stages(work: Work, history: History, jobs: int) -> tuple[Stage, ...]:
     return tuple(stage for stage in made if stage.count)
 
 
-def between(least: Sequence[Stage], most: Sequence[Stage]) -> tuple[Stage, ...]:
+def stages_between(least: Sequence[Stage], most: Sequence[Stage]) -> tuple[Stage, ...]:
     """Return the stages of work of which only the bounds are known."""
     known = {stage.name: stage for stage in least}
     found = []
@@ -126,13 +126,13 @@ def total(parts: Sequence[Stage]) -> Span:
     return sum((stage.span for stage in parts), NOTHING)
 
 
-def said(span: Span) -> str:
+def span_in_words(span: Span) -> str:
     """Return a span for a reader, such as `about 40 s`, `2 to 9 min`, `unknown yet`."""
     if span.high is None:
         return f"at least {_text(span.low)}" if span.low >= 1 else "unknown yet"
     if span.high <= _NEAR * span.low or span.high < 1:
         return f"about {_text((span.low + span.high) / 2)}"
-    (low, unit), (high, larger) = _scaled(span.low), _scaled(span.high)
+    (low, unit), (high, larger) = _amount_and_unit(span.low), _amount_and_unit(span.high)
     return f"{low} to {high} {unit}" if unit == larger else f"{low} {unit} to {high} {larger}"
 
 
@@ -155,23 +155,23 @@ class StageEntry(BaseModel):
             stage=stage.name,
             count=stage.count,
             most=stage.most,
-            low_seconds=rounded(stage.span.low),
-            high_seconds=rounded(stage.span.high),
+            low_seconds=round_to_tenth(stage.span.low),
+            high_seconds=round_to_tenth(stage.span.high),
             basis=stage.basis,
         )
 
 
-def rounded(seconds: float | None) -> float | None:
+def round_to_tenth(seconds: float | None) -> float | None:
     """Return seconds to a tenth; None stays."""
     return None if seconds is None else round(seconds, 1)
 
 
-def count(stage: Stage) -> str:
+def pieces_in_words(stage: Stage) -> str:
     """Return how many pieces a stage has, such as `3` or `2 to 72`."""
     return f"{stage.count}" if stage.count == stage.most else f"{stage.count} to {stage.most}"
 
 
-def left(expected: float | None, elapsed: float, done: int, of: int) -> float | None:
+def seconds_left(expected: float | None, elapsed: float, done: int, of: int) -> float | None:
     """Return the seconds left when `done` of so many pieces are done; None where they aren't known.
 
     At first that is what was `expected` less what has passed. Every piece that is done makes the
@@ -189,7 +189,7 @@ def left(expected: float | None, elapsed: float, done: int, of: int) -> float | 
     return weight * by_pace + (1 - weight) * by_history
 
 
-def left_said(seconds: float | None) -> str:
+def left_in_words(seconds: float | None) -> str:
     """Return the time left for a reader."""
     return "time left unknown yet" if seconds is None else f"about {_text(seconds)} left"
 
@@ -269,11 +269,11 @@ def _as_earlier(amount: int) -> str:
 
 
 def _text(seconds: float) -> str:
-    amount, unit = _scaled(seconds)
+    amount, unit = _amount_and_unit(seconds)
     return f"{amount} {unit}"
 
 
-def _scaled(seconds: float) -> tuple[str, str]:
+def _amount_and_unit(seconds: float) -> tuple[str, str]:
     """Return seconds in the unit that makes them plain."""
     if seconds < _SECONDS_UP_TO:
         return (f"{seconds:.0f}" if seconds >= 1 or not seconds else "1"), "s"

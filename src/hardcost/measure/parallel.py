@@ -38,7 +38,7 @@ async def outcomes(
     def start_next() -> None:
         most = machine.capabilities.at_once or jobs
         while len(running) < most and (trial := next(waiting, None)) is not None:
-            task = _came(trial, machine, limit_seconds, keep_going=keep_going)
+            task = _result_of_trial(trial, machine, limit_seconds, keep_going=keep_going)
             running[asyncio.create_task(task)] = trial
 
     try:
@@ -64,7 +64,7 @@ async def outcomes(
                 await task
 
 
-async def _came(
+async def _result_of_trial(
     trial: Prepared, machine: Machine, limit_seconds: float | None, *, keep_going: bool
 ) -> Record | HardcostError:
     """Return the result of a trial; its error is raised unless the run keeps going."""

@@ -63,7 +63,7 @@ class Rounds:
         return plan, self.measure(plan)
 
 
-def settled(
+def settle_rounds(
     records: Sequence[Record], rounds: int, more: Rounds, aim: Aim | None = None
 ) -> Settled:
     """Return the records of so many rounds, and of those that are added to them.
@@ -80,11 +80,11 @@ def settled(
             plan, measured = more.of(rounds + again)
             kept, notes = set_aside(measured)
         return Settled(plan, kept, notes)
-    while (width := widest(cells(plan, kept))) > aim.precision or rounds < FEWEST_ROUNDS:
+    while (width := widest_interval(cells(plan, kept))) > aim.precision or rounds < FEWEST_ROUNDS:
         passed = time.monotonic() - aim.began
-        following = _following(rounds, width, aim, passed)
+        following = _next_rounds(rounds, width, aim, passed)
         if following <= rounds:
-            return Settled(plan, kept, (*notes, _short(width, aim, rounds, passed)))
+            return Settled(plan, kept, (*notes, _shortfall_note(width, aim, rounds, passed)))
         rounds = following
         plan, measured = more.of(rounds)
         kept, notes = set_aside(measured)
@@ -92,7 +92,7 @@ def settled(
     return Settled(plan, kept, (*notes, reached))
 
 
-def widest(found: Sequence[Cell]) -> float:
+def widest_interval(found: Sequence[Cell]) -> float:
     """Return the largest half of an interval, relative: of ratios, or of values without any."""
     compared = [one for one in found if one.configuration != one.baseline]
     halves = [
@@ -101,7 +101,7 @@ def widest(found: Sequence[Cell]) -> float:
     return max((half for half in halves if math.isfinite(half)), default=0.0)
 
 
-def _following(rounds: int, width: float, aim: Aim, passed: float) -> int:
+def _next_rounds(rounds: int, width: float, aim: Aim, passed: float) -> int:
     """Return how many rounds to have next; no more than there are if time is up."""
     times = min(width / aim.precision, MOST_ROUNDS)
     needed = max(math.ceil(rounds * times**2 * _MORE_THAN_NEEDED), FEWEST_ROUNDS)
@@ -115,7 +115,7 @@ def _blocks(records: Sequence[Record]) -> set[tuple[int, int]]:
     return {block_of(one.seed, one.repetition) for one in records}
 
 
-def _short(width: float, aim: Aim, rounds: int, passed: float) -> str:
+def _shortfall_note(width: float, aim: Aim, rounds: int, passed: float) -> str:
     why = "no more rounds are measured" if rounds >= MOST_ROUNDS else "time was up"
     return (
         f"{why} after {count(rounds, 'round')} and {passed:.0f} s: the widest interval is"

@@ -110,7 +110,7 @@ def prepare_all(plan: Plan, machine: Machine, monitor: Monitor) -> tuple[Prepare
     # Not earlier: what can be refused has been, and a refusal must not wait for a download.
     machine.fetch(boots, monitor.note)
     return tuple(
-        _prepared(trial, boot, job, machine)
+        _with_identity(trial, boot, job, machine)
         for (trial, boot), job in zip(trials, jobs, strict=True)
     )
 
@@ -121,10 +121,10 @@ def prepare(trial: Trial, machine: Machine) -> Prepared:
     Raises:
         InputError: Its workload, instrument, or a control does not exist or can't be applied.
     """
-    return _prepared(trial, boot_of(trial), _job(trial, machine), machine)
+    return _with_identity(trial, boot_of(trial), _job(trial, machine), machine)
 
 
-def _prepared(trial: Trial, boot: Boot, job: Job, machine: Machine) -> Prepared:
+def _with_identity(trial: Trial, boot: Boot, job: Job, machine: Machine) -> Prepared:
     parts = {
         "machine": machine.identity(boot),
         "job": [request.as_json() for request in job],
@@ -146,7 +146,7 @@ def _job(trial: Trial, machine: Machine) -> Job:
     job = (
         *apply.requests(controls),
         *recorders.requests_before(setup.record),
-        *_load(trial),
+        *_requests_of_workload(trial),
         *recorders.requests_after(setup.record),
         *apply.finish(controls),
     )
@@ -155,7 +155,7 @@ def _job(trial: Trial, machine: Machine) -> Job:
     return tuple(one for one in job if one.do in able or not apply.can_do_without(one))
 
 
-def _load(trial: Trial) -> list[Request]:
+def _requests_of_workload(trial: Trial) -> list[Request]:
     """Return the requests of the workload, perturbed by changes without a meaning."""
     instrument = instrument_named(trial.instrument)
     of = load(trial.workload)

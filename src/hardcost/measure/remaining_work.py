@@ -79,11 +79,11 @@ def outlook(  # noqa: PLR0913  (it is made of just these)
     stages = expected_time.stages(work, earlier, at_once)
     if most is not None:
         at_most = expected_time.stages(_at_most(prepared, work, most), earlier, at_once)
-        stages = expected_time.between(stages, at_most)
+        stages = expected_time.stages_between(stages, at_most)
     return Outlook(tuple(prepared), known, missing, stages)
 
 
-def lacking(trials: Sequence[Prepared], machine: Machine) -> list[Boot]:
+def boots_to_prepare(trials: Sequence[Prepared], machine: Machine) -> list[Boot]:
     """Return the boots that have no snapshot yet, or no kernel."""
     return [
         boot for boot in dict.fromkeys(one.boot for one in trials) if not machine.is_ready(boot)
@@ -92,7 +92,7 @@ def lacking(trials: Sequence[Prepared], machine: Machine) -> list[Boot]:
 
 def _work(missing: Sequence[Prepared], machine: Machine, earlier: History) -> Work:
     """Return what has to be done for trials that are not in the store."""
-    boots = lacking(missing, machine)
+    boots = boots_to_prepare(missing, machine)
     builds = {name for boot in boots for name in machine.builds(boot)}
     return expected_time.Work(
         builds=len(builds),

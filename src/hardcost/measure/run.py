@@ -129,7 +129,7 @@ class Run:
             HardcostError: A trial failed, where the run does not keep going, or all did; what was
                 saved before stays.
         """
-        self._measured = self._carried_out(self._first, keep_going=keep_going)
+        self._measured = self._carry_out_missing(self._first, keep_going=keep_going)
         return self._measured
 
     def measure_more(self, plan: Plan) -> tuple[Record, ...]:
@@ -138,7 +138,7 @@ class Run:
         Raises:
             HardcostError: As of `measure`; the first trial that fails ends the run.
         """
-        found = self._carried_out(self._more(plan), keep_going=False)
+        found = self._carry_out_missing(self._prepare_more(plan), keep_going=False)
         if not self._measured.records:
             self._measured = found
         return found.records
@@ -160,7 +160,7 @@ class Run:
         Raises:
             HardcostError: All do.
         """
-        return self._carried_out(self._more(plan), keep_going=True)
+        return self._carry_out_missing(self._prepare_more(plan), keep_going=True)
 
     def finish(self, finding: _Finding) -> _Finding:
         """Save a finding that is made whole with what the run knows beside its records."""
@@ -178,24 +178,26 @@ class Run:
             failures=self._measured.failures,
         )
         whole = complete(finding, facts)
-        self._store.finish(self._entry, finding_text.packed(whole))
+        self._store.finish(self._entry, finding_text.finding_to_text(whole))
         return whole
 
-    def _more(self, plan: Plan) -> Outlook:
+    def _prepare_more(self, plan: Plan) -> Outlook:
         machine, limits = self._site.machine, self._site.limits
         prepared = prepare_all(plan, machine, self.monitor)
         self._prepared += prepared
         known = known_records(prepared, self._store, self._entry)
         return outlook(prepared, known, machine, history(machine, self._store), jobs=limits.jobs)
 
-    def _carried_out(self, todo: Outlook, *, keep_going: bool) -> TrialResults:
-        refused = self._wait(carry_out.refused(todo.prepared, self._site, keep_going=keep_going))
+    def _carry_out_missing(self, todo: Outlook, *, keep_going: bool) -> TrialResults:
+        refused = self._wait(
+            carry_out.refused_trials(todo.prepared, self._site, keep_going=keep_going)
+        )
         came: Outcomes = {**todo.known, **refused}
         self._say_what_is_known(todo, came)
         missing = [one for one in todo.missing if one.identity not in came]
         if missing:
-            came |= self._wait(self._saved(missing, todo, keep_going=keep_going))
-        return _measured(todo.prepared, came)
+            came |= self._wait(self._carry_out_and_save(missing, todo, keep_going=keep_going))
+        return _results_of_trials(todo.prepared, came)
 
     def _say_what_is_known(self, todo: Outlook, came: Mapping[str, object]) -> None:
         for damage in self._store.damaged:
@@ -208,7 +210,7 @@ class Run:
             of = count(len(todo.prepared), "trial")
             self.monitor.note(f"{found} of {of} {were} reused")
 
-    async def _saved(
+    async def _carry_out_and_save(
         self, missing: Sequence[Prepared], todo: Outlook, *, keep_going: bool
     ) -> Outcomes:
         """Carry out trials, save each record as its trial ends, and return the results of all."""
@@ -280,7 +282,7 @@ def _entry(  # noqa: PLR0913  (a row of the store, and how it came about)
     identities = json.dumps([plan.study, *(trial.identity for trial in prepared)])
     digest = hashlib.sha256(identities.encode()).hexdigest()
     if resume:
-        interrupted = store.unfinished(digest)
+        interrupted = store.take_unfinished(digest)
         for lost in store.lost:
             monitor.note(f"not continued: {lost}")
         if interrupted is not None:
@@ -289,11 +291,11 @@ def _entry(  # noqa: PLR0913  (a row of the store, and how it came about)
         monitor.note("no unfinished run of this plan: starting one")
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     # The digits keep runs apart that begin within a second.
-    name = run_name.made(plan.study, f"{stamp}-{secrets.token_hex(2)}")
+    name = run_name.make_name(plan.study, f"{stamp}-{secrets.token_hex(2)}")
     return store.start(name, digest, plan.study, fresh=fresh)
 
 
-def _measured(
+def _results_of_trials(
     prepared: Sequence[Prepared], came: Mapping[str, Record | HardcostError]
 ) -> TrialResults:
     """Return the results of trials, under the names that were asked for.

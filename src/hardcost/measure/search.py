@@ -6,14 +6,14 @@ import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 
-from hardcost.analysis.bill.culprits import guide
+from hardcost.analysis.bill.culprits import guide_samples
 from hardcost.measure.run import Run
 from hardcost.model.role import Baseline, Role
 from hardcost.plan.plan import Plan
 from hardcost.plan.search import culprits
 from hardcost.plan.search.culprits import Suspects
 from hardcost.plan.search.group_testing import search
-from hardcost.plan.search.questions import Closeness, Question, Samples, SearchResult
+from hardcost.plan.search.questions import Question, Samples, SearchResult, SearchSettings
 from hardcost.store.record import Record
 
 
@@ -30,7 +30,7 @@ class Search:
         self._taken: Counter[Role] = Counter()
         self._first = {one.role for one in records}
 
-    def outcome(self, settings: Closeness) -> SearchResult:
+    def outcome(self, settings: SearchSettings) -> SearchResult:
         """Search to the end; the run's monitor hears of each configuration before it is measured.
 
         Raises:
@@ -50,20 +50,20 @@ class Search:
         role = culprits.role_with(question.on, len(self._found.switched))
         if role in self._first and not self._taken[role]:
             mine = [one for one in self.records if one.role == role]
-            samples = guide(mine, self._baseline)
+            samples = guide_samples(mine, self._baseline)
             self._taken[role] = len(samples)
             if len(samples) >= question.repetitions:
                 return samples[: question.repetitions]
             rest = dataclasses.replace(question, repetitions=question.repetitions - len(samples))
-            return (*samples, *self._measured(role, rest))
-        return self._measured(role, question)
+            return (*samples, *self._measure_question(role, rest))
+        return self._measure_question(role, question)
 
-    def _measured(self, role: Role, question: Question) -> Samples:
+    def _measure_question(self, role: Role, question: Question) -> Samples:
         number = len({*self._first, *self._taken, role})
         on = f"{len(question.on)} of {len(self._found.switched)} on"
         self._run.monitor.note(f"configuration {number}: {role} ({on}): {question.why}")
-        plan = culprits.asked(self._plan, self._found, question, self._taken[role])
+        plan = culprits.plan_of_question(self._plan, self._found, question, self._taken[role])
         self._taken[role] += question.repetitions
         records = self._run.measure_more(plan)
         self.records.extend(records)
-        return guide(records, self._baseline)
+        return guide_samples(records, self._baseline)

@@ -58,14 +58,14 @@ def finish(controls: Sequence[Control]) -> tuple[Request, ...]:
     return (*stopping, *counting)
 
 
-def booted(
+def check_boot(
     controls: Sequence[Control], verdicts: Sequence[WordVerdict]
 ) -> tuple[tuple[Problem, ...], tuple[str, ...]]:
     """Return what is wrong with the controls' boot parameters, and notes on what is not known.
 
     `verdicts` are the guest's kernel's.
     """
-    found = [one.booted(controls, verdicts) for one in _IN_ORDER]
+    found = [one.check_boot(controls, verdicts) for one in _IN_ORDER]
     return (
         tuple(problem for problems, _ in found for problem in problems),
         tuple(note for _, notes in found for note in notes),
@@ -75,7 +75,7 @@ def booted(
 def verify(controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
     """Check in the probe's answers that every live control took; return notes for the reader.
 
-    What a guest's kernel says of boot parameters is no answer of the probe's: see `booted`.
+    What a guest's kernel says of boot parameters is no answer of the probe's: see `check_boot`.
 
     Raises:
         InputError: The guest's own tools refused a control, such as a rule that is misspelt.

@@ -30,15 +30,15 @@ from hardcost.controls.control import (
     PlaceboKind,
     Profile,
     Rank,
+    combine_controls,
     first,
     of_kind,
-    together,
 )
 from hardcost.errors import InputError, Problem, TrialError
 from hardcost.mechanisms import placebo, replies
 from hardcost.mechanisms.ansible import TaskGroup
 from hardcost.mechanisms.boot import AUDIT_OFF, BootParameter
-from hardcost.mechanisms.export import Exported, Left, commented, shown
+from hardcost.mechanisms.export import Exported, Left, on_one_line, with_comments
 from hardcost.mechanisms.mechanism import TABLE, Mechanism, Phase, TableSource
 from hardcost.protocol import ask
 from hardcost.protocol.answers import Answer, AuditAnswer, RanAnswer, find, only
@@ -49,7 +49,8 @@ BEGIN = "hardcost-begin"
 """The message in auditd's log before the workload; events are counted from there."""
 
 # No process has this number: it is the kernel's PID_MAX_LIMIT, and numbers stay below it.
-_PREAMBLE = ("-c", "-a never,user -F pid=4194304", "-d never,user -F pid=4194304")
+PREAMBLE = ("-c", "-a never,user -F pid=4194304", "-d never,user -F pid=4194304")
+"""The lines that come before rules, so that auditctl reports each rule that is refused."""
 
 _DISABLED = "-e 0"  # as auditctl takes it
 
@@ -142,13 +143,13 @@ class AuditDaemon(Control):
         """Return both together: the last limit holds, and all else adds up."""
         return replace(
             before if self.assumed else self,
-            options=_both(before.options, self.options),
+            options=_union(before.options, self.options),
             tolerant=before.tolerant or self.tolerant,
-            directories=_both(before.directories, self.directories),
-            files=_both(before.files, self.files),
+            directories=_union(before.directories, self.directories),
+            files=_union(before.files, self.files),
         )
 
-    def settled(self, profile: Sequence[Control]) -> Control:
+    def as_part_of(self, profile: Sequence[Control]) -> Control:
         """Return the daemon with a limit that holds."""
         return replace(self, assumed=False)
 
@@ -206,11 +207,11 @@ class AuditRule(Control):
         """Return two rules for a call that no program makes, where the rule is on the exit list."""
         return _IDLE if "exit" in _list_and_action(self.rule) else ()
 
-    def keyed(self, key: str) -> Control:
+    def with_record_key(self, key: str) -> Control:
         """Return the rule with another key."""
         return replace(self, rule=with_key(self.rule, key))
 
-    def moved(self, place: Location) -> Self:
+    def at_place(self, place: Location) -> Self:
         """Return the rule at another location."""
         return replace(self, rule=replace(self.rule, place=place))
 
@@ -343,13 +344,13 @@ class AuditMechanism(Mechanism[AuditKeys]):
             parts.append(_of_profile(own.profile, here))
             here.notes.extend(parts[-1].notes)
         for index, path in enumerate(own.exist):
-            why = watched_paths.refused(path)
+            why = watched_paths.why_refused(path)
             if why is not None:
                 here.fault(f"{path!r} is no path that the guest can have: {why}", "exist", index)
         lines = ((line, ("rules", index)) for index, line in enumerate(own.rules))
         said = parse.join([RuleSet((), own.backlog_limit), rules_of(lines, here)])
         parts.append(Controls(controls_of(said, exist=own.exist), said.notes))
-        found = together(parts)
+        found = combine_controls(parts)
         rules = audit_rules(found.controls)
         here.notes.extend((*found.notes, *watched_paths.notes(rules)))
         yield from found.controls
@@ -395,8 +396,8 @@ class AuditMechanism(Mechanism[AuditKeys]):
                 continue
             lines += own
         done = len(profile.controls) - len(left)
-        head = f"# {shown(f'The audit settings of the profile {profile.name}.')}"
-        made = commented(profile, lines, done, left, "audit rules")
+        head = f"# {on_one_line(f'The audit settings of the profile {profile.name}.')}"
+        made = with_comments(profile, lines, done, left, "audit rules")
         return replace(made, settings="\n".join([head, *settings]) + "\n")
 
     def role(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
@@ -418,7 +419,7 @@ class AuditMechanism(Mechanism[AuditKeys]):
             return ()
         directories, files = watched_paths.paths(rules, daemon.directories, daemon.files)
         lines = (*_lines(daemon, rules), *placebo.rules(controls))
-        text = "".join(f"{line}\n" for line in lines) if len(lines) > len(_PREAMBLE) else ""
+        text = "".join(f"{line}\n" for line in lines) if len(lines) > len(PREAMBLE) else ""
         if not any(one.takes_records for one in controls):
             load: list[Request] = [Audit(rules=text, backlog_limit=daemon.backlog_limit)]
         else:
@@ -443,12 +444,12 @@ class AuditMechanism(Mechanism[AuditKeys]):
         by_probe = not any(one.takes_records for one in controls)
         answer = only(answers, AuditAnswer) if by_probe else _auditctl(answers)
         complaints = _complaints(answer.stderr)
-        begin = len(_PREAMBLE) + len(daemon.options) + 1
+        begin = len(PREAMBLE) + len(daemon.options) + 1
         by_line = dict(enumerate(rules, begin))
         sent = _lines(daemon, rules)
-        ours = range(len(_PREAMBLE) + 1, len(sent) + 1)
+        ours = range(len(PREAMBLE) + 1, len(sent) + 1)
         if answer.exit not in {0, 1} or any(line not in ours for line in complaints.refused):
-            raise _failed(answer)
+            raise _auditctl_error(answer)
         problems = tuple(
             _problem(sent[line - 1], by_line.get(line), message)
             for line, message in sorted(complaints.refused.items())
@@ -457,7 +458,7 @@ class AuditMechanism(Mechanism[AuditKeys]):
             raise InputError.of(problems)
         refused_rules = sum(line >= begin for line in complaints.refused)
         if answer.loaded != len(rules) - refused_rules or (answer.exit and not problems):
-            raise _failed(answer, f"{answer.loaded} of {len(rules)} audit rules are loaded")
+            raise _auditctl_error(answer, f"{answer.loaded} of {len(rules)} audit rules are loaded")
         notes = [f"{_at(problem.place)}{problem.message}" for problem in problems]
         for line, text in complaints.warned:
             rule = by_line.get(line) if line else None
@@ -552,7 +553,7 @@ def _auditctl(answers: Sequence[Answer]) -> AuditAnswer:
 
 def _lines(daemon: AuditDaemon, rules: Sequence[Rule]) -> tuple[str, ...]:
     """Return the lines that auditctl reads; a rule is found again by its line."""
-    return (*_PREAMBLE, *daemon.options, *(rule.text for rule in rules))
+    return (*PREAMBLE, *daemon.options, *(rule.text for rule in rules))
 
 
 def _complaints(text: str) -> _Complaints:
@@ -592,13 +593,13 @@ def _at(place: Location | None) -> str:
     return f"{place}: " if place else ""
 
 
-def _failed(answer: AuditAnswer, message: str = "auditctl failed") -> TrialError:
+def _auditctl_error(answer: AuditAnswer, message: str = "auditctl failed") -> TrialError:
     """Return the error of a guest whose rules are not what was asked for, with auditctl's words."""
     said = (answer.stderr.strip() or answer.stdout.strip() or "nothing")[:_SHOWN]
     return TrialError(f"{message}; auditctl ended with {answer.exit} and said: {said}")
 
 
-def _both(before: tuple[str, ...], after: tuple[str, ...]) -> tuple[str, ...]:
+def _union(before: tuple[str, ...], after: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*before, *after)))
 
 

@@ -9,16 +9,22 @@ from hardcost.mechanisms import replies
 from hardcost.protocol.answers import Answer
 
 
-def logged(answers: Sequence[Answer]) -> Logged:
+def count_logged(answers: Sequence[Answer]) -> Logged:
     """Return what was counted in the daemons' logs; what did not run counted nothing.
 
     Where syslog got no record, none was sent to it: then none was dropped.
     """
-    totals, written = _counted(answers, "audit-log"), _counted(answers, "syslog-totals")
-    before, after = _printed(answers, "audit-status"), _printed(answers, "audit-end")
-    log = replies.counted(answers, "audit-log")
+    totals, written = (
+        _numbers_counted(answers, "audit-log"),
+        _numbers_counted(answers, "syslog-totals"),
+    )
+    before, after = (
+        _numbers_printed(answers, "audit-status"),
+        _numbers_printed(answers, "audit-end"),
+    )
+    log = replies.counted_answer(answers, "audit-log")
     came, records = written.get("audit", 0), totals.get("records")
-    received = _counted(answers, "syslog-received").get("audit")
+    received = _numbers_counted(answers, "syslog-received").get("audit")
     return Logged(
         by_key=dict(log.texts) if log else {},
         records=records,
@@ -35,10 +41,10 @@ def logged(answers: Sequence[Answer]) -> Logged:
     )
 
 
-def _counted(answers: Sequence[Answer], name: str) -> dict[str, int]:
-    found = replies.counted(answers, name)
+def _numbers_counted(answers: Sequence[Answer], name: str) -> dict[str, int]:
+    found = replies.counted_answer(answers, name)
     return found.numbers if found else {}
 
 
-def _printed(answers: Sequence[Answer], name: str) -> dict[str, int]:
+def _numbers_printed(answers: Sequence[Answer], name: str) -> dict[str, int]:
     return replies.numbers(answers, name) if replies.has_run(answers, name) else {}

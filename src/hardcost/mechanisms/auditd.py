@@ -22,7 +22,7 @@ from hardcost.mechanisms.audit import AuditDaemon
 from hardcost.mechanisms.export import Left
 from hardcost.mechanisms.mechanism import TABLE, Mechanism, Phase, ServiceTable, TableSource
 from hardcost.protocol import ask
-from hardcost.protocol.answers import Answer, StartedAnswer, named
+from hardcost.protocol.answers import Answer, StartedAnswer, answer_named
 from hardcost.protocol.requests import Ready, Request
 from hardcost.toml.write import TomlEntry
 
@@ -292,7 +292,7 @@ class AuditdMechanism(Mechanism[AuditdKeys]):
         daemon = first(controls, Auditd)
         if daemon is None:
             return ()
-        started = named(answers, StartedAnswer, SERVICE)
+        started = answer_named(answers, StartedAnswer, SERVICE)
         before = replies.words(answers, "audit-status")
         if before.get("pid") != str(started.pid) or before.get("enabled") not in {"1", "2"}:
             raise TrialError(
@@ -302,7 +302,7 @@ class AuditdMechanism(Mechanism[AuditdKeys]):
             )
         notes: list[str] = []
         if replies.has_run(answers, "audit-end"):
-            notes += _ended(answers)
+            notes += _check_end(answers)
         return tuple(notes)
 
     def explain(self, controls: Sequence[Control], message: str) -> InputError | None:
@@ -322,7 +322,7 @@ class AuditdMechanism(Mechanism[AuditdKeys]):
         )
 
 
-def _ended(answers: Sequence[Answer]) -> list[str]:
+def _check_end(answers: Sequence[Answer]) -> list[str]:
     """Check how the daemon ended; return notes of what was lost."""
     before = replies.numbers(answers, "audit-status")
     after = replies.numbers(answers, "audit-end")

@@ -11,12 +11,12 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel
 
-from hardcost.controls.blind_spots import uncounted
+from hardcost.controls.blind_spots import blind_spot_of
 from hardcost.controls.control import Control, PlaceboKind, Profile, Rank, of_kind
 from hardcost.controls.reach import Reach, reach
 from hardcost.errors import InputError, Problem
 from hardcost.mechanisms.ansible import Outside, TaskGroup
-from hardcost.mechanisms.export import Exported, Left, commented, lines
+from hardcost.mechanisms.export import Exported, Left, lines, with_comments
 from hardcost.mechanisms.mechanism import TABLE, Mechanism, TableSource
 from hardcost.protocol.boot import WordVerdict
 from hardcost.toml.write import TomlEntry
@@ -91,7 +91,7 @@ class BootParameter(Control):
 
     @property
     def uncounted(self) -> str | None:
-        known = uncounted("boot", self.key)
+        known = blind_spot_of("boot", self.key)
         return None if known is None else known.reason
 
     @property
@@ -115,7 +115,7 @@ class BootParameter(Control):
 
         Parameters missing from the table are not checked.
         """
-        known = uncounted("boot", self.key)
+        known = blind_spot_of("boot", self.key)
         _, sign, value = self.text.replace('"', "").partition("=")
         if known is None or not known.values or not sign:
             return None
@@ -170,7 +170,7 @@ class BootMechanism(Mechanism[BootKeys]):
                 raise InputError(str(error), hint="give each word by itself") from None
         return tuple(words)
 
-    def booted(
+    def check_boot(
         self, controls: Sequence[Control], verdicts: Sequence[WordVerdict]
     ) -> tuple[Sequence[Problem], Sequence[str]]:
         """Return a problem for each parameter that the guest's kernel does not take as it is.
@@ -180,12 +180,12 @@ class BootMechanism(Mechanism[BootKeys]):
         """
         own = of_kind(controls, BootParameter)
         by_word = {verdict.word: verdict for verdict in verdicts}
-        problems = [found for one in own if (found := _refused(one, by_word.get(one.text)))]
+        problems = [found for one in own if (found := _refusal(one, by_word.get(one.text)))]
         words = {one.text for one in own}
         noted = (verdict for verdict in verdicts if verdict.note and verdict.word in words)
         return problems, [f"boot parameter '{one.word}': {one.note}" for one in noted]
 
-    def overruled(self, controls: Sequence[Control]) -> Iterator[tuple[str, str]]:
+    def overruled_controls(self, controls: Sequence[Control]) -> Iterator[tuple[str, str]]:
         """Yield each parameter that another switches off, and which does.
 
         Source: `init_mem_debugging_and_hardening` of mm/page_alloc.c (later mm/mm_init.c),
@@ -200,7 +200,7 @@ class BootMechanism(Mechanism[BootKeys]):
                 yield text, f"{acts} replaces {text}: the kernel takes the last of them"
         inits = [text for text, setting in words.items() if setting in _INITS]
         for text, setting in words.items():
-            objects = _poisoned(text)
+            objects = _poisoned_objects(text)
             if setting == _POISON:
                 off = "switches off {}: the kernel poisons pages instead of initialising memory"
                 source = "mm/page_alloc.c"
@@ -236,7 +236,7 @@ class BootMechanism(Mechanism[BootKeys]):
             line = f'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {" ".join(words)}"'
         else:
             line = f"kargs = [{', '.join(json.dumps(word) for word in words)}]"
-        return commented(profile, [line], len(words), left, what)
+        return with_comments(profile, [line], len(words), left, what)
 
     def role(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
         """Return the group of boot parameters, whose file is GRUB's."""
@@ -248,7 +248,7 @@ class BootMechanism(Mechanism[BootKeys]):
         return [TaskGroup("boot", "boot parameters", made.controls, values, files)], made.left
 
 
-def _poisoned(text: str) -> str | None:
+def _poisoned_objects(text: str) -> str | None:
     """Return which objects a boot parameter has poisoned, in words; None if none are.
 
     Source: `setup_slub_debug` and `parse_slub_debug_flags` of mm/slub.c.
@@ -272,7 +272,7 @@ def _poisoned(text: str) -> str | None:
     return "objects of the slabs that it names" if named else None
 
 
-def _refused(control: BootParameter, verdict: WordVerdict | None) -> Problem | None:
+def _refusal(control: BootParameter, verdict: WordVerdict | None) -> Problem | None:
     """Return what is wrong with a parameter, by the kernel's verdict or by its value."""
     name, sign, _ = control.text.partition("=")
     value = control.wrong_value

@@ -58,16 +58,16 @@ def lines(
     return found, left
 
 
-def commented(
+def with_comments(
     profile: Profile, body: Iterable[str], done: int, left: Sequence[Left], what: str
 ) -> Exported:
     """Return a file that begins with comments on its content, and on what it lacks."""
     said = [f"The {what} of the profile {profile.name}."]
     said += [f"Not in this file: {name} ({why})" for name, why in left]
-    text = "\n".join([*(f"# {shown(one)}" for one in said), *body]) + "\n"
+    text = "\n".join([*(f"# {on_one_line(one)}" for one in said), *body]) + "\n"
     return Exported(text, done, tuple(left), what)
 
 
-def shown(text: str) -> str:
+def on_one_line(text: str) -> str:
     """Return text on one line, without anything that could end a comment or act on a terminal."""
     return text if text.isprintable() else ascii(text)

@@ -38,12 +38,12 @@ def remarks(controls: Sequence[Control]) -> tuple[str, ...]:
     return tuple(text for one in ALL for text in one.remarks(controls))
 
 
-def overruled(controls: Sequence[Control]) -> tuple[tuple[str, str], ...]:
+def overruled_controls(controls: Sequence[Control]) -> tuple[tuple[str, str], ...]:
     """Return each control, by its name, that another switches off, and which does."""
-    return tuple(found for one in ALL for found in one.overruled(controls))
+    return tuple(found for one in ALL for found in one.overruled_controls(controls))
 
 
-def in_guest(profile: Profile) -> Profile:
+def profile_in_guest(profile: Profile) -> Profile:
     """Return a profile without the settings of devices that no guest has, with a note."""
     kept = tuple(one for one in profile.controls if one.absent is None)
     devices = [one.absent for one in profile.controls if one.absent is not None]

@@ -35,8 +35,8 @@ from hardcost.protocol.answers import (
     RanAnswer,
     StartedAnswer,
     StoppedAnswer,
+    answer_named,
     find,
-    named,
 )
 from hardcost.protocol.requests import Ready, Request
 from hardcost.toml.write import TomlEntry
@@ -254,9 +254,9 @@ class FapolicydMechanism(Mechanism[FapolicydKeys]):
         control = first(controls, Fapolicyd)
         if control is None:
             return ()
-        named(answers, StartedAnswer, SERVICE)
-        denied = named(answers, RanAnswer, "fapolicyd-denies")
-        allowed = named(answers, RanAnswer, "fapolicyd-allows")
+        answer_named(answers, StartedAnswer, SERVICE)
+        denied = answer_named(answers, RanAnswer, "fapolicyd-denies")
+        allowed = answer_named(answers, RanAnswer, "fapolicyd-allows")
         if denied.status != _CANNOT_EXECUTE:
             raise TrialError(
                 f"{control.name} did not take: a program that is not trusted could be executed",
@@ -264,7 +264,7 @@ class FapolicydMechanism(Mechanism[FapolicydKeys]):
             )
         if allowed.status != 0:
             raise TrialError(
-                f"{control.name} denies /usr/bin/true: {_said(allowed)}",
+                f"{control.name} denies /usr/bin/true: {_words_of(allowed)}",
                 hint=f"does the guest's {TRUST} hold the programs of this image?",
             )
         notes = []
@@ -274,18 +274,18 @@ class FapolicydMechanism(Mechanism[FapolicydKeys]):
                 " trial, before anything was measured"
             )
         if find(answers, ContentAnswer, "fapolicyd-report") is not None:
-            notes += _ended(control, answers)
+            notes += _check_end(control, answers)
         return tuple(notes)
 
 
-def _ended(control: Fapolicyd, answers: Sequence[Answer]) -> list[str]:
+def _check_end(control: Fapolicyd, answers: Sequence[Answer]) -> list[str]:
     """Return notes of how often the daemon was asked and what it denied.
 
     Raises:
         TrialError: It wrote no report, or was never asked.
     """
     report = replies.text(answers, "fapolicyd-report") or ""
-    stopped = named(answers, StoppedAnswer, SERVICE)
+    stopped = answer_named(answers, StoppedAnswer, SERVICE)
     log = "\n".join(stopped.logs.values())
     allowed, denied = _number("Allowed accesses", report), _number("Denied accesses", report)
     if allowed is None or denied is None:
@@ -314,7 +314,7 @@ def _number(what: str, text: str) -> int | None:
     return int(found[1]) if found and replies.is_number(found[1]) else None
 
 
-def _said(answer: RanAnswer) -> str:
+def _words_of(answer: RanAnswer) -> str:
     return " ".join(answer.stderr.split()) or answer.how
 
 

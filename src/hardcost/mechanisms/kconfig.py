@@ -14,10 +14,10 @@ from typing import Annotated, ClassVar, Self
 from pydantic import BaseModel, Field, StrictBool
 
 from auditrules.model.location import Location
-from hardcost.controls.blind_spots import uncounted
+from hardcost.controls.blind_spots import blind_spot_of
 from hardcost.controls.control import Control, PlaceboKind, Profile, Rank, of_kind
 from hardcost.errors import InputError
-from hardcost.mechanisms.export import Exported, commented, lines
+from hardcost.mechanisms.export import Exported, lines, with_comments
 from hardcost.mechanisms.mechanism import TABLE, Mechanism, TableSource
 from hardcost.protocol.boot import KernelRecipe
 from hardcost.toml.write import TomlEntry
@@ -89,7 +89,7 @@ class Kernel(Control):
             assumed=before.assumed and self.assumed,
         )
 
-    def settled(self, profile: Sequence[Control]) -> Control | None:
+    def as_part_of(self, profile: Sequence[Control]) -> Control | None:
         """Return the kernel of a profile; nothing if it was assumed, and has nothing to build."""
         builds = bool(self.patches) or any(one.builds for one in profile)
         if self.assumed and not builds:
@@ -128,7 +128,7 @@ class KernelOption(Control):
 
     @property
     def uncounted(self) -> str | None:
-        known = uncounted("option", self.option)
+        known = blind_spot_of("option", self.option)
         return None if known is None else known.reason
 
     def companion(self) -> Control:
@@ -190,7 +190,7 @@ class KernelMechanism(Mechanism[KernelKeys]):
         kernel = None
         if table.kernel is not None:
             try:
-                named = _named(table.kernel, source.folder)
+                named = _kernel_named(table.kernel, source.folder)
                 kernel = replace(named, place=source.place("kernel"))
             except ValueError as error:
                 source.fault(str(error), "kernel")
@@ -218,8 +218,10 @@ class KernelMechanism(Mechanism[KernelKeys]):
 
     def export(self, profile: Profile) -> Exported:
         """Return a profile's kernel options as a fragment of a kernel configuration."""
-        found, left = lines(profile.controls, KernelOption, _line, other="it is no kernel option")
-        return commented(profile, found, len(found), left, "kernel options")
+        found, left = lines(
+            profile.controls, KernelOption, _config_line, other="it is no kernel option"
+        )
+        return with_comments(profile, found, len(found), left, "kernel options")
 
 
 def shipped_of(controls: Sequence[Control]) -> str | None:
@@ -288,7 +290,7 @@ def _anywhere(name: str) -> str:
     return name if _is_bare(name) or _is_elsewhere(name) else str(Path(name).absolute())
 
 
-def _named(name: str, folder: Path) -> Kernel:
+def _kernel_named(name: str, folder: Path) -> Kernel:
     """Return the kernel of a name; paths begin at `folder`.
 
     Raises:
@@ -337,7 +339,7 @@ def _patches(words: Sequence[str], source: TableSource) -> Iterator[str]:
         source.fault(f"the patch '{word}' can't be read: {why}", index)
 
 
-def _line(option: KernelOption) -> str | None:
+def _config_line(option: KernelOption) -> str | None:
     """Return the line of a kernel configuration that is read as the same option."""
     if option.value == _NOT_SET:
         line, back = f"# CONFIG_{option.option} is not set", f"{option.option}={_NOT_SET}"

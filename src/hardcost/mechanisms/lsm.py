@@ -191,7 +191,7 @@ class LsmMechanism(Mechanism[LsmKeys]):
         if lsm.mode == "none":
             return ()
         notes = _apparmor(answers) if lsm.mode == "apparmor" else _selinux(lsm, answers)
-        return (*notes, *_confined(lsm, answers), *_denied(lsm, controls, answers))
+        return (*notes, *_notes_of_labels(lsm, answers), *_notes_of_denials(lsm, controls, answers))
 
 
 def _lsm(controls: Sequence[Control]) -> Lsm | None:
@@ -234,7 +234,7 @@ def _selinux(lsm: Lsm, answers: Sequence[Answer]) -> tuple[str, ...]:
     return ()
 
 
-def _confined(lsm: Lsm, answers: Sequence[Answer]) -> Iterator[str]:
+def _notes_of_labels(lsm: Lsm, answers: Sequence[Answer]) -> Iterator[str]:
     """Yield a note of the label that each service ran under."""
     started = all_of(answers, StartedAnswer)
     if lsm.mode in _ENFORCE:
@@ -253,9 +253,11 @@ def _domain(context: str) -> str:
     return parts[2] if len(parts) > 2 else ":".join(parts)  # noqa: PLR2004  (user:role:type)
 
 
-def _denied(lsm: Lsm, controls: Sequence[Control], answers: Sequence[Answer]) -> Iterator[str]:
+def _notes_of_denials(
+    lsm: Lsm, controls: Sequence[Control], answers: Sequence[Answer]
+) -> Iterator[str]:
     """Yield a note of what was denied, as far as the kernel's log and auditd's show."""
-    counted = replies.counted(answers, "lsm-denials")
+    counted = replies.counted_answer(answers, "lsm-denials")
     if counted is None:
         return
     times: Counter[str] = Counter()

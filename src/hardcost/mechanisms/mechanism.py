@@ -102,7 +102,7 @@ class ServiceTable(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _switched(cls, value: object) -> object:
+    def _table_of_switch(cls, value: object) -> object:
         if isinstance(value, bool):
             return {"enabled": value}
         if not isinstance(value, dict | ServiceTable):
@@ -158,7 +158,7 @@ class Mechanism(ABC, Generic[Keys]):
         """
         return ()
 
-    def booted(
+    def check_boot(
         self,
         controls: Sequence[Control],
         verdicts: Sequence[WordVerdict],
@@ -210,7 +210,7 @@ class Mechanism(ABC, Generic[Keys]):
         """Return what a reader of their bill must know."""
         return ()
 
-    def overruled(self, controls: Sequence[Control]) -> Iterable[tuple[str, str]]:
+    def overruled_controls(self, controls: Sequence[Control]) -> Iterable[tuple[str, str]]:
         """Yield each control, by its name, that another switches off, and which does.
 
         What is switched off has no cost, or a negative one.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hardcost.kind_files import defined
+from hardcost.kind_files import import_kinds
 from hardcost.mechanisms.mechanism import Mechanism
 
 _FILES = (
@@ -22,7 +22,7 @@ _FILES = (
     "placebo",
 )
 
-ALL: tuple[Mechanism[Any], ...] = defined(__package__, _FILES, Mechanism)
+ALL: tuple[Mechanism[Any], ...] = import_kinds(__package__, _FILES, Mechanism)
 """In the order in which a profile lists their controls, and TOML their keys."""
 
 

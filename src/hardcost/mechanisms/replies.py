@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hardcost.errors import TrialError
-from hardcost.protocol.answers import Answer, ContentAnswer, CountedAnswer, RanAnswer, find, named
+from hardcost.protocol.answers import (
+    Answer,
+    ContentAnswer,
+    CountedAnswer,
+    RanAnswer,
+    answer_named,
+    find,
+)
 
 _MOST_DIGITS = 15  # of a number that is still exact as a float
 
@@ -16,7 +23,7 @@ def text(answers: Sequence[Answer], name: str) -> str | None:
     Raises:
         TrialError: The guest did not answer.
     """
-    found = named(answers, ContentAnswer, name).text
+    found = answer_named(answers, ContentAnswer, name).text
     return None if found is None else found.strip()
 
 
@@ -26,7 +33,7 @@ def output(answers: Sequence[Answer], name: str) -> str:
     Raises:
         TrialError: The guest did not answer.
     """
-    return named(answers, RanAnswer, name).stdout
+    return answer_named(answers, RanAnswer, name).stdout
 
 
 def has_run(answers: Sequence[Answer], name: str) -> bool:
@@ -54,7 +61,7 @@ def numbers(answers: Sequence[Answer], name: str) -> dict[str, int]:
     return {key: int(value) for key, value in found.items() if is_number(value)}
 
 
-def counted(answers: Sequence[Answer], name: str) -> CountedAnswer | None:
+def counted_answer(answers: Sequence[Answer], name: str) -> CountedAnswer | None:
     """Return what was counted as `name`; None if nothing was."""
     return find(answers, CountedAnswer, name)
 
@@ -65,7 +72,7 @@ def number(answers: Sequence[Answer], name: str, what: str) -> int:
     Raises:
         TrialError: The guest did not count it.
     """
-    numbers = named(answers, CountedAnswer, name).numbers
+    numbers = answer_named(answers, CountedAnswer, name).numbers
     if what not in numbers:
         raise TrialError(f"the guest's '{name}' did not say how many '{what}'")
     return numbers[what]

@@ -211,8 +211,8 @@ class RsyslogMechanism(Mechanism[RsyslogKeys]):
             notes.append(
                 "the syslog receiver runs in the guest: its work is part of what is measured"
             )
-        if replies.counted(answers, "syslog-totals") and _takes_audit(controls):
-            notes += _dropped(daemon, answers)
+        if replies.counted_answer(answers, "syslog-totals") and _takes_audit(controls):
+            notes += _notes_of_drops(daemon, answers)
         return tuple(notes)
 
 
@@ -221,7 +221,7 @@ def _takes_audit(controls: Sequence[Control]) -> bool:
     return any(one.plugin == "syslog" for one in of_kind(controls, AuditPlugin))
 
 
-def _dropped(daemon: Rsyslog, answers: Sequence[Answer]) -> list[str]:
+def _notes_of_drops(daemon: Rsyslog, answers: Sequence[Answer]) -> list[str]:
     """Return notes of how many audit records did not come through."""
     records = replies.number(answers, "audit-log", "records")
     written = replies.number(answers, "syslog-totals", "audit")

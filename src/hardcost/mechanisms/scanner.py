@@ -37,7 +37,7 @@ from hardcost.mechanisms.mechanism import (
     TableSource,
 )
 from hardcost.protocol import ask
-from hardcost.protocol.answers import Answer, RanAnswer, StoppedAnswer, all_of, named
+from hardcost.protocol.answers import Answer, RanAnswer, StoppedAnswer, all_of, answer_named
 from hardcost.protocol.requests import Ready, Request
 from hardcost.toml.write import TomlEntry
 
@@ -255,7 +255,7 @@ class ScannerMechanism(Mechanism[ScannerKeys]):
         control = first(controls, Scanner)
         if control is None:
             return ()
-        _detected(control, answers)
+        _check_detection(control, answers)
         said = replies.output(answers, "scanner-watched").split()
         if len(said) != 2 or not all(map(replies.is_number, said)):  # noqa: PLR2004  (of how many)
             raise TrialError(f"the guest does not say what the scanner watches: {said[:_SHOWN]}")
@@ -269,11 +269,11 @@ class ScannerMechanism(Mechanism[ScannerKeys]):
         few = f"the scanner's database has {control.signatures + 1} signatures of our own"
         notes = [f"{few}, a real one millions: what it costs is a lower bound"]
         if all_of(answers, StoppedAnswer):
-            notes += _ended(answers)
+            notes += _notes_of_end(answers)
         return tuple(notes)
 
 
-def _detected(control: Scanner, answers: Sequence[Answer]) -> None:
+def _check_detection(control: Scanner, answers: Sequence[Answer]) -> None:
     """Check that the test files were detected, and refused if they are to be."""
     found = replies.output(answers, "scanner-found")
     untried = replies.output(answers, "scanner-prepare").splitlines()
@@ -287,7 +287,7 @@ def _detected(control: Scanner, answers: Sequence[Answer]) -> None:
                 hint="is another file system mounted below it?",
                 console=found,
             )
-        refused = named(answers, RanAnswer, f"scanner-refuses {test}")
+        refused = answer_named(answers, RanAnswer, f"scanner-refuses {test}")
         if control.prevention and refused.status != _REFUSED:
             raise TrialError(
                 f"{control.name} did not take: it let the EICAR test file in {path} be read",
@@ -295,9 +295,9 @@ def _detected(control: Scanner, answers: Sequence[Answer]) -> None:
             )
 
 
-def _ended(answers: Sequence[Answer]) -> list[str]:
+def _notes_of_end(answers: Sequence[Answer]) -> list[str]:
     """Return notes of what the scanner found in the workload's files, or could not scan."""
-    stopped = named(answers, StoppedAnswer, SERVICE)
+    stopped = answer_named(answers, StoppedAnswer, SERVICE)
     lines = [
         line
         for text in stopped.logs.values()

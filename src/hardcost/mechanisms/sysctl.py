@@ -15,7 +15,7 @@ from hardcost.controls.control import Control, PlaceboKind, Profile, Rank, of_ki
 from hardcost.controls.reach import Reach, reach
 from hardcost.errors import InputError, TrialError
 from hardcost.mechanisms.ansible import Outside, TaskGroup
-from hardcost.mechanisms.export import Exported, Left, commented, lines
+from hardcost.mechanisms.export import Exported, Left, lines, with_comments
 from hardcost.mechanisms.mechanism import TABLE, Mechanism, TableSource
 from hardcost.protocol.answers import Answer, WrittenAnswer, all_of
 from hardcost.protocol.requests import Request, Write
@@ -76,7 +76,7 @@ class Sysctl(Control):
     @property
     def absent(self) -> str | None:
         """Return the network device that the key names, if no guest has it."""
-        found = _OF_DEVICE.fullmatch(slashed(self.key))
+        found = _OF_DEVICE.fullmatch(with_slashes(self.key))
         if found is None or found["device"] in {"all", *_DEVICES[found["kind"]]}:
             return None
         return found["device"]
@@ -92,7 +92,7 @@ class Sysctl(Control):
         Raises:
             ValueError: The key names no such file, or the value is not a single line of text.
         """
-        swapped = slashed(self.key)
+        swapped = with_slashes(self.key)
         parts = swapped.split("/")
         if len(parts) == 1 or not all(_NAME.fullmatch(part) for part in parts):
             raise ValueError(f"{self.key!r} is not a sysctl key, such as kernel.kptr_restrict")
@@ -135,7 +135,7 @@ def has_pattern(key: str) -> bool:
     return _WILD.search(key) is not None
 
 
-def slashed(key: str) -> str:
+def with_slashes(key: str) -> str:
     """Return a key with a slash between its parts, as sysctl.d(5) reads it."""
     first = re.search(r"[./]", key)
     if first is None or first[0] == "/":
@@ -143,9 +143,9 @@ def slashed(key: str) -> str:
     return key.translate(_SWAP)
 
 
-def expanded(pattern: str) -> tuple[str, ...] | None:
+def expand_pattern(pattern: str) -> tuple[str, ...] | None:
     """Return a guest's keys that a pattern names; None where which there are is not known."""
-    found = _OF_DEVICE.fullmatch(slashed(pattern))
+    found = _OF_DEVICE.fullmatch(with_slashes(pattern))
     if found is None:
         return None
     devices = _DEVICES[found["kind"]]
@@ -260,8 +260,8 @@ class SysctlMechanism(Mechanism[SysctlKeys]):
 
     def export(self, profile: Profile) -> Exported:
         """Return a profile's sysctls as a file for /etc/sysctl.d."""
-        found, left = lines(profile.controls, Sysctl, _line, other="it is no sysctl")
-        return commented(profile, found, len(found), left, "sysctls")
+        found, left = lines(profile.controls, Sysctl, _sysctl_line, other="it is no sysctl")
+        return with_comments(profile, found, len(found), left, "sysctls")
 
     def role(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
         """Return the group of sysctls, whose file is that of the export."""
@@ -288,7 +288,7 @@ def _path(control: Sysctl) -> str:
         raise InputError(str(error), hint="sysctl -a lists the keys") from None
 
 
-def _line(control: Sysctl) -> str | None:
+def _sysctl_line(control: Sysctl) -> str | None:
     """Return the line of sysctl.d that is read as the same setting."""
     line = f"{control.key} = {control.value}"
     if line.startswith(("-", "#", ";")) or "\n" in line or "\r" in line or template_of(line):

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import Field, InstanceOf, TypeAdapter, ValidationError
 
 from hardcost.errors import InputError, RequestProblem
-from hardcost.units import listed
+from hardcost.units import join_in_prose
 
 _LONGEST = 60  # characters of a value that a message repeats
 
@@ -33,7 +33,7 @@ class CheckedRequest:
         Raises:
             InputError: One has not; all mistakes are reported at once.
         """
-        problems = tuple(self._mistyped())
+        problems = tuple(self._type_problems())
         if problems:
             raise InputError.of(problems)
 
@@ -47,11 +47,11 @@ class CheckedRequest:
         if not isinstance(value, cls):
             name = cls.__name__
             raise InputError(
-                f"the call takes a {name}, not {_shown(value)}",
+                f"the call takes a {name}, not {_quote_value(value)}",
                 hint=f"hardcost.{name}(…) makes one",
             )
 
-    def _mistyped(self) -> Iterator[RequestProblem]:
+    def _type_problems(self) -> Iterator[RequestProblem]:
         own: Any = type(self)
         for name, (adapter, choices, kind) in _types(own).items():
             value = getattr(self, name)
@@ -59,13 +59,15 @@ class CheckedRequest:
                 adapter.validate_python(value, strict=True)
             except ValidationError as error:
                 said = (
-                    f"there is no {_shown(value)}" if choices else f"{_shown(value)} is not taken"
+                    f"there is no {_quote_value(value)}"
+                    if choices
+                    else f"{_quote_value(value)} is not taken"
                 )
-                hint = f"there are {listed(choices)}" if choices else _remedy(error, kind)
+                hint = f"there are {join_in_prose(choices)}" if choices else _remedy(error, kind)
                 yield RequestProblem(f"`{name}`: {said}", hint=hint)
 
 
-def _shown(value: object) -> str:
+def _quote_value(value: object) -> str:
     """Return a value as a message repeats it."""
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

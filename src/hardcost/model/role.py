@@ -190,7 +190,7 @@ def role_of(text: str) -> Role:
     if placebo := _OF_PLACEBO.fullmatch(text):
         found = PlaceboRole(role_of(placebo["of"]), int(placebo["number"]))
     elif numbered := _NUMBERED.fullmatch(text):
-        found = _numbered(numbered["kind"], _numbers(numbered["numbers"]))
+        found = _role_with_numbers(numbered["kind"], _numbers(numbered["numbers"]))
     return found if found is not None and str(found) == text else Named(text)
 
 
@@ -216,14 +216,14 @@ _SINGLE: dict[str, Role] = {
 }
 
 
-def compared(roles: Collection[Role]) -> Iterator[tuple[PlaceboRole, Role]]:
+def placebo_pairs(roles: Collection[Role]) -> Iterator[tuple[PlaceboRole, Role]]:
     """Yield each placebo among `roles`, with what it is compared with, if that is there."""
     for one in roles:
         if isinstance(one, PlaceboRole) and one.of in roles:
             yield one, one.of
 
 
-def _numbered(kind: str, numbers: tuple[int, ...]) -> Role | None:
+def _role_with_numbers(kind: str, numbers: tuple[int, ...]) -> Role | None:
     found: dict[str, Role] = {
         "idle-rules": Idle(numbers[0]),
         "alone": Alone(numbers[0]),

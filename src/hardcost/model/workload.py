@@ -71,6 +71,6 @@ def metric_of(text: str) -> MetricId:
     return MetricId(name, workload_of(workload)) if workload else MetricId(text)
 
 
-def among(workloads: Collection[Workload], workload: Workload, name: str) -> MetricId:
+def metric_among(workloads: Collection[Workload], workload: Workload, name: str) -> MetricId:
     """Return the metric of one of the `workloads` measured, which it names if there are several."""
     return MetricId(name, workload if len(workloads) > 1 else None)

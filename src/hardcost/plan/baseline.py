@@ -5,16 +5,16 @@ from __future__ import annotations
 from hardcost.controls.control import Profile
 
 
-def compared_with(profile: Profile, *, running: bool = False) -> str:
+def baseline_in_words(profile: Profile, *, running: bool = False) -> str:
     """Return what a profile is compared with, such as `audit on, no rules`.
 
     `running`: the machine runs already, and is what it is but for the controls.
     """
-    said = _said(profile)
+    said = _words_of_controls(profile)
     return f"{said}, without a reboot" if running else said
 
 
-def _said(profile: Profile) -> str:
+def _words_of_controls(profile: Profile) -> str:
     """Return the words of the controls that have some, those that the baseline has first."""
     controls = sorted(profile.controls, key=lambda one: not one.in_baseline)
     words = [one.baseline for one in controls]

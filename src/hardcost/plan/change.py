@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
-from hardcost.controls.control import Control, Profile, comparable, needed
+from hardcost.controls.control import Control, Profile, comparable_part, requirements_of
 from hardcost.instruments.names import instrument_named
 from hardcost.model.role import Base, Baseline, Whole, Without
 from hardcost.model.workload import Workload
@@ -68,7 +68,7 @@ def changes(base: Profile, head: Profile) -> Changes:
 
 def payer(base: Profile, head: Profile) -> ChangeState | None:
     """Return the state that alone pays for having any audit rule; None if none does."""
-    earlier, later = (bool(first_rule.paid_for(one.controls)) for one in (base, head))
+    earlier, later = (bool(first_rule.indices_paid_for(one.controls)) for one in (base, head))
     if earlier == later:
         return None
     return Whole() if later else Base()
@@ -89,9 +89,9 @@ def whole_plan(  # noqa: PLR0913  (each is a choice of its own)
     company. The profiles are `alike`: what the rules of either watch exists under both.
     """
     fixed = tuple(one for one in base.controls if one.in_baseline)
-    count = placebo.affordable(head.controls, workloads)
+    count = placebo.affordable_placebos(head.controls, workloads)
     found = (
-        Configuration(Baseline(), comparable(fixed, base.controls)),
+        Configuration(Baseline(), comparable_part(fixed, base.controls)),
         Configuration(Base(), base.controls),
         Configuration(Whole(), head.controls),
         *_idle(base, head),
@@ -121,7 +121,7 @@ def lines_plan(
 ) -> Plan:
     """Return the trials of each state without one of the change's lines, beside `plan`."""
     found = [
-        Configuration(Without((at,), state), _without(profile.controls, at))
+        Configuration(Without((at,), state), _controls_without(profile.controls, at))
         for profile, own, state in ((head, added, Whole()), (base, removed, Base()))
         for at in own
     ]
@@ -143,12 +143,12 @@ def _idle(base: Profile, head: Profile) -> tuple[Configuration, ...]:
     return first_rule.configurations((head if which == Whole() else base).controls)
 
 
-def _without(controls: Sequence[Control], index: int) -> tuple[Control, ...]:
+def _controls_without(controls: Sequence[Control], index: int) -> tuple[Control, ...]:
     """Return the controls without one, and without those that require it."""
     rest = (*controls[:index], *controls[index + 1 :])
     gone = controls[index]
-    kept = tuple(one for one in rest if gone not in needed(one, controls))
-    return comparable(kept, controls)
+    kept = tuple(one for one in rest if gone not in requirements_of(one, controls))
+    return comparable_part(kept, controls)
 
 
 def _beyond(forms: Sequence[Hashable], known: Counter[Hashable]) -> list[int]:

@@ -13,7 +13,7 @@ from hardcost.instruments.names import instrument_named
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
 from hardcost.plan import placebo
-from hardcost.plan.perturbations import note, of_each_trial
+from hardcost.plan.perturbations import note, perturbations_by_trial
 from hardcost.plan.plan import Configuration, Plan, Setup, Trial
 from hardcost.study.model import Study
 
@@ -57,7 +57,7 @@ def plan(study: Study, overrides: Overrides | None = None, *, placebos: bool = F
     workloads = wanted.workloads or study.workloads
     further: tuple[Configuration, ...] = ()
     if placebos and instrument.exact:
-        further = placebo.of_study(study.configurations, Named(study.baseline), workloads)
+        further = placebo.placebos_of_study(study.configurations, Named(study.baseline), workloads)
 
     def of(some: Sequence[Configuration], by: Sequence[Workload]) -> tuple[Trial, ...]:
         return trials(
@@ -70,7 +70,7 @@ def plan(study: Study, overrides: Overrides | None = None, *, placebos: bool = F
         )
 
     planned_trials = of(study.configurations, workloads)
-    planned_trials += of(further, placebo.cheap(workloads))
+    planned_trials += of(further, placebo.cheap_workloads(workloads))
     planned = Plan(
         name=study.name,
         title=study.title,
@@ -107,7 +107,7 @@ def trials(  # noqa: PLR0913  (each is a choice of its own)
     if len(seeds) > 1:
         perturbations = 1
     each = {
-        one: of_each_trial(one, instrument, wanted=repetitions, usual=perturbations)
+        one: perturbations_by_trial(one, instrument, wanted=repetitions, usual=perturbations)
         for one in workloads
     }
     most = max(map(len, each.values()), default=0)

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hardcost.controls.control import Control, comparable
+from hardcost.controls.control import Control, comparable_part
 from hardcost.model.role import Idle
 from hardcost.plan.plan import Configuration
 
 
-def paid_for(controls: Sequence[Control]) -> tuple[int, ...]:
+def indices_paid_for(controls: Sequence[Control]) -> tuple[int, ...]:
     """Return the indices of the controls for whose sake the kernel collects what calls do."""
     return tuple(index for index, one in enumerate(controls) if one.pays)
 
@@ -25,7 +25,7 @@ def configurations(controls: Sequence[Control]) -> tuple[Configuration, ...]:
     idle = next((one.idle for one in controls if one.pays and one.idle), ())
     if not idle:
         return ()
-    others = comparable([one for one in controls if not one.pays], controls)
+    others = comparable_part([one for one in controls if not one.pays], controls)
     return tuple(
         Configuration(Idle(number), (*others, *idle[:number])) for number in range(len(idle) + 1)
     )

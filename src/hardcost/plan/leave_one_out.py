@@ -10,7 +10,7 @@ import dataclasses
 import re
 from collections.abc import Collection, Sequence
 
-from hardcost.controls.control import Control, Profile, comparable, needed
+from hardcost.controls.control import Control, Profile, comparable_part, requirements_of
 from hardcost.errors import InputError
 from hardcost.instruments.names import instrument_named
 from hardcost.mechanisms import facts
@@ -18,7 +18,7 @@ from hardcost.model.role import Alone, AuditOff, Baseline, Fired, Original, Role
 from hardcost.model.workload import Workload
 from hardcost.plan import first_rule, placebo
 from hardcost.plan.factorial import trials
-from hardcost.plan.perturbations import note, of_each_trial
+from hardcost.plan.perturbations import note, perturbations_by_trial
 from hardcost.plan.plan import Configuration, Plan, Trial
 
 MOST_CONTROLS = 1000
@@ -67,7 +67,9 @@ def bill_plan(  # noqa: PLR0913  (each is a choice of its own)
     """
     measured = instrument_named(instrument)
     seeds = tuple(seeds or (0,))
-    often = [len(of_each_trial(one, measured.name, wanted=repetitions)) for one in workloads]
+    often = [
+        len(perturbations_by_trial(one, measured.name, wanted=repetitions)) for one in workloads
+    ]
     _check_number(profile, len(seeds) * sum(often))
     controls = facts.steady(profile.controls)
     grid = trials(
@@ -81,7 +83,7 @@ def bill_plan(  # noqa: PLR0913  (each is a choice of its own)
         seeds=seeds,
         repetitions=repetitions,
     )
-    keyed = tuple(one.keyed(_KEY.format(index)) for index, one in enumerate(controls))
+    keyed = tuple(one.with_record_key(_KEY.format(index)) for index, one in enumerate(controls))
     fired = Configuration(Fired(), keyed)
     counted = tuple(
         Trial(fired, workload, measured.name, seeds[0])
@@ -119,7 +121,7 @@ def kept_plan(plan: Plan, dropped: Sequence[int]) -> Plan:
     """Return the trials of the whole without the controls `dropped`, beside the bill's `plan`."""
     (controls,) = (one.controls for one in plan.configurations if one.role == Whole())
     kept = [control for index, control in enumerate(controls) if index not in dropped]
-    configuration = Configuration(Without(tuple(sorted(dropped))), comparable(kept, controls))
+    configuration = Configuration(Without(tuple(sorted(dropped))), comparable_part(kept, controls))
     return dataclasses.replace(
         plan,
         trials=tuple(
@@ -138,7 +140,7 @@ def with_original(plan: Plan, original: Profile) -> Plan:
     return dataclasses.replace(plan, trials=(*plan.trials, *more))
 
 
-def only(plan: Plan, roles: Collection[Role]) -> Plan:
+def trials_of_roles(plan: Plan, roles: Collection[Role]) -> Plan:
     """Return a plan's trials of some of its configurations."""
     trials = tuple(one for one in plan.trials if one.configuration.role in roles)
     return dataclasses.replace(plan, trials=trials)
@@ -149,7 +151,7 @@ def _notes(controls: Sequence[Control], *, running: bool) -> tuple[str, ...]:
     together = (
         f"{control.name} is left out together with {need.name}, which it requires"
         for control in controls
-        for need in needed(control, controls)
+        for need in requirements_of(control, controls)
     )
     about = (_AS_IT_IS,) if running else facts.remarks(controls)
     return (*about, *together)
@@ -159,20 +161,20 @@ def _configurations(controls: Sequence[Control], *, running: bool) -> tuple[Conf
     """Return all configurations but `fired`, in the order in which they are measured."""
     fixed = tuple(one for one in controls if one.in_baseline)
     found = [
-        Configuration(Baseline(), comparable(fixed, controls)),
+        Configuration(Baseline(), comparable_part(fixed, controls)),
         Configuration(Whole(), tuple(controls)),
     ]
     switched_off = [one.switched_off(running=running) for one in fixed]
     if any(switched_off):
         off = tuple(it or one for it, one in zip(switched_off, fixed, strict=True))
-        found.append(Configuration(AuditOff(), comparable(off, controls)))
+        found.append(Configuration(AuditOff(), comparable_part(off, controls)))
     for index, control in enumerate(controls):
         if control in fixed:
             continue
         rest = (*controls[:index], *controls[index + 1 :])
-        single = (*fixed, *needed(control, controls), control)
-        found.append(Configuration(Without((index,)), comparable(rest, controls)))
-        found.append(Configuration(Alone(index), comparable(single, controls)))
+        single = (*fixed, *requirements_of(control, controls), control)
+        found.append(Configuration(Without((index,)), comparable_part(rest, controls)))
+        found.append(Configuration(Alone(index), comparable_part(single, controls)))
     return tuple(found)
 
 

@@ -27,7 +27,7 @@ USUAL = 5
 """Under how many perturbations what moves is measured."""
 
 
-def of_each_trial(
+def perturbations_by_trial(
     workload: Workload,
     instrument: str,
     *,

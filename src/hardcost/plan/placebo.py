@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hardcost.controls.control import Control, PlaceboKind, comparable
+from hardcost.controls.control import Control, PlaceboKind, comparable_part
 from hardcost.mechanisms.placebo import Placebo
 from hardcost.model import role
 from hardcost.model.role import Baseline, Role, Whole
@@ -24,7 +24,7 @@ _KINDS: tuple[PlaceboKind, ...] = ("boot", "sysctl", "rule")
 _CHEAP = frozenset({"syscalls", "syscalls-more", "command", "build"})
 
 
-def affordable(controls: Sequence[Control], workloads: Sequence[Workload]) -> int:
+def affordable_placebos(controls: Sequence[Control], workloads: Sequence[Workload]) -> int:
     """Return how many placebos to measure: fewer where each trial runs a whole system."""
     whole = any(one.whole_system for one in controls)
     return _FEW if whole or any(one.name not in _CHEAP for one in workloads) else USUAL
@@ -42,13 +42,13 @@ def configurations(
     if running:
         kinds = tuple(kind for kind in kinds if kind != "boot") or ("sysctl",)
     pair = (
-        Configuration(Baseline(), comparable(fixed, controls)),
-        Configuration(Whole(), comparable(tuple(controls), controls)),
+        Configuration(Baseline(), comparable_part(fixed, controls)),
+        Configuration(Whole(), comparable_part(tuple(controls), controls)),
     )
-    return tuple(_of(pair[at % 2], at, kinds) for at in range(count))
+    return tuple(_placebo_configuration(pair[at % 2], at, kinds) for at in range(count))
 
 
-def of_study(
+def placebos_of_study(
     known: Sequence[Configuration], baseline: Role, workloads: Sequence[Workload]
 ) -> tuple[Configuration, ...]:
     """Return the placebos of a study: of its baseline, and of what has most controls beside it.
@@ -58,7 +58,7 @@ def of_study(
     """
     base = next((one for one in known if one.role == baseline), None)
     every = tuple({c: None for one in known for c in one.controls})
-    if base is None or not cheap(workloads) or any(c.whole_system for c in every):
+    if base is None or not cheap_workloads(workloads) or any(c.whole_system for c in every):
         return ()
     near = [one for one in known if _kernel(one) == _kernel(base)]
     pair = (base, max(near, key=lambda one: len(one.controls)))
@@ -68,11 +68,11 @@ def of_study(
         of = pair[at % 2]
         enabled = {one.enables for one in of.controls}
         kinds = tuple(k for k in _kinds(every) if k not in limited or k in enabled)
-        found.append(_of(of, at, kinds or ("sysctl",)))
+        found.append(_placebo_configuration(of, at, kinds or ("sysctl",)))
     return tuple(found)
 
 
-def cheap(workloads: Sequence[Workload]) -> tuple[Workload, ...]:
+def cheap_workloads(workloads: Sequence[Workload]) -> tuple[Workload, ...]:
     """Return those of the workloads that take seconds."""
     return tuple(one for one in workloads if one.name in _CHEAP)
 
@@ -83,7 +83,9 @@ def _kinds(controls: Sequence[Control]) -> tuple[PlaceboKind, ...]:
     return tuple(kind for kind in _KINDS if kind in present) or ("boot",)
 
 
-def _of(of: Configuration, at: int, kinds: Sequence[PlaceboKind]) -> Configuration:
+def _placebo_configuration(
+    of: Configuration, at: int, kinds: Sequence[PlaceboKind]
+) -> Configuration:
     placebo = Placebo(kinds[at // 2 % len(kinds)], _FIRST + at)
     return Configuration(role.PlaceboRole(of.role, at), (*of.controls, placebo))
 

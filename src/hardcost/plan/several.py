@@ -12,7 +12,7 @@ from hardcost.plan.leave_one_out import LONGEST, plain_name
 from hardcost.plan.plan import Plan, Setup, Trial
 
 
-def are_alike(profiles: Sequence[Profile]) -> tuple[Profile, ...]:
+def make_alike(profiles: Sequence[Profile]) -> tuple[Profile, ...]:
     """Return the profiles with daemons that create what any rule of any of them watches.
 
     The inode numbers are then the same under each profile, and so is the baseline if nothing else
@@ -40,7 +40,7 @@ def plan_together(
         title=" beside ".join(profile.name for profile in profiles),
         baseline=OfProfile(profiles[0].name, Baseline()),
         trials=tuple(
-            _renamed(trial, OfProfile(profile.name, trial.configuration.role))
+            _with_role(trial, OfProfile(profile.name, trial.configuration.role))
             for profile, plan in zip(profiles, plans, strict=True)
             for trial in plan.trials
         ),
@@ -64,7 +64,7 @@ def have_one_baseline(plans: Sequence[Plan]) -> bool:
     return len(baselines) == 1
 
 
-def common(profiles: Sequence[Profile]) -> tuple[str, ...]:
+def common_controls(profiles: Sequence[Profile]) -> tuple[str, ...]:
     """Return the names of the billed controls that all profiles have, in the first one's order."""
     others = [{one.name for one in profile.controls} for profile in profiles[1:]]
     return tuple(
@@ -74,7 +74,7 @@ def common(profiles: Sequence[Profile]) -> tuple[str, ...]:
     )
 
 
-def _renamed(trial: Trial, role: Role) -> Trial:
+def _with_role(trial: Trial, role: Role) -> Trial:
     return dataclasses.replace(
         trial, configuration=dataclasses.replace(trial.configuration, role=role)
     )

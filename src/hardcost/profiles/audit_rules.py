@@ -54,7 +54,7 @@ def of_scap(path: Path, wanted: str, tailoring: Path | None = None) -> Imported:
         InputError: As `scap.audit_rules` does; or the profile requires no audit rules.
     """
     found = rules_of_selected(selection_of(path, wanted, tailoring))
-    shown = _shown(str(path))
+    shown = _printable(str(path))
     missing = [f"{one.rule} is not imported: {one.why}" for one in found.not_found]
     if not found.lines:
         raise InputError(f"the profile {wanted} requires no audit rules", hint="; ".join(missing))
@@ -67,7 +67,7 @@ def of_scap(path: Path, wanted: str, tailoring: Path | None = None) -> Imported:
         title=f"The audit rules of {found.title}",
         source=f"SCAP datastream {shown}, profile {found.profile}",
         lines=tuple((line.text, "\n".join(line.asked_by)) for line in found.lines),
-        notes=tuple(_shown(note) for note in notes),
+        notes=tuple(_printable(note) for note in notes),
     )
 
 
@@ -84,15 +84,15 @@ def of_files(paths: Sequence[Path]) -> Imported:
         for reading in readings
         if reading.kind not in _SAY_NOTHING
     ]
-    names = ", ".join(_shown(str(path)) for path in paths)
+    names = ", ".join(_printable(str(path)) for path in paths)
     return Imported(
         title=f"The audit rules in {names}",
         source=names,
-        lines=tuple((text, _shown(file)) for text, file in lines),
-        notes=tuple(map(_shown, found.notes)),
+        lines=tuple((text, _printable(file)) for text, file in lines),
+        notes=tuple(map(_printable, found.notes)),
     )
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     """Return text without anything that could end a comment or act on a terminal."""
     return text if text.isprintable() else ascii(text)

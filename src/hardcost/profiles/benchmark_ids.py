@@ -68,10 +68,10 @@ def is_name(text: str) -> bool:
     """Say whether a text is what a benchmark calls a control: it looks like it, or is known."""
     bare = _without_product(text)[1]
     forms = (_STIG, _VULNERABILITY, _REQUIREMENT, _XCCDF, _CIS)
-    return any(form.fullmatch(bare) for form in forms) or bool(_found(text))
+    return any(form.fullmatch(bare) for form in forms) or bool(_find_controls(text))
 
 
-def required(text: str) -> Required:
+def requirements_of(text: str) -> Required:
     """Return what the control of a name requires: a STIG's, CCE or CIS number, or an XCCDF rule.
 
     `PRODUCT:` before it says which product's it is, such as `ubuntu2404:5.1.1`.
@@ -80,10 +80,10 @@ def required(text: str) -> Required:
         InputError: No benchmark has such a control, several have, or nothing is known to carry it
             out.
     """
-    found = _found(text)
+    found = _find_controls(text)
     bare = _without_product(text)[1]
     if not found:
-        raise _unknown(text, bare)
+        raise _unknown_error(text, bare)
     if len(found) > 1 and _CIS.fullmatch(bare):
         number = _key(bare)
         said = "; ".join(f"{one.name}:{number} is {_rules(row)}" for one, row in found)
@@ -94,7 +94,7 @@ def required(text: str) -> Required:
     product, row = found[0]
     if "controls" not in row:
         raise InputError(
-            f"hardcost has no control for {text} of {product.title}: {_why(row)}",
+            f"hardcost has no control for {text} of {product.title}: {_missing_reason(row)}",
             hint="`hardcost list controls` lists those it has",
         )
     others = [f"{one.name}:{_key(bare)} is {one.title}'s" for one, _ in found[1:]]
@@ -122,7 +122,7 @@ def _product(name: str) -> _Product:
     return _Product(name=name, lines=tuple(lines), **json.loads(first))
 
 
-def _found(text: str) -> list[tuple[_Product, dict[str, Any]]]:
+def _find_controls(text: str) -> list[tuple[_Product, dict[str, Any]]]:
     """Return the control of that name in each product that has one."""
     wanted, bare = _without_product(text)
     key = _key(bare)
@@ -157,7 +157,7 @@ def _rules(row: dict[str, Any]) -> str:
     return rules[0] if len(rules) == 1 else f"{rules[0]} and {len(rules) - 1} more"
 
 
-def _why(row: dict[str, Any]) -> str:
+def _missing_reason(row: dict[str, Any]) -> str:
     """Say why nothing carries out a control."""
     own = row.get("why", {})
     said: dict[str, list[str]] = {}
@@ -168,7 +168,7 @@ def _why(row: dict[str, Any]) -> str:
     return "; ".join(f"{why} ({', '.join(rules)})" for why, rules in said.items())
 
 
-def _unknown(text: str, bare: str) -> InputError:
+def _unknown_error(text: str, bare: str) -> InputError:
     if _REQUIREMENT.fullmatch(bare):
         return InputError(
             f"{text} is a requirement that many controls meet, and not a control",

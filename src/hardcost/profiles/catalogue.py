@@ -204,7 +204,7 @@ def _needs_profile(path: Path) -> InputError:
 
 def _benchmark_control(text: str) -> Profile:
     """Return the profile of what a benchmark's control requires."""
-    found = benchmark_ids.required(text)
+    found = benchmark_ids.requirements_of(text)
     file = TomlFile(text, {"title": found.title, "source": found.source, **found.tables}, {})
     profile = _of_toml(file, Path(), text, lambda other: _load(other, None, (text,)), None)[0]
     named = tuple(replace(one, ids=found.ids, severity=found.severity) for one in profile.controls)
@@ -265,7 +265,7 @@ def _of_rules(audit: RuleSet, name: str) -> Profile:
         name=name,
         title=f"the audit rules in {name}",
         source=name,
-        controls=Controls(controls_of(audit)).listed(),
+        controls=Controls(controls_of(audit)).with_companions(),
         notes=(*audit.notes, *watched_paths.notes(audit.rules)),
     )
 
@@ -305,7 +305,7 @@ def _of_toml(  # noqa: PLR0913
         shown=(lambda rules: rules.name) if own else str,
     )
     taken = resolver.controls(found.model) if found is not None else Controls()
-    if not problems and not taken.listed():
+    if not problems and not taken.with_companions():
         problems.append(Problem("the profile has no controls", Location(file.name)))
     if problems or found is None:
         raise InputError.of(tuple(problems))
@@ -313,7 +313,7 @@ def _of_toml(  # noqa: PLR0913
         name=name,
         title=found.model.title or name,
         source=found.model.source,
-        controls=taken.listed(),
+        controls=taken.with_companions(),
         notes=(*found.model.notes, *taken.notes),
         accounting=taken.accounting,
     )

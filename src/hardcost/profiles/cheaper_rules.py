@@ -68,7 +68,7 @@ def with_cheaper_rules(
         return Equivalent(profile)
     if [rule.source and rule.source.text for rule in made.original] != [r.rule.text for r in rules]:
         return Equivalent(profile)
-    written = _written(made, rules)
+    written = _rules_with_origins(made, rules)
     if not _reads_back(written, made, target):
         return Equivalent(profile)
     first = profile.controls.index(rules[0])
@@ -76,11 +76,11 @@ def with_cheaper_rules(
     return Equivalent(
         replace(profile, controls=(*others[:first], *(one for one, _ in written), *others[first:])),
         {one.name: origins for one, origins in written},
-        (_said(len(rules), len(written), made), SCANNERS),
+        (_summary(len(rules), len(written), made), SCANNERS),
     )
 
 
-def _said(before: int, after: int, made: Optimised) -> str:
+def _summary(before: int, after: int, made: Optimised) -> str:
     assumed = [one.text for one in made.proof.assumptions]
     under = f", if: {'; '.join(assumed)}" if assumed else ""
     return (
@@ -89,7 +89,7 @@ def _said(before: int, after: int, made: Optimised) -> str:
     )
 
 
-def _written(
+def _rules_with_origins(
     made: Optimised, originals: Sequence[AuditRule]
 ) -> list[tuple[AuditRule, tuple[Control, ...]]]:
     """Return each new rule with those that it stands for; those of other lists stay."""

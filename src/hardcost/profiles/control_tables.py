@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from auditrules.model.location import Location
 from auditrules.read import parse
-from hardcost.controls.control import Controls, Profile, of_profile, together
+from hardcost.controls.control import Controls, Profile, combine_controls, of_profile
 from hardcost.errors import HardcostError, InputError
 from hardcost.mechanisms import audit
 from hardcost.mechanisms.audit import Origin
@@ -19,9 +19,9 @@ from hardcost.mechanisms.kconfig import Kernel
 from hardcost.mechanisms.mechanism import TABLE, TableSource
 from hardcost.mechanisms.registry import ALL, MechanismKeys
 from hardcost.profiles.importers.scap import rules
-from hardcost.profiles.importers.scap.profile import of_settings, required_controls
+from hardcost.profiles.importers.scap.profile import controls_of_settings, required_controls
 from hardcost.profiles.importers.scap.settings import settings_of
-from hardcost.profiles.kernel.options import all_controls, gone_notes, group_controls
+from hardcost.profiles.kernel.options import all_controls, group_controls, notes_on_gone
 
 PackageRoot = Callable[[str], Path]
 """Gives the folder of an unpacked Debian package."""
@@ -96,12 +96,12 @@ class Resolver(TableSource):
             parts.append(here.group(table.kconfig_group))
         own = tuple(control for one in ALL for control in one.read(table, here))
         parts.append(Controls(own, tuple(here.notes)))
-        return here.named(together(parts), table)
+        return here.with_ids(combine_controls(parts), table)
 
-    def named(self, found: Controls, table: ControlsTable) -> Controls:
+    def with_ids(self, found: Controls, table: ControlsTable) -> Controls:
         """Return controls with the ids and severities that the table gives to some of them."""
         ids, severity = table.ids, table.severity
-        known = {one.name for one in found.listed()} if ids or severity else set()
+        known = {one.name for one in found.with_companions()} if ids or severity else set()
         for key, names in (("ids", ids), ("severity", severity)):
             for name in names:
                 if name not in known:
@@ -141,7 +141,7 @@ class Resolver(TableSource):
         except InputError as error:
             self.problems.extend(error.problems)
             return Controls()
-        return together([of_settings(one) for one in found])
+        return combine_controls([controls_of_settings(one) for one in found])
 
     def scap(self, table: ScapTable) -> Controls:
         """Return all that a profile of datastreams requires."""
@@ -155,7 +155,7 @@ class Resolver(TableSource):
         except InputError as error:
             self.problems.extend(error.problems)
             return Controls()
-        return together([part for _, part in found])
+        return combine_controls([part for _, part in found])
 
     def paths(self, files: Sequence[str], package: str | None) -> list[Path]:
         """Return the paths of files, relative to this one or within a Debian package."""
@@ -183,10 +183,10 @@ class Resolver(TableSource):
         """Return a group of the catalogue's kernel options, or all of them, with their notes."""
         try:
             if slug == _ALL_GROUPS:
-                options, notes = all_controls(), gone_notes()
+                options, notes = all_controls(), notes_on_gone()
             else:
                 options = group_controls(slug)
-                notes = gone_notes(slug)
+                notes = notes_on_gone(slug)
         except InputError as error:
             problem = error.problems[0]
             self.fault(problem.message, "kconfig-group", hint=problem.hint)

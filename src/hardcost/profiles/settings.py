@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
-from hardcost.controls.control import Controls, Profile, of_profile, together
+from hardcost.controls.control import Controls, Profile, combine_controls, of_profile
 from hardcost.errors import InputError, Problem, RequestProblem
 from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.lsm import Lsm, LsmMode
@@ -45,19 +45,21 @@ class Settings(CheckedRequest):
             try:
                 sysctls.append(Sysctl.of(text))
             except InputError as error:
-                problems += (_of("sysctls", one.message, one.hint) for one in error.problems)
+                problems += (
+                    _field_problem("sysctls", one.message, one.hint) for one in error.problems
+                )
         for text in self.boots:
             boot = BootParameter(text)
             try:
                 _ = boot.word
             except ValueError as error:
-                problems.append(_of("boots", str(error), "repeat `boots` for each word"))
+                problems.append(_field_problem("boots", str(error), "repeat `boots` for each word"))
             else:
                 boots.append(boot)
         if problems:
             raise InputError.of(tuple(problems))
         system = (Lsm(self.lsm),) if self.lsm else ()
-        return together([Controls((*sysctls, *boots, *system))])
+        return combine_controls([Controls((*sysctls, *boots, *system))])
 
 
 def profile_of(settings: Settings) -> Profile:
@@ -66,7 +68,7 @@ def profile_of(settings: Settings) -> Profile:
     Raises:
         InputError: One is invalid.
     """
-    controls = settings.controls().listed()
+    controls = settings.controls().with_companions()
     name = " ".join(control.name for control in controls)
     return Profile(name, name, "", controls)
 
@@ -78,21 +80,21 @@ def with_settings(profile: Profile, settings: Settings) -> Profile:
         InputError: One is invalid.
     """
     added = settings.controls()
-    names = [control.name for control in added.listed()]
+    names = [control.name for control in added.with_companions()]
     return replace(
         profile,
         name=" ".join([profile.name, *names]),
-        title=f"{profile.title}, with {_listed(names)}",
-        controls=together([of_profile(profile), added]).listed(),
+        title=f"{profile.title}, with {_join_names(names)}",
+        controls=combine_controls([of_profile(profile), added]).with_companions(),
     )
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     shown = list(names[:_NAMED])
     if len(names) > _NAMED:
         shown.append(f"{len(names) - _NAMED} more")
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
-def _of(field: str, message: str, hint: str | None) -> Problem:
+def _field_problem(field: str, message: str, hint: str | None) -> Problem:
     return RequestProblem(f"`{field}`: {message}", None, hint)

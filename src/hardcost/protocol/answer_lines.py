@@ -26,10 +26,10 @@ def read(*places: Path) -> tuple[Answer, ...]:
         TrialError: A line is no answer, the probe reports an error, or the end is missing.
     """
     written = next((place for place in places if place.stat().st_size), places[0])
-    return of(written.read_bytes())
+    return parse_answers(written.read_bytes())
 
 
-def of(written: bytes) -> tuple[Answer, ...]:
+def parse_answers(written: bytes) -> tuple[Answer, ...]:
     """Return the answers in what a probe wrote, from `hello` to `end`, without `end`.
 
     Raises:
@@ -44,7 +44,7 @@ def of(written: bytes) -> tuple[Answer, ...]:
             case ErrorAnswer():
                 raise TrialError(f"the machine reports: {answer.message}", console=_logs(answer))
             case EndAnswer():
-                return _checked(answers)
+                return _check_hello(answers)
             case _:
                 answers.append(answer)
     raise TrialError("the machine ended before its job was done")
@@ -55,7 +55,7 @@ def _logs(error: ErrorAnswer) -> str:
     return "".join(f"== {name}\n{text.rstrip()}\n" for name, text in error.logs.items() if text)
 
 
-def _checked(answers: list[Answer]) -> tuple[Answer, ...]:
+def _check_hello(answers: list[Answer]) -> tuple[Answer, ...]:
     hello = answers[0] if answers else None
     if not isinstance(hello, HelloAnswer):
         raise TrialError("the machine did not say hello")

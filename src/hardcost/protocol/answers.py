@@ -422,7 +422,7 @@ def find(answers: Iterable[Answer], kind: type[_N], name: str) -> _N | None:
     return next((one for one in all_of(answers, kind) if one.name == name), None)
 
 
-def named(answers: Iterable[Answer], kind: type[_N], name: str) -> _N:
+def answer_named(answers: Iterable[Answer], kind: type[_N], name: str) -> _N:
     """Return the first answer of a kind to the request called `name`.
 
     Raises:

@@ -3,6 +3,11 @@
 A report reads a finding and nothing else. The answer comes first. No text from outside acts on a
 terminal or in a page.
 
-`text.py` makes names harmless, `bill_rows.py` rounds a bill so that it adds up, `store.py` shows
-the runs of a store, `json.py` and `gate_document.py` write JSON.
+- `text.py`: names made harmless; how numbers are rounded and written
+- `bill_rows.py`: a bill's figures rounded so that they add up, in the order of its rows
+- `store.py`: lists, checks and removals of runs in words
+- `json.py`: a finding as JSON; `gate_document.py`: a gate's keys
+
+What a number is, and whether it counts, is decided in `analysis/`. How a terminal prints is in
+`cli/console/`.
 """

@@ -10,7 +10,7 @@ from decimal import Decimal
 from hardcost.analysis.bill.weights import Weighing, control_order, weighing, with_average
 from hardcost.model.finding.bill import Item, Itemised, Sum, Total
 from hardcost.model.workload import MetricId
-from hardcost.show.text import decimals, number, rounded
+from hardcost.show.text import decimals, number, round_decimal
 from hardcost.units import count, visible
 
 _ZERO = Decimal(0)
@@ -74,7 +74,7 @@ class MetricFigures:
 
 
 @dataclass(frozen=True)
-class Ledger:
+class BillRows:
     """A bill in order: entries largest first, an account for each metric.
 
     `weighed` says what the order is by. If that is the average call, its account comes first.
@@ -96,7 +96,7 @@ class Ledger:
         return any(account.least for account in self.accounts)
 
 
-def ledger(bill: Itemised) -> Ledger:
+def rows_of_bill(bill: Itemised) -> BillRows:
     """Return the figures of `bill` as shown."""
     order, weighed = control_order(bill), weighing(bill)
     bill = with_average(bill, weighed)
@@ -120,14 +120,14 @@ def ledger(bill: Itemised) -> Ledger:
         for total in bill.totals
         if math.isfinite(total.baseline) and math.isfinite(total.with_profile)
     )
-    return Ledger(entries, accounts, weighed)
+    return BillRows(entries, accounts, weighed)
 
 
 def _by_metric(sums: tuple[Sum, ...]) -> dict[MetricId, float]:
     return {remainder.metric: remainder.cost for remainder in sums}
 
 
-def called(ids: Iterable[str]) -> Iterator[str]:
+def benchmark_names(ids: Iterable[str]) -> Iterator[str]:
     """Return a control's names in benchmarks, without the requirements that follow them."""
     return (one for one in ids if not one.startswith(_REQUIREMENT))
 
@@ -139,7 +139,7 @@ def _entry(nth: int, control: str, items: Mapping[MetricId, Item], *, unshown: b
     return BillRow(
         nth,
         control,
-        " ".join(filter(None, (place, *called(ids)))),
+        " ".join(filter(None, (place, *benchmark_names(ids)))),
         sum(fired) if fired else None,
         items,
         unshown or any(item.caveat for item in items.values()),
@@ -153,15 +153,18 @@ def _account(
     digits = decimals(
         (total.baseline, total.with_profile, *costs.values(), rest, interaction, fixed)
     )
-    baseline, whole = rounded(total.baseline, digits), rounded(total.with_profile, digits)
-    shown = {control: rounded(cost, digits) for control, cost in costs.items()}
-    kept, once = rounded(rest, digits), rounded(fixed, digits)
+    baseline, whole = (
+        round_decimal(total.baseline, digits),
+        round_decimal(total.with_profile, digits),
+    )
+    shown = {control: round_decimal(cost, digits) for control, cost in costs.items()}
+    kept, once = round_decimal(rest, digits), round_decimal(fixed, digits)
     balance = whole - baseline - sum(shown.values(), _ZERO) - once - kept
     # Each of these numbers may be off by half a last digit.
     slack = Decimal(1).scaleb(-digits) * (len(shown) + 4 + bool(fixed)) / 2
     if not interaction and abs(balance) <= slack:
         kept, balance = kept + balance, _ZERO
-    missed = balance - rounded(interaction, digits)
+    missed = balance - round_decimal(interaction, digits)
     fault = ""
     if abs(missed) > slack:
         balance -= missed

@@ -22,10 +22,10 @@ def to_json(found: Document | Gate) -> str:
     There is a line for each key, and for each element of a list.
     """
     shown = gate_document(found) if isinstance(found, Gate) else found
-    return _dumped(TypeAdapter(type(shown)).dump_python(shown, by_alias=True))
+    return _dump_document(TypeAdapter(type(shown)).dump_python(shown, by_alias=True))
 
 
-def _dumped(document: Mapping[str, object]) -> str:
+def _dump_document(document: Mapping[str, object]) -> str:
     entries = [f"{_compact(key)}: {_value(value)}" for key, value in document.items()]
     return "{\n" + ",\n".join(f"  {entry}" for entry in entries) + "\n}"
 

@@ -9,12 +9,12 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from hardcost.analysis.bill.weights import weighing
-from hardcost.analysis.finding_text import upgraded
+from hardcost.analysis.finding_text import upgrade_finding
 from hardcost.files import json_value
 from hardcost.model.finding.bill import Itemised, Total
 from hardcost.model.workload import MetricId, metric_of
 from hardcost.show.sentences.amounts import metric_words
-from hardcost.show.text import decimals, number, plain, ratio, signed
+from hardcost.show.text import decimals, number, plain, ratio, signed_number
 from hardcost.store.check import CheckedRun, Damage, StoreCheck
 from hardcost.store.read_only import Listed
 from hardcost.store.removal import Chosen, Removal
@@ -43,7 +43,7 @@ class RemovalPlan:
             return ["nothing to remove"]
         total = storage(sum(one.size for one in self.would_remove))
         return [
-            *(f"would remove {_about(one)}, {storage(one.size)}" for one in self.would_remove),
+            *(f"would remove {_run_words(one)}, {storage(one.size)}" for one in self.would_remove),
             f"would free about {total}, and their reports",
         ]
 
@@ -72,7 +72,7 @@ class RemovedRuns:
             return ["nothing removed"]
         reports = f", {count(len(self.reports), 'report')}" if self.reports else ""
         return [
-            *(f"removed {_about(one)}" for one in self.gone),
+            *(f"removed {_run_words(one)}" for one in self.gone),
             f"freed {storage(self.freed)} ({count(len(self.gone), 'run')}{reports})",
         ]
 
@@ -84,7 +84,7 @@ class RemovedRuns:
         return ("the store's file keeps its size, since it is in use; new runs fill the space",)
 
 
-def removed(
+def removal_result(
     store: Path, chosen: tuple[Chosen, ...], done: Removal, *, dry_run: bool
 ) -> RemovalPlan | RemovedRuns:
     """Return what became of runs, or what would become of them."""
@@ -162,7 +162,7 @@ def check_words(found: StoreCheck) -> tuple[list[list[str]], list[str], list[str
     return rows, lines, notes
 
 
-def _about(one: Chosen) -> str:
+def _run_words(one: Chosen) -> str:
     state = "unfinished" if one.finished is None else "finished"
     return f"{visible(one.name)} ({state}, {count(one.trials, 'trial')})"
 
@@ -173,7 +173,7 @@ def _finding(run: Listed) -> dict[str, Any]:
         found = json_value(run.finding or "{}")
     except ValueError:
         return {}
-    return upgraded(found) if isinstance(found, dict) else {}
+    return upgrade_finding(found) if isinstance(found, dict) else {}
 
 
 def _headline(run: Listed, found: dict[str, Any]) -> str:
@@ -205,7 +205,7 @@ def _dearest(bill: dict[str, Any]) -> str:
     if not dearest or not means[dearest]:
         return f"no control costs anything{on}"
     unit = next(one.unit for one in totals if one.metric in weighed.weights)
-    cost = signed(means[dearest], decimals([means[dearest]]))
+    cost = signed_number(means[dearest], decimals([means[dearest]]))
     return f"most expensive: {dearest}, {cost} {unit}{on}"
 
 

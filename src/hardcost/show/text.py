@@ -76,7 +76,7 @@ def written_decimals(values: Iterable[float]) -> int:
     return max((-int(exponent) for exponent in exponents), default=0)
 
 
-def rounded(value: float, digits: int) -> Decimal:
+def round_decimal(value: float, digits: int) -> Decimal:
     """Return finite `value` with `digits` decimals, so that the numbers shown add up."""
     quantum = Decimal(1).scaleb(-digits)
     # Adding 0 turns -0 into 0.
@@ -87,11 +87,11 @@ def number(value: float | Decimal, digits: int = 0) -> str:
     """Return `value` with `digits` decimals and thousands separated, such as `21,304`."""
     if not math.isfinite(value):
         return MISSING
-    exact = value if isinstance(value, Decimal) else rounded(value, digits)
+    exact = value if isinstance(value, Decimal) else round_decimal(value, digits)
     return f"{exact:,.{digits}f}"
 
 
-def signed(value: float | Decimal, digits: int = 0) -> str:
+def signed_number(value: float | Decimal, digits: int = 0) -> str:
     """Return `value` as `number` does, with a plus sign if it is above zero."""
     text = number(value, digits)
     return text if text == MISSING or text.startswith("-") or not _nonzero(text) else f"+{text}"
@@ -123,7 +123,11 @@ def percent(share: float) -> str:
 
 def penalty(ratio_to_base: float) -> str:
     """Return by how many per cent something is worse than its baseline, such as `+6.0%`."""
-    return f"{signed(100 * (ratio_to_base - 1), 1)}%" if math.isfinite(ratio_to_base) else MISSING
+    return (
+        f"{signed_number(100 * (ratio_to_base - 1), 1)}%"
+        if math.isfinite(ratio_to_base)
+        else MISSING
+    )
 
 
 def interval(value: float, low: float, high: float, digits: int = 0) -> str:
@@ -136,6 +140,6 @@ def interval(value: float, low: float, high: float, digits: int = 0) -> str:
         return shown
     if below == above == shown:
         return shown
-    if rounded(value - low, digits) == rounded(high - value, digits):
+    if round_decimal(value - low, digits) == round_decimal(high - value, digits):
         return f"{shown} ±{number(high - value, digits)}"
     return f"{shown} ({below}{TO}{above})"

@@ -48,7 +48,7 @@ class StoreCheck:
     damaged: tuple[Damage, ...]
 
 
-def checked(path: Path, names: Sequence[str], advance: Callable[[], None]) -> StoreCheck:
+def check_store(path: Path, names: Sequence[str], advance: Callable[[], None]) -> StoreCheck:
     """Check a store and all its runs, or those whose names begin with one of `names`.
 
     `advance` is called for each trial that was looked at.
@@ -112,7 +112,7 @@ def _runs(
         found[name] = CheckedRun(name, state)
         if why is not None:
             gone = _REMOVED.format(path, "runs", row.number)
-            damaged.append(Damage(row.said(path, why), f"{rows.AGAIN}; {gone}"))
+            damaged.append(Damage(row.damage_words(path, why), f"{rows.AGAIN}; {gone}"))
 
 
 def _trials(  # noqa: PLR0913  (what is looked at, and where it goes)
@@ -136,7 +136,7 @@ def _trials(  # noqa: PLR0913  (what is looked at, and where it goes)
         except ValueError as error:
             run.damaged += 1
             gone = _REMOVED.format(path, "records", row.number)
-            damaged.append(Damage(row.said(path, error), f"{_MEASURED_AGAIN}; {gone}"))
+            damaged.append(Damage(row.damage_words(path, error), f"{_MEASURED_AGAIN}; {gone}"))
         else:
             run.unchecked += row.is_unchecked
 
@@ -145,7 +145,7 @@ def _trials(  # noqa: PLR0913  (what is looked at, and where it goes)
 def _as_damage(path: Path, damaged: list[Damage]) -> Iterator[None]:
     """Have what SQLite can't read join `damaged`."""
     try:
-        with database.translated(path):
+        with database.translate_errors(path):
             yield
     except StoreError as error:
         damaged += [Damage(one.message, one.hint or database.RECOVER) for one in error.problems]

@@ -93,12 +93,12 @@ def writable(path: Path) -> sqlite3.Connection:
 
     Raises:
         StoreError: It is another program's database, or a newer hardcost made it.
-        sqlite3.Error, OSError: It can't be used; `translated` puts that in words.
+        sqlite3.Error, OSError: It can't be used; `translate_errors` puts that in words.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     path = _real(path)
     with _alone_in(path.parent):
-        known = _recognised(path)
+        known = _schema_version(path)
         # In a notebook a call measures in another thread than it began in, one after the other.
         opened = sqlite3.connect(
             path, isolation_level=None, timeout=_WAIT_SECONDS, check_same_thread=False
@@ -126,7 +126,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
         InputError: There is no such file, or it is empty.
         StoreError: It can't be read, or is not a store.
     """
-    with translated(path), contextlib.closing(readable(path)) as connection:
+    with translate_errors(path), contextlib.closing(readable(path)) as connection:
         yield connection
 
 
@@ -143,17 +143,17 @@ def readable(path: Path) -> sqlite3.Connection:
             f"there is no store {path}", hint=f"`hardcost run` creates one; {_ELSEWHERE}"
         )
     real = _real(path)
-    known = _recognised(real)
+    known = _schema_version(real)
     if known is None:
         raise InputError(f"the store {path} is empty", hint=_ELSEWHERE)
-    connection = _reading(real)
+    connection = _connect_to_read(real)
     if known == _WITHOUT_DIGESTS:
         connection.executescript(_AS_IF_WITH_DIGESTS)
     return connection
 
 
 @contextlib.contextmanager
-def translated(path: Path) -> Iterator[None]:
+def translate_errors(path: Path) -> Iterator[None]:
     """Turn the failures of disk and database into errors that name the file.
 
     Raises:
@@ -247,7 +247,7 @@ def _set_up(connection: sqlite3.Connection) -> sqlite3.Connection:
     return connection
 
 
-def _recognised(path: Path) -> int | None:
+def _schema_version(path: Path) -> int | None:
     """Return the version of a store's schema; None: the file is empty.
 
     Raises:
@@ -255,7 +255,7 @@ def _recognised(path: Path) -> int | None:
     """
     if not path.exists() or (path.is_file() and path.stat().st_size == 0):
         return None
-    with contextlib.closing(_looking(path)) as connection:
+    with contextlib.closing(_connect_to_look(path)) as connection:
         connection.text_factory = str  # a name that is no text is damage
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -286,18 +286,18 @@ def _recognised(path: Path) -> int | None:
     )
 
 
-def _looking(path: Path) -> sqlite3.Connection:
+def _connect_to_look(path: Path) -> sqlite3.Connection:
     """Return a connection for finding out what a file is, leaving no trace if possible.
 
     If a journal lies beside the file, the content may be in the journal only; to read that, SQLite
     creates a file of its own beside it, as for every reader.
     """
     if _has_journal(path):
-        return _reading(path)
+        return _connect_to_read(path)
     return _set_up(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True))
 
 
-def _reading(path: Path) -> sqlite3.Connection:
+def _connect_to_read(path: Path) -> sqlite3.Connection:
     """Return a read-only connection.
 
     SQLite reads a store's journal through a file beside it that it has to create. If it can't, and

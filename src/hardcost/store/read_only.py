@@ -80,9 +80,9 @@ def runs(path: Path) -> Outline:
         for row in rows.runs(connection, "ORDER BY started DESC, rowid DESC"):
             damage = row.damage()
             if damage is None:
-                found.append(_listed(row, trials[str(row.name)]))
+                found.append(_listed_run(row, trials[str(row.name)]))
             else:
-                lost.append(row.said(path, damage))
+                lost.append(row.damage_words(path, damage))
         lost += rows.faults(connection, "runs", path)
         damaged += rows.faults(connection, "records", path)
     return Outline(tuple(found), tuple(lost), tuple(damaged))
@@ -96,7 +96,7 @@ def _trials(
     for row, keys in rows.outlines(connection):
         damage = row.damage()
         if damage is not None:
-            damaged.append(row.said(path, ValueError(damage)))
+            damaged.append(row.damage_words(path, ValueError(damage)))
             continue
         run = found[str(row.run)]
         run.count += 1
@@ -106,7 +106,7 @@ def _trials(
     return found
 
 
-def _listed(row: RunRow, trials: _Trials) -> Listed:
+def _listed_run(row: RunRow, trials: _Trials) -> Listed:
     return Listed(
         str(row.name),
         str(row.study),

@@ -50,7 +50,7 @@ class Removal:
     shrunk: bool = True
 
 
-def chosen(
+def choose_runs(
     path: Path, names: Sequence[str], before_time: datetime | None
 ) -> tuple[tuple[Chosen, ...], tuple[str, ...]]:
     """Return the runs to remove, by name or by age, and those whose age is not known.
@@ -60,11 +60,11 @@ def chosen(
         StoreError: The store can't be read, or is none.
     """
     if before_time is None:
-        return named(path, names), ()
-    return before(path, before_time)
+        return runs_named(path, names), ()
+    return runs_before(path, before_time)
 
 
-def named(path: Path, names: Sequence[str]) -> tuple[Chosen, ...]:
+def runs_named(path: Path, names: Sequence[str]) -> tuple[Chosen, ...]:
     """Return the runs that names name: whole, by a beginning that no other run has, or `last`.
 
     Raises:
@@ -84,10 +84,10 @@ def named(path: Path, names: Sequence[str]) -> tuple[Chosen, ...]:
                     f"'{name}' names {what} in {path}", hint="`hardcost list runs` shows them"
                 )
             found[str(fits[0].name)] = fits[0]
-        return tuple(_chosen(connection, one) for one in found.values())
+        return tuple(_chosen_run(connection, one) for one in found.values())
 
 
-def before(path: Path, moment: datetime) -> tuple[tuple[Chosen, ...], tuple[str, ...]]:
+def runs_before(path: Path, moment: datetime) -> tuple[tuple[Chosen, ...], tuple[str, ...]]:
     """Return the runs that were started before a moment, and names whose age is not known.
 
     Raises:
@@ -102,7 +102,7 @@ def before(path: Path, moment: datetime) -> tuple[tuple[Chosen, ...], tuple[str,
             if started is None:
                 unknown.append(str(row.name))
             elif started < moment:
-                old.append(_chosen(connection, row))
+                old.append(_chosen_run(connection, row))
     return tuple(old), tuple(unknown)
 
 
@@ -114,7 +114,7 @@ def remove(path: Path, chosen: Sequence[Chosen]) -> Removal:
     """
     done = Removal()
     with (
-        database.translated(path),
+        database.translate_errors(path),
         contextlib.closing(database.writable(path)) as connection,
         contextlib.closing(database.Owners(path)) as owners,
     ):
@@ -141,7 +141,7 @@ def _runs(connection: sqlite3.Connection) -> list[rows.RunRow]:
     return [row for row in found if is_name(row.name)]
 
 
-def _chosen(connection: sqlite3.Connection, row: rows.RunRow) -> Chosen:
+def _chosen_run(connection: sqlite3.Connection, row: rows.RunRow) -> Chosen:
     trials, size = connection.execute(_SIZE, (row.name,)).fetchone()
     finished = None if row.finished is None else str(row.finished)
     whole = int(size) + len(str(row.finding or ""))

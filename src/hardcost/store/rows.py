@@ -68,7 +68,7 @@ class RunRow:
 
     def damage(self) -> str | None:
         """Return why it can't be believed; None if it can."""
-        if not self.is_unchecked and self.digest != self.sealed():
+        if not self.is_unchecked and self.digest != self.expected_digest():
             return _CHANGED
         texts = (self.plan, self.study, self.started)
         perhaps = (self.finished, self.finding)
@@ -82,11 +82,11 @@ class RunRow:
             return "it has values of another kind"
         return None if is_name(self.name) else "its name can't be a run's"
 
-    def said(self, path: Path, damage: str) -> str:
+    def damage_words(self, path: Path, damage: str) -> str:
         """Return its damage in words."""
         return f"the run {str(self.name)!r} of {path} is damaged: {damage}"
 
-    def sealed(self) -> str:
+    def expected_digest(self) -> str:
         """Return the digest that it should have."""
         return seal(
             *("run", self.name, self.plan, self.study, self.fresh),
@@ -111,14 +111,14 @@ class RecordRow:
 
     def damage(self) -> str | None:
         """Return why it can't be believed, as far as the digest says; None if it can."""
-        return None if self.is_unchecked or self.digest == self.sealed() else _CHANGED
+        return None if self.is_unchecked or self.digest == self.expected_digest() else _CHANGED
 
-    def said(self, path: Path, damage: ValueError) -> str:
+    def damage_words(self, path: Path, damage: ValueError) -> str:
         """Return its damage in words."""
         reason = str(damage).splitlines()[0]
         return f"the record {self.number} of {path} is damaged: {reason}"
 
-    def sealed(self) -> str:
+    def expected_digest(self) -> str:
         """Return the digest that it should have."""
         return seal("record", self.number, self.run, self.identity, self.body)
 

@@ -9,7 +9,7 @@ _LONGEST = 240  # bytes; a file's name has at most 255, with its ending
 _LONGEST_STUDY = 160  # bytes; the rest is the time
 
 
-def made(study: str, rest: str) -> str:
+def make_name(study: str, rest: str) -> str:
     """Return the name of a run of a study; `rest` distinguishes it from others."""
     plain = "".join(one if one.isprintable() and one != "/" else "-" for one in study).lstrip(".")
     short = plain.encode("utf-8", "replace")[:_LONGEST_STUDY].decode("utf-8", "ignore")

@@ -55,7 +55,7 @@ class Store:
         self.lost: list[str] = []
         self.unchecked = 0
         self._owners: database.Owners | None = None
-        with database.translated(path):
+        with database.translate_errors(path):
             self._connection = database.readable(path) if read_only else database.writable(path)
 
     def __enter__(self) -> Self:
@@ -83,7 +83,7 @@ class Store:
         if not run_name.is_name(name):
             raise ValueError(f"a run named {name!r}")
         run = StoredRun(name, plan, study, fresh, _now(), None)
-        with database.translated(self.path):
+        with database.translate_errors(self.path):
             self._take(name)
             self._connection.execute(
                 "INSERT INTO runs (name, plan, study, fresh, started, digest)"
@@ -94,7 +94,7 @@ class Store:
 
     def save(self, run: StoredRun, record: Record) -> None:
         """Keep a trial; it is on disk when this returns."""
-        with database.translated(self.path):
+        with database.translate_errors(self.path):
             self._connection.execute("BEGIN IMMEDIATE")  # for the number
             try:
                 (number,) = self._connection.execute(
@@ -120,7 +120,7 @@ class Store:
         """
         done = replace(run, finished=_now())
         digest = rows.UNCHECKED if run.unchecked else _seal(done, finding)
-        with database.translated(self.path):
+        with database.translate_errors(self.path):
             changed = self._connection.execute(
                 "UPDATE runs SET finished = ?, finding = ?, digest = ? WHERE name = ?",
                 (done.finished, finding, digest, run.name),
@@ -135,7 +135,7 @@ class Store:
         """
         own = None if run is None else run.name
         which = "WHERE identity = ? AND (? IS NULL OR run = ?) ORDER BY number DESC"
-        with database.translated(self.path):
+        with database.translate_errors(self.path):
             for row in rows.records(self._connection, which, identity, own, own):
                 found = self._read(row)
                 if found is not None:
@@ -147,7 +147,7 @@ class Store:
         try:
             found = of_row(row)
         except ValueError as error:
-            self.damaged.append(row.said(self.path, error))
+            self.damaged.append(row.damage_words(self.path, error))
             return None
         self.unchecked += row.is_unchecked
         return found
@@ -156,19 +156,19 @@ class Store:
         """Return all runs that are as they were written, the newest first; others join `lost`."""
         self.lost.clear()
         found = []
-        with database.translated(self.path):
+        with database.translate_errors(self.path):
             for row in rows.runs(self._connection):
                 damage = row.damage()
                 if damage is None:
                     found.append((row.number, _run(row)))
                 else:
-                    self.lost.append(row.said(self.path, damage))
+                    self.lost.append(row.damage_words(self.path, damage))
             self.lost += rows.faults(self._connection, "runs", self.path)
         # The number decides between runs that began within a second.
         found.sort(key=lambda one: (one[1].started, one[0]), reverse=True)
         return tuple(run for _, run in found)
 
-    def unfinished(self, plan: str) -> StoredRun | None:
+    def take_unfinished(self, plan: str) -> StoredRun | None:
         """Return the newest interrupted run of `plan`, locked against other processes.
 
         Raises:
@@ -178,7 +178,7 @@ class Store:
             (one for one in self.runs() if one.plan == plan and one.finished is None), None
         )
         if found is not None:
-            with database.translated(self.path):
+            with database.translate_errors(self.path):
                 self._take(found.name)
         return found
 
@@ -219,7 +219,7 @@ class Store:
             raise InputError(
                 f"'{name}' names {what} in {self.path}", hint="`hardcost list runs` shows them"
             )
-        with database.translated(self.path):
+        with database.translate_errors(self.path):
             found = rows.runs(self._connection, "WHERE name = ?", exact[0].name)
             row = next(found, None)
         if row is None or row.damage() is not None:  # its index is
@@ -239,7 +239,7 @@ class Store:
 
         A damaged record is ignored and joins `damaged`.
         """
-        with database.translated(self.path):
+        with database.translate_errors(self.path):
             for row in rows.records(self._connection, "ORDER BY number"):
                 found = self._read(row)
                 if found is not None:
@@ -248,7 +248,7 @@ class Store:
 
     def durations(self) -> tuple[tuple[Workload, str, float], ...]:
         """Return workload, instrument and seconds of host time of the last trials, newest last."""
-        with database.translated(self.path):
+        with database.translate_errors(self.path):
             found = rows.durations(self._connection, _LAST_TRIALS)
         return tuple((workload_of(name), instrument, time) for name, instrument, time in found)
 

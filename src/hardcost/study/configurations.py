@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hardcost.controls.control import Controls, together
+from hardcost.controls.control import Controls, combine_controls
 from hardcost.mechanisms.audit import controls_of, rules_of
 from hardcost.model.role import AxisLevel, Named
 from hardcost.profiles.control_tables import Resolver
@@ -46,7 +46,7 @@ def configurations(
     for index, table in enumerate(written.configuration):
         controls = resolver.controls(table, "configuration", index)
         notes.extend(controls.notes)
-        found.append(Configuration(Named(table.name), controls.listed()))
+        found.append(Configuration(Named(table.name), controls.with_companions()))
     base = resolver.controls(written.base, "base")
     axes: list[list[_Level]] = []
     if message := _too_large(written.axis):
@@ -91,8 +91,8 @@ def _point(base: Controls, levels: Sequence[_Level]) -> Configuration:
     """Return the configuration at one point of the grid."""
     names = tuple(one.level for one in levels)
     name = " ".join(one.text for one in names if one.text) or _NAMELESS
-    controls = together([base, *(one.controls for one in levels)])
-    return Configuration(Named(name, names), controls.listed())
+    controls = combine_controls([base, *(one.controls for one in levels)])
+    return Configuration(Named(name, names), controls.with_companions())
 
 
 def _levels(axis: AxisTable, resolver: Resolver, index: int) -> list[_Level]:
@@ -106,13 +106,13 @@ def _levels(axis: AxisTable, resolver: Resolver, index: int) -> list[_Level]:
         found = [_named_level(axis, level, resolver, *at) for level in axis.levels]
     else:
         found = [_plain_level(axis, value, resolver, *at) for value in axis.values]
-    return _accumulated(found) if axis.cumulative else found
+    return _accumulate_levels(found) if axis.cumulative else found
 
 
 def _named_level(axis: AxisTable, level: str, resolver: Resolver, *at: str | int) -> _Level:
     """Return a level with a table of its own, added to what the axis has at every level."""
     own = resolver.controls(axis.levels[level], *at, "levels", level)
-    controls = together([_controls(axis, level, resolver, *at), own])
+    controls = combine_controls([_controls(axis, level, resolver, *at), own])
     return _Level(_level(axis, level), controls)
 
 
@@ -122,10 +122,10 @@ def _plain_level(axis: AxisTable, value: int | str, resolver: Resolver, *at: str
     return _Level(_level(axis, value), controls)
 
 
-def _accumulated(levels: Sequence[_Level]) -> list[_Level]:
+def _accumulate_levels(levels: Sequence[_Level]) -> list[_Level]:
     """Return the levels, each with the controls of those before it."""
     sums = itertools.accumulate(
-        (level.controls for level in levels), lambda before, own: together([before, own])
+        (level.controls for level in levels), lambda before, own: combine_controls([before, own])
     )
     return [
         dataclasses.replace(level, controls=controls)
@@ -144,17 +144,17 @@ def _controls(
 ) -> Controls:
     """Return the controls of an axis at one of its levels."""
 
-    def filled(text: int | str) -> str:
+    def fill_value(text: int | str) -> str:
         return str(text) if value is None else str(text).replace("{value}", str(value))
 
     filling: dict[str, object] = {
-        "boot": tuple(map(filled, axis.boot)),
-        "sysctl": {key: filled(text) for key, text in axis.sysctl.items()},
-        "kconfig": tuple(map(filled, axis.kconfig)),
-        "kernel": None if axis.kernel is None else filled(axis.kernel),
+        "boot": tuple(map(fill_value, axis.boot)),
+        "sysctl": {key: fill_value(text) for key, text in axis.sysctl.items()},
+        "kconfig": tuple(map(fill_value, axis.kconfig)),
+        "kernel": None if axis.kernel is None else fill_value(axis.kernel),
     }
     if axis.audit is not None:
-        rules = tuple(map(filled, axis.audit.rules))
+        rules = tuple(map(fill_value, axis.audit.rules))
         filling["audit"] = axis.audit.model_copy(update={"rules": rules})
     table = axis.model_copy(update=filling)
     controls = resolver.controls(table, *at)
@@ -166,7 +166,7 @@ def _controls(
     numbers = range(axis.audit.start, axis.audit.start + value)
     lines = ((axis.audit.repeat.replace("{n}", str(n)), line) for n in numbers)
     made = rules_of(lines, resolver)
-    return together([controls, Controls(controls_of(made))])
+    return combine_controls([controls, Controls(controls_of(made))])
 
 
 def _check(axis: AxisTable, resolver: Resolver, *at: str | int) -> None:

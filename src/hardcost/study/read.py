@@ -90,7 +90,7 @@ def _file(name_or_path: str) -> tuple[TomlFile, Path]:
     return parse(content, path.name if ready else name_or_path), path
 
 
-def checked_workload(text: str, instrument: str | None = None) -> Workload:
+def workload_from_words(text: str, instrument: str | None = None) -> Workload:
     """Return the workload that `name key=value …` describes.
 
     Its values have to be right under `instrument`, or under any if it is None.
@@ -152,12 +152,12 @@ class _Reader:
         self._path = path
         self._problems: list[Problem] = []
 
-        def fetched(package: str) -> Path:
+        def fetch_package(package: str) -> Path:
             if self._problems or package_root is None:
                 raise _NothingToFetchError
             return package_root(package)
 
-        root = None if package_root is None else fetched
+        root = None if package_root is None else fetch_package
         self._resolver = Resolver(
             file=file,
             folder=path.parent,
@@ -227,7 +227,7 @@ class _Reader:
         found: list[Workload] = []
         for index, text in enumerate(texts):
             try:
-                one = checked_workload(text, instrument)
+                one = workload_from_words(text, instrument)
                 if one in found:
                     hint = "it is measured once: leave one of them out"
                     self._wrong(f"the workload '{one}' is named twice", *at, index, hint=hint)

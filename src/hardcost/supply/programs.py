@@ -8,7 +8,7 @@ from pathlib import Path
 from hardcost.errors import MachineError
 
 
-def built(name: str) -> Path:
+def program_path(name: str) -> Path:
     """Return one of our programs, by its name.
 
     Raises:

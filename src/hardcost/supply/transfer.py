@@ -149,14 +149,14 @@ class Arriving:
         cache.make_room(_KIND, _MOST_BYTES)
 
 
-def found(supply: Supply, cache: Cache) -> Path | None:
+def find_supply(supply: Supply, cache: Cache) -> Path | None:
     """Return a file with a supply's content in a cache, compared with its hash; None: it lacks it.
 
     It was sent here, or it is where the sender's own cache has it.
     """
     sent = cache.find(_KIND, _name(supply))
     if sent is not None:
-        cache.used(_KIND, _name(supply))
+        cache.note_use(_KIND, _name(supply))
         return sent / _CONTENT
     parts = Path(supply.place).parts
     own = cache.root / supply.place

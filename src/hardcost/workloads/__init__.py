@@ -3,8 +3,16 @@
 A wrong parameter is refused before anything is fetched. A metric is raw samples: no statistics
 here. Where a load does not prove that all was carried out there is no number.
 
-`kind.py` is what each file defines, `registry.py` lists the files, `names.py` finds a workload.
-`server_load.py` is shared by those that drive a server, `programs.py` by those of a Debian guest.
-The calls of `syscalls` are data, in `syscalls.toml`. `one_call.py` is what `hardcost trace --call`
-runs, and no list shows it.
+- `kind.py`: what each file defines; `registry.py`: the list; `names.py`: finds a workload
+- `parameters.py`: how `key=value` is read and refused; `metric.py`: samples
+- `syscalls.py`, `syscalls_more.py`: how often calls are measured; the calls, their batches and
+  samples are in `syscalls.toml` and `syscalls-more.toml`
+- `one_call.py`: what `hardcost trace --call` runs; no list shows it
+- `apache.py`, `mariadb.py`, `postfix.py`: servers, with their loads, by `server_load.py`
+- `dd.py`, `filecopy.py`, `fio.py`: disks; `programs.py`: what all of a Debian guest share
+- `unixbench.py`: by our own program; `unixbench_table.py`: reads UnixBench's
+- `build.py`, `command.py`: compiling; a program of the user's
+
+A workload's defaults, bounds and time limits are in its file. The calls themselves are made in
+`crates/measured`, UnixBench's loops in `crates/unixbench`.
 """

@@ -23,7 +23,7 @@ from hardcost.protocol.requests import Ready, Request
 from hardcost.workloads import programs, server_load
 from hardcost.workloads.kind import WorkloadKind
 from hardcost.workloads.metric import MetricSamples
-from hardcost.workloads.parameters import DISTINCT, JOINED, WorkloadParameters, whole
+from hardcost.workloads.parameters import DISTINCT, JOINED, WorkloadParameters, whole_number
 
 PAGE_BYTES = 10240
 _MOST_AT_ONCE = 255  # the most that was published
@@ -49,7 +49,7 @@ _ENABLE = (
 _SERVE = ". /etc/apache2/envvars && exec apache2 -DFOREGROUND"
 
 
-_Clients = Annotated[int, whole(_MOST_AT_ONCE)]
+_Clients = Annotated[int, whole_number(_MOST_AT_ONCE)]
 
 
 class ApacheParameters(WorkloadParameters):
@@ -60,7 +60,7 @@ class ApacheParameters(WorkloadParameters):
         description="how many clients at once, joined by '+', each 1 to 255 (default:"
         " 1+16+64+255; published: 11 values from 1 to 255)",
     )
-    requests: Annotated[int, whole(_MOST_REQUESTS)] = Field(
+    requests: Annotated[int, whole_number(_MOST_REQUESTS)] = Field(
         500, description="how many requests at each (default: 500; published: 100000)"
     )
 
@@ -89,9 +89,9 @@ class Apache:
             )
             for clients in parameters.concurrency
         ]
-        return [*self._prepared(), warm_up, *loads, stop(_SERVICE)]
+        return [*self._setup_requests(), warm_up, *loads, stop(_SERVICE)]
 
-    def measured(
+    def read_metrics(
         self,
         parameters: ApacheParameters,
         answers: Sequence[Answer],
@@ -107,11 +107,11 @@ class Apache:
         loads = []
         for clients in parameters.concurrency:
             name = f"ab-{clients}"
-            load = programs.done(answers, name, f"ab with {clients} clients")
+            load = programs.successful_answer(answers, name, f"ab with {clients} clients")
             check(load.stdout, count, clients)
             loads.append((name, load))
         each = [server_load.per_operation(name, instrument, count, load) for name, load in loads]
-        return (*each, server_load.whole("all", instrument, [load for _, load in loads]))
+        return (*each, server_load.whole_metric("all", instrument, [load for _, load in loads]))
 
     def windows(
         self,
@@ -128,7 +128,7 @@ class Apache:
         count = parameters.requests
         return {f"ab-{clients}": count for clients in parameters.concurrency}
 
-    def _prepared(self) -> list[Request]:
+    def _setup_requests(self) -> list[Request]:
         """Return the requests that configure and start the server."""
         settings = f"ServerName localhost\n{_SETTINGS[self.mpm]}"
         page = "<html><body><p>" + "A page. " * (PAGE_BYTES // len("A page. "))
@@ -163,7 +163,7 @@ def check(said: str, requests: int, clients: int) -> None:
         "Failed requests": 0,
         "HTML transferred": requests * PAGE_BYTES,
     }
-    wrong = server_load.otherwise(said, _REPORTED, expected)
+    wrong = server_load.find_deviations(said, _REPORTED, expected)
     wrong += [line.strip() for line in said.splitlines() if line.startswith("Non-2xx")]
     if wrong:
         raise TrialError(f"ab with {clients} clients: {', '.join(wrong)}")
@@ -195,7 +195,7 @@ def _kind(mpm: Literal["prefork", "worker"]) -> WorkloadKind[ApacheParameters]:
         # Ticks fall elsewhere when a load begins later (docs/determinism.md).
         resolution=0.005,
         requests=apache.requests,
-        measured=apache.measured,
+        measured=apache.read_metrics,
         windows=apache.windows,
         operations=apache.operations,
     )

@@ -24,7 +24,7 @@ from hardcost.protocol.ask import install
 from hardcost.protocol.requests import Command, Request
 from hardcost.workloads.kind import WorkloadKind
 from hardcost.workloads.metric import MetricSamples
-from hardcost.workloads.parameters import WorkloadParameters, one_of, whole
+from hardcost.workloads.parameters import WorkloadParameters, one_of, whole_number
 
 _MOST_FILES = 13  # as many sources as there are
 _MOST_JOBS = 16
@@ -50,10 +50,10 @@ class Parameters(WorkloadParameters):
     compiler: Annotated[Literal["gcc", "tcc"], one_of("compilers", lambda: _COMPILERS)] = Field(
         "gcc", description="gcc or tcc (default: gcc)"
     )
-    files: Annotated[int, whole(_MOST_FILES)] = Field(
+    files: Annotated[int, whole_number(_MOST_FILES)] = Field(
         3, description="how many source files, 1 to 13 (default: 3; 9 make a whole library)"
     )
-    jobs: Annotated[int, whole(_MOST_JOBS)] = Field(
+    jobs: Annotated[int, whole_number(_MOST_JOBS)] = Field(
         1,
         description="how many at a time, 1 to 16, on the guest's one processor (default: 1)",
     )
@@ -71,13 +71,13 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
     argv = [
         *("make", "--silent", f"--file={_PLACE}/Makefile", f"--jobs={parameters.jobs}"),
         f"CC={parameters.compiler}",
-        *_variables(_chosen(parameters)),
+        *_variables(_chosen_sources(parameters)),
     ]
     installs = [install(f"{_PLACE}/{name}", _data(name)) for name in _INSTALLED]
     return [*installs, Command(clock=instrument.clock, argv=tuple(argv))]
 
 
-def measured(
+def read_metrics(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[MetricSamples, ...]:
     """Return the metrics `wall`, `user` and `system`, in the instrument's unit for a whole run.
@@ -86,7 +86,7 @@ def measured(
         TrialError: The build failed, or what it built does something else than it should.
     """
     done = only(answers, CommandAnswer)
-    _check(done, [f"{source.name} {source.check}" for source in _chosen(parameters)])
+    _check(done, [f"{source.name} {source.check}" for source in _chosen_sources(parameters)])
     audit = done.audit
     metrics = {
         "wall": done.ticks,
@@ -128,7 +128,7 @@ def _check(done: CommandAnswer, expected: Sequence[str]) -> None:
         )
 
 
-def _chosen(parameters: Parameters) -> tuple[SourceFile, ...]:
+def _chosen_sources(parameters: Parameters) -> tuple[SourceFile, ...]:
     return sources()[: parameters.files]
 
 
@@ -155,6 +155,6 @@ KIND = WorkloadKind(
     ),
     guest="compiler",
     requests=requests,
-    measured=measured,
+    measured=read_metrics,
     windows=windows,
 )

@@ -30,7 +30,7 @@ from hardcost.protocol.ask import install
 from hardcost.protocol.requests import Command, Request
 from hardcost.workloads.kind import WorkloadKind
 from hardcost.workloads.metric import MetricSamples
-from hardcost.workloads.parameters import WorkloadParameters, whole
+from hardcost.workloads.parameters import WorkloadParameters, whole_number
 
 _HINT = "the small guest runs static binaries: link yours with -static"
 _PLACE = "/usr/local/bin/command"
@@ -60,7 +60,7 @@ class Parameters(WorkloadParameters):
     args: Annotated[tuple[str, ...], BeforeValidator(_arguments)] = Field(
         (), description="its arguments, joined by '+'"
     )
-    runs: Annotated[int | None, whole(_MOST_RUNS)] = Field(
+    runs: Annotated[int | None, whole_number(_MOST_RUNS)] = Field(
         None,
         description="how often to run it in a trial, the first time unmeasured; 1 runs and measures"
         " it once (default: 9, fewer where it takes long)",
@@ -93,7 +93,7 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
     ]
 
 
-def measured(
+def read_metrics(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[MetricSamples, ...]:
     """Return the one metric `wall`, in the instrument's unit for a whole run: a sample for each.
@@ -119,7 +119,7 @@ def measured(
         MetricSamples(
             metric="wall",
             unit=instrument.whole,
-            samples=_evened(kept),
+            samples=_even_ticks(kept),
             fired=dict(sum((Counter(one.by_key) for one in audits), Counter())) if audits else None,
             lost=sum(one.lost for one in audits),
         ),
@@ -141,7 +141,7 @@ def _runs(parameters: Parameters, instrument: Instrument) -> int:
     return parameters.runs or (_RUNS if instrument.exact else 1)
 
 
-def _evened(runs: Sequence[CommandAnswer]) -> tuple[float, ...]:
+def _even_ticks(runs: Sequence[CommandAnswer]) -> tuple[float, ...]:
     """Return what each run takes, with as many ticks as fall into so long a time on average.
 
     A tick's own work is the difference between runs with more ticks and runs with fewer.
@@ -203,7 +203,7 @@ KIND = WorkloadKind(
     ),
     guest="small",
     requests=requests,
-    measured=measured,
+    measured=read_metrics,
     windows=windows,
     remedy=remedy,
 )

@@ -20,7 +20,7 @@ from hardcost.protocol.requests import Request
 from hardcost.workloads import programs
 from hardcost.workloads.kind import WorkloadKind
 from hardcost.workloads.metric import MetricSamples
-from hardcost.workloads.parameters import JOINED, ONCE, WorkloadParameters, one_of, whole
+from hardcost.workloads.parameters import JOINED, ONCE, WorkloadParameters, one_of, whole_number
 
 _FLAGS = {
     "fdatasync": "conv=fdatasync",
@@ -38,7 +38,7 @@ _CaseName = Annotated[str, one_of("cases", lambda: _FLAGS)]
 class Parameters(WorkloadParameters):
     """How much is written, and in which of the four ways."""
 
-    count: Annotated[int, whole(_MOST)] = Field(
+    count: Annotated[int, whole_number(_MOST)] = Field(
         64, description="blocks of 1 MiB, 1 to 20000 (default: 64; published: 20000)"
     )
     cases: Annotated[tuple[_CaseName, ...], JOINED, ONCE] = Field(
@@ -76,7 +76,7 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
     return job
 
 
-def measured(
+def read_metrics(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[MetricSamples, ...]:
     """Return a metric for each case, in the instrument's unit for a whole run.
@@ -85,11 +85,13 @@ def measured(
         TrialError: dd failed, or the file is not as large as it should be.
     """
     size = parameters.count * _MIB
-    programs.done(answers, "warm up", "dd's first file")
+    programs.successful_answer(answers, "warm up", "dd's first file")
     found: list[MetricSamples] = []
     for case in programs.in_order(parameters.cases, _FLAGS):
-        done = programs.done(answers, case, f"dd {_FLAGS[case]}")
-        written = programs.done(answers, f"{case} size", "looking at what dd wrote").stdout
+        done = programs.successful_answer(answers, case, f"dd {_FLAGS[case]}")
+        written = programs.successful_answer(
+            answers, f"{case} size", "looking at what dd wrote"
+        ).stdout
         if written.strip() != str(size):
             raise TrialError(
                 f"dd {_FLAGS[case]} made a file of {written.strip()[:40]} bytes, not {size}"
@@ -120,7 +122,7 @@ KIND = WorkloadKind(
     # Ticks fall elsewhere when a load begins later (docs/determinism.md).
     resolution=0.005,
     requests=requests,
-    measured=measured,
+    measured=read_metrics,
     windows=windows,
     disk=disk,
 )

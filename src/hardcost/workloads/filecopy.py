@@ -20,7 +20,7 @@ from hardcost.protocol.requests import DropCaches, Request
 from hardcost.workloads import programs
 from hardcost.workloads.kind import WorkloadKind
 from hardcost.workloads.metric import MetricSamples
-from hardcost.workloads.parameters import WorkloadParameters, whole
+from hardcost.workloads.parameters import WorkloadParameters, whole_number
 
 _MOST_FILES = 1_000_000  # more than there are: it stands for all
 _THERE_ARE = 80_000  # files in Linux's source, about
@@ -41,10 +41,10 @@ _DIGEST = (
 class Parameters(WorkloadParameters):
     """How much is copied, and how often at once."""
 
-    concurrency: Annotated[int, whole(_MOST_AT_ONCE)] = Field(
+    concurrency: Annotated[int, whole_number(_MOST_AT_ONCE)] = Field(
         1, description="how many copies at once, 1 to 64 (default: 1)"
     )
-    files: Annotated[int, whole(_MOST_FILES, words={"all": _MOST_FILES})] = Field(
+    files: Annotated[int, whole_number(_MOST_FILES, words={"all": _MOST_FILES})] = Field(
         100,
         description="how many of Linux's source, 1 to 1000000 or all (default: 100; published:"
         " all)",
@@ -80,7 +80,7 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
     ]
 
 
-def measured(
+def read_metrics(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[MetricSamples, ...]:
     """Return the metrics, in the instrument's unit for a whole run.
@@ -91,8 +91,8 @@ def measured(
         TrialError: A program failed, or a copy is not equal to its source.
     """
     both = [
-        programs.done(answers, "copy", "copying the tree"),
-        programs.done(answers, "remove", "removing the copies"),
+        programs.successful_answer(answers, "copy", "copying the tree"),
+        programs.successful_answer(answers, "remove", "removing the copies"),
     ]
     _check(answers, parameters.concurrency)
     copied, removed = (programs.ticks(answer) for answer in both)
@@ -121,7 +121,7 @@ def windows(
 
 def _check(answers: Sequence[Answer], copies: int) -> None:
     """Make sure that each copy is equal to the tree."""
-    compared = programs.done(answers, "compare", "comparing the copies with the tree")
+    compared = programs.successful_answer(answers, "compare", "comparing the copies with the tree")
     source, *digests = compared.stdout.split("\n")
     if digests[-1:] != [""] or len(digests) != copies + 1:
         raise TrialError(f"{len(digests) - 1} of {copies} copies were compared with the tree")
@@ -155,7 +155,7 @@ KIND = WorkloadKind(
     # Ticks fall elsewhere when a load begins later (docs/determinism.md).
     resolution=0.005,
     requests=requests,
-    measured=measured,
+    measured=read_metrics,
     windows=windows,
     tree=tree,
     disk=disk,

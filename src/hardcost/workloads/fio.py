@@ -29,7 +29,7 @@ from hardcost.protocol.requests import Request
 from hardcost.workloads import programs
 from hardcost.workloads.kind import WorkloadKind
 from hardcost.workloads.metric import MetricSamples
-from hardcost.workloads.parameters import JOINED, ONCE, WorkloadParameters, one_of, whole
+from hardcost.workloads.parameters import JOINED, ONCE, WorkloadParameters, one_of, whole_number
 
 NAME = "fio"
 
@@ -130,22 +130,22 @@ _CaseName = Annotated[str, one_of("cases", lambda: [case.name for case in CASES]
 class Parameters(WorkloadParameters):
     """What is read and written, how fast the disk is, and how long each case takes."""
 
-    size: Annotated[int, whole(_MOST_SIZE)] = Field(
+    size: Annotated[int, whole_number(_MOST_SIZE)] = Field(
         16, description="of each job's file in MiB, 1 to 512 (default: 16; published: 10240)"
     )
     cases: Annotated[tuple[_CaseName, ...], JOINED, ONCE] = Field(
         tuple(case.name for case in CASES),
         description="joined by '+', such as latency-read+iops-randrw (default: all nine)",
     )
-    iops: Annotated[int | None, whole(_MOST_IOPS, least=_MOST_IOPS // 1000)] = Field(
+    iops: Annotated[int | None, whole_number(_MOST_IOPS, least=_MOST_IOPS // 1000)] = Field(
         None,
         description="the disk does so many I/Os a second at most, 1000 to 1000000 (default: no"
         " limit)",
     )
-    mbps: Annotated[int | None, whole(_MOST_MBPS, least=_MOST_MBPS // 1000)] = Field(
+    mbps: Annotated[int | None, whole_number(_MOST_MBPS, least=_MOST_MBPS // 1000)] = Field(
         None, description="and so many million bytes, 100 to 100000 (default: no limit)"
     )
-    seconds: Annotated[int, whole(_MOST_SECONDS)] = Field(
+    seconds: Annotated[int, whole_number(_MOST_SECONDS)] = Field(
         3, description="under time: of each case, 1 to 600 (default: 3; published: 30)"
     )
 
@@ -176,7 +176,7 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
     job: list[Request] = [programs.as_user("lay out", lay_out, limit_seconds=_SPARE_SECONDS)]
     if disk.limits:
         job.append(run("limit", ["sh", "-ec", _LIMIT, "limit", disk.limits], expect=None))
-    for case in _chosen(parameters):
+    for case in _chosen_cases(parameters):
         amount = (
             [f"--io_size={case.amount(disk)}m"]
             if instrument.exact
@@ -202,7 +202,7 @@ def _case(
     return programs.as_user(case.name, entered, instrument, user="root", limit_seconds=seconds)
 
 
-def measured(
+def read_metrics(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[MetricSamples, ...]:
     """Return what an I/O of each case took, in the instrument's unit for an operation.
@@ -211,26 +211,26 @@ def measured(
         TrialError: fio failed, met an error, or did not do all of its I/Os.
     """
     disk = _disk(parameters)
-    programs.done(answers, "lay out", "laying out fio's files")
+    programs.successful_answer(answers, "lay out", "laying out fio's files")
     if disk.limits:
-        limited = programs.done(answers, "limit", "limiting the disk").stdout
+        limited = programs.successful_answer(answers, "limit", "limiting the disk").stdout
         if not set(disk.limits.split()) <= set(limited.split()):
             raise TrialError(f"the disk's limits did not take: {limited[:200]!r}")
     found: list[MetricSamples] = []
-    for case in _chosen(parameters):
-        answer = programs.done(answers, case.name, f"fio's case {case.name}")
-        operations, milliseconds = _told(answer, case)
+    for case in _chosen_cases(parameters):
+        answer = programs.successful_answer(answers, case.name, f"fio's case {case.name}")
+        operations, milliseconds = _read_report(answer, case)
         if instrument.exact and operations != case.operations(disk):
             raise TrialError(
                 f"fio did {operations} I/Os in {case.name}, not {case.operations(disk)}"
             )
         cost = milliseconds * _NS_PER_MS / operations
         found.append(programs.metric(case.name, instrument.per_op, cost, [answer]))
-    programs.done(answers, "remove", "removing fio's files")
+    programs.successful_answer(answers, "remove", "removing fio's files")
     return tuple(found)
 
 
-def _chosen(parameters: Parameters) -> tuple[FioCase, ...]:
+def _chosen_cases(parameters: Parameters) -> tuple[FioCase, ...]:
     return tuple(case for case in CASES if case.name in parameters.cases)
 
 
@@ -239,7 +239,7 @@ def _disk(parameters: Parameters) -> Disk:
     return Disk(parameters.size, parameters.iops or 0, parameters.mbps or 0)
 
 
-def _told(answer: RanAnswer, case: FioCase) -> tuple[int, int]:
+def _read_report(answer: RanAnswer, case: FioCase) -> tuple[int, int]:
     """Return how many I/Os a case did and the milliseconds that they took, by fio's own report."""
     if answer.stdout_bytes != len(answer.stdout.encode()):
         raise TrialError(f"fio's report of {case.name} is too long to be read")
@@ -275,5 +275,5 @@ KIND = WorkloadKind(
     # Ticks fall elsewhere when a load begins later (docs/determinism.md).
     resolution=0.005,
     requests=requests,
-    measured=measured,
+    measured=read_metrics,
 )

@@ -16,7 +16,7 @@ from hardcost.workloads.metric import MetricSamples
 from hardcost.workloads.parameters import Asked, WorkloadParameters
 
 
-def _nothing(_: Sequence[Answer]) -> tuple[Observed, ...]:
+def _no_counts(_: Sequence[Answer]) -> tuple[Observed, ...]:
     return ()
 
 
@@ -24,11 +24,11 @@ def _no_operations(_: WorkloadParameters) -> dict[str, int]:
     return {}
 
 
-def _none_needed(_: WorkloadParameters) -> int:
+def _zero(_: WorkloadParameters) -> int:
     return 0
 
 
-def _unknown(_parameters: WorkloadParameters, _guest: str, _reason: str) -> None:
+def _no_remedy(_parameters: WorkloadParameters, _guest: str, _reason: str) -> None:
     return None
 
 
@@ -69,13 +69,13 @@ class WorkloadKind(Generic[Asked]):
     windows: (
         Callable[[Asked, Sequence[Answer], Instrument], tuple[Windows | Together, ...]] | None
     ) = None
-    counted: Callable[[Sequence[Answer]], tuple[Observed, ...]] = _nothing
+    counted: Callable[[Sequence[Answer]], tuple[Observed, ...]] = _no_counts
     operations: Callable[[Asked], dict[str, int]] = _no_operations
-    tree: Callable[[Asked], int] = _none_needed
-    disk: Callable[[Asked], int] = _none_needed
-    remedy: Callable[[Asked, str, str], str | None] = _unknown
+    tree: Callable[[Asked], int] = _zero
+    disk: Callable[[Asked], int] = _zero
+    remedy: Callable[[Asked, str, str], str | None] = _no_remedy
 
-    def asked(self, words: Mapping[str, str]) -> Asked:
+    def read_parameters(self, words: Mapping[str, str]) -> Asked:
         """Return what `words`, by the names of parameters, ask of the workload.
 
         Raises:

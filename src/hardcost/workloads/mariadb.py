@@ -27,7 +27,7 @@ from hardcost.workloads.parameters import (
     WorkloadParameters,
     one_of,
     refusal,
-    whole,
+    whole_number,
 )
 
 _REPORTED = re.compile(r"^ *([\w ]+): +(\d+)(?: +\(.*\))?$", re.MULTILINE)
@@ -54,7 +54,7 @@ _QUERIES = (
 _COUNTERS = ("Com_select", "Com_update")
 
 
-_Clients = Annotated[int, whole(_MOST_AT_ONCE)]
+_Clients = Annotated[int, whole_number(_MOST_AT_ONCE)]
 
 
 class Parameters(WorkloadParameters):
@@ -67,10 +67,10 @@ class Parameters(WorkloadParameters):
         (1, 4),
         description="how many clients at once, joined by '+', each 1 to 64 (default: 1+4)",
     )
-    transactions: Annotated[int, whole(_MOST_TRANSACTIONS)] = Field(
+    transactions: Annotated[int, whole_number(_MOST_TRANSACTIONS)] = Field(
         100, description="how many transactions, or queries, at each (default: 100)"
     )
-    rows: Annotated[int, whole(_MOST_ROWS, least=2)] = Field(
+    rows: Annotated[int, whole_number(_MOST_ROWS, least=2)] = Field(
         1000, description="how many rows the table has (default: 1000)"
     )
 
@@ -90,11 +90,11 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
     for clients in parameters.concurrency:
         name, argv = f"{_prefix(tool)}-{clients}", _argv(tool, clients, count, rows)
         load = programs.as_user(name, argv, instrument, limit_seconds=server_load.LIMIT_SECONDS)
-        loads += [_counted(f"before {name}"), load, _counted(f"after {name}")]
-    return [*_prepared(rows), *loads, stop(_SERVICE, limit_seconds=60)]
+        loads += [_count_queries(f"before {name}"), load, _count_queries(f"after {name}")]
+    return [*_setup_requests(rows), *loads, stop(_SERVICE, limit_seconds=60)]
 
 
-def measured(
+def read_metrics(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[MetricSamples, ...]:
     """Return what a transaction takes at each concurrency, and what all of them take.
@@ -107,14 +107,14 @@ def measured(
     loads = []
     for clients in parameters.concurrency:
         name = f"{_prefix(tool)}-{clients}"
-        load = programs.done(answers, name, f"{tool} with {clients} clients")
+        load = programs.successful_answer(answers, name, f"{tool} with {clients} clients")
         if tool == "sysbench":
             check(load.stdout, count, clients)
         else:
             _check_queries(answers, name, count)
         loads.append((name, load))
     each = [server_load.per_operation(name, instrument, count, load) for name, load in loads]
-    return (*each, server_load.whole("all", instrument, [load for _, load in loads]))
+    return (*each, server_load.whole_metric("all", instrument, [load for _, load in loads]))
 
 
 def windows(
@@ -146,7 +146,7 @@ def check(said: str, transactions: int, clients: int) -> None:
         "ignored errors": 0,
         "reconnects": 0,
     }
-    wrong = server_load.otherwise(said, _REPORTED, expected)
+    wrong = server_load.find_deviations(said, _REPORTED, expected)
     if wrong:
         raise TrialError(
             f"sysbench with {clients} clients: {', '.join(wrong)}",
@@ -158,7 +158,7 @@ def check(said: str, transactions: int, clients: int) -> None:
 def _check_queries(answers: Sequence[Answer], name: str, queries: int) -> None:
     """Make sure that the server carried out as many queries of each kind as it was sent."""
     before, after = (
-        programs.done(answers, f"{when} {name}", "counting queries").stdout
+        programs.successful_answer(answers, f"{when} {name}", "counting queries").stdout
         for when in ("before", "after")
     )
     for counter in _COUNTERS:
@@ -209,14 +209,14 @@ def _sysbench(rows: int) -> list[str]:
     ]
 
 
-def _counted(name: str) -> Request:
+def _count_queries(name: str) -> Request:
     """Return the request for how many queries the server has carried out."""
     names = ", ".join(f"'{counter}'" for counter in _COUNTERS)
     query = f"SHOW GLOBAL STATUS WHERE Variable_name IN ({names})"
     return run(name, ["mariadb", "--skip-column-names", "--batch", "-e", query])
 
 
-def _prepared(rows: int) -> list[Request]:
+def _setup_requests(rows: int) -> list[Request]:
     """Return the requests that start the server and fill the table."""
     folder = ["install", "-d", "-o", "mysql", "-g", "mysql", _FOLDER]
     return [
@@ -254,7 +254,7 @@ KIND = WorkloadKind(
     # One change (SELinux) was +0.1 % of the baseline on one machine, +0.9 % on another.
     resolution=0.01,
     requests=requests,
-    measured=measured,
+    measured=read_metrics,
     windows=windows,
     operations=operations,
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 from hardcost.errors import InputError
 from hardcost.instruments.instrument import Instrument
-from hardcost.kind_files import defined
+from hardcost.kind_files import import_kinds
 from hardcost.model.workload import Workload
 from hardcost.workloads import one_call, parameters
 from hardcost.workloads.kind import WorkloadKind
@@ -23,7 +23,7 @@ _OF_VERBS: dict[str, WorkloadKind[Any]] = {one_call.NAME: one_call.KIND}
 @cache
 def all_workloads() -> Mapping[str, WorkloadKind[Any]]:
     """Return the workloads by name, in the order of lists."""
-    found = {kind.name: kind for kind in defined(__package__, FILES.values(), WorkloadKind)}
+    found = {kind.name: kind for kind in import_kinds(__package__, FILES.values(), WorkloadKind)}
     return {name: found[name] for name in FILES}
 
 
@@ -42,9 +42,9 @@ def workload_named(name: str) -> WorkloadKind[Any]:
     if name in _OF_VERBS:
         return _OF_VERBS[name]
     if name not in FILES:
-        hint = parameters.meant(name, "workloads", FILES)
+        hint = parameters.nearest_hint(name, "workloads", FILES)
         raise InputError(f"there is no workload '{name}'", hint=hint)
-    found = defined(__package__, [FILES[name]], WorkloadKind)
+    found = import_kinds(__package__, [FILES[name]], WorkloadKind)
     return next(kind for kind in found if kind.name == name)
 
 
@@ -64,7 +64,7 @@ def load(of: Workload) -> ReadWorkload:
         InputError: There is no such workload, or a parameter is wrong.
     """
     kind = workload_named(of.name)
-    return ReadWorkload(kind, kind.asked(dict(of.parameters)))
+    return ReadWorkload(kind, kind.read_parameters(dict(of.parameters)))
 
 
 def check_workload(name: str, words: Mapping[str, str], instruments: Iterable[Instrument]) -> None:
@@ -74,7 +74,7 @@ def check_workload(name: str, words: Mapping[str, str], instruments: Iterable[In
         InputError: There is no such workload or parameter, or under each of the `instruments` the
             value of one is wrong.
     """
-    found = workload_named(name).asked(words)
+    found = workload_named(name).read_parameters(words)
     wrong: InputError | None = None
     for instrument in instruments:
         try:

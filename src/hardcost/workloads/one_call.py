@@ -21,7 +21,7 @@ from hardcost.protocol.requests import USER, Request
 from hardcost.workloads import programs
 from hardcost.workloads.kind import WorkloadKind
 from hardcost.workloads.metric import MetricSamples
-from hardcost.workloads.parameters import WorkloadParameters, one_of, whole
+from hardcost.workloads.parameters import WorkloadParameters, one_of, whole_number
 from hardcost.workloads.syscalls import calls
 
 NAME = "onecall"
@@ -37,7 +37,7 @@ class Parameters(WorkloadParameters):
     """Which call is made, and for how long its record's way is watched."""
 
     call: Annotated[str, one_of("calls", calls)] = Field(description="the call")
-    wait: Annotated[int, whole(_MOST_MS)] = Field(
+    wait: Annotated[int, whole_number(_MOST_MS)] = Field(
         40,
         description="how many milliseconds of the guest's time to watch afterwards (default: 40)",
     )
@@ -66,7 +66,7 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
     ]
 
 
-def measured(
+def read_metrics(
     parameters: Parameters,  # noqa: ARG001  (the interface's)
     answers: Sequence[Answer],
     instrument: Instrument,
@@ -76,7 +76,7 @@ def measured(
     Raises:
         TrialError: The program failed.
     """
-    answer = programs.done(answers, NAME, "making the call")
+    answer = programs.successful_answer(answers, NAME, "making the call")
     return (programs.metric(NAME, instrument.whole, programs.ticks(answer)),)
 
 
@@ -97,6 +97,6 @@ KIND = WorkloadKind(
     guest="small",
     program=PROGRAM,
     requests=requests,
-    measured=measured,
+    measured=read_metrics,
     windows=windows,
 )

@@ -52,12 +52,12 @@ def read(workload: str, model: type[Asked], words: Mapping[str, str]) -> Asked:
     raise InputError.of(tuple(dict.fromkeys(problems)))
 
 
-def described(model: type[WorkloadParameters]) -> dict[str, str]:
+def parameter_meanings(model: type[WorkloadParameters]) -> dict[str, str]:
     """Return what each parameter means, by its name."""
     return {name: field.description or "" for name, field in model.model_fields.items()}
 
 
-def whole(
+def whole_number(
     most: int, least: int = 1, words: Mapping[str, int | str] | None = None
 ) -> BeforeValidator:
     """Return the validator of a whole number from `least` to `most`, written in digits.
@@ -84,7 +84,7 @@ def one_of(what: str, known: Callable[[], Iterable[str]]) -> BeforeValidator:
     def name(value: str) -> str:
         names = tuple(known())
         if value not in names:
-            raise refusal(value, meant(value, what, names))
+            raise refusal(value, nearest_hint(value, what, names))
         return value
 
     return BeforeValidator(name)
@@ -128,7 +128,7 @@ def refusal(
     )
 
 
-def meant(word: str, what: str, known: Iterable[str]) -> str:
+def nearest_hint(word: str, what: str, known: Iterable[str]) -> str:
     """Return a hint for a word that is none of the `known` ones: the nearest, and all of them."""
     names = tuple(known)
     close = difflib.get_close_matches(word, names, n=1)
@@ -143,7 +143,7 @@ def _problem(
     key = str(detail["loc"][0]) if detail["loc"] else ""
     of = f"the workload {workload}"
     if detail["type"] == "extra_forbidden":
-        hint = meant(key, "parameters", model.model_fields)
+        hint = nearest_hint(key, "parameters", model.model_fields)
         return Problem(f"{of} has no parameter '{key}'", hint=hint)
     if detail["type"] == "missing":
         hint = f"{key}=… is {model.model_fields[key].description}"

@@ -21,7 +21,7 @@ from hardcost.protocol.requests import Ready, Request
 from hardcost.workloads import programs, server_load
 from hardcost.workloads.kind import WorkloadKind
 from hardcost.workloads.metric import MetricSamples
-from hardcost.workloads.parameters import DISTINCT, JOINED, WorkloadParameters, whole
+from hardcost.workloads.parameters import DISTINCT, JOINED, WorkloadParameters, whole_number
 
 # They are in master.cf, since Postfix sleeps until its main.cf has not been changed for some
 # seconds: a daemon that starts under load would be measured asleep.
@@ -83,7 +83,7 @@ while (1) {
 _AWAIT = f"echo $1 >{_GO}; read count <{_DONE}; echo $count"
 
 
-_Clients = Annotated[int, whole(_MOST_AT_ONCE)]
+_Clients = Annotated[int, whole_number(_MOST_AT_ONCE)]
 
 
 class Parameters(WorkloadParameters):
@@ -94,7 +94,7 @@ class Parameters(WorkloadParameters):
         description="how many sessions at once, joined by '+', each 1 to 1000 (default: 1+20;"
         " published: 4 values from 1 to 1000)",
     )
-    mails: Annotated[int, whole(_MOST_MAILS)] = Field(
+    mails: Annotated[int, whole_number(_MOST_MAILS)] = Field(
         100, description="how many mails at each (default: 100; published: 10000)"
     )
 
@@ -111,8 +111,8 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
     for sessions in parameters.concurrency:
         loads += [
             run("empty the mailbox", ["truncate", "--size=0", _MAILBOX]),
-            _measured(f"sent-{sessions}", _smtp_source(count, sessions), instrument),
-            _measured(f"rest-{sessions}", _await(count), instrument),
+            _load_request(f"sent-{sessions}", _smtp_source(count, sessions), instrument),
+            _load_request(f"rest-{sessions}", _await(count), instrument),
             run(f"queue-{sessions}", ["sh", "-c", _EMPTY], expect=None),
             run(f"mailbox-{sessions}", ["grep", "-c", "^From ", _MAILBOX], expect=None),
         ]
@@ -122,10 +122,10 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
         programs.as_user("warm up", _smtp_source(first, most), expect=0),
         programs.as_user("warmed up", _await(first), expect=0),
     ]
-    return [*_prepared(), *warm_up, *loads, stop(_WAITER), stop(_SERVICE)]
+    return [*_setup_requests(), *warm_up, *loads, stop(_WAITER), stop(_SERVICE)]
 
 
-def measured(
+def read_metrics(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[MetricSamples, ...]:
     """Return what a mail takes at each concurrency, and what all of them take.
@@ -137,15 +137,19 @@ def measured(
     count = parameters.mails
     metrics, everything = [], []
     for sessions in parameters.concurrency:
-        sent = programs.done(answers, f"sent-{sessions}", f"smtp-source in {sessions} sessions")
-        rest = programs.done(answers, f"rest-{sessions}", "waiting for mails to be delivered")
+        sent = programs.successful_answer(
+            answers, f"sent-{sessions}", f"smtp-source in {sessions} sessions"
+        )
+        rest = programs.successful_answer(
+            answers, f"rest-{sessions}", "waiting for mails to be delivered"
+        )
         check(answers, count, sessions)
         everything += [sent, rest]
         metrics += [
             server_load.per_operation(f"sent-{sessions}", instrument, count, sent),
             server_load.per_operation(f"delivered-{sessions}", instrument, count, sent, rest),
         ]
-    return (*metrics, server_load.whole("all", instrument, everything))
+    return (*metrics, server_load.whole_metric("all", instrument, everything))
 
 
 def windows(
@@ -176,19 +180,21 @@ def check(answers: Sequence[Answer], mails: int, sessions: int) -> None:
     Raises:
         TrialError: One isn't.
     """
-    queue = programs.done(answers, f"queue-{sessions}", "looking at the queue").stdout
+    queue = programs.successful_answer(answers, f"queue-{sessions}", "looking at the queue").stdout
     if queue.strip():
         left = queue.split()
         raise TrialError(
             f"{len(left)} mails are still in Postfix's queue: {', '.join(left[:8])}",
             hint="they were not delivered; look at its log, with rsyslog",
         )
-    found = programs.done(answers, f"mailbox-{sessions}", "counting mails").stdout.strip()
+    found = programs.successful_answer(
+        answers, f"mailbox-{sessions}", "counting mails"
+    ).stdout.strip()
     if found != str(mails):
         raise TrialError(f"{found} of {mails} mails were delivered, in {sessions} sessions")
 
 
-def _measured(name: str, argv: Sequence[str], instrument: Instrument) -> Request:
+def _load_request(name: str, argv: Sequence[str], instrument: Instrument) -> Request:
     return programs.as_user(name, argv, instrument, limit_seconds=server_load.LIMIT_SECONDS)
 
 
@@ -202,7 +208,7 @@ def _await(mails: int) -> list[str]:
     return ["sh", "-c", _AWAIT, "sh", str(mails)]
 
 
-def _prepared() -> list[Request]:
+def _setup_requests() -> list[Request]:
     """Return the requests that configure and start the server."""
     return [
         run("set up Postfix", ["sh", "-c", _CONFIGURE]),
@@ -244,7 +250,7 @@ KIND = WorkloadKind(
     # Ticks fall elsewhere when a load begins later (docs/determinism.md).
     resolution=0.005,
     requests=requests,
-    measured=measured,
+    measured=read_metrics,
     windows=windows,
     operations=operations,
 )

@@ -46,7 +46,7 @@ def as_user(  # noqa: PLR0913  (each is a property of a process)
     """Return the request to run a program as a user who has logged in, from the home directory.
 
     It is measured where there is an instrument. Any exit status will do, unless there is
-    one to `expect`: `done` says what it means.
+    one to `expect`: `successful_answer` says what it means.
     """
     return run(
         name,
@@ -62,7 +62,7 @@ def as_user(  # noqa: PLR0913  (each is a property of a process)
     )
 
 
-def done(answers: Sequence[Answer], name: str, doing: str) -> RanAnswer:
+def successful_answer(answers: Sequence[Answer], name: str, doing: str) -> RanAnswer:
     """Return the answer of the program called `name`, which ended well.
 
     Raises:

@@ -69,7 +69,7 @@ def per_operation(
     return programs.metric(name, instrument.per_op, ticks / operations, answers)
 
 
-def whole(name: str, instrument: Instrument, answers: Sequence[RanAnswer]) -> MetricSamples:
+def whole_metric(name: str, instrument: Instrument, answers: Sequence[RanAnswer]) -> MetricSamples:
     """Return a metric: what the programs of `answers` took together."""
     ticks = sum(programs.ticks(answer) for answer in answers)
     return programs.metric(name, instrument.whole, ticks, answers)
@@ -83,7 +83,7 @@ def windows(
     return (*each, Together("all", tuple(names)))
 
 
-def otherwise(said: str, line: re.Pattern[str], expected: Mapping[str, int]) -> list[str]:
+def find_deviations(said: str, line: re.Pattern[str], expected: Mapping[str, int]) -> list[str]:
     """Return where a program's report has other numbers than expected, or does not say one.
 
     `line` finds the report's lines, with a name and a number as its groups.

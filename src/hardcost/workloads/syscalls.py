@@ -33,7 +33,7 @@ from hardcost.protocol.answers import (
 from hardcost.protocol.requests import ROOT, USER, CallPlan, MeasureCalls, Perturb, Request
 from hardcost.workloads.kind import WorkloadKind
 from hardcost.workloads.metric import MetricSamples
-from hardcost.workloads.parameters import JOINED, ONCE, WorkloadParameters, one_of, whole
+from hardcost.workloads.parameters import JOINED, ONCE, WorkloadParameters, one_of, whole_number
 
 NAME = "syscalls"
 MORE = "syscalls-more"
@@ -92,7 +92,7 @@ def more() -> dict[str, MeasuredCall]:
 
 
 @cache
-def known() -> dict[str, MeasuredCall]:
+def known_calls() -> dict[str, MeasuredCall]:
     """Return all calls that can be measured, by name."""
     return calls() | more()
 
@@ -116,7 +116,7 @@ class Parameters(WorkloadParameters):
         default_factory=lambda: tuple(calls()),
         description="the calls to measure, joined by '+', such as null+open (default: all)",
     )
-    copies: Annotated[int, whole(_MOST_COPIES)] = Field(
+    copies: Annotated[int, whole_number(_MOST_COPIES)] = Field(
         1,
         description=(
             "how many processes make the call at the same time, each on its own processor; one of"
@@ -138,14 +138,14 @@ class Parameters(WorkloadParameters):
             )
 
 
-def chosen(parameters: Parameters) -> tuple[MeasuredCall, ...]:
+def chosen_calls(parameters: Parameters) -> tuple[MeasuredCall, ...]:
     """Return the calls that the parameter `calls` names."""
-    return tuple(known()[name] for name in parameters.calls)
+    return tuple(known_calls()[name] for name in parameters.calls)
 
 
 def moves(parameters: Parameters) -> bool:
     """Say whether what one of the calls costs depends on what means nothing."""
-    return any(call.moves for call in chosen(parameters))
+    return any(call.moves for call in chosen_calls(parameters))
 
 
 def requests(
@@ -156,7 +156,7 @@ def requests(
     What moves is measured under each of the perturbations, in a process of its own each time; the
     rest comes first, under none.
     """
-    asked = chosen(parameters)
+    asked = chosen_calls(parameters)
     if tuple(perturbations) == (0,):
         return [_plan(asked, instrument, parameters.copies)]
     found: list[Request] = []
@@ -191,7 +191,7 @@ def _plan(
     return MeasureCalls(clock=instrument.clock, calls=rows, copies=copies if copies > 1 else None)
 
 
-def measured(
+def read_metrics(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[MetricSamples, ...]:
     """Return a metric for each call, in units for one operation, out of the probe's answers.
@@ -210,10 +210,10 @@ def measured(
     found = _by_perturbation(answers)
     perturbed = {number: some for number, some in found.items() if number}
     return tuple(
-        _perturbed(call, perturbed, instrument)
+        _perturbed_metric(call, perturbed, instrument)
         if call.moves and perturbed
         else _metric(call, found[0], call.samples_under(instrument), instrument)
-        for call in chosen(parameters)
+        for call in chosen_calls(parameters)
     )
 
 
@@ -221,7 +221,7 @@ def windows(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[Windows, ...]:
     """Return the windows in their order: those with nothing in them, and each call's."""
-    by_name = {call.name: call for call in chosen(parameters)}
+    by_name = {call.name: call for call in chosen_calls(parameters)}
     found: list[Windows] = []
     numbers: list[int] = []
     for answer in answers:
@@ -243,10 +243,10 @@ def windows(
     return tuple(found)
 
 
-def counted(answers: Sequence[Answer]) -> tuple[Observed, ...]:
+def observe_counters(answers: Sequence[Answer]) -> tuple[Observed, ...]:
     """Return what the processor counted of an operation of each call, where it counts."""
-    operations = {name: call.operations for name, call in known().items()}
-    return counters.observed(all_of(answers, CallAnswer), operations)
+    operations = {name: call.operations for name, call in known_calls().items()}
+    return counters.observations_of_calls(all_of(answers, CallAnswer), operations)
 
 
 def _by_perturbation(answers: Sequence[Answer]) -> dict[int, list[Answer]]:
@@ -260,7 +260,7 @@ def _by_perturbation(answers: Sequence[Answer]) -> dict[int, list[Answer]]:
     return found
 
 
-def _perturbed(
+def _perturbed_metric(
     call: MeasuredCall, answers: Mapping[int, Sequence[Answer]], instrument: Instrument
 ) -> MetricSamples:
     """Return the metric of a call that was measured under perturbations."""
@@ -319,8 +319,8 @@ KIND = WorkloadKind(
     guest="small",
     requests=requests,
     perturbed=requests,
-    measured=measured,
+    measured=read_metrics,
     moves=moves,
     windows=windows,
-    counted=counted,
+    counted=observe_counters,
 )

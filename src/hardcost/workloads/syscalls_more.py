@@ -37,8 +37,8 @@ KIND = WorkloadKind(
     guest="small",
     requests=syscalls.requests,
     perturbed=syscalls.requests,
-    measured=syscalls.measured,
+    measured=syscalls.read_metrics,
     moves=syscalls.moves,
     windows=syscalls.windows,
-    counted=syscalls.counted,
+    counted=syscalls.observe_counters,
 )

@@ -31,7 +31,14 @@ from hardcost.units import Unit
 from hardcost.workloads import programs, unixbench_table
 from hardcost.workloads.kind import WorkloadKind
 from hardcost.workloads.metric import MetricSamples
-from hardcost.workloads.parameters import JOINED, ONCE, WorkloadParameters, one_of, refusal, whole
+from hardcost.workloads.parameters import (
+    JOINED,
+    ONCE,
+    WorkloadParameters,
+    one_of,
+    refusal,
+    whole_number,
+)
 
 NAME = "unixbench"
 
@@ -84,17 +91,21 @@ _TestName = Annotated[str, one_of("tests", tests)]
 class Parameters(WorkloadParameters):
     """Which tests are run, how many copies of each, and how long; or UnixBench itself."""
 
-    copies: Annotated[int | Literal["cpus"], whole(_MOST_COPIES, words={_CPUS: _CPUS})] = Field(
-        1, description="how many of each test at once, 1 to 64, or cpus: one for each (default: 1)"
+    copies: Annotated[int | Literal["cpus"], whole_number(_MOST_COPIES, words={_CPUS: _CPUS})] = (
+        Field(
+            1,
+            description="how many of each test at once, 1 to 64, or cpus: one for each"
+            " (default: 1)",
+        )
     )
     tests: Annotated[tuple[_TestName, ...], JOINED, ONCE] = Field(
         default_factory=lambda: tuple(tests()),
         description="joined by '+', such as pipe+execl (default: all)",
     )
-    work: Annotated[int, whole(_MOST_WORK)] = Field(
+    work: Annotated[int, whole_number(_MOST_WORK)] = Field(
         1, description="under insn: times so many loops, 1 to 1000 (default: 1)"
     )
-    seconds: Annotated[int, whole(_MOST_SECONDS)] = Field(
+    seconds: Annotated[int, whole_number(_MOST_SECONDS)] = Field(
         3, description="under time: of each test, 1 to 600 (default: 3; published: 10 to 60)"
     )
     program: Annotated[str | None, BeforeValidator(_in_guest)] = Field(
@@ -124,7 +135,7 @@ class Parameters(WorkloadParameters):
 
 def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
     """Return what the probe is asked to do."""
-    names, copies = _chosen(parameters), str(parameters.copies)
+    names, copies = _chosen_tests(parameters), str(parameters.copies)
     if parameters.program is not None:
         return [_original(parameters.program, names, copies, instrument)]
     span, seconds = _span(parameters, instrument)
@@ -137,7 +148,7 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
     return job
 
 
-def measured(
+def read_metrics(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[MetricSamples, ...]:
     """Return each test's cost for one operation, and the index where time was measured.
@@ -145,9 +156,9 @@ def measured(
     Raises:
         TrialError: A test failed or had a wrong result.
     """
-    names = _chosen(parameters)
+    names = _chosen_tests(parameters)
     if parameters.program is not None:
-        answer = programs.done(answers, _RUN, parameters.program)
+        answer = programs.successful_answer(answers, _RUN, parameters.program)
         titles = {tests()[name].title: name for name in names}
         table = unixbench_table.read(answer.stdout, set(titles))
         rates = {titles[title]: rate for title, rate in table.rates.items()}
@@ -157,8 +168,8 @@ def measured(
         return tuple(found)
     found, rates = [], {}
     for name in names:
-        answer = programs.done(answers, name, f"the test {name}")
-        operations, ticks = _told(answer.stdout, name)
+        answer = programs.successful_answer(answers, name, f"the test {name}")
+        operations, ticks = _read_result(answer.stdout, name)
         found.append(programs.metric(name, instrument.per_op, ticks / operations, [answer]))
         rates[name] = operations / ticks * _NS_PER_SECOND * tests()[name].rate
     if not instrument.exact and len(rates) == len(tests()):
@@ -175,7 +186,7 @@ def index(rates: Mapping[str, float]) -> float:
     return math.prod(each) ** (1 / len(each))
 
 
-def _chosen(parameters: Parameters) -> tuple[str, ...]:
+def _chosen_tests(parameters: Parameters) -> tuple[str, ...]:
     return programs.in_order(parameters.tests, tests())
 
 
@@ -205,7 +216,7 @@ def _cost(name: str, rate: float, instrument: Instrument) -> MetricSamples:
     return programs.metric(name, instrument.per_op, amount)
 
 
-def _told(text: str, name: str) -> tuple[float, int]:
+def _read_result(text: str, name: str) -> tuple[float, int]:
     """Return the operations and ticks that the program printed."""
     try:
         result = json_value(text)
@@ -230,5 +241,5 @@ KIND = WorkloadKind(
     # Ticks fall elsewhere when a load begins later (docs/determinism.md).
     resolution=0.005,
     requests=requests,
-    measured=measured,
+    measured=read_metrics,
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardcost.analysis.bill.accounting import counted, with_accounting
+from hardcost.analysis.bill.accounting import outcome_counts, with_accounting
 from hardcost.controls.control import Profile
 from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.sysctl import Sysctl
@@ -92,5 +92,5 @@ def test_no_rule_is_lost_and_the_counts_add_up(
     of = bill(sorted(itemised), () if searched else NAMES)
     found = with_accounting(of, profile, "insn").accounting
     assert [one.controls for one in found] == [one.controls for one in accounting]
-    assert sum(counted(found).values()) == len(rules)
+    assert sum(outcome_counts(found).values()) == len(rules)
     assert all(bool(one.why) == (one.outcome != "priced") for one in found)

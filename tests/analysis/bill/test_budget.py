@@ -5,7 +5,14 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardcost.analysis.bill.budget import Budget, enough, propose, raised, round_above, within
+from hardcost.analysis.bill.budget import (
+    Budget,
+    is_within_budget,
+    propose,
+    raise_budget,
+    round_above,
+    round_up_share,
+)
 from hardcost.model.finding.bill import Item, Itemised, Total
 from hardcost.model.workload import MetricId
 
@@ -48,11 +55,11 @@ def settle(value: Value, controls: frozenset[str], budget: float) -> tuple[froze
     itemised, rounds, limit = bill(value, controls), 0, Budget(budget)
     dropped: tuple[str, ...] = ()
     totals = itemised.totals
-    while not within(totals, limit) and len(dropped) < len(controls):
+    while not is_within_budget(totals, limit) and len(dropped) < len(controls):
         dropped = propose(itemised, totals, dropped, limit)
         totals = (total(value, controls - set(dropped)),)
         rounds += 1
-    assert within(totals, limit)
+    assert is_within_budget(totals, limit)
     return controls - set(dropped), rounds
 
 
@@ -73,9 +80,9 @@ def test_a_metric_with_a_budget_of_its_own_is_held_to_that_alone() -> None:
         total(lambda _: 30.0, frozenset()),
         Total(MetricId("null"), "insn/op", BASE, BASE, 0.0),
     )
-    assert within(metrics, Budget(None, {"null": 0.0}))
-    assert within(metrics, Budget(0.0, {"open": 0.3}))
-    assert not within(metrics, Budget(0.5, {"open": 0.2}))
+    assert is_within_budget(metrics, Budget(None, {"null": 0.0}))
+    assert is_within_budget(metrics, Budget(0.0, {"open": 0.3}))
+    assert not is_within_budget(metrics, Budget(0.5, {"open": 0.2}))
 
 
 def test_two_that_cost_the_same_work_are_both_found() -> None:
@@ -100,19 +107,24 @@ def test_it_ends_within_the_budget_and_within_as_many_rounds_as_controls(
 
 
 def test_a_raised_budget_is_enough_as_it_is_shown_and_a_round_one_is_above_it() -> None:
-    assert [enough(share) for share in (0.2866, 0.287, 0.0666, 1.5)] == [0.287, 0.287, 0.067, 1.5]
+    assert [round_up_share(share) for share in (0.2866, 0.287, 0.0666, 1.5)] == [
+        0.287,
+        0.287,
+        0.067,
+        1.5,
+    ]
     rounded = [round_above(share) for share in (0.0004, 0.012, 0.067, 0.287, 0.3, 0.999, 1.0, 12)]
     assert rounded == [0.001, 0.02, 0.1, 0.3, 0.35, 1.0, 1.5, 15]
 
 
 @given(st.floats(0, 100))
 def test_a_budget_that_is_shown_is_never_too_small(share: float) -> None:
-    assert share - 1e-8 <= enough(share) < round_above(enough(share))
+    assert share - 1e-8 <= round_up_share(share) < round_above(round_up_share(share))
 
 
 def test_only_the_budgets_that_are_too_small_are_raised() -> None:
     limit = Budget(0.05, {"open": 0.5, "wall": 0.1})
-    raised_one = raised(limit, {"open": 0.611}, enough)
+    raised_one = raise_budget(limit, {"open": 0.611}, round_up_share)
     assert raised_one == Budget(0.05, {"open": 0.611, "wall": 0.1})
-    shared = raised(limit, {"null": 0.2, "read": 0.3}, enough)
+    shared = raise_budget(limit, {"null": 0.2, "read": 0.3}, round_up_share)
     assert shared == Budget(0.3, {"open": 0.5, "wall": 0.1})

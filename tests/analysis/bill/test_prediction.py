@@ -10,7 +10,7 @@ from auditrules.model.kernel_lists import DuplicateError
 from auditrules.model.kernel_rule import KernelRule
 from auditrules.model.location import Location
 from auditrules.read.parse import read_line
-from hardcost.analysis.bill.prediction import annotated, expected
+from hardcost.analysis.bill.prediction import add_predictions, predict_rules
 from hardcost.model.finding.bill import Item, Itemised
 from hardcost.model.workload import MetricId, metric_of
 from hardcost.units import Unit
@@ -31,7 +31,7 @@ def rules_of(*lines: str) -> list[KernelRule]:
 
 def test_a_rule_saves_its_steps_and_one_that_records_its_record_too() -> None:
     constants = Constants.of_debian()
-    known = expected(rules_of(*LINES), constants, FOUND)
+    known = predict_rules(rules_of(*LINES), constants, FOUND)
     null = [one.costs[MetricId("null")] for one in known]
     assert null[0] == constants.walk["unnamed"]
     assert null[1] > null[0]
@@ -42,14 +42,14 @@ def test_a_rule_saves_its_steps_and_one_that_records_its_record_too() -> None:
 
 def test_the_only_rule_saves_its_steps_beside_the_price_of_having_any() -> None:
     constants = Constants.of_debian()
-    one = expected(rules_of(LINES[0]), constants, [()])[0].costs[MetricId("null")]
-    among = expected(rules_of(*LINES), constants, FOUND)[0].costs[MetricId("null")]
+    one = predict_rules(rules_of(LINES[0]), constants, [()])[0].costs[MetricId("null")]
+    among = predict_rules(rules_of(*LINES), constants, FOUND)[0].costs[MetricId("null")]
     assert one == among == constants.walk["unnamed"]
 
 
 def test_rules_that_the_kernel_would_refuse_are_not_priced() -> None:
     with pytest.raises(DuplicateError):
-        expected(rules_of(LINES[0], LINES[0]), Constants.of_debian(), [(), ()])
+        predict_rules(rules_of(LINES[0], LINES[0]), Constants.of_debian(), [(), ()])
 
 
 def test_what_is_known_stands_beside_what_was_measured_of_the_same_rule() -> None:
@@ -69,13 +69,13 @@ def test_what_is_known_stands_beside_what_was_measured_of_the_same_rule() -> Non
 
     items = (item(LINES[0], "null"), item("other", "null"))
     bill = Itemised(profile="p", totals=(), items=items)
-    known = expected(rules_of(*LINES), Constants.of_debian(), FOUND)
-    first, second = annotated(bill, dict(zip(LINES, known, strict=True))).items
+    known = predict_rules(rules_of(*LINES), Constants.of_debian(), FOUND)
+    first, second = add_predictions(bill, dict(zip(LINES, known, strict=True))).items
     assert first.predicted == known[0].costs[MetricId("null")]
     assert second.predicted is None
 
 
 def test_without_the_kernels_constants_lint_alone_says_something() -> None:
-    known = expected(rules_of(*LINES), None, FOUND)
+    known = predict_rules(rules_of(*LINES), None, FOUND)
     assert {cost for rule in known for cost in rule.costs} == set()
     assert known[1].findings == ("every-call",)

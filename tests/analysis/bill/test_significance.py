@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hardcost.analysis.bill.significance import resolved
+from hardcost.analysis.bill.significance import drop_indistinguishable
 from hardcost.model.finding.bill import Item, Itemised, Sum, Total
 from hardcost.model.role import Whole, role_of
 from hardcost.model.workload import MetricId, workload_of
@@ -55,32 +55,34 @@ def sums(made: Itemised) -> tuple[float, float, float]:
 
 def test_a_total_that_may_be_nothing_is_not_split() -> None:
     noise = records("time", (-40.0, 30.0, -20.0, 50.0, 0.0))
-    made = resolved(bill(4.0, -10.0), noise)
+    made = drop_indistinguishable(bill(4.0, -10.0), noise)
     assert made.totals[0].may_be_nothing
     assert sums(made) == (0, 4, 0)
 
 
 def test_a_clear_total_keeps_its_items_and_a_clear_interaction() -> None:
     steady = records("time", (100.0, 101.0, 99.0, 100.0, 100.0))
-    made = resolved(bill(100.0, 60.0), steady)
+    made = drop_indistinguishable(bill(100.0, 60.0), steady)
     assert not made.totals[0].may_be_nothing
     assert sums(made) == (60, 0, 40)
 
 
 def test_an_interaction_that_the_intervals_could_make_up_is_rest() -> None:
     steady = records("time", (100.0, 101.0, 99.0, 100.0, 100.0))
-    made = resolved(bill(100.0, 90.0, spread=15.0), steady)
+    made = drop_indistinguishable(bill(100.0, 90.0, spread=15.0), steady)
     assert sums(made) == (90, 10, 0)
 
 
 def test_an_exact_bill_of_single_trials_stays_as_it_is() -> None:
     exact = bill(4.0, -10.0)
-    assert resolved(exact, records("insn", (4.0,))) == exact
+    assert drop_indistinguishable(exact, records("insn", (4.0,))) == exact
     assert not exact.totals[0].may_be_nothing
 
 
 def test_an_exact_bill_of_several_perturbations_has_intervals() -> None:
-    made = resolved(bill(4.0, -10.0), records("insn", (-40.0, 30.0, -20.0, 50.0, 0.0)))
+    made = drop_indistinguishable(
+        bill(4.0, -10.0), records("insn", (-40.0, 30.0, -20.0, 50.0, 0.0))
+    )
     assert made.totals[0].may_be_nothing
     assert sums(made) == (0, 4, 0)
 
@@ -101,6 +103,6 @@ def test_a_program_that_varies_within_its_one_trial_may_cost_nothing() -> None:
         )
         for record in records("insn", (0.0,))
     ]
-    made = resolved(bill(30.0, 30.0), trials)
+    made = drop_indistinguishable(bill(30.0, 30.0), trials)
     assert made.totals[0].may_be_nothing
     assert not made.items

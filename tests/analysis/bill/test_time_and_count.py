@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hardcost.analysis.bill.time_and_count import controls, disagreement, wholes
+from hardcost.analysis.bill.time_and_count import control_costs, disagreement, whole_costs
 from hardcost.model.finding.bill import Both, Item, Itemised, Sum, Total
 from hardcost.model.workload import MetricId
 
@@ -34,7 +34,9 @@ def both(rest: float = 40.0, half: float = 3.0) -> dict[str | None, Both]:
     timed = bill(TIME, [item("a", 60.0, half)], [item("b", 3.0, 9.0), item("c", 1.0, 9.0)], rest)
     counts = [item("a", 300.0, fired=0), item("b", 200.0, fired=0), item("c", 100.0, fired=7)]
     counted = bill(COUNT, counts, [], 0.0)
-    return {one.control: one for one in (*wholes(timed, counted), *controls(timed, counted))}
+    return {
+        one.control: one for one in (*whole_costs(timed, counted), *control_costs(timed, counted))
+    }
 
 
 def test_what_is_measured_has_both_ratios_and_is_not_apportioned() -> None:
@@ -92,7 +94,7 @@ def test_a_likely_reason_depends_on_records_and_on_the_number_of_rules() -> None
         dear = Total(MetricId("open"), "ns/op", 1000.0, 2000.0, 1000.0, 5.0, 990.0, 1010.0)
         timed = bill(dear, [item(one, 1000 / rules) for one in names], [], 0.0)
         counts = [item(one, 600 / rules, fired=fired) for one in names]
-        (whole,) = wholes(timed, bill(COUNT, counts, [], 0.0))
+        (whole,) = whole_costs(timed, bill(COUNT, counts, [], 0.0))
         assert whole.differ == "more"
         return whole.why
 

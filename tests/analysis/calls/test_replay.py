@@ -7,7 +7,14 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardcost.analysis.calls.replay import SLEEPING, ReplayTask, longest, modelled, scheduled, tasks
+from hardcost.analysis.calls.replay import (
+    SLEEPING,
+    ReplayTask,
+    longest_chain,
+    model_trace,
+    schedule_tasks,
+    tasks,
+)
 from hardcost.model.finding.trace import AccessAnswer, Piece, Traced, Wake
 from hardcost.model.role import role_of
 from hardcost.model.workload import Workload
@@ -65,9 +72,9 @@ def _needed(found: list[ReplayTask]) -> int:
 def test_no_number_of_processors_beats_the_work_or_the_longest_chain(
     found: list[ReplayTask], processors: int
 ) -> None:
-    length, drained = scheduled(found, processors)
+    length, drained = schedule_tasks(found, processors)
     work = sum(task.work for task in found)
-    limit, path = longest(found)
+    limit, path = longest_chain(found)
     assert max(limit, -(-_needed(found) // processors)) <= length <= work
     assert sum(path.values()) == limit
     assert length <= drained <= work
@@ -80,10 +87,10 @@ def test_one_processor_takes_what_it_took_and_enough_take_the_longest_chain(
     found: list[ReplayTask],
 ) -> None:
     work = sum(task.work for task in found)
-    assert scheduled(found, 1) == (work, work)
+    assert schedule_tasks(found, 1) == (work, work)
     processes = len({task.process for task in found})
-    assert scheduled(found, processes) == scheduled(found, processes + 3)
-    assert scheduled(found, processes)[0] == longest(found)[0]
+    assert schedule_tasks(found, processes) == schedule_tasks(found, processes + 3)
+    assert schedule_tasks(found, processes)[0] == longest_chain(found)[0]
 
 
 def test_who_is_woken_runs_beside_who_woke_him() -> None:
@@ -93,7 +100,7 @@ def test_who_is_woken_runs_beside_who_woke_him() -> None:
         Piece(0, 160, 200, ("work",)),
     )
     trace = traced(pieces, (Wake(30, 0, 1),))
-    one, two, eight = modelled(trace, (1, 2, 8))
+    one, two, eight = model_trace(trace, (1, 2, 8))
     assert one.length == one.work == trace.length
     assert two.length == eight.length == two.limit == 140  # a: 100 + 40, b: 30 + 60
     assert two.path == (("a", 140),)
@@ -108,7 +115,7 @@ def test_who_an_interrupt_woke_sleeps_as_long_as_it_did() -> None:
     )
     found = tasks(traced(pieces, (Wake(115, None, 0),)))
     assert [task.work for task in found] == [50, 10, 60]
-    one, two = modelled(traced(pieces, (Wake(115, None, 0),)), (1, 2))
+    one, two = model_trace(traced(pieces, (Wake(115, None, 0),)), (1, 2))
     assert (one.length, two.length) == (110, 60)
     assert two.path == (("b", 60),)
 
@@ -119,7 +126,7 @@ def test_who_waits_for_a_timer_waits_on_any_number_of_processors() -> None:
         Piece(2, 50, 120, ("nothing",)),
         Piece(0, 120, 130, ("work",), woken_by=None, woken=115),
     )
-    (eight,) = modelled(traced(pieces, (Wake(115, None, 0),)), (8,))
+    (eight,) = model_trace(traced(pieces, (Wake(115, None, 0),)), (8,))
     assert (eight.length, eight.limit) == (130, 130)
     assert eight.path == ((SLEEPING, 70), ("a", 60))
 
@@ -130,7 +137,7 @@ def test_what_nobody_waits_for_goes_on_behind_the_end() -> None:
         Piece(1, 10, 100, ("work",), woken_by=0, woken=10),
         Piece(0, 100, 110, ("work",)),
     )
-    one, two = modelled(traced(pieces, (Wake(10, 0, 1),)), (1, 2))
+    one, two = model_trace(traced(pieces, (Wake(10, 0, 1),)), (1, 2))
     assert (one.length, two.length) == (110, 20)
     assert (one.drained, two.drained) == (110, 100)
     assert two.busiest == ("b", 90)
@@ -143,11 +150,11 @@ def test_who_asks_goes_on_with_the_answer_though_he_never_slept() -> None:
         Piece(0, 160, 200, ("openat",)),
     )
     wakes, answers = (Wake(95, 0, 1),), (AccessAnswer(150, by=1, process=0, asked=90),)
-    (two,) = modelled(traced(pieces, wakes, answers), (2,))
+    (two,) = model_trace(traced(pieces, wakes, answers), (2,))
     assert two.length == two.limit == 185  # a 95, b 50 until it answers, a 40; 10 of b are beside
     assert two.path == (("a", 135), ("b", 50))
     assert two.drained == two.length
-    (without,) = modelled(traced(pieces, wakes), (2,))
+    (without,) = model_trace(traced(pieces, wakes), (2,))
     assert without.length == 140  # a alone: no process would wait for b
 
 
@@ -160,7 +167,7 @@ def test_nobody_answers_before_he_is_asked() -> None:
         Piece(0, 300, 310, ("openat",)),
     )
     answers = (AccessAnswer(300, by=1, process=0, asked=250),)
-    (two,) = modelled(traced(pieces, answers=answers), (2,))
+    (two,) = model_trace(traced(pieces, answers=answers), (2,))
     assert two.length == 260  # 200 until it asks, 50 for the answer, 10
 
 
@@ -180,6 +187,6 @@ def test_who_answers_several_takes_one_after_the_other() -> None:
         *((0, 10), (2, 10), (1, 100), (1, 100), (2, 1), (0, 1))
     ]
     assert [task.after for task in found] == [(), (), (0,), (1,), (3,), (2,)]
-    (three,) = modelled(trace, (3,))
+    (three,) = model_trace(trace, (3,))
     # The last piece is the first asker's, which need not wait for the second answer.
     assert (three.length, three.drained) == (111, 211)

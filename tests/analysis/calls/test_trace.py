@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes import schedule
 
-from hardcost.analysis.calls.trace import OWN_CODE, traced
+from hardcost.analysis.calls.trace import OWN_CODE, trace_by_pieces
 from hardcost.instruments.read_trace import traces
 from hardcost.instruments.traces import TAKES, Trace
 from hardcost.instruments.windows import Windows
@@ -29,9 +29,9 @@ FRAMES = (
 
 
 def recorded() -> Trace:
-    stretch = schedule.stretch(recorded=True)
-    windows = (Windows("m", (stretch.total,)),)
-    return traces(Stacks(schedule.FRAMES, (stretch,)), windows, "hardcost-caller")[0]
+    counted = schedule.window(recorded=True)
+    windows = (Windows("m", (counted.total,)),)
+    return traces(Stacks(schedule.FRAMES, (counted,)), windows, "hardcost-caller")[0]
 
 
 @st.composite
@@ -50,7 +50,7 @@ def _any(draw: st.DrawFn) -> Trace:
 
 @given(_any())
 def test_pieces_add_up_and_so_do_the_shares(trace: Trace) -> None:
-    found = traced(trace, Workload("w"), role_of("c"))
+    found = trace_by_pieces(trace, Workload("w"), role_of("c"))
     assert found.length == 85
     assert sum(piece.instructions for piece in found.pieces) == found.length
     moments = [0, *(piece.end for piece in found.pieces)]
@@ -64,7 +64,7 @@ def test_pieces_add_up_and_so_do_the_shares(trace: Trace) -> None:
 
 
 def test_a_recorded_call_goes_from_the_program_to_kauditd_to_the_daemon() -> None:
-    found = traced(recorded(), workload_of("onecall call=chmod"), role_of("profile"))
+    found = trace_by_pieces(recorded(), workload_of("onecall call=chmod"), role_of("profile"))
     names = [found.processes[piece.process] for piece in found.pieces]
     assert names == ["hardcost-caller", "kauditd", "init", "hardcost-caller"]
     caller, kauditd, daemon, rest = found.pieces
@@ -80,7 +80,7 @@ def test_a_recorded_call_goes_from_the_program_to_kauditd_to_the_daemon() -> Non
 
 def test_threads_of_one_name_are_numbered() -> None:
     trace = recorded().model_copy(update={"processes": ("auditd", "kauditd", "auditd")})
-    assert traced(trace, Workload("w"), role_of("c")).processes[:3] == (
+    assert trace_by_pieces(trace, Workload("w"), role_of("c")).processes[:3] == (
         "auditd",
         "kauditd",
         "auditd (2)",
@@ -90,7 +90,7 @@ def test_threads_of_one_name_are_numbered() -> None:
 def test_an_interrupt_wakes_in_nobodys_name() -> None:
     rows = (("runs", 0, 1, 0), ("wakes", 3, 2, 5), ("runs", 7, 2, 6))
     trace = Trace(metric="m", ticks=10, begin=0, end=10, processes=NAMES, frames=FRAMES, notes=rows)
-    found = traced(trace, Workload("w"), role_of("c"))
+    found = trace_by_pieces(trace, Workload("w"), role_of("c"))
     (wake,) = found.wakes
     assert wake.by is None
     first, second = found.pieces
@@ -106,4 +106,6 @@ def test_an_answer_is_to_the_latest_question() -> None:
     )
     trace = Trace(metric="m", ticks=20, begin=5, end=20, processes=NAMES, frames=FRAMES, notes=rows)
     # The second answers no question, no process read the third, and the last has no question left.
-    assert traced(trace, Workload("w"), role_of("c")).answers == (AccessAnswer(7, 1, 0, 4),)
+    assert trace_by_pieces(trace, Workload("w"), role_of("c")).answers == (
+        AccessAnswer(7, 1, 0, 4),
+    )

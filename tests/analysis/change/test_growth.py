@@ -7,7 +7,7 @@ import pytest
 from tests.show.exports.gates import gate
 
 from hardcost.analysis.bill.budget import Budget
-from hardcost.analysis.change.growth import limited
+from hardcost.analysis.change.growth import with_limits
 from hardcost.errors import InputError
 from hardcost.model.finding.change import Growth, Unknown
 from hardcost.model.workload import MetricId
@@ -58,15 +58,15 @@ def test_lines_and_rest_add_up_to_the_difference() -> None:
 
 def test_a_metric_s_own_limit_is_before_that_of_any() -> None:
     found = gate()
-    assert limited(found, Budget(0.5, {"open": 0.01})).over
-    assert not limited(found, Budget(0.01, {"open": 0.5})).over
-    assert limited(found, Budget(0.01)).over
-    assert limited(found, Budget(None)).growths[0].limit is None
+    assert with_limits(found, Budget(0.5, {"open": 0.01})).over
+    assert not with_limits(found, Budget(0.01, {"open": 0.5})).over
+    assert with_limits(found, Budget(0.01)).over
+    assert with_limits(found, Budget(None)).growths[0].limit is None
 
 
 def test_a_limit_for_what_has_no_number_is_an_error() -> None:
     found = dataclasses.replace(gate(), unknown=(Unknown(MetricId("exec"), "an estimate"),))
     with pytest.raises(InputError, match="'exec' has no number"):
-        limited(found, Budget(None, {"exec": 0.1}))
+        with_limits(found, Budget(None, {"exec": 0.1}))
     with pytest.raises(InputError, match="there is no metric 'nosuch'"):
-        limited(found, Budget(None, {"nosuch": 0.1}))
+        with_limits(found, Budget(None, {"nosuch": 0.1}))

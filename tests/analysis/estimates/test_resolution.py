@@ -7,16 +7,16 @@ import random
 
 import pytest
 
-from hardcost.analysis.bill.budget import Budget, within
+from hardcost.analysis.bill.budget import Budget, is_within_budget
 from hardcost.analysis.bill.itemise import itemise
-from hardcost.analysis.change.comparison import compared_cell
+from hardcost.analysis.change.comparison import compare_cells
 from hardcost.analysis.estimates.estimates import by_metric, cells
 from hardcost.analysis.estimates.resolution import (
     FALSE_ALARMS,
     allowing_for_chance,
-    bound,
     interaction_bound,
-    least,
+    placebo_bound,
+    smallest_distinguishable,
 )
 from hardcost.controls.control import Profile
 from hardcost.mechanisms.sysctl import Sysctl
@@ -53,15 +53,15 @@ def settings(count: int) -> Profile:
 
 
 def test_without_placebos_nothing_is_known_of_chance() -> None:
-    assert bound([]) == 0
+    assert placebo_bound([]) == 0
 
 
 def test_placebos_that_cost_nothing_leave_a_resolution_of_one_instruction() -> None:
-    assert bound([0.0] * 8) == 0
+    assert placebo_bound([0.0] * 8) == 0
 
 
 def test_what_a_placebo_cost_is_never_told_from_chance() -> None:
-    assert bound([0, 0, 0, 0, 0, 0, 0, -40]) >= 40
+    assert placebo_bound([0, 0, 0, 0, 0, 0, 0, -40]) >= 40
 
 
 @pytest.mark.parametrize("count", [4, 8, 16])
@@ -69,7 +69,7 @@ def test_normal_chance_is_taken_for_a_cost_once_in_a_hundred(count: int) -> None
     chance = random.Random(count)  # noqa: S311  (the same draws each time)
     draws = 20_000
     alarms = sum(
-        abs(chance.gauss(0, 70)) > bound([chance.gauss(0, 70) for _ in range(count)])
+        abs(chance.gauss(0, 70)) > placebo_bound([chance.gauss(0, 70) for _ in range(count)])
         for _ in range(draws)
     )
     assert alarms / draws <= FALSE_ALARMS + 4 * math.sqrt(FALSE_ALARMS / draws)
@@ -118,15 +118,19 @@ def test_what_the_bench_saw_of_a_call_is_chance_where_a_bills_placebos_saw_nothi
         records = [
             record(name, 1003 if name == "profile" else 1000, "open") for name in configurations
         ]
-        return least(MetricId("open"), by_metric(records)[MetricId("open")]).cost
+        return smallest_distinguishable(MetricId("open"), by_metric(records)[MetricId("open")]).cost
 
     assert found("baseline", "profile", "placebo:baseline:0") == 3
     assert found("baseline", "profile") == 0
 
 
 def test_a_total_that_is_not_told_from_chance_is_within_any_budget() -> None:
-    assert within([Total(MetricId("exec"), "insn/op", 1000, 1100, 100, least=120)], Budget(0.0))
-    assert not within([Total(MetricId("exec"), "insn/op", 1000, 1100, 100, least=99)], Budget(0.05))
+    assert is_within_budget(
+        [Total(MetricId("exec"), "insn/op", 1000, 1100, 100, least=120)], Budget(0.0)
+    )
+    assert not is_within_budget(
+        [Total(MetricId("exec"), "insn/op", 1000, 1100, 100, least=99)], Budget(0.05)
+    )
 
 
 def compared_cells(**values: float) -> dict[str, Cell]:
@@ -171,7 +175,7 @@ def test_in_a_study_a_quiet_rule_is_seen_beyond_chance() -> None:
 
 def test_two_runs_differ_by_no_less_than_chance() -> None:
     one, other = of_a_study(10_000.0)["other"], of_a_study(9_994.0)["other"]
-    assert compared_cell(one, other, role_of("r")).may_be_equal
-    assert compared_cell(one, other, role_of("r")).ratio_high > 1
-    assert not compared_cell(one, of_a_study(10_019.0)["other"], role_of("r")).may_be_equal
-    assert not compared_cell(one, one, role_of("r")).may_be_equal
+    assert compare_cells(one, other, role_of("r")).may_be_equal
+    assert compare_cells(one, other, role_of("r")).ratio_high > 1
+    assert not compare_cells(one, of_a_study(10_019.0)["other"], role_of("r")).may_be_equal
+    assert not compare_cells(one, one, role_of("r")).may_be_equal

@@ -9,9 +9,9 @@ from tests.show.guests import filecopy, selinux
 from hardcost.analysis.recorders.observations import (
     LoadCounts,
     Timeline,
+    amounts_of_instrument,
+    counts_during_load,
     cpu_shares,
-    during_load,
-    observed_by,
     timelines,
 )
 from hardcost.model.finding.observation import ObservedIn, seen_in
@@ -34,14 +34,14 @@ def test_totals_are_means_over_trials_and_peaks_the_largest() -> None:
             seen(3, "cpu", cp=1),
         ),
     )
-    (amounts,) = observed_by(finding, "audit")
+    (amounts,) = amounts_of_instrument(finding, "audit")
     assert amounts.totals == {"lost": 3, "backlog_peak": 10}
     assert (amounts.trials, amounts.own) == (2, 1.5)
 
 
 def test_what_one_trial_did_not_see_counts_as_none_of_it() -> None:
     finding = replace(filecopy(), observed=(seen(1, cp=2), seen(2, rm=4)))
-    (amounts,) = observed_by(finding, "cpu")
+    (amounts,) = amounts_of_instrument(finding, "cpu")
     assert amounts.totals == {"cp": 1, "rm": 2}
 
 
@@ -77,12 +77,14 @@ def test_where_nothing_was_busy_there_are_no_shares() -> None:
 
 
 def test_a_total_is_reported_for_each_operation() -> None:
-    loads = during_load(selinux(), "avc", "lookups")
+    loads = counts_during_load(selinux(), "avc", "lookups")
     assert loads[role_of("enforcing"), Workload("postfix")] == LoadCounts(100, 20_500)
     assert loads[role_of("enforcing"), Workload("postfix")].each == 205
-    assert during_load(selinux(), "avc", "nothing") == {}
+    assert counts_during_load(selinux(), "avc", "nothing") == {}
     assert (
-        during_load(replace(selinux(), observed=(seen(1, "avc", lookups=5),)), "avc", "lookups")
+        counts_during_load(
+            replace(selinux(), observed=(seen(1, "avc", lookups=5),)), "avc", "lookups"
+        )
         == {}
     )
 
@@ -94,7 +96,7 @@ def test_rows_are_shared_out_where_a_load_begins_or_ends_between_them() -> None:
     )
     own = rows("avc", lookups=(10, 20, 60)).model_copy(update={"steps": steps})
     finding = replace(selinux(), observed=(seen_in(role_of("on"), Workload("w"), 0, 0, own),) * 2)
-    assert during_load(finding, "avc", "lookups") == {
+    assert counts_during_load(finding, "avc", "lookups") == {
         (role_of("on"), Workload("w")): LoadCounts(4, 2 * (5 + 10 + 30))
     }
 

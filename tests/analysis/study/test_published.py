@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hardcost.analysis.study.published import PublishedRange, published, read
+from hardcost.analysis.study.published import PublishedRange, published_figures, read
 from hardcost.errors import InputError
 from hardcost.model.workload import workload_of
 
@@ -10,7 +10,7 @@ NAME = "audit-rule-scaling-2021"
 
 
 def test_the_scaling_of_audit_rules_is_known() -> None:
-    before, after, *_ = published(NAME).series
+    before, after, *_ = published_figures(NAME).series
     assert before.metrics == ("null", "read", "write", "stat", "fstat", "open")
     assert list(before.rows) == [f"rules={n}" for n in (0, 10, 20, 30, 40, 50, 100, 160)]
     assert before.rows["rules=160"]["open"] == 155.40
@@ -20,14 +20,14 @@ def test_the_scaling_of_audit_rules_is_known() -> None:
 
 
 def test_a_row_names_the_configuration_of_ours_beside_it() -> None:
-    before, after, *_ = published(NAME).series
+    before, after, *_ = published_figures(NAME).series
     assert before.configuration("rules=10") == "rules=10"
     assert after.configuration("rules=10") == "kernel=flat rules=10"
 
 
 def test_an_unknown_name_is_answered_with_those_known() -> None:
     with pytest.raises(InputError) as caught:
-        published("nonsense")
+        published_figures("nonsense")
     assert caught.value.problems[0].hint == (
         f"there are: {NAME}, cis-audit-2019, kconfig-hardening-2020, selinux-rhel5-2007, "
         "stig-rhel9-2024"
@@ -80,7 +80,9 @@ def test_what_is_not_toml_is_refused_with_its_place() -> None:
 
 def test_of_a_rate_a_ratio_is_how_much_slower() -> None:
     bench = next(
-        it for it in published("cis-audit-2019").series if it.name == "UnixBench, 16 CPUs, 1 copy"
+        it
+        for it in published_figures("cis-audit-2019").series
+        if it.name == "UnixBench, 16 CPUs, 1 copy"
     )
     assert bench.ratio("cis-rules", "system-call") == pytest.approx(2688394.9 / 760775.0)
     assert bench.unit_of("whetstone") == "MWIPS"
@@ -106,18 +108,18 @@ def test_a_series_stands_beside_the_workload_that_it_names(
     copies = "1 copy" if cpus == 1 else f"{cpus} copies"
     bench = next(
         it
-        for it in published("cis-audit-2019").series
+        for it in published_figures("cis-audit-2019").series
         if it.name == f"UnixBench, 16 CPUs, {copies}"
     )
-    assert bench.beside(workload_of(workload)) == is_beside
+    assert bench.applies_to(workload_of(workload)) == is_beside
 
 
 def test_a_series_without_workloads_stands_beside_any() -> None:
-    assert published(NAME).series[0].beside(workload_of("syscalls calls=null"))
+    assert published_figures(NAME).series[0].applies_to(workload_of("syscalls calls=null"))
 
 
 def test_a_source_may_give_ranges_alone() -> None:
-    figures = published("stig-rhel9-2024")
+    figures = published_figures("stig-rhel9-2024")
     (ranges,) = figures.ranges
     assert figures.series == ()
     assert ranges.metrics == ("wall", "cpu")
@@ -128,14 +130,14 @@ def test_a_source_may_give_ranges_alone() -> None:
 
 
 def test_a_mean_is_a_percentage_or_two_totals() -> None:
-    selinux, *_ = published("selinux-rhel5-2007").mean
+    selinux, *_ = published_figures("selinux-rhel5-2007").mean
     assert selinux.ratio == pytest.approx(1.06)
-    many, _ = published("cis-audit-2019").mean
+    many, _ = published_figures("cis-audit-2019").mean
     assert many.ratio == pytest.approx(6810.4 / 5969.6)
 
 
 def test_the_kernel_options_of_three_vendors_are_known() -> None:
-    options = published("cis-audit-2019").kernel_config
+    options = published_figures("cis-audit-2019").kernel_config
     assert options["columns"] == ("CentOS 7.6", "Amazon", "Aliyun before")
     assert options["CONFIG_IMA"] == ("y", "y", "unset")
     assert len(options) == 14

@@ -14,7 +14,7 @@ EXAMPLES = "usr/share/doc/auditd/examples"
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder of an unpacked package."""
-    monkeypatch.setattr(sample_rules, "unpacked", lambda _cache, _name: tmp_path)
+    monkeypatch.setattr(sample_rules, "package_folder", lambda _cache, _name: tmp_path)
     return tmp_path
 
 

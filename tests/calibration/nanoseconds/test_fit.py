@@ -34,19 +34,21 @@ SETS = validation.held_out()
 
 
 def level(asked: TimedSetRequest) -> dict[str, float]:
-    loaded = semantics.load(validation.of_lines(asked.rules.rules))
-    return {name: WITHOUT + check.typical(TRUE, loaded, name) for name in asked.rules.processes}
+    loaded = semantics.load(validation.rules_of_lines(asked.rules.rules))
+    return {
+        name: WITHOUT + check.predict_typical(TRUE, loaded, name) for name in asked.rules.processes
+    }
 
 
 @pytest.fixture(scope="module")
 def rounds() -> tuple[TimedLevel, ...]:
-    one = {asked.rules.name: level(asked) for asked in prices.asked_for(SETS)}
+    one = {asked.rules.name: level(asked) for asked in prices.sets_to_time(SETS)}
     return (one,) * 8
 
 
 @pytest.fixture(scope="module")
 def found(rounds: tuple[TimedLevel, ...]) -> TimePrices:
-    return prices.of_rounds(Timed(rounds, 8, 0), SETS, {"machine": "one"})
+    return prices.prices_of_rounds(Timed(rounds, 8, 0), SETS, {"machine": "one"})
 
 
 @pytest.mark.parametrize("table", ["field", "operator"])
@@ -94,7 +96,7 @@ def test_what_noise_hides_is_estimated_and_what_it_does_not_is_kept(
         }
         for number, one in enumerate(rounds)
     )
-    found = prices.of_rounds(Timed(noisy, 8, 0), SETS, {})
+    found = prices.prices_of_rounds(Timed(noisy, 8, 0), SETS, {})
     assert "mkdir" not in found.constants.base
     assert "rename" in found.constants.base
     low, high = found.intervals["base"]["mkdir"]
@@ -102,8 +104,8 @@ def test_what_noise_hides_is_estimated_and_what_it_does_not_is_kept(
 
 
 def test_prices_are_read_as_they_were_written(found: TimePrices) -> None:
-    constants, rest = prices.to_text(found)
-    again = prices.of_text(constants, rest)
+    constants, rest = prices.prices_to_text(found)
+    again = prices.prices_from_text(constants, rest)
     assert again.checked == found.checked
     assert again.constants.timed
     assert dict(again.constants.crowding) == pytest.approx(dict(found.constants.crowding))
@@ -116,8 +118,8 @@ def test_a_rule_beyond_the_first_cache_costs_more_than_one_within_it() -> None:
         lines = [
             f"-a always,exit -F arch=b64 -S swapoff -F uid={70_000 + at}" for at in range(rules)
         ]
-        held = HeldOut("", validation.of_lines(lines))
-        return check.typical(TRUE, semantics.load(held.rules), "null")
+        held = HeldOut("", validation.rules_of_lines(lines))
+        return check.predict_typical(TRUE, semantics.load(held.rules), "null")
 
     assert cost(41) - cost(40) == pytest.approx(TRUE.walk["unnamed"])
     assert cost(101) - cost(100) == pytest.approx(TRUE.walk["unnamed"] + 4.0)

@@ -20,7 +20,7 @@ SLOW = Stage("trials", 3, 3, Span(60, 60), "a guess")
 @pytest.fixture(autouse=True)
 def _form() -> Iterator[None]:
     yield
-    console.form("auto")
+    console.choose_form("auto")
 
 
 def happen(monitor: Monitor) -> None:
@@ -47,7 +47,7 @@ def test_plain_lines_hold_notes_failures_and_how_long_it_takes(
 
 
 def test_json_lines_are_an_object_for_each_event(capsys: pytest.CaptureFixture[str]) -> None:
-    console.form("json")
+    console.choose_form("json")
     happen(monitor_of("json"))
     console.note("a note of the command line")
     console.complain(InputError("it is wrong", hint="mend it"))
@@ -63,7 +63,7 @@ def test_json_lines_are_an_object_for_each_event(capsys: pytest.CaptureFixture[s
 
 
 def test_none_prints_errors_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    console.form("none")
+    console.choose_form("none")
     happen(monitor_of("none"))
     console.note("a note")
     console.complain(InputError("it is wrong"))

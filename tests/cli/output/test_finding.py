@@ -51,5 +51,5 @@ def test_the_report_is_written_where_nobody_reads_what_is_printed(
         whole, cells=tuple(one for one in whole.cells if one.metric == "wall"), observed=()
     )
     with pytest.raises(BrokenPipeError):
-        finding.present(few, form, finding.Page(tmp_path / "r.html", tmp_path))
+        finding.print_and_report(few, form, finding.Page(tmp_path / "r.html", tmp_path))
     assert "</html>" in (tmp_path / "r.html").read_text()

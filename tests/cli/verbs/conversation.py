@@ -80,7 +80,7 @@ def _as_a_process(argv: list[str]) -> Iterator[None]:
     finally:
         progress._SILENT_SECONDS = silent
         sys.argv = before
-        console.form("auto")
+        console.choose_form("auto")
         logger.handlers[:] = notes
         for number, handler in handlers.items():
             signal.signal(number, handler)

@@ -16,7 +16,7 @@ from hardcost.library.bills.search import most_configurations
 from hardcost.machines.options import MachineOptions
 from hardcost.mechanisms.boot import BootParameter
 from hardcost.plan.search import culprits
-from hardcost.plan.search.questions import Closeness
+from hardcost.plan.search.questions import SearchSettings
 from hardcost.protocol.boot import Boot
 from hardcost.supply.progress import Listener
 
@@ -31,8 +31,8 @@ SEARCH = "bill kernels.toml --machine fake --jobs 1 --method search --most 5"
 def test_the_most_configurations_are_foreseen_unless_the_user_says_fewer() -> None:
     profile = Profile("p", "t", "", tuple(BootParameter(f"word{n}") for n in range(40)))
     found = culprits.suspects(profile)
-    assert most_configurations(found, Closeness(threshold=0.01)) == 72
-    assert most_configurations(found, Closeness(threshold=0.01, most=12)) == 12
+    assert most_configurations(found, SearchSettings(threshold=0.01)) == 72
+    assert most_configurations(found, SearchSettings(threshold=0.01, most=12)) == 12
 
 
 class TestKernelOptions:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from hardcost.machines.real import probe_command
 from hardcost.machines.real.host import HostReach
-from hardcost.machines.real.machine import RealMachine, reached
+from hardcost.machines.real.machine import RealMachine, reach_machine
 from hardcost.protocol.requests import CallPlan, MeasureCalls
-from hardcost.supply.programs import built
+from hardcost.supply.programs import program_path
 
 
 def this_host(folder: Path | None = None) -> RealMachine:
     """Return this host, its programs those of a folder or the real ones."""
-    return asyncio.run(reached(HostReach(folder), probe_command.programs_hash()))
+    return asyncio.run(reach_machine(HostReach(folder), probe_command.programs_hash()))
 
 
 def in_place_of_the_probe(folder: Path, script: str) -> RealMachine:
@@ -31,7 +31,7 @@ def copied(folder: Path) -> Path:
     """Return a folder with copies of our programs."""
     folder.mkdir(parents=True)
     for name in probe_command.COPIED:
-        shutil.copy(built(name), folder / name)
+        shutil.copy(program_path(name), folder / name)
     return folder
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.machines.real.stand_ins import calls
 
-from hardcost.machines.real.batch_size import LEAST_READINGS, found, lengthened, trial
+from hardcost.machines.real.batch_size import LEAST_READINGS, batch_factors, lengthen_windows, trial
 from hardcost.protocol.answers import CallAnswer, ClockAnswer
 
 
@@ -25,14 +25,14 @@ def answers(window: int, reading: int) -> list[ClockAnswer | CallAnswer]:
 
 
 def test_a_window_that_is_long_enough_stays() -> None:
-    assert found(answers(27_000, 20)) == {"null": 1}
-    assert lengthened(calls("null"), {"null": 1}) == calls("null")
+    assert batch_factors(answers(27_000, 20)) == {"null": 1}
+    assert lengthen_windows(calls("null"), {"null": 1}) == calls("null")
 
 
 def test_a_slow_clock_gets_longer_windows() -> None:
-    times = found(answers(27_000, 1000))
+    times = batch_factors(answers(27_000, 1000))
     assert times == {"null": 32}
-    assert [one.batch for one in lengthened(calls("null", "stat"), times).calls] == [2048, 64]
+    assert [one.batch for one in lengthen_windows(calls("null", "stat"), times).calls] == [2048, 64]
 
 
 def test_a_trial_is_short_and_of_the_same_calls() -> None:
@@ -43,6 +43,6 @@ def test_a_trial_is_short_and_of_the_same_calls() -> None:
 
 @given(st.integers(0, 2**63), st.integers(0, 2**63))
 def test_windows_are_long_enough_or_as_long_as_allowed(window: int, reading: int) -> None:
-    times = found(answers(window, reading))["null"]
+    times = batch_factors(answers(window, reading))["null"]
     assert times == 1024 or max(window, 1) * times >= 0.999 * LEAST_READINGS * reading
     assert times & (times - 1) == 0

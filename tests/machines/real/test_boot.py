@@ -15,9 +15,9 @@ from tests.machines.real.scripted import Scripted, echo, lines, said
 
 from hardcost.errors import InputError, MachineError, TrialError
 from hardcost.machines.real import restore
-from hardcost.machines.real.boot import Wished, booted
+from hardcost.machines.real.boot import Wished, boot_with_parameters
 from hardcost.machines.real.keeper_session import UnfitError
-from hardcost.machines.real.restore import boot_book, restored
+from hardcost.machines.real.restore import boot_book, restore_machine
 
 WISHED = Wished("r", ("mitigations=off",))
 BEGIN = {"entry": "begin", "version": 1, "machine": "m", "boot": "own", "run": "r"}
@@ -71,8 +71,8 @@ def wait_for_text(path: Path) -> None:
 
 
 async def _boot(reach: Scripted, folder: Path) -> str:
-    async with booted(reach, WISHED) as token:
-        assert boot_book(reach).left()
+    async with boot_with_parameters(reach, WISHED) as token:
+        assert boot_book(reach).leftovers()
         await asyncio.to_thread(wait_for_text, folder / "heard")
         return token
 
@@ -103,7 +103,7 @@ def test_a_machine_that_does_not_come_up_is_an_error_that_says_how_long_it_was_w
 ) -> None:
     monkeypatch.setattr(restore, "_PAUSE_SECONDS", 0.01)
     with pytest.raises(MachineError, match="not up after 0 s: it does not go down") as raised:
-        asyncio.run(restore.up(machine(tmp_path, ""), "own", 0.05))
+        asyncio.run(restore.wait_for_boot(machine(tmp_path, ""), "own", 0.05))
     assert "its next boot is its own" in str(raised.value.problems[0].hint)
 
 
@@ -124,14 +124,14 @@ def test_whatever_is_said_instead_of_rebooting_is_an_error_and_nothing_is_left(
     reach = machine(tmp_path, "", armed=arming)
     with pytest.raises(error, match=message):
         asyncio.run(_boot(reach, tmp_path))
-    assert not boot_book(reach).left()
+    assert not boot_book(reach).leftovers()
 
 
 def test_restoring_reboots_a_machine_that_runs_a_boot_of_an_interrupted_run(tmp_path: Path) -> None:
     reach = machine(tmp_path, "")
     boot_book(reach).write(lines(BEGIN, *CHANGES))
     (tmp_path / "boot").write_text('other "abc"')
-    done = asyncio.run(restored(reach, force=False, people=False))
+    done = asyncio.run(restore_machine(reach, force=False, people=False))
     assert (done.changes, done.problems, done.rebooted) == (1, (), True)
     assert (tmp_path / "asked").read_text().split().count("restore") == 3
     assert not boot_book(reach).path.exists()

@@ -12,10 +12,10 @@ import pytest
 from tests.machines.real.scripted import Scripted, echo, lines, said
 
 from hardcost.errors import HardcostError, InputError, MachineError, StoreError, TrialError
-from hardcost.machines.real.changes import RunClaim, held
+from hardcost.machines.real.changes import RunClaim, hold_changes
 from hardcost.machines.real.keeper_session import UnfitError
 from hardcost.machines.real.local_journal import Book
-from hardcost.machines.real.restore import restored
+from hardcost.machines.real.restore import restore_machine
 from hardcost.protocol.answers import WrittenAnswer
 from hardcost.protocol.requests import Write
 
@@ -42,8 +42,8 @@ UNTIL_UNDO = 'while read line; do [ "$line" = undo ] && break; done'
 
 
 async def _hold(reach: Scripted) -> tuple[bytes, tuple[object, ...]]:
-    async with held(reach, ASKED) as hold:
-        return Book(reach.name).left(), hold.answers
+    async with hold_changes(reach, ASKED) as hold:
+        return Book(reach.name).leftovers(), hold.answers
 
 
 def test_what_was_there_is_on_disk_here_before_it_is_changed_and_goes_when_it_is_undone(
@@ -95,7 +95,7 @@ def test_a_keeper_that_dies_is_an_error_and_its_journal_stays_and_is_restored_fi
         "`hardcost restore ssh:scripted` undoes what is left, and says what it can't undo"
     )
     book = Book(Scripted.name)
-    assert book.left().decode().splitlines() == lines(BEGIN, CHANGE, MADE)
+    assert book.leftovers().decode().splitlines() == lines(BEGIN, CHANGE, MADE)
     given = tmp_path / "given"
     done = echo('{"event":"restored","changes":1}', NOTHING_LEFT)
     restore = f'if [ "$1" = restore ]; then cat >{given}\n{done}exit; fi'
@@ -116,9 +116,9 @@ def test_a_trial_whose_changes_were_undone_before_its_end_is_an_error(tmp_path: 
 def test_what_can_not_be_undone_is_named_and_its_journal_stays(tmp_path: Path) -> None:
     Book(Scripted.name).write(lines(BEGIN, CHANGE))
     reach = Scripted(tmp_path, echo('{"event":"released","problems":["x is theirs"],"asked":true}'))
-    done = asyncio.run(restored(reach, force=False, people=False))
+    done = asyncio.run(restore_machine(reach, force=False, people=False))
     assert (done.changes, done.problems) == (0, ("x is theirs",))
-    assert Book(Scripted.name).left()
+    assert Book(Scripted.name).leftovers()
 
 
 def test_what_somebody_else_changed_is_an_error_of_the_trial_and_the_machine_keeps_its_journal(
@@ -139,7 +139,9 @@ def test_what_is_left_to_somebody_else_is_named_and_closes_the_journal_here(tmp_
         '{"event":"restored","changes":1,"left":["x"]}',
         NOTHING_LEFT[:-1] + ',"left":["x"]}',
     )
-    done = asyncio.run(restored(Scripted(tmp_path, echo(*answers)), force=False, people=False))
+    done = asyncio.run(
+        restore_machine(Scripted(tmp_path, echo(*answers)), force=False, people=False)
+    )
     assert (done.changes, done.problems, done.left) == (1, (), ("x",))
     assert not Book(Scripted.name).path.exists()
 
@@ -156,4 +158,6 @@ def test_a_link_in_the_place_of_our_journal_is_not_followed(tmp_path: Path) -> N
 
 def test_a_host_that_can_not_be_reached_is_an_error_of_restore(tmp_path: Path) -> None:
     with pytest.raises(MachineError, match="ssh:scripted was not restored: no route"):
-        asyncio.run(restored(Scripted(tmp_path, "echo no route >&2"), force=False, people=False))
+        asyncio.run(
+            restore_machine(Scripted(tmp_path, "echo no route >&2"), force=False, people=False)
+        )

@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from tests.machines.real.stand_ins import calls
 from tests.protocol.json_messages import typed
 
-from hardcost.machines.real.interference import around, companions, surroundings, taken_out
+from hardcost.machines.real.interference import (
+    companions,
+    split_readings,
+    surroundings,
+    with_readings,
+)
 from hardcost.protocol.answers import ContentAnswer
 
 BEFORE = {
@@ -47,11 +52,11 @@ def test_what_the_kernel_does_not_say_is_left_out() -> None:
 
 
 def test_only_what_was_read_around_the_job_is_taken_out_of_its_answers() -> None:
-    job = around([calls("null")], 1)
+    job = with_readings([calls("null")], 1)
     assert job[len(job) // 2] == calls("null")
     read = ContentAnswer(name="surroundings before stat", path="/proc/stat", text="x", bytes=1)
     own = ContentAnswer(name="surroundings of mine", path="/x", text="y", bytes=1)
-    rest, texts = taken_out([read, own])
+    rest, texts = split_readings([read, own])
     assert rest == (own,)
     assert texts == {"before": {"stat": "x"}, "after": {}}
 

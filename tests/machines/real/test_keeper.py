@@ -35,8 +35,8 @@ world.book("ann").write_bytes(kept)  # as where hardcost was killed before it he
 """
 DIRECTLY = """
 import base64, json, subprocess
-from hardcost.supply.programs import built
-KEEPER = str(built("hardcost-keeper"))
+from hardcost.supply.programs import program_path
+KEEPER = str(program_path("hardcost-keeper"))
 def direct(*words, given):
     return subprocess.run([KEEPER, *words], input=given, capture_output=True)
 """

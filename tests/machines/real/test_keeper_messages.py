@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 
-from hardcost.machines.real.keeper_messages import Replace, UnitState, wanted
+from hardcost.machines.real.keeper_messages import Replace, UnitState, wanted_states
 from hardcost.protocol.ask import mount, unit
 from hardcost.protocol.requests import Audit, Install
 
@@ -15,7 +15,7 @@ def test_a_unit_gets_its_files_before_it_starts_and_the_rest_is_the_probes() -> 
     rules, options = Audit(rules=""), mount("/srv", ["noexec"])
     program = Install(path="/usr/local/bin/command", mode=0o755, base64="")
     text = base64.b64encode(b"freq = 1\n").decode()
-    assert wanted([quiet, program, own, options, rules]) == (
+    assert wanted_states([quiet, program, own, options, rules]) == (
         UnitState(name="rsyslog.service", active=False),
         Replace(path="/etc/audit/auditd.conf", base64=text),
         UnitState(name="auditd.service", active=True),

@@ -76,14 +76,14 @@ def test_while_another_run_changes_the_machine_nothing_is_measured_and_nobody_ch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     machine = this_host()
-    with Book(machine.name).locked(alone=True) as is_ours:
+    with Book(machine.name).hold_lock(alone=True) as is_ours:
         assert is_ours
         with pytest.raises(UnfitError, match="another run of hardcost changes host just now"):
             asyncio.run(machine.execute(Boot(), [calls("null")], 60))
-    with Book(machine.name).locked(alone=False):
+    with Book(machine.name).hold_lock(alone=False):
         done = asyncio.run(machine.execute(Boot(), [calls("null")], 60))
         assert only(done.answers, CallAnswer).samples
-        with Book(machine.name).locked(alone=True) as is_ours:
+        with Book(machine.name).hold_lock(alone=True) as is_ours:
             assert not is_ours
     shutil.rmtree(tmp_path / "hardcost")
     (tmp_path / "hardcost").write_text("no folder can be here")

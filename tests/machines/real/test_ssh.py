@@ -21,7 +21,7 @@ from tests.measure.workers.sshserver import server
 from hardcost.errors import InputError, MachineError
 from hardcost.machines.options import MachineOptions
 from hardcost.machines.real import probe_command, ssh
-from hardcost.machines.real.machine import RealMachine, reached
+from hardcost.machines.real.machine import RealMachine, reach_machine
 from hardcost.protocol.answers import CallAnswer, only
 from hardcost.protocol.boot import Boot
 
@@ -49,7 +49,7 @@ def stand_in(folder: Path, monkeypatch: pytest.MonkeyPatch, before: str = "") ->
 
 
 def reach(address: str = "web1") -> RealMachine:
-    return asyncio.run(reached(ssh.SshReach(address), probe_command.programs_hash()))
+    return asyncio.run(reach_machine(ssh.SshReach(address), probe_command.programs_hash()))
 
 
 def copies(home: Path) -> list[Path]:

@@ -15,12 +15,12 @@ import pytest
 
 from hardcost.errors import MachineError
 from hardcost.machines.vm import confinement, guest_user, requirements
-from hardcost.machines.vm.guest_user import taken, ways
+from hardcost.machines.vm.guest_user import take_user, ways
 
 HOLDS = """
 import sys
-from hardcost.machines.vm.guest_user import taken
-with taken() as user:
+from hardcost.machines.vm.guest_user import take_user
+with take_user() as user:
     print(user.uid, flush=True)
     sys.stdin.read()
 """
@@ -49,10 +49,10 @@ def holder() -> tuple[subprocess.Popen[str], int]:
 
 @own_alone
 def test_guests_at_once_have_different_users_and_groups() -> None:
-    with taken() as one, taken() as two, taken() as three:
+    with take_user() as one, take_user() as two, take_user() as three:
         assert len({one.uid, two.uid, three.uid}) == len({one.gid, two.gid, three.gid}) == 3
         assert one.shared not in {one.gid, two.gid, three.gid}
-    with taken() as again:
+    with take_user() as again:
         assert again == one
 
 
@@ -60,24 +60,24 @@ def test_guests_at_once_have_different_users_and_groups() -> None:
 def test_two_hardcosts_take_different_users_and_a_killed_one_gives_its_own_back() -> None:
     process, theirs = holder()
     with process:
-        with taken() as mine:
+        with take_user() as mine:
             assert mine.uid != theirs
         process.kill()
         process.wait()
-    with taken() as mine:
+    with take_user() as mine:
         assert mine.uid == theirs
 
 
 @own_alone
 def test_the_user_of_a_process_is_not_taken() -> None:
     """A guest may outlive a killed hardcost by a moment; its lock does not."""
-    with taken() as first:
+    with take_user() as first:
         pass
     words = ["setpriv", f"--reuid={first.uid}", "--clear-groups", "sh", "-c", "echo; exec cat"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        with taken() as second:
+        with take_user() as second:
             assert second.uid != first.uid
 
 
@@ -85,12 +85,12 @@ def test_the_user_of_a_process_is_not_taken() -> None:
 def test_an_id_that_somebody_has_or_may_give_out_is_not_taken(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with taken() as first:
+    with take_user() as first:
         pass
     theirs = range(first.uid, first.uid + 7)
     monkeypatch.setattr(guest_user, "_subordinates", lambda _: [("somebody", theirs)])
     guest_user._is_somebodys.cache_clear()
-    with taken() as second:
+    with take_user() as second:
         assert second.uid == theirs.stop
 
 
@@ -100,7 +100,7 @@ def test_where_ids_can_t_be_locked_all_guests_have_one_user(
 ) -> None:
     (tmp_path / "hardcost").mkdir(mode=0o755)  # as others could list and open it
     monkeypatch.setattr(guest_user, "_RUN", tmp_path)
-    with taken() as user:
+    with take_user() as user:
         assert (user.way, user.uid, user.gid) == ("nobody", guest_user.NOBODY, guest_user.NOBODY)
     assert "is no folder of this user alone" in ways().why
 
@@ -110,9 +110,9 @@ def test_who_is_not_root_and_has_no_subordinate_ids_runs_guests_himself(
 ) -> None:
     monkeypatch.setattr(guest_user, "_place", lambda: tmp_path)
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
-    monkeypatch.setattr(guest_user, "found", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(guest_user, "find_program", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(guest_user, "_subordinates", lambda _: [("54321", range(100, 200))])
-    with taken() as user:
+    with take_user() as user:
         assert user == guest_user.SAME
     assert ways().why == "this user has no ids in /etc/subuid and /etc/subgid"
     assert confinement.guard(user, uses_kvm=False).namespace is None
@@ -124,12 +124,12 @@ def test_who_is_not_root_gives_guests_the_last_of_his_subordinate_ids(
     given = {"uid": range(100_000, 1_000_000_000), "gid": range(300_000, 365_536)}
     monkeypatch.setattr(guest_user, "_place", lambda: tmp_path)
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
-    monkeypatch.setattr(guest_user, "found", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(guest_user, "find_program", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(guest_user, "_subordinates", lambda kind: [("12345", given[kind])])
     monkeypatch.setattr(guest_user, "run", lambda _: "")
     assert ways().pairs[-1] == (999_999_999, 365_535)
     assert len(ways().pairs) == 1024
-    with taken() as one, taken() as two:
+    with take_user() as one, take_user() as two:
         assert (one.way, one.uid, one.gid) == ("subordinate", 999_998_976, 364_512)
         assert (two.uid, two.gid) == (999_998_977, 364_513)
     assert confinement.guard(one, uses_kvm=False).namespace == (999_998_976, 364_512)
@@ -171,7 +171,7 @@ def test_what_another_user_puts_in_the_place_of_the_locks_ends_a_run(
         case _:
             place.symlink_to(tmp_path / "nowhere")
     said = f"no folder of this user's but was made by the user {me}"
-    with pytest.raises(MachineError, match=said), taken():
+    with pytest.raises(MachineError, match=said), take_user():
         pass
     check = requirements._users()
     assert (check.ok, check.needed) == (False, True)

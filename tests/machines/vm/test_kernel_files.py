@@ -37,7 +37,7 @@ def holding(folder: Path, *files: str) -> Path:
 )
 def test_a_folder_is_searched_for_its_kernel(tmp_path: Path, image: str, modules: str) -> None:
     holding(tmp_path, image)
-    found = kernel_files.named(Cache(tmp_path / "cache"), tmp_path)
+    found = kernel_files.kernel_named(Cache(tmp_path / "cache"), tmp_path)
     assert found == KernelFiles(tmp_path / image, tmp_path / modules)
 
 
@@ -45,16 +45,16 @@ def test_a_folder_with_no_kernel_or_several_is_refused(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "cache")
     folder = holding(tmp_path / "none", "README")
     with pytest.raises(InputError, match="holds no kernel"):
-        kernel_files.named(cache, folder)
+        kernel_files.kernel_named(cache, folder)
     folder = holding(tmp_path / "two", "boot/vmlinuz-1", "boot/vmlinuz-2")
     with pytest.raises(InputError, match="several kernels: boot/vmlinuz-1, boot/vmlinuz-2"):
-        kernel_files.named(cache, folder)
+        kernel_files.kernel_named(cache, folder)
 
 
 def test_an_image_is_itself_and_host_is_the_one_that_runs(tmp_path: Path) -> None:
     image = holding(tmp_path, "image") / "image"
-    assert kernel_files.named(Cache(tmp_path / "cache"), image).image == image
-    host = kernel_files.named(Cache(tmp_path / "cache"), Path("host"))
+    assert kernel_files.kernel_named(Cache(tmp_path / "cache"), image).image == image
+    host = kernel_files.kernel_named(Cache(tmp_path / "cache"), Path("host"))
     assert host.image.name.startswith("vmlinuz-")
     assert host.modules == Path("/lib/modules")
 
@@ -74,15 +74,15 @@ def deb(folder: Path, architecture: str = "amd64") -> Path:
 
 def test_a_package_is_unpacked_once(tmp_path: Path) -> None:
     cache, package = Cache(tmp_path / "cache"), deb(tmp_path)
-    found = kernel_files.named(cache, package)
+    found = kernel_files.kernel_named(cache, package)
     assert found.image.name == f"vmlinuz-{RELEASE}"
     assert found.image.read_text() == "a kernel"
-    assert kernel_files.named(cache, package) == found
+    assert kernel_files.kernel_named(cache, package) == found
 
 
 def test_a_package_for_another_architecture_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is for arm64, and guests are amd64"):
-        kernel_files.named(Cache(tmp_path / "cache"), deb(tmp_path, "arm64"))
+        kernel_files.kernel_named(Cache(tmp_path / "cache"), deb(tmp_path, "arm64"))
 
 
 @pytest.mark.parametrize("kept", [0, 10, 200, -1], ids=str)
@@ -91,7 +91,7 @@ def test_a_damaged_package_is_refused_and_leaves_nothing(tmp_path: Path, kept: i
     package.write_bytes(package.read_bytes()[:kept])
     cache = Cache(tmp_path / "cache")
     with pytest.raises(InputError, match=r"x\.deb can't be used: it"):
-        kernel_files.named(cache, package)
+        kernel_files.kernel_named(cache, package)
     assert not list((tmp_path / "cache").glob("packages/[0-9a-f]*"))
 
 
@@ -99,15 +99,15 @@ def test_an_rpm_is_unpacked_too_and_refused_where_it_is_damaged(tmp_path: Path) 
     cache, file = Cache(tmp_path / "cache"), tmp_path / "kernel-core.rpm"
     whole = package(gzip.compress(archive(FILES)))
     file.write_bytes(whole)
-    found = kernel_files.named(cache, file)
+    found = kernel_files.kernel_named(cache, file)
     assert found.image.read_bytes() == FILES[f"./{IMAGE}"]
     assert (found.modules / "7.3" / "kernel" / "ext4.ko.zst").is_file()
     file.write_bytes(whole[:-20])
     with pytest.raises(InputError, match=r"kernel-core.rpm can't be used: its content does not"):
-        kernel_files.named(cache, file)
+        kernel_files.kernel_named(cache, file)
     file.write_bytes(package(gzip.compress(archive({}))))
     with pytest.raises(InputError, match=r"the package .* holds no kernel"):
-        kernel_files.named(cache, file)
+        kernel_files.kernel_named(cache, file)
 
 
 def test_where_signatures_are_asked_for_an_unsigned_package_is_refused(
@@ -117,15 +117,15 @@ def test_where_signatures_are_asked_for_an_unsigned_package_is_refused(
     keys.write_bytes(KEY)
     file = tmp_path / "kernel-core.rpm"
     file.write_bytes(package(gzip.compress(archive(FILES), mtime=0)))
-    assert kernel_files.named(cache, file).image.is_file()
+    assert kernel_files.kernel_named(cache, file).image.is_file()
     monkeypatch.setenv(kernel_files.KEYS, str(keys))
     with pytest.raises(InputError, match=r"kernel-core.rpm can't be used: it is not signed"):
-        kernel_files.named(cache, file)
+        kernel_files.kernel_named(cache, file)
     with pytest.raises(InputError, match=r"x.deb has no signature, and HARDCOST_PACKAGE_KEYS"):
-        kernel_files.named(cache, deb(tmp_path))
+        kernel_files.kernel_named(cache, deb(tmp_path))
     file.write_bytes(package(archive(FILES), signature=SIGNATURE))
     with pytest.raises(InputError, match="packed in a way"):  # so its signature was accepted
-        kernel_files.named(cache, file)
+        kernel_files.kernel_named(cache, file)
     monkeypatch.setenv(kernel_files.KEYS, str(tmp_path / "none"))
     with pytest.raises(InputError, match="the file of HARDCOST_PACKAGE_KEYS"):
-        kernel_files.named(cache, file)
+        kernel_files.kernel_named(cache, file)

@@ -18,7 +18,7 @@ def test_a_probe_that_is_built_anew_is_for_the_next_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     probe = tmp_path / "probe"
-    monkeypatch.setattr(initramfs, "built", lambda _name: probe)
+    monkeypatch.setattr(initramfs, "program_path", lambda _name: probe)
     boot = Boot(guest="debian", kernel=KernelRecipe())
     cache = Cache(tmp_path / "cache")
     probe.write_bytes(b"old")

@@ -29,7 +29,7 @@ with socket.socket(fileno=int(sys.argv[1])) as qmp:
 def streams(folder: Path, files: QemuFiles) -> Streams:
     """Return streams whose files are there."""
     console, answers, serial = (
-        files.output(folder / name) for name in ("console", "answers", "serial")
+        files.make_output(folder / name) for name in ("console", "answers", "serial")
     )
     return Streams(folder, None, console, answers, serial, folder / "job", qmp_descriptor=-1)
 

@@ -8,7 +8,7 @@ from tests.protocol.json_messages import typed
 
 from hardcost.errors import TrialError
 from hardcost.machines.machine import Execution
-from hardcost.machines.vm.repeat import SpotChecks, agreed, may_idle, with_and_without
+from hardcost.machines.vm.repeat import SpotChecks, may_idle, repeat_until_equal, with_and_without
 from hardcost.protocol.answers import CallAnswer, only
 from hardcost.protocol.requests import Command, MeasureCalls
 
@@ -27,7 +27,7 @@ def settle(counts: Sequence[int]) -> tuple[int, float]:
     async def once() -> Execution:
         return next(coming)
 
-    found = asyncio.run(agreed(once))
+    found = asyncio.run(repeat_until_equal(once))
     return only(found.answers, CallAnswer).samples[0], found.host_seconds
 
 

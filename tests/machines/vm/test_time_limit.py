@@ -11,15 +11,20 @@ from collections.abc import Iterator
 import pytest
 
 from hardcost.errors import TrialError
-from hardcost.machines.vm.time_limit import Standstill, StoodStillError, limited, twice_at_most
+from hardcost.machines.vm.time_limit import (
+    Standstill,
+    StoodStillError,
+    limit_guest_time,
+    twice_at_most,
+)
 
 WORK = """
 import asyncio
-from hardcost.machines.vm.time_limit import Standstill, limited
+from hardcost.machines.vm.time_limit import Standstill, limit_guest_time
 
 async def work():
     still = Standstill()
-    async with limited(6, still):
+    async with limit_guest_time(6, still):
         print("begun", flush=True)
         for _ in range(20):
             await asyncio.sleep(0.1)
@@ -40,7 +45,7 @@ def outlasts(seconds: float, limit: float, still: Standstill) -> bool:
     """Say whether a block of `seconds` stays within its limit."""
 
     async def block() -> None:
-        async with limited(limit, still):
+        async with limit_guest_time(limit, still):
             await asyncio.sleep(seconds)
 
     try:

@@ -19,7 +19,7 @@ from tests.measure.workers.labs import until
 
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.cache.location import default_root
-from hardcost.supply.packages.debian import unpacked
+from hardcost.supply.packages.debian import package_folder
 
 SERVER = """
 ListenAddress 127.0.0.1
@@ -67,7 +67,7 @@ def free_port() -> int:
 def server(tmp_path: Path) -> Iterator[Path]:
     """Run a server that lets in who has this test's key; give the configuration of its client."""
     cache = Cache(default_root())
-    files = unpacked(cache, "openssh-server")
+    files = package_folder(cache, "openssh-server")
     sshd, beside = files / "usr/sbin/sshd", files / "usr/lib/openssh"
     parts = {beside / name: option for name, option in PARTS.items() if (beside / name).exists()}
     for name in ("host", "user"):
@@ -111,7 +111,7 @@ def libraries(cache: Cache, programs: Sequence[Path]) -> str:
         assert not missing & seen, f"not in the packages of their names: {missing & seen}"
         seen |= missing
         for package in sorted(missing):
-            place = unpacked(cache, f"{package}t64 | {package}")
+            place = package_folder(cache, f"{package}t64 | {package}")
             folders += place.rglob("*-linux-gnu")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import MachineError
-from hardcost.measure.workers.certificates import certified, security_of
+from hardcost.measure.workers.certificates import security_of, with_certificate
 from hardcost.measure.workers.lab import lab_at
 
 LAB = lab_at("tls://127.0.0.1:18791")
@@ -23,7 +23,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_certificate_is_closed_to_others_and_goes_with_its_scheduler(cache: Path) -> None:
     (cache / "labs").mkdir(parents=True, mode=0o755)
-    with certified(LAB) as known:
+    with with_certificate(LAB) as known:
         (kept,) = (cache / "labs").iterdir()
         assert kept.read_text() == known.own
         assert security_of(LAB).get_connection_args("client")["require_encryption"]
@@ -32,7 +32,7 @@ def test_a_certificate_is_closed_to_others_and_goes_with_its_scheduler(cache: Pa
 
 
 def test_the_certificate_of_a_later_scheduler_stays(cache: Path) -> None:
-    with certified(LAB):
+    with with_certificate(LAB):
         (kept,) = (cache / "labs").iterdir()
         kept.write_text("another")
     assert kept.read_text() == "another"
@@ -44,7 +44,7 @@ def test_no_key_is_written_or_read_through_a_link(cache: Path, tmp_path: Path) -
     shared.chmod(0o777)
     cache.mkdir()
     (cache / "labs").symlink_to(shared)
-    with pytest.raises(MachineError, match="labs in the cache is no folder"), certified(LAB):
+    with pytest.raises(MachineError, match="labs in the cache is no folder"), with_certificate(LAB):
         pass
     assert stat.S_IMODE(shared.stat().st_mode) == 0o777
     assert list(shared.iterdir()) == []
@@ -56,19 +56,19 @@ def test_no_key_is_written_or_read_through_a_link(cache: Path, tmp_path: Path) -
 def test_a_folder_of_another_user_holds_no_key(cache: Path) -> None:
     (cache / "labs").mkdir(parents=True)
     os.chown(cache / "labs", 65534, 65534)
-    with pytest.raises(MachineError, match="no folder of this user's"), certified(LAB):
+    with pytest.raises(MachineError, match="no folder of this user's"), with_certificate(LAB):
         pass
     assert list((cache / "labs").iterdir()) == []
 
 
 def test_a_link_or_pipe_in_place_of_a_certificate_is_replaced_and_never_read(cache: Path) -> None:
-    with certified(LAB):
+    with with_certificate(LAB):
         (kept,) = (cache / "labs").iterdir()
     aim = cache / "aim"
     aim.write_text("precious")
     for kind in ("link", "pipe"):
         kept.symlink_to(aim) if kind == "link" else os.mkfifo(kept)
-        with certified(LAB) as known:
+        with with_certificate(LAB) as known:
             assert kept.read_text() == known.own
             assert kept.lstat().st_nlink == 1
         assert not kept.exists()

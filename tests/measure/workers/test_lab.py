@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import InputError
-from hardcost.measure.workers.lab import lab_at, listening
+from hardcost.measure.workers.lab import lab_at, listening_address
 
 ALL = (Path("ca"), Path("cert"), Path("key"))
 
@@ -56,8 +56,8 @@ def test_without_tls_what_others_reach_is_refused_unless_that_is_meant(host: str
     assert lab_at(host, insecure=True) == meant
     local = lab_at("tcp://127.0.0.1")
     with pytest.raises(InputError, match=r"--listen .*: without TLS"):
-        listening(local, host, insecure=False)
-    assert listening(local, host, insecure=True) == (host.strip("[]"), 0)
+        listening_address(local, host, insecure=False)
+    assert listening_address(local, host, insecure=True) == (host.strip("[]"), 0)
 
 
 def test_who_can_get_in_is_said_of_tcp_alone() -> None:
@@ -68,11 +68,11 @@ def test_who_can_get_in_is_said_of_tcp_alone() -> None:
 
 def test_where_a_worker_listens_is_read_with_its_port() -> None:
     lab = lab_at("tls://lab1")
-    assert listening(lab, "192.0.2.7", insecure=False) == ("192.0.2.7", 0)
-    assert listening(lab, "[2001:db8::7]:9000", insecure=False) == ("2001:db8::7", 9000)
+    assert listening_address(lab, "192.0.2.7", insecure=False) == ("192.0.2.7", 0)
+    assert listening_address(lab, "[2001:db8::7]:9000", insecure=False) == ("2001:db8::7", 9000)
     for written in ("", "a b", "tcp://192.0.2.7", "192.0.2.7:65536", "2001:db8::7"):
         with pytest.raises(InputError, match="is no address of this host"):
-            listening(lab, written, insecure=False)
+            listening_address(lab, written, insecure=False)
 
 
 def test_certificates_that_would_not_be_used_or_are_not_all_there_are_refused() -> None:

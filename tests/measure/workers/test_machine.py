@@ -30,7 +30,7 @@ from hardcost.measure.prepare import prepare_all
 from hardcost.measure.run import Run
 from hardcost.measure.workers import worker
 from hardcost.measure.workers.lab import Lab
-from hardcost.measure.workers.machine import spread
+from hardcost.measure.workers.machine import spread_trials
 from hardcost.mechanisms.boot import BootParameter
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
@@ -98,7 +98,9 @@ def measured(
     with ExitStack() as stack:
         chosen: Any = machine
         if where is not None:
-            chosen = stack.enter_context(spread(machine, Lab(where), "insn", heard, asyncio.run))
+            chosen = stack.enter_context(
+                spread_trials(machine, Lab(where), "insn", heard, asyncio.run)
+            )
         opened = stack.enter_context(Store(store))
         prepared = prepare_all(of, machine, heard)
         limits = Concurrency(2)
@@ -309,7 +311,7 @@ def test_an_instrument_that_is_not_exact_is_refused() -> None:
     machine = asyncio.run(make(MachineOptions(), Heard()))
     with (
         pytest.raises(InputError, match="time is not the same on several hosts"),
-        spread(machine, Lab("tcp://127.0.0.1:9"), "time", Heard(), asyncio.run),
+        spread_trials(machine, Lab("tcp://127.0.0.1:9"), "time", Heard(), asyncio.run),
     ):
         pass
 
@@ -321,6 +323,6 @@ def test_where_nobody_listens_the_address_is_named(tmp_path: Path) -> None:
 
 def test_what_came_of_a_trial_survives_packing() -> None:
     error = TrialError("it died", hint="look", console="a line")
-    again = worker.unpacked(worker.packed_value(worker.WorkerFault.of(error))).error()
+    again = worker.unpack_value(worker.pack_value(worker.WorkerFault.of(error))).error()
     assert type(again) is TrialError
     assert (str(again), again.problems[0].hint, again.console) == ("it died", "look", "a line")

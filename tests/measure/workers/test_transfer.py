@@ -13,7 +13,7 @@ from tests.measure.workers.labs import RunningLab
 
 from hardcost.measure.workers.transfer import Sending
 from hardcost.supply.cache.cache import Cache
-from hardcost.supply.transfer import Supply, found, supply_of
+from hardcost.supply.transfer import Supply, find_supply, supply_of
 
 NAMES = ("one", "two", "three")
 
@@ -62,7 +62,7 @@ def test_each_worker_has_it_in_its_own_cache_and_it_was_sent_once(
     supply = supply_of(path, "a kernel", tmp_path / "cache")
     assert sent(lab, [supply]) == (1, [])
     for name in NAMES:
-        place = found(supply, Cache(lab.folder / f"cache-{name}"))
+        place = find_supply(supply, Cache(lab.folder / f"cache-{name}"))
         assert place is not None
         assert place.read_bytes() == path.read_bytes()
     assert sent(lab, [supply]) == (0, [])
@@ -77,4 +77,4 @@ def test_what_changes_on_its_way_is_refused_by_each_worker(lab: RunningLab, tmp_
     assert lost
     assert all("could not get a kernel" in why for why in lost)
     assert any("a kernel arrived damaged" in why for why in lost)
-    assert all(found(supply, Cache(lab.folder / f"cache-{name}")) is None for name in NAMES)
+    assert all(find_supply(supply, Cache(lab.folder / f"cache-{name}")) is None for name in NAMES)

@@ -10,7 +10,7 @@ import numpy as np
 
 from hardcost.plan.search.group_testing import search
 from hardcost.plan.search.lattice import Lattice
-from hardcost.plan.search.questions import Closeness, Question, SearchResult, SearchTask
+from hardcost.plan.search.questions import Question, SearchResult, SearchSettings, SearchTask
 
 BASELINE = 1e6
 CONTROLS = 64
@@ -63,7 +63,7 @@ class Machine:
         """Return the largest difference that a control makes; only the planted matter."""
         others = sorted(self.planted - {index})
         companies = (
-            lattice.closed(some) | lattice.requirements(index)
+            lattice.closure(some) | lattice.requirements(index)
             for count in range(len(others) + 1)
             for some in itertools.combinations(others, count)
         )
@@ -87,7 +87,7 @@ class Run:
         return frozenset(one.index for one in self.outcome.culprits if one.confirmed)
 
 
-def run(machine: Machine, problem: SearchTask, settings: Closeness, seed: int = 0) -> Run:
+def run(machine: Machine, problem: SearchTask, settings: SearchSettings, seed: int = 0) -> Run:
     """Search a machine to the end."""
     generator = np.random.default_rng(seed)
     asked: list[Question] = []

@@ -71,7 +71,7 @@ def test_the_first_trials_are_the_baseline_and_the_whole_profile() -> None:
 def test_a_question_is_answered_by_new_repetitions_with_every_workload() -> None:
     found = culprits.suspects(PROFILE)
     plan = culprits.first_plan(PROFILE, found, WORKLOADS, seeds=(1, 2))
-    asked = culprits.asked(plan, found, Question((1,), 2, "why"), 3)
+    asked = culprits.plan_of_question(plan, found, Question((1,), 2, "why"), 3)
     assert {one.configuration.name for one in asked.trials} == {"alone:1"}
     assert [one.repetition for one in asked.trials] == [3] * 4 + [4] * 4
     assert len(set(asked.trials)) == 8

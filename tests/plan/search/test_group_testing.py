@@ -26,14 +26,14 @@ from tests.plan.search.simulated_costs import (
 
 from hardcost.errors import InputError, TrialError
 from hardcost.plan.search import blame, noise
-from hardcost.plan.search.group_testing import bound, search, statement
+from hardcost.plan.search.group_testing import configurations_bound, search, statement
 from hardcost.plan.search.lattice import Lattice
 from hardcost.plan.search.measurements import Measurements
-from hardcost.plan.search.questions import Closeness, Culprit, SearchTask
+from hardcost.plan.search.questions import Culprit, SearchSettings, SearchTask
 from hardcost.plan.search.state import SearchState, split_point
 
 DRAWS = 200
-EXACT = Closeness()
+EXACT = SearchSettings()
 MARKS = (25, 39, 40, 54, 65, 79, 86, 94)  # where the groups of the kernel's options end
 
 
@@ -58,14 +58,14 @@ def test_an_exact_search_finds_just_the_planted_within_its_bound(shape: str) -> 
         guilty = machine.guilty(lattice, EXACT.threshold)
         found = run(machine, asked, EXACT)
         assert found.found == guilty, seed
-        assert found.outcome.configurations <= bound(CONTROLS, len(guilty)), seed
+        assert found.outcome.configurations <= configurations_bound(CONTROLS, len(guilty)), seed
         assert found.outcome.remains_below, seed
         assert_sound(found, lattice)
 
 
 def assert_sound(found: Run, lattice: Lattice) -> None:
     """Each question was a configuration that there is, and none came twice."""
-    assert all(lattice.closed(one.on) == frozenset(one.on) for one in found.questions)
+    assert all(lattice.closure(one.on) == frozenset(one.on) for one in found.questions)
     assert max(Counter(one.on for one in found.questions).values()) == 1
     assert {one.repetitions for one in found.questions} == {1}
     assert len(found.questions) == found.outcome.configurations == len(found.outcome.steps)
@@ -189,7 +189,7 @@ def test_whatever_the_machine_a_search_is_sound(data: st.DataObject) -> None:
     marks = tuple(data.draw(st.lists(st.integers(0, count))))
     asked = SearchTask(tuple(f"c{index}" for index in range(count)), requires, marks=marks)
     machine = Machine(tuple(groups))
-    found = run(machine, asked, Closeness(most=most))
+    found = run(machine, asked, SearchSettings(most=most))
     assert_sound(found, Lattice(asked))
     assert most is None or found.outcome.configurations <= most
     # No control is blamed that makes no difference (but for rounding).
@@ -206,7 +206,9 @@ def test_the_same_answers_lead_to_the_same_search() -> None:
     for spread in (0.0, 0.02):
         machine, asked = draw("a pair and one", np.random.default_rng(5), costs=(0.1, 0.2))
         machine = dataclasses.replace(machine, noise=spread)
-        first, second = (run(machine, asked, Closeness(noise=spread), seed=9) for _ in range(2))
+        first, second = (
+            run(machine, asked, SearchSettings(noise=spread), seed=9) for _ in range(2)
+        )
         assert first == second
 
 
@@ -228,7 +230,7 @@ def test_twelve_configurations_confirm_the_one_that_dominates_a_kernels_options(
     names = tuple(f"CONFIG_{index}" for index in range(95))
     asked = SearchTask(names, requires, marks=MARKS)
     for seed in range(10):
-        found = run(one_that_dominates(place, seed), asked, Closeness(most=12))
+        found = run(one_that_dominates(place, seed), asked, SearchSettings(most=12))
         culprit = found.outcome.culprits[0]
         assert (culprit.index, culprit.confirmed) == (place, True)
         assert culprit.own is not None
@@ -241,7 +243,7 @@ def test_twelve_configurations_confirm_the_one_that_dominates_a_kernels_options(
 @pytest.mark.parametrize("most", range(2, 30))
 def test_a_limit_is_kept_and_what_is_left_over_is_said(most: int) -> None:
     costs = {5: 0.05, 25: 0.04, 45: 0.03}
-    found = run(additive(costs), problem(), Closeness(most=most)).outcome
+    found = run(additive(costs), problem(), SearchSettings(most=most)).outcome
     assert found.configurations <= most
     named = {one.index for one in found.culprits}
     told = named.union(*(one.controls for one in found.unresolved))
@@ -250,15 +252,15 @@ def test_a_limit_is_kept_and_what_is_left_over_is_said(most: int) -> None:
     total += sum(one.cost.value for one in found.unresolved)
     assert total == pytest.approx(0.12 * BASELINE)
     assert not any(one.spread for one in found.unresolved)
-    for stretch in found.unresolved:
-        assert found.order[stretch.start : stretch.stop] == stretch.controls
-    if most >= bound(CONTROLS, 3) // 2:
+    for segment in found.unresolved:
+        assert found.order[segment.start : segment.stop] == segment.controls
+    if most >= configurations_bound(CONTROLS, 3) // 2:
         assert all(one.confirmed for one in found.culprits)
         assert named == costs.keys()
 
 
 def test_a_suspect_for_which_nothing_is_left_is_not_confirmed() -> None:
-    culprit = only(run(additive({0: 0.05}), problem(4), Closeness(most=4)))
+    culprit = only(run(additive({0: 0.05}), problem(4), SearchSettings(most=4)))
     assert (culprit.index, culprit.confirmed, culprit.own) == (0, False, None)
     assert "no configurations are left" in culprit.shown
 
@@ -275,7 +277,7 @@ NOISY_SHAPES = ("no culprit", "one", "three", "a pair", "two that mask, and one"
 def test_with_noise_culprits_are_found_and_innocents_seldom_blamed(
     shape: str, deviation: float, costs: tuple[float, float]
 ) -> None:
-    wanted = Closeness(noise=deviation)
+    wanted = SearchSettings(noise=deviation)
     alarms = hits = 0
     for seed in range(DRAWS):
         generator = np.random.default_rng([seed, 77])
@@ -300,7 +302,7 @@ def test_the_chance_that_any_of_several_innocents_is_confirmed_is_below_the_leve
 def confirmed_of_innocents(machine: Machine, seed: int) -> int:
     """Return how many of five innocents are confirmed if luck has made them suspects."""
     lattice = Lattice(problem(5))
-    wanted = Closeness(noise=machine.noise)
+    wanted = SearchSettings(noise=machine.noise)
     case = SearchState(lattice, Measurements(lattice, wanted))
     generator = np.random.default_rng([seed, 78])
     case.measurements.precision = noise.precision(0.01, 30, 0.01)
@@ -318,14 +320,14 @@ def confirmed_of_innocents(machine: Machine, seed: int) -> int:
 
 
 def test_an_instrument_that_is_exact_after_all_is_no_error() -> None:
-    found = run(additive({5: 0.05, 40: 0.02}), problem(), Closeness(noise=0.01))
+    found = run(additive({5: 0.05, 40: 0.02}), problem(), SearchSettings(noise=0.01))
     assert found.found == {5, 40}
     assert found.outcome.resolution == 0.01
 
 
 def test_too_much_noise_raises_the_resolution_and_says_so() -> None:
     found = run(
-        dataclasses.replace(additive({5: 0.3}), noise=0.05), problem(), Closeness(noise=0.05)
+        dataclasses.replace(additive({5: 0.3}), noise=0.05), problem(), SearchSettings(noise=0.05)
     )
     assert found.found == {5}
     assert found.outcome.repetitions == noise.MOST_REPETITIONS
@@ -404,14 +406,14 @@ def test_what_a_search_will_take_is_said_before() -> None:
     asked = SearchTask(tuple(str(index) for index in range(95)), marks=MARKS)
     assert "at most 28 for one culprit, 56 for two" in statement(asked, EXACT)
     assert "1.00%" in statement(asked, EXACT)
-    assert "ends after at most 12" in statement(asked, Closeness(most=12))
-    assert "64 repetitions, which resolve 4.86%" in statement(asked, Closeness(noise=0.05))
+    assert "ends after at most 12" in statement(asked, SearchSettings(most=12))
+    assert "64 repetitions, which resolve 4.86%" in statement(asked, SearchSettings(noise=0.05))
 
 
 # What is refused
 
 
-def refused(asked: SearchTask, wanted: Closeness = EXACT) -> InputError:
+def refused(asked: SearchTask, wanted: SearchSettings = EXACT) -> InputError:
     with pytest.raises(InputError) as caught:
         next(search(asked, wanted))
     return caught.value
@@ -445,7 +447,7 @@ def test_a_problem_that_makes_no_sense_is_refused(asked: SearchTask, said: str) 
 
 
 def test_all_settings_that_make_no_sense_are_reported_at_once() -> None:
-    error = refused(problem(), Closeness(threshold=0, most=1, noise=-1, level=1))
+    error = refused(problem(), SearchSettings(threshold=0, most=1, noise=-1, level=1))
     assert len(error.problems) == 4
 
 

@@ -77,12 +77,12 @@ def test_what_became_of_options_is_reported() -> None:
     }
     gone = {e.option.option for e in options.entries() if e.status == "gone"}
     assert (renamed, gone) == (RENAMED, GONE)
-    assert len(options.gone_notes()) == len(RENAMED) + len(GONE)
-    assert [note.split(":")[0] for note in options.gone_notes("kspp-cut-attack-surface")] == [
+    assert len(options.notes_on_gone()) == len(RENAMED) + len(GONE)
+    assert [note.split(":")[0] for note in options.notes_on_gone("kspp-cut-attack-surface")] == [
         "X86_X32=n is set as X86_X32_ABI=n",
         "DEVKMEM=n is left out",
     ]
-    assert options.gone_notes("security-policy") == ()
+    assert options.notes_on_gone("security-policy") == ()
 
 
 def test_all_controls_hold_each_option_once_and_none_that_is_gone() -> None:
@@ -102,7 +102,7 @@ def test_every_entry_says_what_it_protects_in_one_sentence() -> None:
 
 
 def test_an_unknown_group_is_an_error_with_a_hint() -> None:
-    for look in (options.group_controls, options.gone_notes):
+    for look in (options.group_controls, options.notes_on_gone):
         with pytest.raises(InputError) as caught:
             look("security-polity")
         assert caught.value.problems[0].hint == "did you mean 'security-policy'?"
@@ -127,12 +127,12 @@ def test_an_unknown_group_is_an_error_with_a_hint() -> None:
 def test_some_options_have_an_equivalent_without_a_build(
     text: str, same: BootParameter | Sysctl | None
 ) -> None:
-    assert options.equivalent(option(text)) == same
+    assert options.equivalent_of(option(text)) == same
 
 
 def test_a_parameter_that_its_own_option_makes_known_is_no_equivalent() -> None:
     shuffle = option("SHUFFLE_PAGE_ALLOCATOR=y")
-    assert options.equivalent(shuffle) is None
+    assert options.equivalent_of(shuffle) is None
     assert entry("SHUFFLE_PAGE_ALLOCATOR").boot == BootParameter("page_alloc.shuffle=1")
     assert "alone shuffles nothing" in options.equivalence_note(shuffle)
 
@@ -218,7 +218,7 @@ def test_an_option_that_no_group_describes_is_an_error() -> None:
         options._GroupFile,
     )
     with pytest.raises(InputError, match="no group 'g' describes the option X=y"):
-        options._described({"other": file}, file.option[0])
+        options._describing_table({"other": file}, file.option[0])
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from hardcost.controls.control import Profile
 from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.kconfig import Kernel, KernelOption
 from hardcost.mechanisms.sysctl import Sysctl
-from hardcost.profiles.kernel.substitutes import booted
+from hardcost.profiles.kernel.substitutes import replace_kernel_options
 
 
 def profile(*options: str) -> Profile:
@@ -12,7 +12,9 @@ def profile(*options: str) -> Profile:
 
 
 def test_an_option_with_a_boot_parameter_or_sysctl_is_replaced_by_it() -> None:
-    found = booted(profile("INIT_ON_ALLOC_DEFAULT_ON=y", "USER_NS=n", "FORTIFY_SOURCE=y"))
+    found = replace_kernel_options(
+        profile("INIT_ON_ALLOC_DEFAULT_ON=y", "USER_NS=n", "FORTIFY_SOURCE=y")
+    )
     assert found.controls == (
         Kernel("lean"),
         BootParameter("init_on_alloc=1"),
@@ -25,15 +27,15 @@ def test_an_option_with_a_boot_parameter_or_sysctl_is_replaced_by_it() -> None:
 
 def test_a_parameter_that_the_base_knows_is_used() -> None:
     # slub_debug= is known to a kernel with SLUB_DEBUG, which the lean base sets.
-    (_, control) = booted(profile("SLUB_DEBUG_ON=y")).controls
+    (_, control) = replace_kernel_options(profile("SLUB_DEBUG_ON=y")).controls
     assert control == BootParameter("slub_debug=FZPU")
 
 
 def test_a_parameter_that_only_the_option_itself_makes_known_is_not_used() -> None:
     option = "SHUFFLE_PAGE_ALLOCATOR=y"
-    assert booted(profile(option)).controls == profile(option).controls
+    assert replace_kernel_options(profile(option)).controls == profile(option).controls
 
 
 def test_another_value_than_the_recommended_one_is_not_replaced() -> None:
     option = "INIT_ON_ALLOC_DEFAULT_ON=n"
-    assert booted(profile(option)).controls == profile(option).controls
+    assert replace_kernel_options(profile(option)).controls == profile(option).controls

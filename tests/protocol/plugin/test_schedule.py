@@ -22,7 +22,7 @@ def test_notes_belong_to_the_window_before_them(tmp_path: Path) -> None:
     noted = (
         "task a\ntask two\\nlines\nruns 0 1 0\nwakes 3 2 2\nbegins 4 2\nleaves 9\nreads 10\ncut\n"
     )
-    first, second = read(written(tmp_path, f"{WINDOW}{noted}{WINDOW}")).stretches
+    first, second = read(written(tmp_path, f"{WINDOW}{noted}{WINDOW}")).windows
     notes = (
         ScheduleNote("runs", 0, 1),
         ScheduleNote("wakes", 3, 2, 2),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.show.exports.gates import ANY_TEXT, HOSTILE
 
-from hardcost.show.exports.csv import csv_text, marked
+from hardcost.show.exports.csv import csv_text, mark_formula
 from hardcost.units import visible
 
 ACTIVE = "=+-@＝＋－＠\t\r\n"  # noqa: RUF001  (wide forms act in some spreadsheets, too)
@@ -39,12 +39,12 @@ def test_no_text_acts_and_every_number_is_read_back(text: str, number: float | N
 
 @pytest.mark.parametrize("text", ["=1", "+1", "-1", "@a", "  =1", "\t=1", "＝1", "'a"])  # noqa: RUF001
 def test_what_acts_is_marked(text: str) -> None:
-    assert marked(text) == f"'{text}"
+    assert mark_formula(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("text", ["", "a=1", "open", " 1", "-".join("ab")])
 def test_other_texts_are_as_they_are(text: str) -> None:
-    assert marked(text) == text
+    assert mark_formula(text) == text
 
 
 def test_a_negative_number_is_no_text() -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.show.exports.findings import finding
 from tests.show.exports.gates import gate
 
-from hardcost.analysis.change.comparison import compared
+from hardcost.analysis.change.comparison import compare_runs
 from hardcost.errors import InputError
 from hardcost.show.exports.rows import MEANINGS, Row, rows
 
@@ -56,7 +56,7 @@ def test_a_cost_is_a_difference() -> None:
 
 
 def test_two_runs_are_compared_row_by_row() -> None:
-    found = list(rows(compared(finding(run="a"), finding(run="b", value=120.0))))
+    found = list(rows(compare_runs(finding(run="a"), finding(run="b", value=120.0))))
     changed = [one for one in found if one.kind == "changed" and one.difference]
     (one,) = changed
     assert (one.run, one.baseline, one.baseline_value, one.difference) == ("b", "a", 110.0, 10.0)

@@ -18,12 +18,12 @@ from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.model.finding.bill import Advice, Bill, Total
 from hardcost.model.workload import metric_of
 from hardcost.show.page.page import to_html
-from hardcost.show.page.what_if import embedded, script
+from hardcost.show.page.what_if import data_for_page, script
 from hardcost.units import visible
 
 
 def data(finding: Bill) -> dict[str, Any]:
-    text = embedded(finding)
+    text = data_for_page(finding)
     assert text is not None
     found: dict[str, Any] = json.loads(text)
     return found
@@ -95,7 +95,7 @@ def test_without_all_costs_there_is_nothing_to_choose() -> None:
         replace(finding, controls=()),
         replace(finding, pieces=()),
     ):
-        assert embedded(bill) is None
+        assert data_for_page(bill) is None
     assert "<script" not in to_html(replace(finding, pieces=()))
 
 
@@ -116,7 +116,7 @@ def test_the_policy_allows_just_this_script() -> None:
 def test_no_name_leaves_the_element_of_the_data(name: str, value: str) -> None:
     odd = replace(SETTINGS[0], value=f"{value}</script><!--\u2028")
     finding = planted(controls=(odd, *SETTINGS[1:]), name=f"{name}</script>")
-    text = embedded(finding)
+    text = data_for_page(finding)
     assert text is not None
     assert not set("<>&") & set(text)
     assert text.isascii()

@@ -26,7 +26,7 @@ from hardcost.model.finding.bill import Advice
 from hardcost.model.finding.finding import Finding
 from hardcost.profiles import catalogue
 from hardcost.show.page.page import to_html
-from hardcost.show.page.what_if import embedded
+from hardcost.show.page.what_if import data_for_page
 
 Shown = Callable[..., Page]
 
@@ -367,7 +367,7 @@ def test_where_costs_are_shared_by_groups_the_truth_lies_in_every_band(
         return common + sum(own[nth] for nth in on)
 
     finding = planted({"null": cost}, tuple(Sysctl(f"kernel.n{n}", "1") for n in every))
-    text = embedded(finding) or ""
+    text = data_for_page(finding) or ""
     choices = [[nth for nth in every if bits >> nth & 1] for bits in range(2 ** len(own))]
     names = [[f"kernel.n{nth}=1" for nth in on] for on in choices]
     bands = functions.evaluate(

@@ -9,7 +9,7 @@ import pytest
 from tests.show.bill_findings import billed, side_by_side
 from tests.show.guests import cell, failed, filecopy, selinux
 
-from hardcost.analysis.change.comparison import compared
+from hardcost.analysis.change.comparison import compare_runs
 from hardcost.model.finding.bill import Advice, Bill, Item, Itemised, Story, Sum, Total
 from hardcost.model.finding.cell import Cell
 from hardcost.model.finding.finding import Finding
@@ -383,12 +383,12 @@ def test_a_run_of_one_configuration_compares_nothing() -> None:
 
 
 def test_a_comparison_begins_with_how_many_cells_differ(run: StudyFinding) -> None:
-    same = compare_sentences(compared(run, run))
+    same = compare_sentences(compare_runs(run, run))
     assert same == ["Nothing changed beyond its interval in 1,036 numbers (instrument insn)."]
     first, *others = run.cells
     more = replace(first, value=first.value * 2, low=first.low * 2, high=first.high * 2)
     later = replace(run, cells=(more, *others))
-    assert compare_sentences(compared(run, later)) == [
+    assert compare_sentences(compare_runs(run, later)) == [
         "1 of 1,036 numbers differs by more than its interval (instrument insn).",
         (
             "The largest change is null of syscalls under audit-off: 2.00 times the first run "
@@ -396,14 +396,14 @@ def test_a_comparison_begins_with_how_many_cells_differ(run: StudyFinding) -> No
         ),
     ]
     other = replace(run, environment={"qemu": "9"})
-    assert compare_sentences(compared(run, other))[0].startswith("The two runs are not")
+    assert compare_sentences(compare_runs(run, other))[0].startswith("The two runs are not")
 
 
 def test_ratios_that_are_unknown_are_not_compared(run: StudyFinding) -> None:
     unknown = replace(run.cells[0], value=0.0, low=0.0, high=0.0)
     a = replace(run, cells=(unknown,))
-    assert math.isnan(compared(a, a).cells[0].ratio)
-    assert compare_sentences(compared(a, a)) == [
+    assert math.isnan(compare_runs(a, a).cells[0].ratio)
+    assert compare_sentences(compare_runs(a, a)) == [
         "Nothing changed beyond its interval in 1 number (instrument insn)."
     ]
 

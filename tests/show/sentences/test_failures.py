@@ -9,7 +9,7 @@ from hardcost.model.role import role_of
 from hardcost.model.workload import Workload, workload_of
 from hardcost.show.sentences.failures import failure_lines, reasons
 from hardcost.show.tables.layout import render
-from hardcost.show.tables.matrix import upright
+from hardcost.show.tables.matrix import upright_grid
 from hardcost.show.tables.run import run_matrices, run_table
 
 
@@ -38,7 +38,7 @@ def test_trials_of_one_reason_stand_together() -> None:
 
 
 def test_cells_of_a_failed_configuration_say_so_in_the_place_of_numbers() -> None:
-    copy, *_ = map(upright, run_matrices(failed(filecopy(), "audit")))
+    copy, *_ = map(upright_grid, run_matrices(failed(filecopy(), "audit")))
     assert copy.labels[0].cells == ("none", "reduced", "audit", "audit-syslog", "stig-full")
     for group in copy.groups:
         assert group.columns[0].cells[2] == "failed"
@@ -48,7 +48,7 @@ def test_cells_of_a_failed_configuration_say_so_in_the_place_of_numbers() -> Non
 
 def test_a_failed_baseline_leaves_the_comparison_unknown_and_says_so() -> None:
     finding = failed(cis(), "audit-off")
-    (table,) = map(upright, run_matrices(finding))
+    (table,) = map(upright_grid, run_matrices(finding))
     pipe = next(group for group in table.groups if group.title == "pipe")
     assert [column.cells for column in pipe.columns] == [
         ("failed", "1,418.8", "2,057.0"),
@@ -66,7 +66,7 @@ def test_where_everything_failed_there_still_is_a_table() -> None:
     finding = cis()
     for name in finding.levels:
         finding = failed(finding, str(name))
-    (table,) = map(upright, run_matrices(finding))
+    (table,) = map(upright_grid, run_matrices(finding))
     assert table.labels[0].cells == ("audit-off", "auditd-no-rules", "cis-rules")
     assert table.groups[0].columns[0].cells == ("failed",) * 3
     assert "3 trials failed:" in render(run_table(finding), 80)

@@ -14,7 +14,7 @@ from hardcost.model.workload import Workload
 from hardcost.show.json import to_json
 from hardcost.show.page.page import to_html
 from hardcost.show.tables.layout import render
-from hardcost.show.tables.matrix import upright
+from hardcost.show.tables.matrix import upright_grid
 from hardcost.show.tables.run import run_matrices, run_table
 from hardcost.show.text import TIMES
 
@@ -52,7 +52,7 @@ def study() -> StudyFinding:
 
 
 def test_a_ratio_within_the_resolution_is_about_1(study: StudyFinding) -> None:
-    (grid,) = [upright(one) for one in run_matrices(study)]
+    (grid,) = [upright_grid(one) for one in run_matrices(study)]
     value, difference, ratio = (column.cells for column in grid.groups[0].columns)
     assert value == ("123,000,000†", "124,000,000†", "140,000,000†")
     assert difference == ("base", "≈0†", "+17,000,000†")
@@ -82,7 +82,7 @@ def test_json_keeps_every_digit_and_names_the_resolution(study: StudyFinding) ->
 
 def test_exact_cells_are_shown_to_the_last_digit(study: StudyFinding) -> None:
     exact = replace(study, cells=tuple(replace(one, resolution=0.0) for one in study.cells))
-    (grid,) = [upright(one) for one in run_matrices(exact)]
+    (grid,) = [upright_grid(one) for one in run_matrices(exact)]
     assert grid.groups[0].columns[0].cells[1] == "124,111,222"
     assert grid.notes == ()
     assert "resolution" not in to_json(exact)

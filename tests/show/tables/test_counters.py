@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tests.show.guests import filecopy
 
-from hardcost.analysis.recorders.counters import counted
+from hardcost.analysis.recorders.counters import counts_by_call
 from hardcost.model.finding.observation import ObservedIn, seen_in
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.observation import Observed
@@ -74,7 +74,7 @@ def test_where_only_programs_are_counted_it_is_said() -> None:
 def test_what_was_not_counted_all_the_while_is_left_out_and_said() -> None:
     trials = [trial("none", n, whole("null", 90, 10, 200)) for n in range(2)]
     lost = [trial("none", 2, {"null shared": 0.5}), trial("rules", 0, {"null shared": 0.0})]
-    none, rules = counted(finding(*trials, *lost))
+    none, rules = counts_by_call(finding(*trials, *lost))
     assert (none.trials, none.left_out, none.counts["cycles"]) == (2, 1, 200)
     assert (rules.trials, rules.left_out, dict(rules.counts)) == (0, 1, {})
     (grid,) = counter_grids(finding(*trials, *lost))

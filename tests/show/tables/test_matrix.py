@@ -9,10 +9,10 @@ from hardcost.show.tables.matrix import (
     MatrixRow,
     MatrixText,
     Metric,
-    across,
-    fitting,
+    fitting_grid,
     for_page,
-    upright,
+    transposed_grid,
+    upright_grid,
 )
 from hardcost.show.tables.run import run_matrices, run_table
 
@@ -30,7 +30,7 @@ def matrix(rows: int, metrics: int, texts: tuple[str, ...] = ("1", "+1")) -> Mat
 
 def test_both_ways_hold_the_same() -> None:
     it = matrix(2, 3)
-    one, other = upright(it), across(it)
+    one, other = upright_grid(it), transposed_grid(it)
     assert [group.title for group in one.groups] == ["metric-0", "metric-1", "metric-2"]
     assert [group.title for group in other.groups] == ["c0", "c1"]
     assert one.groups[0].columns[1].heat == (0, 1)
@@ -39,36 +39,39 @@ def test_both_ways_hold_the_same() -> None:
 
 
 def test_what_fits_has_its_metrics_across() -> None:
-    assert fitting(matrix(3, 2), 100) == upright(matrix(3, 2))
+    assert fitting_grid(matrix(3, 2), 100) == upright_grid(matrix(3, 2))
 
 
 def test_what_does_not_fit_is_laid_out_in_fewer_lines() -> None:
-    assert fitting(matrix(3, 30), 80) == across(matrix(3, 30))
-    assert fitting(matrix(30, 8), 80) == upright(matrix(30, 8))
+    assert fitting_grid(matrix(3, 30), 80) == transposed_grid(matrix(3, 30))
+    assert fitting_grid(matrix(30, 8), 80) == upright_grid(matrix(30, 8))
 
 
 def test_a_page_has_many_metrics_down() -> None:
-    assert for_page(matrix(3, 12)) == across(matrix(3, 12))
-    assert for_page(matrix(3, 4)) == upright(matrix(3, 4))
-    assert for_page(matrix(40, 28)) == upright(matrix(40, 28))
+    assert for_page(matrix(3, 12)) == transposed_grid(matrix(3, 12))
+    assert for_page(matrix(3, 4)) == upright_grid(matrix(3, 4))
+    assert for_page(matrix(40, 28)) == upright_grid(matrix(40, 28))
 
 
 def test_what_nobody_has_gets_no_column() -> None:
-    for grid in (upright(matrix(2, 2, ("1", "-"))), across(matrix(2, 2, ("1", "base")))):
+    for grid in (
+        upright_grid(matrix(2, 2, ("1", "-"))),
+        transposed_grid(matrix(2, 2, ("1", "base"))),
+    ):
         assert [column.header for column in grid.groups[0].columns] == ["value"]
 
 
 def test_units_stand_beside_metrics_that_go_down() -> None:
     it = Matrix("t", matrix(1, 1).labels, (Metric("a", "insn"), Metric("b", "ns")), ("value",), {})
-    assert across(it).labels[1].cells == ("insn", "ns")
-    assert [group.title for group in upright(it).groups] == ["a, insn", "b, ns"]
-    assert upright(it).groups[0].columns[0].cells == ("-",)
+    assert transposed_grid(it).labels[1].cells == ("insn", "ns")
+    assert [group.title for group in upright_grid(it).groups] == ["a, insn", "b, ns"]
+    assert upright_grid(it).groups[0].columns[0].cells == ("-",)
 
 
 def test_what_rows_are_reported_besides_is_not_lost() -> None:
     labels = (*matrix(1, 1).labels, Column("options", ("3 of 4",)))
     it = Matrix("t", labels, (Metric("a"),), ("value",), {})
-    assert across(it).notes == ("options of c0: 3 of 4",)
+    assert transposed_grid(it).notes == ("options of c0: 3 of 4",)
 
 
 @pytest.mark.parametrize(

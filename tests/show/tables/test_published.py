@@ -7,7 +7,7 @@ from tests.show.guests import cell, cis, failed, filecopy, selinux
 
 from hardcost.analysis.study.published_pairs import figures
 from hardcost.show.tables.layout import render
-from hardcost.show.tables.matrix import upright
+from hardcost.show.tables.matrix import upright_grid
 from hardcost.show.tables.published import mean_grids, published_matrices, range_grids
 from hardcost.show.tables.run import run_table
 from hardcost.show.text import TIMES, TO
@@ -39,13 +39,15 @@ def test_a_range_of_what_was_not_measured_stands_alone() -> None:
 def test_published_rates_are_reported_as_times_slower() -> None:
     bench = next(it for it in published_matrices(cis()) if "16 CPUs, 1 copy" in it.title)
     assert bench.title.endswith("times slower than audit-off, ours to audit-off in unixbench")
-    calls = next(group for group in upright(bench).groups if group.title == "system-call, loops/s")
+    calls = next(
+        group for group in upright_grid(bench).groups if group.title == "system-call, loops/s"
+    )
     assert [column.cells for column in calls.columns] == [
         ("2,688,394.9", "760,775.0"),
         ("base", f"{TIMES}3.53"),
         ("base", f"{TIMES}2.90"),
     ]
-    index = next(group for group in upright(bench).groups if group.title == "index, index")
+    index = next(group for group in upright_grid(bench).groups if group.title == "index, index")
     assert [column.header for column in index.columns] == ["value", "ratio"]
 
 
@@ -62,7 +64,7 @@ def test_a_published_metric_may_stand_beside_one_of_another_name() -> None:
     )
     bandwidth, operations = published_matrices(replace(cis(), cells=cells))
     for it in (bandwidth, operations):
-        groups = {group.title: group for group in upright(it).groups}
+        groups = {group.title: group for group in upright_grid(it).groups}
         assert groups["iops-randrw-read"].columns[2].cells == ("base", f"{TIMES}1.030")
         assert len(groups["iops-randread"].columns) == 2
 

@@ -13,7 +13,7 @@ from hardcost.model.workload import Workload, workload_of
 from hardcost.show.tables.layout import Grid, render
 from hardcost.show.tables.recorders import (
     event_grids,
-    joined_shares,
+    largest_shares,
     lookup_grids,
     loss_grids,
     observed_grids,
@@ -57,7 +57,7 @@ def test_what_the_guest_names_no_process_of_stands_in_the_one_row_of_others() ->
         ),
         Shares(role_of("audit"), Workload("w"), {"cp": 0.5, "auditd": 0.5}, 0.0),
     ]
-    names, columns = joined_shares(shares)
+    names, columns = largest_shares(shares)
     assert names == ["cp", "auditd", "sh", "(others)"]
     assert columns == [[0.9, 0.0, 0.036, pytest.approx(0.064)], [0.5, 0.5, 0.0, 0.0]]
 

@@ -9,7 +9,7 @@ from hardcost.model.finding.study import StudyFinding
 from hardcost.model.role import role_of
 from hardcost.model.workload import Workload
 from hardcost.show.tables.layout import render
-from hardcost.show.tables.matrix import upright
+from hardcost.show.tables.matrix import upright_grid
 from hardcost.show.tables.published import published_matrices
 from hardcost.show.tables.run import run_matrices, run_table
 from hardcost.show.text import TIMES
@@ -27,7 +27,7 @@ def test_every_value_and_difference_is_shown(run: StudyFinding, width: int) -> N
 
 
 def test_a_table_names_unit_instrument_machine_and_baseline(run: StudyFinding) -> None:
-    (grid,) = [upright(one) for one in run_matrices(run)]
+    (grid,) = [upright_grid(one) for one in run_matrices(run)]
     assert grid.title == "syscalls: insn/op, instrument insn, machine vm; differences from rules=0"
 
 
@@ -40,13 +40,15 @@ def test_a_row_reads_as_measured(run_of: Callable[[tuple[str, ...]], StudyFindin
 
 
 def test_lines_part_what_the_axis_joins(run: StudyFinding) -> None:
-    (grid,) = [upright(one) for one in run_matrices(run)]
+    (grid,) = [upright_grid(one) for one in run_matrices(run)]
     assert grid.lines == {1, 10, 19, 28}
 
 
 def test_each_workload_has_its_table(run: StudyFinding) -> None:
     other = tuple(replace(cell, workload=Workload("copy")) for cell in run.cells[:28])
-    assert len([upright(one) for one in run_matrices(replace(run, cells=run.cells + other))]) == 2
+    assert (
+        len([upright_grid(one) for one in run_matrices(replace(run, cells=run.cells + other))]) == 2
+    )
 
 
 def test_several_units_stand_with_their_metrics(run: StudyFinding) -> None:
@@ -54,7 +56,7 @@ def test_several_units_stand_with_their_metrics(run: StudyFinding) -> None:
         run.cells[0],
         replace(run.cells[0], metric="wall", unit="ns", baseline=role_of("other")),
     )
-    (grid,) = [upright(one) for one in run_matrices(replace(run, cells=cells))]
+    (grid,) = [upright_grid(one) for one in run_matrices(replace(run, cells=cells))]
     assert [group.title for group in grid.groups] == ["null, insn/op", "wall, ns"]
     assert "the configuration named in the row" in grid.title
     assert grid.labels[1].cells == ("rules=0, other",)
@@ -68,19 +70,19 @@ def test_intervals_show_only_where_there_are_any(run: StudyFinding) -> None:
 
 
 def test_a_cell_that_is_missing_is_a_dash(run: StudyFinding) -> None:
-    grid = next(upright(one) for one in run_matrices(replace(run, cells=run.cells[1:])))
+    grid = next(upright_grid(one) for one in run_matrices(replace(run, cells=run.cells[1:])))
     null = next(group for group in grid.groups if group.title == "null")
     assert null.columns[0].cells[0] == "-"
 
 
 def test_numbers_that_are_none_are_said_to_be_none(run: StudyFinding) -> None:
     cell = replace(run.cells[0], value=float("nan"), ratio=float("inf"))
-    (grid,) = [upright(one) for one in run_matrices(replace(run, cells=(cell,)))]
+    (grid,) = [upright_grid(one) for one in run_matrices(replace(run, cells=(cell,)))]
     assert [column.cells for column in grid.groups[0].columns] == [("n/a",), ("-153",), ("n/a",)]
 
 
 def test_published_ratios_stand_beside_ours(run: StudyFinding) -> None:
-    before, after, *_ = map(upright, published_matrices(run))
+    before, after, *_ = map(upright_grid, published_matrices(run))
     null = before.groups[0]
     assert [column.header for column in null.columns] == ["value", "ratio", "ours"]
     assert [column.cells[-1] for column in null.columns] == ["5.50", f"{TIMES}2.94", f"{TIMES}10.0"]
@@ -96,7 +98,7 @@ def test_published_ratios_stand_beside_ours(run: StudyFinding) -> None:
 
 def test_published_rows_without_a_configuration_of_ours_are_left_out(run: StudyFinding) -> None:
     cells = tuple(cell for cell in run.cells if str(cell.configuration) in {"rules=0", "rules=50"})
-    before, _hook = map(upright, published_matrices(replace(run, cells=cells)))
+    before, _hook = map(upright_grid, published_matrices(replace(run, cells=cells)))
     assert before.labels[0].cells == ("rules=0", "rules=50")
 
 

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 from tests.show.bill_findings import side_by_side
 
-from hardcost.analysis.finding_text import packed, unpacked
+from hardcost.analysis.finding_text import finding_from_text, finding_to_text
 from hardcost.model.finding.bill import Bill, Bills
 from hardcost.show.json import to_json
 from hardcost.show.page.page import to_html
@@ -69,4 +69,4 @@ def test_the_page_has_a_section_for_each_and_escapes_names(both: Bills) -> None:
 
 
 def test_it_is_saved_and_read_back(both: Bills) -> None:
-    assert unpacked(packed(both)) == both
+    assert finding_from_text(finding_to_text(both)) == both

@@ -62,7 +62,7 @@ def test_remove_takes_a_unique_beginning(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     for name in ("ab1", "ab2", "cd"):
         Cache(tmp_path).make("kernels", name, name, fill)
-    cache.remove(cache.named(("cd", "ab1")))
+    cache.remove(cache.entries_named(("cd", "ab1")))
     assert [entry.name for entry in cache.entries()] == ["ab2"]
 
 
@@ -72,7 +72,7 @@ def test_remove_of_an_unclear_name_removes_nothing(name: str, tmp_path: Path) ->
     for made in ("ab1", "ab2"):
         cache.make("kernels", made, made, fill)
     with pytest.raises(InputError):
-        cache.remove(cache.named(("ab1", name)))
+        cache.remove(cache.entries_named(("ab1", name)))
     assert len(cache.entries()) == 2
 
 
@@ -123,7 +123,7 @@ def test_remove_sweeps_what_killed_runs_left_half_made_but_not_what_is_being_mad
     (tmp_path / "locks" / f"kernels-{DIGEST}").touch()
     with cache.building("kernels", "cc", "being made") as folder:
         assert folder is not None
-        cache.remove(cache.named(("aa",)))
+        cache.remove(cache.entries_named(("aa",)))
         assert not left_over.exists()
         assert folder.is_dir()
 
@@ -133,7 +133,7 @@ def test_room_is_made_by_what_was_not_used_for_longest(tmp_path: Path) -> None:
     for name, age in (("aa", 9000), ("bb", 8000), ("cc", 7000), ("dd", 60)):
         then = time.time() - age
         os.utime(Cache(tmp_path).make("snapshots", name, "a snapshot", fill), (then, then))
-    cache.used("snapshots", "aa")
+    cache.note_use("snapshots", "aa")
     size = cache.entries()[0].size
     removed = cache.make_room("snapshots", 3 * size)
     assert [entry.name for entry in removed] == ["bb"]
@@ -157,7 +157,7 @@ def test_what_is_in_use_stays_however_little_room_there_is(tmp_path: Path) -> No
     os.utime(old, (0, 0))
 
     async def locked() -> None:
-        async with cache.locked("snapshots", "bb"):
+        async with cache.hold_lock("snapshots", "bb"):
             assert cache.make_room("snapshots", 0) == ()
 
     asyncio.run(locked())
@@ -341,7 +341,7 @@ def test_what_a_run_uses_is_not_removed_before_it_ends(tmp_path: Path) -> None:
         assert run.stdout is not None
         assert run.stdout.readline().strip() == bytes(tmp_path / "kernels/aa")
         cache = Cache(tmp_path)
-        assert [one.name for one in cache.remove(cache.named(("aa",)))[1]] == ["aa"]
+        assert [one.name for one in cache.remove(cache.entries_named(("aa",)))[1]] == ["aa"]
         gone, stays = cache.remove(cache.entries())
         assert [entry.name for entry in (*gone, *stays)] == ["bb", "aa"]
         run.kill()
@@ -357,7 +357,7 @@ def test_a_removal_that_is_cut_short_leaves_nothing_that_counts_as_whole(tmp_pat
     place = Cache(tmp_path).make("packages", DIGEST, "a package", fill_thousands)
     remove = (
         "import sys; from pathlib import Path; from hardcost.supply.cache.cache import Cache;"
-        "cache = Cache(Path(sys.argv[1])); cache.remove(cache.named(sys.argv[2:]))"
+        "cache = Cache(Path(sys.argv[1])); cache.remove(cache.entries_named(sys.argv[2:]))"
     )
     run = subprocess.Popen([sys.executable, "-c", remove, tmp_path, DIGEST])
     with run:
@@ -417,7 +417,7 @@ def test_no_removal_sweeps_through_a_link(tmp_path: Path, kind: str) -> None:
         with pytest.raises(MachineError, match="is a link"):
             cache.remove(cache.entries())
         with pytest.raises(MachineError, match="is a link"):
-            cache.named((DIGEST,))
+            cache.entries_named((DIGEST,))
     assert all(one.is_dir() for one in theirs)
 
 

@@ -14,7 +14,7 @@ from hardcost.supply.cache import folders, setup_times
 from hardcost.supply.cache.built_kernels import read_sealed, write_sealed
 from hardcost.supply.cache.cache import KINDS, Cache
 from hardcost.supply.kernels.build_tree import Tree
-from hardcost.supply.transfer import Supply, found
+from hardcost.supply.transfer import Supply, find_supply
 
 PRECIOUS = "precious"
 STRANGE: dict[str, Callable[[Path, Path], object]] = {
@@ -72,7 +72,7 @@ def test_a_lock_of_those_who_use_an_entry_is_a_file_or_refused(
 
 def test_what_a_lock_holds_stays(tmp_path: Path) -> None:
     (tmp_path / "lock").write_text(PRECIOUS)
-    with folders.opened(tmp_path / "lock") as lock:
+    with folders.open_lock(tmp_path / "lock") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
     assert (tmp_path / "lock").read_text() == PRECIOUS
 
@@ -138,7 +138,7 @@ def test_what_took_how_long_is_a_file_or_refused(
     strange(tmp_path / "took.jsonl")
     for use in (
         lambda: setup_times.remember(cache, "boot", 1.0),
-        lambda: setup_times.remembered(cache),
+        lambda: setup_times.past_seconds(cache),
     ):
         with pytest.raises(HardcostError, match=r"took\.jsonl can't be used"):
             use()
@@ -177,7 +177,7 @@ def test_a_supply_is_sought_only_in_the_cache(tmp_path: Path) -> None:
     victim.mkdir()
     (victim / "file").write_text(PRECIOUS)
     for place in (f"{victim}/file", f"{tmp_path.name}/victim/file", "../victim/file/x"):
-        assert found(Supply("0" * 64, 8, "", place), Cache(tmp_path)) is None
+        assert find_supply(Supply("0" * 64, 8, "", place), Cache(tmp_path)) is None
     assert (victim / "file").read_text() == PRECIOUS
 
 

@@ -11,7 +11,7 @@ from hardcost.errors import InputError, MachineError
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.images import ext4, ext4_contents, record, selinux_labels
 from hardcost.supply.images.root_image import GRAIN, RootImage
-from hardcost.supply.images.source_tree import _entries, spread, tree_image
+from hardcost.supply.images.source_tree import _entries, sample_evenly, tree_image
 
 
 def looked_up(image: Path, request: str) -> str:
@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def made(tree: Path, image: Path, contexts: Mapping[str, str] | None = None) -> Path:
-    files = selinux_labels.labelled(ext4_contents.entries(tree, ext4.EPOCH), contexts or {})
+    files = selinux_labels.add_labels(ext4_contents.entries(tree, ext4.EPOCH), contexts or {})
     ext4.make(image, GRAIN, files)
     return image
 
@@ -138,8 +138,8 @@ def test_a_digest_depends_on_content_and_place_and_not_on_holes(tmp_path: Path) 
 
 def test_a_part_is_spread_over_the_whole() -> None:
     every = [Path(str(number)) for number in range(10)]
-    assert spread(every, 5) == [Path(name) for name in "02468"]
-    assert spread(every, 20) == every
+    assert sample_evenly(every, 5) == [Path(name) for name in "02468"]
+    assert sample_evenly(every, 20) == every
 
 
 def test_a_tree_of_no_files_is_refused(tmp_path: Path) -> None:
@@ -150,12 +150,12 @@ def test_a_tree_of_no_files_is_refused(tmp_path: Path) -> None:
 def test_what_is_kept_of_an_image_is_what_it_was(tmp_path: Path) -> None:
     image = RootImage(tmp_path / "root.img", "abc", "a title", GRAIN, {"fio": "3.33"})
     record.keep(tmp_path, image)
-    assert record.kept(tmp_path) == image
+    assert record.load_image(tmp_path) == image
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"path": "root.img", "what": 1}'])
 def test_an_image_without_its_record_is_an_error_with_a_remedy(text: str, tmp_path: Path) -> None:
     (tmp_path / "image.json").write_text(text)
     with pytest.raises(MachineError, match="can't be read") as raised:
-        record.kept(tmp_path)
+        record.load_image(tmp_path)
     assert "image remove" in str(raised.value.problems[0].hint)

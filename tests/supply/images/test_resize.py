@@ -9,7 +9,7 @@ import pytest
 from hardcost.errors import InputError
 from hardcost.host.process import run
 from hardcost.supply.cache.cache import Cache, file_digest
-from hardcost.supply.images.resize import grown
+from hardcost.supply.images.resize import grow_image
 from hardcost.supply.images.root_image import RootImage
 
 MIB = 1 << 20
@@ -28,7 +28,7 @@ def small(tmp_path: Path) -> RootImage:
 
 def test_a_grown_root_has_the_room_and_the_files(small: RootImage, tmp_path: Path) -> None:
     before = file_digest(small.path)
-    larger = grown(Cache(tmp_path / "cache"), small, 1)
+    larger = grow_image(Cache(tmp_path / "cache"), small, 1)
     assert larger.size == larger.path.stat().st_size == 1024 * MIB
     assert run(["debugfs", "-R", "cat /greeting", larger.path]) == "hello"
     assert "Block count:              262144" in run(["dumpe2fs", "-h", larger.path])
@@ -38,11 +38,11 @@ def test_a_grown_root_has_the_room_and_the_files(small: RootImage, tmp_path: Pat
 
 
 def test_a_root_with_room_enough_stays_as_it_is(small: RootImage, tmp_path: Path) -> None:
-    assert grown(Cache(tmp_path / "cache"), small, 0) is small
+    assert grow_image(Cache(tmp_path / "cache"), small, 0) is small
     assert not (tmp_path / "cache").exists()
 
 
 def test_a_disk_with_partitions_is_left_to_its_user(tmp_path: Path) -> None:
     disk = RootImage(tmp_path / "disk", "d", "a disk", 128 * MIB, partition=1)
     with pytest.raises(InputError, match="the workload needs 9"):
-        grown(Cache(tmp_path / "cache"), disk, 9)
+        grow_image(Cache(tmp_path / "cache"), disk, 9)

@@ -110,8 +110,8 @@ def test_a_bare_file_system_is_copied_and_padded(tmp_path: Path, cache: Cache) -
 def test_a_root_gets_a_place_for_linuxs_source(tmp_path: Path, cache: Cache) -> None:
     root = file_system(tmp_path, system(tmp_path))
     path = disk(tmp_path, (0, mbr((0x83, SECTORS, 32 * SECTORS))), (MIB, root))
-    assert ext4.is_there(ext4.inside(image_file(path, cache).path, MIB), "/srv/tree")
-    assert not ext4.is_there(ext4.inside(path, MIB), "/srv")
+    assert ext4.is_there(ext4.name_at_offset(image_file(path, cache).path, MIB), "/srv/tree")
+    assert not ext4.is_there(ext4.name_at_offset(path, MIB), "/srv")
 
 
 def test_an_image_that_changed_is_copied_again(tmp_path: Path, cache: Cache) -> None:

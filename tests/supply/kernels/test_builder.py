@@ -12,7 +12,7 @@ from tests.supply.kernels.linux import AUDIT, THREE, changed
 
 from hardcost.errors import InputError, MachineError
 from hardcost.protocol.boot import KernelRecipe
-from hardcost.supply.cache.built_kernels import kept
+from hardcost.supply.cache.built_kernels import kept_kernels
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.kernels import config, source
 from hardcost.supply.kernels.builder import Kernels
@@ -102,7 +102,7 @@ def test_a_patched_build_that_fails_keeps_its_log_and_leaves_no_kernel(tmp_path:
     (log,) = (tmp_path / "cache/logs").iterdir()
     assert str(log) in (caught.value.problems[0].hint or "")
     assert made.find(recipe) is None
-    assert not list(kept(Cache(tmp_path / "cache")))
+    assert not list(kept_kernels(Cache(tmp_path / "cache")))
 
 
 def test_a_patch_that_does_not_apply_is_reported_before_anything_is_made(tmp_path: Path) -> None:

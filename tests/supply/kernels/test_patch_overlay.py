@@ -42,7 +42,7 @@ def made(source: Path, *texts: str) -> Overlay:
         words.append(str(source.parent / f"{number}.patch"))
         Path(words[-1]).write_text(text)
     try:
-        return patch_overlay.of(patches.read(words), source)
+        return patch_overlay.overlay_of(patches.read(words), source)
     finally:
         assert state(source) == before
 

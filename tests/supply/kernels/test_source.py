@@ -98,7 +98,7 @@ def debians(cache: Cache, version: str, makefile: str) -> None:
 def test_a_source_of_debian_s_is_named_by_its_version(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     debians(cache, "7.3", "VERSION = 7\nPATCHLEVEL = 3\nSUBLEVEL = 4\n")
-    which = source.named(cache, Path("debian:7.3"))
+    which = source.named_debian_source(cache, Path("debian:7.3"))
     assert which == source.DebianSource("linux-source-7.3", "trixie-backports")
     assert not source.is_unpacked(cache, which)
     found = source.debian_source(cache, which)
@@ -109,11 +109,15 @@ def test_a_source_of_debian_s_is_named_by_its_version(tmp_path: Path) -> None:
 
 def test_a_path_names_no_source_of_debian_s_and_6_1_is_the_usual_one(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
-    assert source.named(cache, tmp_path) is None
-    assert source.named(cache, None) == source.named(cache, Path("debian:6.1"))
-    assert source.named(cache, None) == source.DebianSource("linux-source-6.1", "bookworm")
+    assert source.named_debian_source(cache, tmp_path) is None
+    assert source.named_debian_source(cache, None) == source.named_debian_source(
+        cache, Path("debian:6.1")
+    )
+    assert source.named_debian_source(cache, None) == source.DebianSource(
+        "linux-source-6.1", "bookworm"
+    )
 
 
 def test_a_source_without_a_version_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="names no version of Linux"):
-        source.named(Cache(tmp_path), Path("debian:newest"))
+        source.named_debian_source(Cache(tmp_path), Path("debian:newest"))

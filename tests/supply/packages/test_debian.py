@@ -30,7 +30,7 @@ def test_what_was_chosen_of_alternatives_stays(tmp_path: Path) -> None:
     kept(cache, "old", "version=1")
     new = kept(cache, "new", "version=2")
     kept(cache, "new | old", "package=new")
-    assert debian.unpacked(cache, "new | old") == new / "files"
+    assert debian.package_folder(cache, "new | old") == new / "files"
     assert debian.version(cache, "new | old") == "2"
 
 
@@ -43,7 +43,7 @@ def test_what_is_no_name_of_a_package_is_refused_before_apt_sees_it(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(MachineError, match="is not a valid name of a Debian package"):
-        debian.unpacked(Cache(tmp_path), name)
+        debian.package_folder(Cache(tmp_path), name)
 
 
 def test_apt_takes_no_name_for_an_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,9 +58,9 @@ def test_apt_takes_no_name_for_an_option(tmp_path: Path, monkeypatch: pytest.Mon
     apt.chmod(0o755)
     (tmp_path / "apt/apt-cache").symlink_to(apt)
     monkeypatch.setenv("PATH", f"{tmp_path / 'apt'}:/usr/bin:/bin")
-    monkeypatch.setattr(debian, "_checked", lambda name: name)
+    monkeypatch.setattr(debian, "_check_name", lambda name: name)
     with pytest.raises(MachineError):
-        debian.unpacked(Cache(tmp_path / "cache"), name)
+        debian.package_folder(Cache(tmp_path / "cache"), name)
     said = log.read_text()
     assert f"policy -- {name}" in said
     assert f"download -- {name}" in said

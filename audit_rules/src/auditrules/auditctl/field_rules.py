@@ -113,7 +113,7 @@ CLASS_BIT = 2047
 """The mask bit of the first class; the next class has the bit below."""
 
 
-def expanded(mask: int, release: lookup.Release = lookup.OLDEST) -> int:
+def expand_classes(mask: int, release: lookup.Release = lookup.OLDEST) -> int:
     """Return a mask with the calls of the classes whose bits are set (AF:284)."""
     if mask <= ALL_CALLS:
         return mask

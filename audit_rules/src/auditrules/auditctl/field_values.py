@@ -96,7 +96,7 @@ _UNLIKE = 5  # more different letters than this, or a larger difference in lengt
 _LONGEST_GUESS = 40  # characters of a word for which similar ones are searched
 
 
-def folded(text: str) -> str:
+def fold_case(text: str) -> str:
     """Return text in lower case where auditctl sees no difference: in the letters of ASCII."""
     return text.lower() if text.isascii() else text
 
@@ -108,11 +108,11 @@ def arch_of(text: str) -> Arch:
         ElsewhereError: It is another architecture's.
         RefusedError: auditctl does not know the architecture.
     """
-    name = folded(text)
+    name = fold_case(text)
     if name in ARCHES:
         return ARCHES[name]
     if text[:1] in _DIGITS:
-        number = unsigned(text)
+        number = read_unsigned(text)
     else:
         found = re.match(r"[0-9a-fA-F]+", text)
         number = int(found[0][:17], 16) & UNSET if found else 0
@@ -150,12 +150,12 @@ NEVER_CALLS = {
 def call_number(name: str, arch: Arch) -> int:
     """Return the bit of a rule's mask for a call's name or number."""
     known = lookup.calls(arch)
-    number = known.get(name, known.get(folded(name)))
+    number = known.get(name, known.get(fold_case(name)))
     if number is None and name[:1] in _DIGITS:
-        number = signed(name)
+        number = read_signed(name)
     if number is not None and number < 2048:  # noqa: PLR2004  (the mask's bits)
         return number
-    newer = lookup.newer_calls().get(folded(name))
+    newer = lookup.newer_calls().get(fold_case(name))
     if newer is not None:
         raise RefusedError(
             f"auditctl 3.0.9 does not know the system call {name!r}, which is newer",
@@ -175,24 +175,24 @@ def permissions(text: str) -> int:
     """Return the number of letters such as `wa`."""
     if len(text.encode(errors="replace")) > len(PERMISSIONS):
         raise RefusedError(f"the permissions {text!r} are too long", "use r, w, x and a, each once")
-    wrong = [letter for letter in text if folded(letter) not in PERMISSIONS]
+    wrong = [letter for letter in text if fold_case(letter) not in PERMISSIONS]
     if wrong:
         raise RefusedError(f"there is no permission {wrong[0]!r}", "the letters are r, w, x and a")
     number = 0
     for letter in text:
-        number |= PERMISSIONS[folded(letter)]
+        number |= PERMISSIONS[fold_case(letter)]
     return number
 
 
 # Numbers ----------------------------------------------------------------------------------------
 
 
-def unsigned(text: str) -> int:
+def read_unsigned(text: str) -> int:
     """Return the low 32 bits of what C's strtoul makes of a text that begins with a digit."""
     return min(_read_number(text), (1 << 64) - 1) & UNSET
 
 
-def signed(text: str) -> int:
+def read_signed(text: str) -> int:
     """Return the low 32 bits of what C's strtol makes of a text that begins with a digit or -."""
     number = _read_number(text.removeprefix("-"))
     if text.startswith("-"):
@@ -219,19 +219,19 @@ def number_of(text: str) -> int:
     """Return the value of a field that takes nothing but a number."""
     if text[:1] not in _DIGITS:
         raise RefusedError(f"{text!r} is not a number", "write a number")
-    return signed(text)
+    return read_signed(text)
 
 
 def _inode(text: str) -> int:
-    return unsigned(text) if text[:1] in _DIGITS else number_of(text)
+    return read_unsigned(text) if text[:1] in _DIGITS else number_of(text)
 
 
 def _argument(text: str) -> int:
     if text[:1] in _DIGITS:
-        return unsigned(text)
+        return read_unsigned(text)
     if not _is_negative(text):
         raise RefusedError(f"{text!r} is not a number", "write a number")
-    return signed(text)
+    return read_signed(text)
 
 
 def _session(text: str) -> int:
@@ -254,7 +254,7 @@ def user(text: str, users: Mapping[str, int]) -> int | str:
 def group(text: str, groups: Mapping[str, int]) -> int | str:
     """Return a group's number, or the name that only the target can resolve."""
     if text[:1] in _DIGITS:
-        return signed(text)
+        return read_signed(text)
     if text not in groups and (text == "unset" or _is_negative(text)):
         raise RefusedError(f"there is no group {text!r}", "write a name, or a number from 0")
     _check_name(text, "group")
@@ -271,9 +271,9 @@ def _check_name(text: str, what: str) -> None:
 
 def _exit_code(text: str) -> int:
     if text[:1] in _DIGITS or _is_negative(text):
-        return signed(text)
+        return read_signed(text)
     name = text.removeprefix("-")
-    number = lookup.errors().get(folded(name).upper())
+    number = lookup.errors().get(fold_case(name).upper())
     if number is None:
         raise RefusedError(
             f"there is no error {name!r}",
@@ -284,8 +284,8 @@ def _exit_code(text: str) -> int:
 
 def _record_type(text: str) -> int:
     if text[:1] in _DIGITS:
-        return signed(text)
-    number = lookup.records().get(folded(text).upper())
+        return read_signed(text)
+    number = lookup.records().get(fold_case(text).upper())
     if number is None:
         raise RefusedError(
             f"there is no record type {text!r}",
@@ -295,7 +295,7 @@ def _record_type(text: str) -> int:
 
 
 def _file_type(text: str) -> int:
-    number = lookup.FILE_TYPES.get(folded(text))
+    number = lookup.FILE_TYPES.get(fold_case(text))
     if number is None:
         raise RefusedError(
             f"there is no file type {text!r}", f"there are {', '.join(lookup.FILE_TYPES)}"
@@ -304,7 +304,9 @@ def _file_type(text: str) -> int:
 
 
 def _file_system(text: str) -> int:
-    number = unsigned(text) if text[:1] in _DIGITS else lookup.FILE_SYSTEMS.get(folded(text))
+    number = (
+        read_unsigned(text) if text[:1] in _DIGITS else lookup.FILE_SYSTEMS.get(fold_case(text))
+    )
     if number is None or number == UNSET:
         raise RefusedError(
             f"there is no file system {text!r}",
@@ -317,7 +319,7 @@ def _family(text: str) -> int:
     bare = text.lstrip(" ").removeprefix("+")
     number = _AF_MAX if _is_negative(bare) else 0
     if bare[:1] in _DIGITS:
-        number = unsigned(bare)
+        number = read_unsigned(bare)
     if number >= _AF_MAX:
         raise RefusedError(f"{text} is not an address family", f"the largest is {_AF_MAX - 1}")
     return number

@@ -12,7 +12,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
 
-from auditrules.auditctl.field_rules import check_list, check_operator, check_together, expanded
+from auditrules.auditctl.field_rules import (
+    check_list,
+    check_operator,
+    check_together,
+    expand_classes,
+)
 from auditrules.auditctl.field_values import (
     ALIASES,
     FIELDS,
@@ -25,7 +30,7 @@ from auditrules.auditctl.field_values import (
     arch_of,
     call_number,
     check_path,
-    folded,
+    fold_case,
     group,
     nearest,
     number_of,
@@ -50,7 +55,7 @@ from auditrules.model.kernel_rule import (
     mask_of,
 )
 from auditrules.model.location import Location
-from auditrules.model.rule import Rule, split_options, split_words, unquoted
+from auditrules.model.rule import Rule, split_options, split_words, strip_quotes
 from auditrules.tables import lookup
 from auditrules.tables.lookup import Arch
 
@@ -136,13 +141,13 @@ def translate_all(
 def _quotes_are_to_blame(rule: Rule, options: Sequence[tuple[str, str]], target: Target) -> bool:
     """Say whether the last of the options would be taken without its quotes."""
     *before, (option, value) = options
-    if unquoted(value) == value:
+    if strip_quotes(value) == value:
         return False
     builder = _Builder(target, rule)
     try:
         for earlier in before:
             builder.take(*earlier)
-        builder.take(option, unquoted(value))
+        builder.take(option, strip_quotes(value))
     except RefusedError:
         return False
     return True
@@ -205,7 +210,7 @@ class _Builder:
         return KernelRule(
             list=self.list,
             action=self.action,
-            mask=expanded(self.mask, self.target.release),
+            mask=expand_classes(self.mask, self.target.release),
             conditions=tuple(self.conditions),
             key=KEY_SEPARATOR.join(self.keys),
             prepend=self.prepend,
@@ -309,11 +314,11 @@ class _Builder:
                 f"{value!r} does not compare two fields", "write, for example, uid!=euid"
             )
         for name in (one, other):
-            if folded(name) not in FIELDS:
+            if fold_case(name) not in FIELDS:
                 raise RefusedError(f"there is no field {name!r}", nearest([name], FIELDS))
         if self.list is not FilterList.EXIT:
             raise RefusedError("-C works only in the list exit", "write it after -a always,exit")
-        left, right = (ALIASES.get(name, name) for name in (folded(one), folded(other)))
+        left, right = (ALIASES.get(name, name) for name in (fold_case(one), fold_case(other)))
         pair = next((pair for pair in ((left, right), (right, left)) if pair in COMPARABLE), None)
         if pair is None:
             raise RefusedError(
@@ -339,7 +344,7 @@ class _Builder:
             self._take_arch(read)
         else:
             self.key_may_follow = self.key_may_follow or read.name in _LET_A_KEY_FOLLOW
-            self._add(read.test or self._resolved(read))
+            self._add(read.test or self._resolve_id(read))
             if read.name == "perm" and self.arch is not None and self.target.auditctl == "4.0.2":
                 self.mask |= mask_of(lookup.permission_calls(self.arch, permissions(read.text)))
                 self.calls_named = True
@@ -355,7 +360,7 @@ class _Builder:
         check_operator(test)
         self._add(test)
 
-    def _resolved(self, read: _Read) -> FieldTest:
+    def _resolve_id(self, read: _Read) -> FieldTest:
         """Return the test of a user or group, whose name the target may or may not know."""
         if read.name in USERS:
             return _test(read.name, read.operator, user(read.text, self.target.users))
@@ -421,7 +426,7 @@ def _read_field(value: str, where: FilterList) -> _Read:
     written, operator, text = split_field(value)
     if not text:
         raise RefusedError(f"{written} has no value", f"write {written}{operator}VALUE")
-    name = ALIASES.get(folded(written), folded(written))
+    name = ALIASES.get(fold_case(written), fold_case(written))
     if name not in FIELDS:
         raise RefusedError(
             f"there is no field {written!r}",

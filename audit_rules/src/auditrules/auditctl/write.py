@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from auditrules.auditctl.field_rules import expanded
+from auditrules.auditctl.field_rules import expand_classes
 from auditrules.model.kernel_lists import by_rank
 from auditrules.model.kernel_rule import (
     ALL_CALLS,
@@ -29,7 +29,7 @@ from auditrules.model.kernel_rule import (
     letters,
     mask_of,
 )
-from auditrules.model.rule import LONGEST_LINE, escaped
+from auditrules.model.rule import LONGEST_LINE, escape_word
 from auditrules.tables import lookup
 from auditrules.tables.lookup import Arch
 
@@ -82,13 +82,13 @@ def text_of(rule: KernelRule, classes: Sequence[int] = ()) -> str:
         words += _call_words(rule, classes)
         words += _condition_words(rule.conditions[split:])
     words += _key_words(rule)
-    line = " ".join(_escaped(word) for word in words)
+    line = " ".join(_word_of_line(word) for word in words)
     if len(line.encode(errors="surrogateescape")) > LONGEST_LINE:
         line = _shortest(rule, words, classes)
     return line
 
 
-def listed(rule: KernelRule, names_of: Arch = "b64") -> str:
+def listed_line(rule: KernelRule, names_of: Arch = "b64") -> str:
     """Return the line that `auditctl -l` prints for a rule.
 
     `names_of` is the ABI by which the calls of a rule without `arch` are named: that of the rule
@@ -122,7 +122,7 @@ def listing(rules: Sequence[KernelRule]) -> tuple[str, ...]:
     for where in _LIST_ORDER:
         for rule in loaded:
             if rule.list is where:
-                lines.append(listed(rule, names_of))
+                lines.append(listed_line(rule, names_of))
                 # A listed watch has no arch, and leaves the ABI as it was.
                 names_of = _named_by(rule) or names_of
     return tuple(lines)
@@ -250,17 +250,17 @@ def _permissions(test: FieldTest) -> str:
 
 
 def _exit_code(test: FieldTest) -> str:
-    number = _signed(test)
+    number = _signed_value(test)
     name = _error_names().get(-number) if number < 0 else None
     return f"-{name}" if name else str(number)
 
 
-def _signed(test: FieldTest) -> int:
+def _signed_value(test: FieldTest) -> int:
     number = int(test.value)
     return number - (1 << 32) if number > UNSET >> 1 else number
 
 
-def _named(names: Callable[[], Mapping[int, str]]) -> Callable[[FieldTest], str]:
+def _name_from(names: Callable[[], Mapping[int, str]]) -> Callable[[FieldTest], str]:
     return lambda test: names().get(int(test.value), str(test.value))
 
 
@@ -305,8 +305,8 @@ _WRITERS: Mapping[str, Callable[[FieldTest], str]] = {
     "loginuid_set": _unset,
     "perm": _permissions,
     "exit": _exit_code,
-    "msgtype": _named(_record_names),
-    "fstype": _named(_file_system_names),
+    "msgtype": _name_from(_record_names),
+    "fstype": _name_from(_file_system_names),
     "filetype": _file_type,
     "sessionid": _session,
     **dict.fromkeys(_ARGUMENTS, _hexadecimal),
@@ -318,14 +318,17 @@ def _call_words(rule: KernelRule, classes: Sequence[int]) -> list[str]:
     if rule.mask == ALL_CALLS:
         # auditctl takes all calls by itself; newer ones only those that the permissions are for.
         return [] if bool(rule.tests("perm")) else ["-S", "all"]
-    return ["-S", ",".join([*_call_names(_beside(rule, classes)), *map(str, classes)]) or ","]
+    return [
+        "-S",
+        ",".join([*_call_names(_without_classes(rule, classes)), *map(str, classes)]) or ",",
+    ]
 
 
-def _beside(rule: KernelRule, classes: Sequence[int]) -> KernelRule:
+def _without_classes(rule: KernelRule, classes: Sequence[int]) -> KernelRule:
     """Return a rule for the calls that it names beside those of classes."""
     if rule.mask > ALL_CALLS:
         raise UnwritableRuleError(_NO_CALLS)
-    by_class = expanded(mask_of(classes))
+    by_class = expand_classes(mask_of(classes))
     return replace(rule, mask=rule.mask & ~by_class) if classes else rule
 
 
@@ -371,24 +374,26 @@ def _key_words(rule: KernelRule) -> list[str]:
     return [word for key in keys for word in ("-k", key)]
 
 
-def _escaped(word: str) -> str:
+def _word_of_line(word: str) -> str:
     """Return a word as a line has it."""
     control = _CONTROL.search(word)
     if control:
         message = f"{word!r} holds the control character {control[0]!r}"
         raise UnwritableRuleError(message)
-    return escaped(word)
+    return escape_word(word)
 
 
 def _shortest(rule: KernelRule, words: Sequence[str], classes: Sequence[int]) -> str:
     """Return the rule's line with each call as number or name, whichever is shorter."""
     at = words.index("-S") + 1 if "-S" in words else 0
     if at and rule.mask not in {0, ALL_CALLS}:
-        named = _beside(rule, classes)
+        named = _without_classes(rule, classes)
         pairs = zip(_call_names(named), bits(named.mask), strict=True)
         shortest = [min(name, str(number), key=len) for name, number in pairs]
         calls = ",".join([*shortest, *map(str, classes)])
-        line = " ".join([*map(_escaped, words[:at]), calls, *map(_escaped, words[at + 1 :])])
+        line = " ".join(
+            [*map(_word_of_line, words[:at]), calls, *map(_word_of_line, words[at + 1 :])]
+        )
         if len(line.encode(errors="surrogateescape")) <= LONGEST_LINE:
             return line
     message = f"its line would have more than {LONGEST_LINE} bytes"
@@ -443,4 +448,4 @@ def _listed_value(test: FieldTest) -> str:
         value = _value(test)
         if test.field == "inode" or not value.isdecimal():
             return value
-    return str(_signed(test))
+    return str(_signed_value(test))

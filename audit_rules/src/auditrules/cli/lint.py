@@ -164,10 +164,10 @@ def lint(texts: tuple[str, ...], own: _Options) -> None:
     if own.sarif_file is not None:  # also where stdout has no reader
         put(own.sarif_file, f"{sarif}\n".encode(), "the result", "--sarif-file names the file")
     if own.format == "text":
-        click.echo(github.harmless("\n".join(text(result, show_all=own.all))))
+        click.echo(github.make_harmless("\n".join(text(result, show_all=own.all))))
     else:
         print(sarif if own.format == "sarif" else to_json(result))
-    if github.here() and result.found:
+    if github.is_github_job() and result.found:
         notes = github.finding_annotations(result.found, caller.program)
         click.echo(notes, err=own.format != "text")
     if {one.level.value for one in result.found} & _FAILS[own.fail_on]:

@@ -7,7 +7,7 @@ import click
 from auditrules.library.caller import Caller
 from auditrules.model.errors import HardcostError
 from auditrules.show.errors import problem_lines
-from auditrules.show.github import harmless
+from auditrules.show.github import make_harmless
 from auditrules.words import visible
 
 
@@ -21,7 +21,7 @@ class Terminal(Caller):
 
 def print_line(text: str) -> None:
     """Print a line that is no result to stderr; nothing in it is taken for markup or control."""
-    click.echo(harmless(visible(text)), err=True)
+    click.echo(make_harmless(visible(text)), err=True)
 
 
 def print_problems(error: HardcostError) -> None:

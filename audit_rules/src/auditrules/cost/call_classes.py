@@ -11,7 +11,14 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import fields
 
 from auditrules.cost.constants import Constants
-from auditrules.cost.predict import TOLD_APART, Prediction, Walked, finished, recording, walked
+from auditrules.cost.predict import (
+    TOLD_APART,
+    Prediction,
+    Walked,
+    finish_prediction,
+    price_walk,
+    recording,
+)
 from auditrules.kernel.event import Event, VisitedName
 from auditrules.kernel.field_tests import class_permissions
 from auditrules.kernel.semantics import Loaded, Outcome, decide
@@ -27,7 +34,7 @@ def kind(event: Event) -> Hashable:
 
     The number itself is no part of it, only what it stands for.
     """
-    return _stands_for(event), tuple(_spelled(getattr(event, name)) for name in _OWN)
+    return _stands_for(event), tuple(_lookup_key(getattr(event, name)) for name in _OWN)
 
 
 def _stands_for(event: Event) -> Hashable:
@@ -41,14 +48,14 @@ def _stands_for(event: Event) -> Hashable:
     return class_permissions(event.arch, event.call, event.release), signal
 
 
-def _spelled(value: object) -> Hashable:
+def _lookup_key(value: object) -> Hashable:
     """Return a value of a call so that it can be looked up."""
     if value is None or isinstance(value, (int, str, frozenset)):
         return value
     if isinstance(value, VisitedName):
-        return tuple(_spelled(part) for part in vars(value).values())
+        return tuple(_lookup_key(part) for part in vars(value).values())
     if isinstance(value, tuple):
-        return tuple(_spelled(part) for part in value)
+        return tuple(_lookup_key(part) for part in value)
     if isinstance(value, Mapping):
         return tuple(sorted(value.items()))
     raise TypeError(value)
@@ -79,18 +86,18 @@ class Alike:
 
     def predict(self, event: Event) -> Prediction:
         """Return what `predict.predict` does."""
-        return finished(self.constants, self.loaded, event, self.walked(event))
+        return finish_prediction(self.constants, self.loaded, event, self.price_walk(event))
 
-    def walked(self, event: Event, like: Hashable = None) -> Walked:
+    def price_walk(self, event: Event, like: Hashable = None) -> Walked:
         """Return what `predict.walked` does. `like` is the call's `kind`, where it is known."""
         known = self._class(event, like)
         if known not in self._walked:
-            self._walked[known] = walked(self.constants, self.loaded, event)
+            self._walked[known] = price_walk(self.constants, self.loaded, event)
         return self._walked[known]
 
     def cost(self, event: Event, like: Hashable = None) -> float:
         """Return what the rules cost a call: walk and record (instructions)."""
-        found = self.walked(event, like)
+        found = self.price_walk(event, like)
         return found.cost + recording(self.constants, self.loaded, event, found)
 
     def decide(self, event: Event, like: Hashable = None) -> Outcome:

@@ -84,7 +84,7 @@ class Constants:
         """What loads rules in the guest where the constants were measured."""
         return auditctl_of(self.about.get("auditd", ""))
 
-    def crowded(self, rules: int) -> float:
+    def crowding_cost(self, rules: int) -> float:
         """Return what walking so many rules of one list takes beyond their own constants.
 
         Between two lengths that were measured it is a straight line, and so beyond the last two.
@@ -128,12 +128,12 @@ class Constants:
 
     def to_toml(self) -> str:
         """Return the constants as TOML."""
-        lines = ["[about]", *(f"{key} = {_quoted(value)}" for key, value in self.about.items())]
+        lines = ["[about]", *(f"{key} = {_quote(value)}" for key, value in self.about.items())]
         optional = [name for name in (_WITHOUT, _CROWDING) if getattr(self, name)]
         for name in (*_TABLES, *optional):
             lines += ["", f"[{name}]"]
             lines += [
-                f"{_quoted(str(key))} = {value:g}" for key, value in getattr(self, name).items()
+                f"{_quote(str(key))} = {value:g}" for key, value in getattr(self, name).items()
             ]
         return "\n".join([*lines, ""])
 
@@ -164,6 +164,6 @@ def _by_length(table: Mapping[str, float]) -> dict[int, float]:
     return {int(key): value for key, value in table.items()}
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

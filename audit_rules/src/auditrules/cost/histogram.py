@@ -58,7 +58,7 @@ def general() -> Histogram:
     Its file, `general.toml`, names its source.
     """
     text = (resources.files("auditrules.cost") / "general.toml").read_text()
-    return _numbered("general.toml", {"b64": tomllib.loads(text)["calls"]})
+    return _by_number("general.toml", {"b64": tomllib.loads(text)["calls"]})
 
 
 def read(content: bytes, file: str) -> Histogram:
@@ -73,14 +73,14 @@ def read(content: bytes, file: str) -> Histogram:
         line = content.count(b"\n", 0, error.start) + 1
         raise _error(file, line, "this is not UTF-8 text", None) from None
     if text.lstrip().startswith(("{", "[")):
-        return _numbered(file, _json(text, file))
+        return _by_number(file, _json(text, file))
     lines = text.splitlines()
     if any(_STRACE_HEAD.fullmatch(line) for line in lines):
         counts = _table(lines, file, _strace_line)
     elif any(_PERF_HEAD.fullmatch(line) for line in lines):
         counts = _table(lines, file, _perf_line)
     elif any(_BPFTRACE_HEAD.fullmatch(line) or _BPFTRACE.fullmatch(line) for line in lines):
-        return _numbered(file, _bpftrace(lines, file))
+        return _by_number(file, _bpftrace(lines, file))
     else:
         raise _error(
             file,
@@ -89,7 +89,7 @@ def read(content: bytes, file: str) -> Histogram:
             "give what `strace -c`, `perf trace -s` or bpftrace with the exported calls.bt prints,"
             ' or JSON such as {"openat": 12}',
         )
-    return _numbered(file, {"b64": counts})
+    return _by_number(file, {"b64": counts})
 
 
 _Row = tuple[str, int] | None
@@ -107,7 +107,7 @@ def _table(
             raise _error(file, number, found, "is the table complete?")
         if found is not None:
             name, calls = found
-            counts[name] += _checked(calls, name, file, number)
+            counts[name] += _check_count(calls, name, file, number)
     return dict(counts)
 
 
@@ -155,7 +155,7 @@ def _bpftrace(lines: list[str], file: str) -> dict[Arch, dict[str, float]]:
         else:
             raise _error(file, at, f"this counts no system call: {line[:_SHOWN]!r}", None)
         arch, name = call
-        found[arch][name] += _checked(int(entry[3]), name, file, at)
+        found[arch][name] += _check_count(int(entry[3]), name, file, at)
     return {arch: dict(counts) for arch, counts in found.items()}
 
 
@@ -181,13 +181,13 @@ def _json(text: str, file: str) -> dict[Arch, dict[str, float]]:
         if not isinstance(counts, dict):
             raise _error(file, 1, f"{arch} is no object of counts", 'write {"openat": 12}')
         found[arch] = {
-            name: _checked(count, name, file, _line_of(text, name))
+            name: _check_count(count, name, file, _line_of(text, name))
             for name, count in counts.items()
         }
     return found
 
 
-def _checked(count: Any, name: str, file: str, line: int | None) -> float:  # noqa: ANN401  (JSON)
+def _check_count(count: Any, name: str, file: str, line: int | None) -> float:  # noqa: ANN401  (JSON)
     number = isinstance(count, int | float) and not isinstance(count, bool)
     if not number or not 0 <= count <= MOST:  # not a number is neither less nor more
         raise _error(
@@ -201,7 +201,7 @@ def _line_of(text: str, name: str) -> int | None:
     return text.count("\n", 0, at) + 1 if at >= 0 else None
 
 
-def _numbered(file: str, counts: Mapping[Arch, Mapping[str, float]]) -> Histogram:
+def _by_number(file: str, counts: Mapping[Arch, Mapping[str, float]]) -> Histogram:
     """Return the counts by number of the call.
 
     Raises:

@@ -43,10 +43,10 @@ class Waste:
     calls: tuple[str, ...] = ()
 
 
-def wasted(loaded: Loaded) -> dict[int, tuple[Waste, ...]]:
+def waste_by_rule(loaded: Loaded) -> dict[int, tuple[Waste, ...]]:
     """Return why rules cost without firing, by index among those loaded."""
     found: dict[int, tuple[Waste, ...]] = {}
-    shadowed = _shadowed(loaded)
+    shadowed = _find_shadowed(loaded)
     for index, rule in enumerate(loaded.rules):
         if rule.list is not FilterList.EXIT:
             continue
@@ -56,7 +56,7 @@ def wasted(loaded: Loaded) -> dict[int, tuple[Waste, ...]]:
     return found
 
 
-def _shadowed(loaded: Loaded) -> dict[int, tuple[Waste, ...]]:
+def _find_shadowed(loaded: Loaded) -> dict[int, tuple[Waste, ...]]:
     """Return the earlier rule of the exit list that matches whatever a rule does.
 
     A rule in a bucket is outranked by such a rule. One in a bucket shadows nothing for sure: its

@@ -9,7 +9,7 @@ from auditrules.model.kernel_rule import Action, FieldTest, FilterList, KernelRu
 from auditrules.tables import lookup
 
 
-def unpriced(loaded: Loaded) -> tuple[int, ...]:
+def unpriced_rules(loaded: Loaded) -> tuple[int, ...]:
     """Return the rules (by index) whose cost, or effect on cost, is not predicted.
 
     `always,task` records everything; a rule on `task` with conditions decides for each new task;
@@ -23,7 +23,7 @@ def unpriced(loaded: Loaded) -> tuple[int, ...]:
     return (*of_tasks, *loaded.lists[FilterList.EXCLUDE])
 
 
-def why(loaded: Loaded, event: Event, *, requested: bool) -> str:
+def unpredicted_reason(loaded: Loaded, event: Event, *, requested: bool) -> str:
     """Return why a call's cost is not predicted; nothing where it is.
 
     `requested`: its records are to be written, if no rule of the list `exclude` drops them.

@@ -30,7 +30,7 @@ from typing import Literal
 
 from auditrules.cost.constants import Constants
 from auditrules.cost.events import LOOKED_UP, MAKING_TASKS, SOME_INODE, of_number
-from auditrules.cost.limits import why
+from auditrules.cost.limits import unpredicted_reason
 from auditrules.kernel import field_tests, semantics
 from auditrules.kernel.event import Event, VisitedName
 from auditrules.kernel.semantics import BUCKETS, FilterStep, Loaded, Verdict
@@ -124,15 +124,17 @@ class Price:
 
 def predict(constants: Constants, loaded: Loaded, event: Event) -> Prediction:
     """Return what the rules add to a call, beside what audit costs without rules."""
-    return finished(constants, loaded, event, walked(constants, loaded, event))
+    return finish_prediction(constants, loaded, event, price_walk(constants, loaded, event))
 
 
-def walked(constants: Constants, loaded: Loaded, event: Event) -> Walked:
+def price_walk(constants: Constants, loaded: Loaded, event: Event) -> Walked:
     """Return what walking the rules costs a call, without base and record."""
-    return _Pricing(constants, loaded, event).walked()
+    return _Pricing(constants, loaded, event).price_walk()
 
 
-def finished(constants: Constants, loaded: Loaded, event: Event, walk: Walked) -> Prediction:
+def finish_prediction(
+    constants: Constants, loaded: Loaded, event: Event, walk: Walked
+) -> Prediction:
     """Return the prediction of a call for which the walk is known."""
     return _Pricing(constants, loaded, event).prediction(walk)
 
@@ -185,7 +187,7 @@ class _Pricing:
         self.estimated: set[str] = set()
         self.asked_for_parent = False
 
-    def walked(self) -> Walked:
+    def price_walk(self) -> Walked:
         if not self._is_looked_at():
             return Walked(MappingProxyType({}))
         known = tuple(name for name in self.event.names if name.file.inode != SOME_INODE)
@@ -195,7 +197,7 @@ class _Pricing:
             walking[step.rule] += self._step(step)
         self._crowd(walking, [step.rule for step in outcome.walked if step.name is None])
         if len(known) < len(self.event.names):
-            for rule, cost in self._expected(outcome.decided_by):
+            for rule, cost in self._expected_costs(outcome.decided_by):
                 walking[rule] += cost
         estimated = frozenset(self.estimated)
         return Walked(
@@ -207,7 +209,7 @@ class _Pricing:
         )
 
     def prediction(self, walk: Walked) -> Prediction:
-        if not _counted(self.loaded):
+        if not _has_counted_rules(self.loaded):
             return Prediction(0.0, walk.walking)
         if not self._is_looked_at():
             return Prediction(-self._of_call("idle"), walk.walking)
@@ -220,8 +222,8 @@ class _Pricing:
             recording,
             walk.recorded,
             estimated,
-            unknown=why(self.loaded, self.event, requested=walk.requested),
-            fixed=self._fixed(),
+            unknown=unpredicted_reason(self.loaded, self.event, requested=walk.requested),
+            fixed=self._fixed_cost(),
         )
 
     def _of_other_lists(self) -> dict[int, float]:
@@ -244,30 +246,33 @@ class _Pricing:
         return found
 
     def recording(self, walk: Walked) -> float:
-        return self._recording(walk.key) if walk.recorded else 0.0
+        return self._record_constant(walk.key) if walk.recorded else 0.0
 
     def _is_looked_at(self) -> bool:
         """Say whether there are rules to be walked, and tasks that none takes out of audit."""
-        return _counted(self.loaded) and semantics.exempted_by(self.loaded, self.event) is None
+        return (
+            _has_counted_rules(self.loaded)
+            and semantics.exempted_by(self.loaded, self.event) is None
+        )
 
     # Base and record ---------------------------------------------------------------------------
 
-    def _fixed(self) -> float:
+    def _fixed_cost(self) -> float:
         """Return what having any rule on the exit list costs; 0 without one."""
         if self.loaded.lists[FilterList.EXIT]:
             return self._of_call("base") + self.walk["list"]
         return self._of_call("base") if any(self.loaded.buckets) else 0.0
 
     def _base(self) -> float:
-        cost = self._fixed() or self._of_call("base")
-        cost += self.walk["bucket"] * self._buckets_walked()
+        cost = self._fixed_cost() or self._of_call("base")
+        cost += self.walk["bucket"] * self._walked_buckets()
         if self.event.call in lookup.class_calls(self.event.arch, "signal"):
             cost += self.walk["signal"] * notes_signals(self.loaded.rules)
         if self.name in {"execve", "execveat"} and any(map(_watches, self.loaded.rules)):
             cost += self.walk["watched-execve"]
         return cost
 
-    def _buckets_walked(self) -> float:
+    def _walked_buckets(self) -> float:
         """Return how many buckets with rules the call's files lie in; the mean where not known."""
         filled = [bool(rules) for rules in self.loaded.buckets]
         numbers = [name.file.inode for name in self.event.names]
@@ -286,7 +291,7 @@ class _Pricing:
             self.estimated.add(f"base of {self.name}")
         return self.walk[call] + self.walk[name] * len(self.event.names)
 
-    def _recording(self, key: str) -> float:
+    def _record_constant(self, key: str) -> float:
         walk = self.walk
         cost = self.constants.record.get(self.name) if self.event.arch == "b64" else None
         if cost is None:
@@ -302,7 +307,7 @@ class _Pricing:
 
     def _crowd(self, walking: defaultdict[int, float], rules: Sequence[int]) -> None:
         """Share among the rules of the exit list that were walked what their number costs."""
-        crowded = self.constants.crowded(len(rules))
+        crowded = self.constants.crowding_cost(len(rules))
         for rule in rules if crowded else ():
             walking[rule] += crowded / len(rules)
 
@@ -333,7 +338,7 @@ class _Pricing:
             return self.constants.field["own-inode"]
         cost = self._constant(kind)
         if kind in self.constants.each:
-            cost += self.constants.each[kind] * self._looked_at(condition, visited)
+            cost += self.constants.each[kind] * self._compared_files(condition, visited)
         elif kind == "perm":
             cost += self._permission(condition)
         elif kind in _OWN_GROUPS and self._groups_searched(condition):
@@ -348,7 +353,7 @@ class _Pricing:
             return 0.0
         return self.constants.operator.get(f"{family} {operator}", 0.0)
 
-    def _looked_at(self, condition: Condition, visited: VisitedName | None) -> int:
+    def _compared_files(self, condition: Condition, visited: VisitedName | None) -> int:
         """Return how many files are compared: up to the first that holds, or the bucket's own."""
         if visited is not None:
             return 1
@@ -410,7 +415,7 @@ class _Pricing:
             for name in self.event.names
         )
 
-    def _expected(self, decided_by: int | None) -> list[tuple[int, float]]:
+    def _expected_costs(self, decided_by: int | None) -> list[tuple[int, float]]:
         """Return the expected cost of each rule in a bucket for the files with unknown numbers."""
         priority = self.loaded.priority[decided_by] if decided_by is not None else 0
         names = [name for name in self.event.names if name.file.inode == SOME_INODE]
@@ -436,7 +441,7 @@ class _Pricing:
         return cost
 
 
-def _counted(loaded: Loaded) -> bool:
+def _has_counted_rules(loaded: Loaded) -> bool:
     """Say whether there is a rule that makes the kernel collect what calls do (`audit_n_rules`)."""
     counted = (FilterList.EXIT, FilterList.TASK, FilterList.IO_URING)
     return any(loaded.lists[name] for name in counted) or any(loaded.buckets)

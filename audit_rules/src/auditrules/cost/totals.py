@@ -9,8 +9,8 @@ from functools import cached_property
 from auditrules.cost.call_classes import Alike
 from auditrules.cost.constants import Constants
 from auditrules.cost.events import of_number
-from auditrules.cost.idle_rules import Waste, wasted
-from auditrules.cost.limits import unpriced
+from auditrules.cost.idle_rules import Waste, waste_by_rule
+from auditrules.cost.limits import unpriced_rules
 from auditrules.cost.measurement import OperationCost, TimePrices
 from auditrules.cost.predict import Histogram, Prediction, Price, price
 from auditrules.kernel.semantics import Loaded
@@ -54,7 +54,7 @@ class Priced:
     @cached_property
     def wastes(self) -> Mapping[int, tuple[Waste, ...]]:
         """Why rules cost without firing, by index."""
-        return wasted(self.loaded)
+        return waste_by_rule(self.loaded)
 
     @cached_property
     def calls(self) -> tuple[tuple[Arch, int, Prediction], ...]:
@@ -87,7 +87,7 @@ class Priced:
     @cached_property
     def unpriced(self) -> frozenset[int]:
         """The rules that have no price, by index."""
-        return frozenset(unpriced(self.loaded))
+        return frozenset(unpriced_rules(self.loaded))
 
     def work_out(self, tell: Callable[[str, float], None]) -> None:
         """Compute all that takes long; `tell` takes how far it is."""

@@ -81,7 +81,7 @@ def explain_event(
         None if outcome.decided_by is None else loaded.rules[outcome.decided_by],
         # A rule that is looked at again, for another file, was priced the first time.
         tuple(
-            _walked(step, loaded.rules[step.rule], described, costs.pop(step.rule, None))
+            _rule_walk(step, loaded.rules[step.rule], described, costs.pop(step.rule, None))
             for step in outcome.walked
         ),
         predicted,
@@ -110,13 +110,13 @@ def _files(rules: Sequence[KernelRule], described: Described) -> dict[str, FileI
     if described.exe is not None and event.exe is not None:
         visited[described.exe] = event.exe
     # A rule's path may have slashes too many.
-    named = {text: posixpath.normpath(f"/{text.lstrip('/')}") for text in _named(rules)}
+    named = {text: posixpath.normpath(f"/{text.lstrip('/')}") for text in _named_paths(rules)}
     return (
         files | visited | {text: visited[path] for text, path in named.items() if path in visited}
     )
 
 
-def _named(rules: Sequence[KernelRule]) -> set[str]:
+def _named_paths(rules: Sequence[KernelRule]) -> set[str]:
     """Return the paths that rules name, as they are written."""
     return {
         test.value
@@ -127,7 +127,7 @@ def _named(rules: Sequence[KernelRule]) -> set[str]:
     }
 
 
-def _walked(
+def _rule_walk(
     step: FilterStep, rule: KernelRule, described: Described, cost: float | None
 ) -> RuleWalk:
     failed = rule.conditions[step.tested - 1] if step.verdict is Verdict.FAILED else None

@@ -21,7 +21,7 @@ from auditrules.kernel.field_tests import permissions
 from auditrules.model.fault import Fault, RulesError
 from auditrules.model.kernel_rule import PERMISSIONS, UNSET, letters
 from auditrules.model.location import Location
-from auditrules.model.rule import escaped, split_words, word_columns
+from auditrules.model.rule import escape_word, split_words, word_columns
 from auditrules.tables import lookup
 from auditrules.tables.lookup import Arch
 
@@ -71,7 +71,7 @@ class _File:
     label: dict[str, str] = field(default_factory=dict)
 
 
-def described(text: str) -> Described:
+def parse_event(text: str) -> Described:
     """Return the event that a text describes.
 
     Raises:
@@ -162,7 +162,7 @@ class _Reader:
         if exe is not None:
             own = {name.path: name.file for name in event.names}.get(exe)
             event = replace(event, exe=own or _file_id(len(self.files)))
-        event = self._permitted(event)
+        event = self._with_permissions(event)
         words = tuple(words_of(event, exe))
         named = {*self.given, *(("path",) if self.files else ())}
         assumed = frozenset(
@@ -240,7 +240,7 @@ class _Reader:
             )
         return None
 
-    def _permitted(self, event: Event) -> Event:
+    def _with_permissions(self, event: Event) -> Event:
         """Return the event, changed so that it has the given permissions."""
         text = self.given.get("perm")
         if text is None:
@@ -367,9 +367,9 @@ def _words_of_call(event: Event, exe: str | None) -> Iterator[str]:
     if event.personality:
         yield f"pers={event.personality}"
     if exe is not None:
-        yield f"exe={escaped(exe)}"
+        yield f"exe={escape_word(exe)}"
     for label, text in sorted(event.subject.items()):
-        yield f"{label}={escaped(text)}"
+        yield f"{label}={escape_word(text)}"
     granted = permissions(event)
     if granted:
         yield f"perm={letters(granted)}"
@@ -407,7 +407,7 @@ def _words_of_name(name: VisitedName, unusual: Iterable[str]) -> Iterator[str]:
     if name.file.inode == NO_INODE:
         yield "path="
         return
-    yield f"path={escaped(name.path or event_values.ELSEWHERE)}"
+    yield f"path={escape_word(name.path or event_values.ELSEWHERE)}"
     kinds = {number: kind for kind, number in lookup.FILE_TYPES.items()}
     kind = name.mode & FORMAT
     yield f"filetype={kinds.get(kind, f'{kind:#x}')}"
@@ -417,7 +417,7 @@ def _words_of_name(name: VisitedName, unusual: Iterable[str]) -> Iterator[str]:
     for what in unusual:
         yield f"{what}={numbers[what]:#x}" if what == "fstype" else f"{what}={numbers[what]}"
     for label, text in sorted(name.label.items()):
-        yield f"{label}={escaped(text)}"
+        yield f"{label}={escape_word(text)}"
 
 
 def _field(word: str) -> str:

@@ -84,7 +84,7 @@ def check(path: Path) -> None:
             if not folder.is_dir():
                 raise UnwritableError(f"there is no folder {folder}", "create it first")
             if not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
-                raise _closed(folder, os.strerror(errno.EACCES))
+                raise _closed_error(folder, os.strerror(errno.EACCES))
     except OSError as error:
         raise UnwritableError(error.strerror or str(error)) from error
 
@@ -148,9 +148,9 @@ def _write_directly(path: Path, data: bytes) -> None:
 
 def _replace(target: _Target, data: bytes, before: bytes | None) -> None:
     path = target.path
-    made = path.with_name(f".{_shortened(path.name)}.{secrets.token_hex(8)}{SUFFIX}")
+    made = path.with_name(f".{_shorten(path.name)}.{secrets.token_hex(8)}{SUFFIX}")
     try:
-        descriptor = _created(made, 0o666 if target.status is None else 0o600)
+        descriptor = _create(made, 0o666 if target.status is None else 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
@@ -172,22 +172,22 @@ def _replace(target: _Target, data: bytes, before: bytes | None) -> None:
             os.close(folder)
 
 
-def _shortened(name: str) -> str:
+def _shorten(name: str) -> str:
     return os.fsencode(name)[:_LONGEST].decode(errors="ignore")
 
 
-def _created(path: Path, mode: int) -> int:
+def _create(path: Path, mode: int) -> int:
     """Return the descriptor of a new file."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         return os.open(path, flags, mode)
     except OSError as error:
         if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
-            raise _closed(path.parent, os.strerror(error.errno)) from error
+            raise _closed_error(path.parent, os.strerror(error.errno)) from error
         raise
 
 
-def _closed(folder: Path, why: str) -> UnwritableError:
+def _closed_error(folder: Path, why: str) -> UnwritableError:
     return UnwritableError(
         f"a new file has to be made in the folder {folder}, which can't be written: {why}",
         "name a file in a folder that you may write to",

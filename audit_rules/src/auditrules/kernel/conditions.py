@@ -78,7 +78,7 @@ def contradiction(
     """
     by_field: dict[str, list[Condition]] = {}
     for condition in conditions:
-        by_field.setdefault(about(condition), []).append(condition)
+        by_field.setdefault(subject_of(condition), []).append(condition)
     single = _OF_THE_CALL | _OF_ONE_RECORD | (_OF_ONE_FILE if one_file else frozenset())
     for name, alike in by_field.items():
         if _clash(name, alike, single):
@@ -96,8 +96,8 @@ def follows(condition: Condition, given: tuple[Condition, ...]) -> bool:
         return True
     if not isinstance(condition, FieldTest):
         return False
-    name = about(condition)
-    alike = [one for one in given if isinstance(one, FieldTest) and about(one) == name]
+    name = subject_of(condition)
+    alike = [one for one in given if isinstance(one, FieldTest) and subject_of(one) == name]
     if name == "perm":
         return any(not value_of(one) & ~value_of(condition) for one in alike)
     wanted = _numbers(condition)
@@ -106,7 +106,7 @@ def follows(condition: Condition, given: tuple[Condition, ...]) -> bool:
     return not _possible(name, alike, _others(wanted))
 
 
-def about(condition: Condition) -> str:
+def subject_of(condition: Condition) -> str:
     """Return the subject of a condition; conditions on different subjects imply nothing."""
     if isinstance(condition, IdComparison):
         return f"{condition.left} {condition.right}"
@@ -116,18 +116,18 @@ def about(condition: Condition) -> str:
 def _clash(name: str, alike: Sequence[Condition], single: frozenset[str]) -> bool:
     tests = [one for one in alike if isinstance(one, FieldTest)]
     if len(tests) != len(alike):
-        return not name.split(" ")[1].startswith("obj_") and _opposed(alike)
+        return not name.split(" ")[1].startswith("obj_") and _are_opposed(alike)
     if name == "perm":
         wanted = [value_of(test) for test in tests]
         return not any(all(have & want for want in wanted) for have in _PERMISSION_SETS)
     if any(isinstance(test.value, str) for test in tests) and _texts_clash(name, tests, single):
         return True
     if name in {"gid", "egid"}:
-        return _opposed(tests)
+        return _are_opposed(tests)
     return name in single and not _possible(name, tests)
 
 
-def _opposed(alike: Sequence[Condition]) -> bool:
+def _are_opposed(alike: Sequence[Condition]) -> bool:
     """Say whether there is a condition and its very opposite."""
     held = {(_value(one), one.operator) for one in alike}
     return any(
@@ -144,7 +144,7 @@ def _texts_clash(name: str, tests: Sequence[FieldTest], single: frozenset[str]) 
         return False
     equals = {test.value for test in tests if test.operator is Operator.EQUAL}
     # Two user names may mean one user, but two types of a label always differ.
-    return _opposed(tests) or (name in _ONE_TEXT and len(equals) > 1)
+    return _are_opposed(tests) or (name in _ONE_TEXT and len(equals) > 1)
 
 
 def _numbers(test: FieldTest) -> Ranges | None:
@@ -207,10 +207,10 @@ def _within(test: FieldTest) -> Ranges | None:
         Operator.GREATER_OR_EQUAL: ((value, UNSET),),
     }
     ranges = by_operator.get(test.operator)
-    return None if ranges is None else _checked(*ranges)
+    return None if ranges is None else _without_empty(*ranges)
 
 
-def _checked(*ranges: tuple[int, int]) -> Ranges:
+def _without_empty(*ranges: tuple[int, int]) -> Ranges:
     return tuple((first, last) for first, last in ranges if first <= last)
 
 
@@ -221,7 +221,7 @@ def both(a: Ranges, b: Ranges) -> Ranges:
         for first, last in a
         for other_first, other_last in b
     ]
-    return _checked(*sorted(found))
+    return _without_empty(*sorted(found))
 
 
 def either(a: Ranges, b: Ranges) -> Ranges:
@@ -235,7 +235,7 @@ def either(a: Ranges, b: Ranges) -> Ranges:
     return tuple(joined)
 
 
-def allowed(field: str, conditions: Iterable[Condition]) -> Ranges:
+def allowed_values(field: str, conditions: Iterable[Condition]) -> Ranges:
     """Return the values that all conditions on a field allow, as far as they are ranges."""
     left = EVERYTHING
     for condition in conditions:
@@ -249,4 +249,4 @@ def allowed(field: str, conditions: Iterable[Condition]) -> Ranges:
 def _others(ranges: Ranges) -> Ranges:
     """Return the numbers that are in none of the ranges."""
     edges = [(-1, -1), *ranges, (UNSET + 1, UNSET + 1)]
-    return _checked(*((last + 1, first - 1) for (_, last), (first, _) in pairwise(edges)))
+    return _without_empty(*((last + 1, first - 1) for (_, last), (first, _) in pairwise(edges)))

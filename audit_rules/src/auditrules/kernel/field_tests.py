@@ -102,7 +102,9 @@ def _test_holds(
         return _label_holds(test, event.subject)
     # AUDIT_FILTERKEY is ignored. Other lists' fields, msgtype and fstype, never hold (AF:300).
     found = _number_of(test, event)
-    return kind == "key" or (found is not None and compare(found, test.operator, _meant(test)))
+    return kind == "key" or (
+        found is not None and compare(found, test.operator, _compared_number(test))
+    )
 
 
 def _number_of(test: FieldTest, event: Event) -> int | None:
@@ -121,7 +123,7 @@ def _number_of(test: FieldTest, event: Event) -> int | None:
     return marks.get(kind)
 
 
-def _meant(test: FieldTest) -> int:
+def _compared_number(test: FieldTest) -> int:
     """Return the number that a test compares with; `success` is one of the kernel's own marks."""
     meant = number(test)
     if test.field == "success":

@@ -94,7 +94,7 @@ def kinds(event: Event, *, receivers: bool) -> tuple[int, ...]:
     """
     return (
         SYSCALL,
-        *(lookup.records()[name] for name in _own(event)),
+        *(lookup.records()[name] for name in _own_records(event)),
         *((OBJ_PID,) if _has_receiver(event, receivers=receivers) else ()),
         *((CWD,) if event.names else ()),
         *(PATH for _ in event.names),
@@ -103,7 +103,7 @@ def kinds(event: Event, *, receivers: bool) -> tuple[int, ...]:
     )
 
 
-def _own(event: Event) -> Iterator[str]:
+def _own_records(event: Event) -> Iterator[str]:
     """Yield what a call writes beside what every call does."""
     call = lookup.call_name(event.arch, event.call)
     mapped = call == "mmap2" or (call == "mmap" and event.arch == "b64")

@@ -15,7 +15,7 @@ from auditrules.library.caller import Caller
 from auditrules.library.reading import RulesRequest, read
 from auditrules.load.loaded_set import LoadedSet
 from auditrules.model.kernel_rule import KernelRule
-from auditrules.prove.unknown_ids import numbers_for, resolved
+from auditrules.prove.unknown_ids import numbers_for, resolve_ids
 
 Measure = Callable[[Sequence[KernelRule]], tuple[OperationCost, ...]]
 """Measures rules as the kernel holds them."""
@@ -54,9 +54,9 @@ def price(  # noqa: PLR0913  (rules, and what they are priced by)
     """
     with caller.work() as tell:
         tell("loading the rules")
-        rules = rules.loaded_by(constants.auditctl)
+        rules = rules.load_by(constants.auditctl)
         numbers = numbers_for(rules.guessed, {})
-        kept = resolved(rules.guessed, numbers)
+        kept = resolve_ids(rules.guessed, numbers)
         loaded = semantics.load(kept)
     priced = Priced(
         constants=constants,

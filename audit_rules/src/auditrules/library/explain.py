@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 
 from auditrules.cost.constants import Constants
 from auditrules.explain.explain import Explanation, explain_event
-from auditrules.explain.read_event import described
+from auditrules.explain.read_event import parse_event
 from auditrules.kernel.field_tests import UnresolvedError
 from auditrules.library.caller import Caller
 from auditrules.library.reading import RulesRequest, read
@@ -33,7 +33,7 @@ def explain(request: ExplainRequest, caller: Caller | None = None) -> tuple[Expl
     try:
         with caller.work() as tell:
             tell("following the call")
-            event = described(request.event)
+            event = parse_event(request.event)
             return explain_event(rules.guessed, event, Constants.of_debian()), rules
     except UnresolvedError as error:
         hint = "resolve them with `passwd` and `group`, or write numbers in the rules"

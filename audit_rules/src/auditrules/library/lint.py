@@ -66,7 +66,7 @@ def possible_repairs(
     lines = tuple(readings for readings, _ in result.files)
     with (caller or Caller()).work() as tell:
         tell("looking for repairs")
-        found = repairs.repaired(lines, result.context, codes)
+        found = repairs.repair_lines(lines, result.context, codes)
     return (*found.repairs, *found.offered)
 
 
@@ -163,7 +163,7 @@ def _fix(context: Context, files: LintedFiles, request: LintRequest) -> Fixed:
         StoreError: A file can't be written.
     """
     lines = tuple(readings for readings, _ in files)
-    found = repairs.repaired(lines, context, request.codes, unsafe=request.unsafe)
+    found = repairs.repair_lines(lines, context, request.codes, unsafe=request.unsafe)
     contents = _contents(found.repairs)
     if request.write:
         for file, (before, after) in contents.items():

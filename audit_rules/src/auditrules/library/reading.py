@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from auditrules.library.arguments import parts
 from auditrules.library.caller import Caller
 from auditrules.load.load import AddedLine, Fate, load_lines
-from auditrules.load.loaded_set import LoadedSet, shortened
+from auditrules.load.loaded_set import LoadedSet, shorten_list
 from auditrules.load.target import NOWHERE, RuleTarget
 from auditrules.model.errors import InputError, Problem, RequestProblem
 from auditrules.model.fault import Fault, RulesError
@@ -126,7 +126,7 @@ def _note_left_out(rules: LoadedSet, caller: Caller) -> None:
             )
     twice = rules.found.of(Fate.TWICE)
     if twice:
-        places = shortened([str(one.reading.place) for one in twice])
+        places = shorten_list([str(one.reading.place) for one in twice])
         repeat = "repeats" if len(twice) == 1 else "repeat"
         caller.note(f"left out: {count(len(twice), 'rule')} that {repeat} an earlier one: {places}")
     if twice and rules.found.stops_at in twice:

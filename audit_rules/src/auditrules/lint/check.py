@@ -49,7 +49,7 @@ class Documentation:
         """The text of each of the `SECTIONS`; an example keeps its lines."""
         parts = _SECTION.split(self.text)
         found = dict(zip(parts[1::2], parts[2::2], strict=True))
-        return {name: _unwrapped(name, text) for name, text in found.items()}
+        return {name: _unwrap(name, text) for name, text in found.items()}
 
 
 def documentation(check: LintCheck) -> Documentation:
@@ -57,7 +57,7 @@ def documentation(check: LintCheck) -> Documentation:
     return Documentation(check.CODE, check.LEVEL, (check.__doc__ or check.CODE).strip())
 
 
-def _unwrapped(name: str, text: str) -> str:
+def _unwrap(name: str, text: str) -> str:
     if name == "Example":
         return "\n".join(line.removeprefix("    ") for line in text.strip("\n").split("\n")).strip()
     return " ".join(text.split())

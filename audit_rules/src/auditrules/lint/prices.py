@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from auditrules.cost import events
 from auditrules.cost.constants import Constants
 from auditrules.cost.events import of_number
-from auditrules.cost.limits import why
+from auditrules.cost.limits import unpredicted_reason
 from auditrules.cost.predict import Prediction, predict
 from auditrules.kernel import field_tests, semantics
 from auditrules.lint.context import Context
@@ -25,7 +25,7 @@ ON_OTHERS = "on each call that it does not name"
 _TYPICAL = ("getppid", "read", "openat")
 
 
-def passing_over(context: Context, rule: KernelRule, rules: int = 1) -> Cost | None:
+def cost_of_passing(context: Context, rule: KernelRule, rules: int = 1) -> Cost | None:
     """Return what `rules` rules like this cost each call that they don't name."""
     constants = context.options.constants
     if constants is None or rule.list is not FilterList.EXIT or rule.in_a_bucket:
@@ -34,31 +34,33 @@ def passing_over(context: Context, rule: KernelRule, rules: int = 1) -> Cost | N
     return Cost(rules * constants.walk["unnamed"], paid)
 
 
-def walking(context: Context, rule: KernelRule, call: int, arch: Arch = "b64") -> Cost | None:
+def cost_of_walking(
+    context: Context, rule: KernelRule, call: int, arch: Arch = "b64"
+) -> Cost | None:
     """Return what a rule of the exit list costs an ordinary user's successful call."""
     constants = context.options.constants
     if constants is None or rule.list is not FilterList.EXIT or rule.in_a_bucket:
         return None
-    predicted = _predicted(context, constants, rule, call, arch)
+    predicted = _predict_alone(context, constants, rule, call, arch)
     if predicted is None:
         return None
     name = lookup.call_name(arch, call)
     return Cost(predicted.walk, f"on each {name} that {_ABIS[arch]} programs make")
 
 
-def recording(context: Context, rule: KernelRule, call: int, arch: Arch) -> Cost | None:
+def cost_of_recording(context: Context, rule: KernelRule, call: int, arch: Arch) -> Cost | None:
     """Return what a rule costs an ordinary user's successful call that it records."""
     constants = context.options.constants
     if constants is None:
         return None
-    predicted = _predicted(context, constants, rule, call, arch)
+    predicted = _predict_alone(context, constants, rule, call, arch)
     if predicted is None or not predicted.recorded:
         return None
     name = lookup.call_name(arch, call)
     return Cost(predicted.walk + predicted.recording, f"on each {name} that it records")
 
 
-def testing(context: Context, condition: Condition) -> float | None:
+def cost_of_testing(context: Context, condition: Condition) -> float | None:
     """Return the instructions that testing a condition takes, None where that is not known."""
     constants = context.options.constants
     if constants is None:
@@ -68,7 +70,7 @@ def testing(context: Context, condition: Condition) -> float | None:
     return constants.field.get(condition.field)
 
 
-def _predicted(
+def _predict_alone(
     context: Context, constants: Constants, rule: KernelRule, call: int, arch: Arch
 ) -> Prediction | None:
     """Return what a rule alone costs a typical call.
@@ -80,7 +82,7 @@ def _predicted(
     event = of_number(call, arch)
     try:
         found = predict(constants, semantics.load([rule]), event)
-        undecided = why(semantics.load(others), event, requested=found.recorded)
+        undecided = unpredicted_reason(semantics.load(others), event, requested=found.recorded)
     except field_tests.UnresolvedError:
         return None
     return None if found.unknown or undecided else found
@@ -88,7 +90,7 @@ def _predicted(
 
 def the_twin(context: Context, rule: KernelRule) -> Cost | None:
     """Return what a rule for the other ABI, which is not there, would cost."""
-    cost = passing_over(context, rule)
+    cost = cost_of_passing(context, rule)
     return cost and Cost(cost.instructions, "more on each call, once the twin is there")
 
 
@@ -102,7 +104,7 @@ def all_walking(context: Context, rules: list[KernelRule], call: int) -> Cost | 
         return None
     tried = [rule for rule in rules if rule.names(call)]
     over = constants.walk["unnamed"]
-    costs = [walking(context, rule, call) for rule in tried]
+    costs = [cost_of_walking(context, rule, call) for rule in tried]
     known = [cost.instructions - over for cost in costs if cost]
     total = sum(known)
     return (
@@ -126,7 +128,7 @@ class AddedCosts:
     unknown: Mapping[str, str]
 
 
-def added(context: Context) -> AddedCosts:
+def added_costs(context: Context) -> AddedCosts:
     """Return what all rules together add to each call.
 
     It is nothing if a rule names a user whose number is unknown.

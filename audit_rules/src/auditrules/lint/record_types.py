@@ -17,7 +17,7 @@ OF_PROGRAMS = frozenset({1005, *range(1100, 1200), *range(2100, 3000)})
 """Those that programs may send, which alone walk the list `user` (`audit_receive_msg`)."""
 
 
-def named(rule: KernelRule) -> frozenset[int]:
+def types_named(rule: KernelRule) -> frozenset[int]:
     """Return the types for which all that a rule says of types holds."""
     return _all_hold(rule.tests("msgtype"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from auditrules.kernel.conditions import about, follows
+from auditrules.kernel.conditions import follows, subject_of
 from auditrules.kernel.field_tests import arches_of
 from auditrules.model.kernel_rule import Condition, KernelRule, is_test
 from auditrules.model.subsets import Subsets
@@ -34,7 +34,7 @@ class Numbered:
         self._conditions = list(known)
         self._alike: dict[str, list[int]] = {}
         for condition, number in known.items():
-            self._alike.setdefault(about(condition), []).append(number)
+            self._alike.setdefault(subject_of(condition), []).append(number)
         self._weaker: dict[int, tuple[int, ...]] = {}
 
     def weaker(self, number: int) -> tuple[int, ...]:
@@ -42,7 +42,7 @@ class Numbered:
         found = self._weaker.get(number)
         if found is None:
             condition = self._conditions[number]
-            alike = self._alike[about(condition)]
+            alike = self._alike[subject_of(condition)]
             others = alike if len(alike) <= _MOST_ALIKE else ()
             follow = (
                 other
@@ -75,10 +75,10 @@ class Covering:
             self._sets.add(numbers)
         held.add(mask, index)
 
-    def covering(self, index: int, mask: int) -> tuple[int, ...]:
+    def covering_rules(self, index: int, mask: int) -> tuple[int, ...]:
         """Return the rules that together match all that a rule does in some calls, or none."""
         needed, found = mask, []
-        for held in self._following(index):
+        for held in self._held_after(index):
             if held.mask & needed:
                 found.extend(held.members(needed))
                 needed &= ~held.mask
@@ -86,15 +86,15 @@ class Covering:
                     return tuple(sorted(found))
         return ()
 
-    def missing(self, index: int, mask: int) -> int:
+    def missing_calls(self, index: int, mask: int) -> int:
         """Return the calls of a mask that no rule matches wherever a rule's conditions hold."""
-        for held in self._following(index):
+        for held in self._held_after(index):
             mask &= ~held.mask
             if not mask:
                 break
         return mask
 
-    def _following(self, index: int) -> Iterable[_Held]:
+    def _held_after(self, index: int) -> Iterable[_Held]:
         """Yield what is held under conditions that follow from a rule's."""
         weaker = self._numbered.weaker
         implied = {

@@ -30,26 +30,26 @@ def in_other(mask: int, arch: Arch) -> int:
     return mask_of(tuple(others[own[call]] for call in bits(mask) if own.get(call) in others))
 
 
-def named(mask: int, arch: Arch, most: int = _SHOWN) -> str:
+def calls_in_words(mask: int, arch: Arch, most: int = _SHOWN) -> str:
     """Return the names of the calls of a mask, as prose lists them; at most `most` of them."""
-    return listed([lookup.call_name(arch, call) for call in bits(mask)], most)
+    return list_names([lookup.call_name(arch, call) for call in bits(mask)], most)
 
 
-def listed(names: list[str], most: int = _SHOWN) -> str:
+def list_names(names: list[str], most: int = _SHOWN) -> str:
     """Return names as prose lists them, at most `most` of them and how many there are more."""
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
-def deciding(rules: Iterable[KernelRule], most: int = 3) -> tuple[str, tuple[Location, ...]]:
+def deciding_words(rules: Iterable[KernelRule], most: int = 3) -> tuple[str, tuple[Location, ...]]:
     """Return in words that the first of earlier rules decides, and where they all stand."""
     spots = tuple(location_of(one.source) for one in rules)
-    together = listed([str(spot) for spot in spots], most)
+    together = list_names([str(spot) for spot in spots], most)
     return f"{together} {'decides' if len(spots) == 1 else 'decide'} first", spots
 
 
-def said(condition: Condition) -> str:
+def condition_words(condition: Condition) -> str:
     """Return a condition in words, such as `auid>=1000`, also where auditctl would not read it."""
     try:
         return condition_text(condition)

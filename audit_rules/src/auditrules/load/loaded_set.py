@@ -8,7 +8,7 @@ from functools import cached_property
 
 from auditrules.load.load import AddedLine, Fate, LoadedLines, load_lines
 from auditrules.load.target import RuleTarget
-from auditrules.model.kernel_lists import taken
+from auditrules.model.kernel_lists import accepted_rules
 from auditrules.model.kernel_rule import KernelRule
 from auditrules.model.rule import Reading
 from auditrules.tables.lookup import Auditctl
@@ -22,7 +22,7 @@ class LoadedSet:
     found: LoadedLines
     target: RuleTarget
 
-    def loaded_by(self, auditctl: Auditctl) -> LoadedSet:
+    def load_by(self, auditctl: Auditctl) -> LoadedSet:
         """Return the same lines as another auditctl loads them."""
         target = replace(self.target, auditctl=auditctl)
         return LoadedSet(self.parts, load_lines(self.parts, target.target), target)
@@ -49,10 +49,10 @@ class LoadedSet:
         A rule that is then the same as an earlier one is left out.
         """
         likely = [
-            rule.settled(directory=rule.watch is not None and self.likely(rule.watch))
+            rule.with_kind(directory=rule.watch is not None and self.likely(rule.watch))
             for rule in self.loaded
         ]
-        return tuple(likely[index] for index in taken(likely))
+        return tuple(likely[index] for index in accepted_rules(likely))
 
     @cached_property
     def unknown(self) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ class LoadedSet:
         """The lines that are left out because they can't be loaded, except repeated rules."""
         return tuple(one for one in self.found.failing if one.fault is not None)
 
-    def left_out_said(self, of: str = "") -> list[str]:
+    def left_out_assumptions(self, of: str = "") -> list[str]:
         """Return the assumptions that left-out lines add to an answer; `of` names the set."""
         said: list[str] = []
         refused = [one for one in self.left_out if one.fate is not Fate.ELSEWHERE]
@@ -75,14 +75,14 @@ class LoadedSet:
         ):
             if lines:
                 places = [str(one.reading.place) for one in lines]
-                said.append(f"{of}{shortened(places)}: left out, {why}")
+                said.append(f"{of}{shorten_list(places)}: left out, {why}")
         stops = self.found.stops_at
         if stops is not None:
             said.append(f"{of}auditctl continues after {stops.reading.place}, where it stops today")
         return said
 
 
-def shortened(names: Sequence[str], most: int = 20) -> str:
+def shorten_list(names: Sequence[str], most: int = 20) -> str:
     """Return names, shortened if there are many."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

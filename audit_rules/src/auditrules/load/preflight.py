@@ -25,7 +25,7 @@ class MissingPath:
 def missing_paths(rules: Iterable[KernelRule], root: Root) -> tuple[MissingPath, ...]:
     """Return what is missing, rule by rule."""
     return tuple(
-        MissingPath(rule, test, _refused(root, test))
+        MissingPath(rule, test, _missing_part(root, test))
         for rule in rules
         for test in rule.conditions
         if isinstance(test, FieldTest)
@@ -34,7 +34,7 @@ def missing_paths(rules: Iterable[KernelRule], root: Root) -> tuple[MissingPath,
     )
 
 
-def _refused(root: Root, test: FieldTest) -> str | None:
+def _missing_part(root: Root, test: FieldTest) -> str | None:
     """Return what has to exist and does not."""
     path = str(test.value)
     if test.field == "dir":

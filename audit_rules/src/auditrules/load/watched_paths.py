@@ -62,7 +62,7 @@ def paths(
         others.update(rule.watched_files)
     above = {path[:at] for path in trees | others for at, c in enumerate(path) if c == "/"}
     trees |= {path for path in others if path in above or reason(path)}
-    return _made(trees), _made(others - trees)
+    return _creatable(trees), _creatable(others - trees)
 
 
 def as_written(directories: Iterable[str], files: Iterable[str]) -> tuple[str, ...]:
@@ -71,10 +71,10 @@ def as_written(directories: Iterable[str], files: Iterable[str]) -> tuple[str, .
     Those that a profile can't name are left out.
     """
     named = (*(f"{path}/" for path in directories), *files)
-    return tuple(sorted(path for path in named if refused(path) is None))
+    return tuple(sorted(path for path in named if why_refused(path) is None))
 
 
-def refused(path: str) -> str | None:
+def why_refused(path: str) -> str | None:
     """Return why a guest can't have a path, as a profile may name one; None if it can."""
     if not path.startswith("/") or not path.isprintable():
         return "it has to begin with / and consist of printable characters"
@@ -85,7 +85,7 @@ def refused(path: str) -> str | None:
     return None
 
 
-def _made(found: Iterable[str]) -> tuple[str, ...]:
+def _creatable(found: Iterable[str]) -> tuple[str, ...]:
     """Return the paths, sorted, without those that can't be created."""
     return tuple(sorted(path for path in found if path != "/" and not path.startswith(_NOT_MADE)))
 

@@ -74,7 +74,7 @@ class Present:
         del self._same[rule.sameness][number]
 
 
-def taken(rules: Iterable[KernelRule]) -> tuple[int, ...]:
+def accepted_rules(rules: Iterable[KernelRule]) -> tuple[int, ...]:
     """Return the indices of the rules that the kernel accepts, added in this order."""
     present = Present()
     return tuple(index for index, rule in enumerate(rules) if present.add(rule, index) is None)

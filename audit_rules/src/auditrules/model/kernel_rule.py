@@ -219,7 +219,7 @@ class KernelRule:
             return f"wherever {self.watch} belongs"
         return "bucket" if self.in_a_bucket else "list"
 
-    def settled(self, *, directory: bool) -> KernelRule:
+    def with_kind(self, *, directory: bool) -> KernelRule:
         """Return a watch of unknown kind as a rule of one kind, other rules as they are."""
         if self.watch is None:
             return self

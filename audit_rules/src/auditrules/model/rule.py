@@ -146,12 +146,12 @@ def split_words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-def escaped(text: str) -> str:
+def escape_word(text: str) -> str:
     """Return a text as one word of a line, as `split_words` reads it."""
     return text.replace("\\", "\\\\").replace(" ", "\\ ")
 
 
-def unquoted(text: str) -> str:
+def strip_quotes(text: str) -> str:
     r"""Return text without pairs of quotes, spaces between them as auditctl wants them: `\ `."""
     return _QUOTED.sub(lambda found: found[2].replace(" ", "\\ "), text)
 

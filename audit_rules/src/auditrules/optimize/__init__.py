@@ -2,6 +2,21 @@
 
 No set leaves here without a proof.
 
-`optimize.py` is the search, `changes.py` the changes that it tries, `result.py` its result,
-`output.py` the file.
+- `optimize.py`: the search: order of changes, when one is kept; `OptimizeOptions` with defaults
+- `changes.py`: the changes that are tried, and the least saving without `thorough`
+- `allowance.py`: the bound: no call may pay more than under the original
+- `prices.py`: what a rule and a set cost for every call; the tolerance
+- `reachable_calls.py`: which calls a rule can match
+- `implication.py`: whether a rule matches whatever another does; needless conditions
+- `lines.py`: where each rule came from, and which order must be kept
+- `never.py`: the `never` rule in front, and what it gives up
+- `permissions.py`: rules narrowed to permissions
+- `signals.py`: keeps the receivers of signals recorded
+- `releases.py`: the proof for each release of Linux
+- `result.py`: the result and what `thorough` would save more; `reasons.py`: why a changed line
+  records the same
+- `output.py`: the file that is written: lines, origins, comments
+
+How long a proof may take is decided in `prove/prove.py`. Only the order of one line's fields is in
+`repair/field_order.py`.
 """

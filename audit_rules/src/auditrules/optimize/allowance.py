@@ -26,12 +26,12 @@ class Allowance:
         self._decided: list[PricedCall] = []
         for case in cases:
             if alike.decide(case.event, case.kind).decision is not FilterDecision.NONE:
-                self._allowed[id(case)] = alike.walked(case.event, case.kind).cost
+                self._allowed[id(case)] = alike.price_walk(case.event, case.kind).cost
                 self._decided.append(case)
         self._open = {id(case) for case in self._decided}
         self._now = dict(self._allowed)
 
-    def left(self, case: PricedCall) -> float:
+    def remaining(self, case: PricedCall) -> float:
         """Return how much more a case may cost than it does now (instructions)."""
         if id(case) in self._open:
             return 0.0
@@ -45,7 +45,7 @@ class Allowance:
             if id(case) not in self._open:
                 self._now[id(case)] = cost
 
-    def changed(self, before: Sequence[KernelRule], after: KernelRule) -> None:
+    def take_change(self, before: Sequence[KernelRule], after: KernelRule) -> None:
         """Take the costs of a rule that replaced others."""
         for case in (*self.prices.typical, *self.prices.failing):
             if id(case) not in self._open:
@@ -60,7 +60,7 @@ class Allowance:
         `lines` are all rules, with the new one under the number `at`; it may be put to the front.
         """
         unnamed = self.prices.constants.walk["unnamed"]
-        fewer = _walked(before) - _walked((after,))
+        fewer = _count_walked(before) - _count_walked((after,))
         if fewer < 0:
             return False
         involved = 0
@@ -76,23 +76,23 @@ class Allowance:
                 more = self.prices.of_rule(after, case.event) - self.prices.of_rules(
                     before, case.event
                 )
-                if more > self.left(case) + TOLERANCE:
+                if more > self.remaining(case) + TOLERANCE:
                     return False
                 gain -= (more + fewer * unnamed) * case.weight
         if gain < -TOLERANCE or (not fewer and gain <= TOLERANCE):
             return False
-        if self._decided_fit(lines.rules()):
+        if self._deciding_calls_fit(lines.rules()):
             return True
         lines.front.add(at)
-        return self._decided_fit(lines.rules())
+        return self._deciding_calls_fit(lines.rules())
 
-    def _decided_fit(self, rules: Iterable[KernelRule]) -> bool:
+    def _deciding_calls_fit(self, rules: Iterable[KernelRule]) -> bool:
         alike = self.prices.alike(rules)
         return all(
-            alike.walked(case.event, case.kind).cost <= self._allowed[id(case)] + TOLERANCE
+            alike.price_walk(case.event, case.kind).cost <= self._allowed[id(case)] + TOLERANCE
             for case in self._decided
         )
 
 
-def _walked(rules: Iterable[KernelRule]) -> int:
+def _count_walked(rules: Iterable[KernelRule]) -> int:
     return sum(not rule.in_a_bucket for rule in rules)

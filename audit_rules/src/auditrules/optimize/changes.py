@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from auditrules.auditctl.write import needs_watch_form
-from auditrules.kernel.conditions import SINGLE, Ranges, allowed, contradiction, either
+from auditrules.kernel.conditions import SINGLE, Ranges, allowed_values, contradiction, either
 from auditrules.model.kernel_rule import (
     ALL_CALLS,
     UNSET,
@@ -67,7 +67,7 @@ _MOST_PERMUTED = 6
 """The most conditions for which every order is tried."""
 
 
-class Moves:
+class RuleChanges:
     """The rules, and the prices and allowances that decide about changes.
 
     `tell` is called now and then with the current step. Without `thorough`, only changes that are
@@ -121,8 +121,8 @@ class Moves:
         """Remove from each mask the numbers of calls that the rule can't match.
 
         A rule for all calls is narrowed to those of its permissions, and names classes of calls,
-        which each kernel expands to its own (`permissions.py`). A list of calls keeps what any release assigns
-        to the permissions.
+        which each kernel expands to its own (`permissions.py`). A list of calls keeps what any
+        release assigns to the permissions.
         """
         for number, line in self._changeable():
             rule = line.rule
@@ -163,7 +163,7 @@ class Moves:
             kept = self.lines.lines[by]
             origins = tuple(sorted({*kept.origins, *self.lines.lines[number].origins}))
             self.lines.drop(number)
-            self.lines.lines[by] = replace(kept, origins=origins).changed(kept.rule, SHADOWED)
+            self.lines.lines[by] = replace(kept, origins=origins).with_rule(kept.rule, SHADOWED)
         elif alike and wide.place == narrow.place and self.lines.can_become_one(number, by):
             first, second = sorted((number, by))
             self.lines.join(first, second, wide, SHADOWED)
@@ -175,7 +175,7 @@ class Moves:
             pass
 
     def _join(self, first: int, second: int) -> bool:
-        found = self._joined(first, second)
+        found = self._replacements(first, second)
         if not found or not self.lines.can_become_one(first, second):
             return False
         self.tell(f"merging similar rules, {len(self.lines.lines)} left")
@@ -190,11 +190,11 @@ class Moves:
                     (a, b), tried, lines, first
                 ):
                     self.lines = lines
-                    self.allowance.changed((a, b), tried)
+                    self.allowance.take_change((a, b), tried)
                     return True
         return False
 
-    def _joined(self, first: int, second: int) -> Sequence[tuple[KernelRule, str]]:
+    def _replacements(self, first: int, second: int) -> Sequence[tuple[KernelRule, str]]:
         """Return the rules that can replace two lines, each with a name for the change."""
         a, b = self.lines.lines[first].rule, self.lines.lines[second].rule
         known = self._known.get((first, second))
@@ -239,7 +239,7 @@ class Moves:
             changed = replace(rule, conditions=order)
             if self._worth_it((rule,), changed, REORDERED):
                 self.lines.replace(number, changed, REORDERED)
-                self.allowance.changed((rule,), changed)
+                self.allowance.take_change((rule,), changed)
 
     def _best_order(self, rule: KernelRule) -> tuple[Condition, ...] | None:
         """Return the cheapest order of the conditions that each call can pay, if it is another."""
@@ -249,12 +249,12 @@ class Moves:
             for case in cases if rule.names(number) else ():
                 tests = self.prices.of_conditions(rule, case.event)
                 weights[tests] = weights.get(tests, 0.0) + case.weight
-                left[tests] = min(left.get(tests, math.inf), self.allowance.left(case))
+                left[tests] = min(left.get(tests, math.inf), self.allowance.remaining(case))
         present = tuple(range(len(rule.conditions)))
-        own = {tests: _tested(tests, present) for tests in weights}
+        own = {tests: _testing_cost(tests, present) for tests in weights}
         best, least = present, _sums(own, weights)
         for order in _orders(len(present)):
-            costs = {tests: _tested(tests, order) for tests in weights}
+            costs = {tests: _testing_cost(tests, order) for tests in weights}
             if all(costs[tests] <= own[tests] + left[tests] + TOLERANCE for tests in weights):
                 sums = _sums(costs, weights)
                 if sums[0] < least[0] - TOLERANCE or (
@@ -274,7 +274,7 @@ def _sums(
     return sum(costs[tests] * weights[tests] for tests in weights), sum(costs.values())
 
 
-def _tested(tests: Sequence[tuple[bool, float]], order: Sequence[int]) -> float:
+def _testing_cost(tests: Sequence[tuple[bool, float]], order: Sequence[int]) -> float:
     """Return what testing conditions in an order costs, up to the first that fails."""
     total = 0.0
     for at in order:
@@ -312,7 +312,7 @@ def _ranges(a: KernelRule, b: KernelRule) -> Iterator[tuple[KernelRule, str]]:
     own = [rule.tests(name) for rule in (a, b)]
     if not own[0] or not own[1] or any(_is_bits(test) for test in (*own[0], *own[1])):
         return
-    values = either(allowed(name, own[0]), allowed(name, own[1]))
+    values = either(allowed_values(name, own[0]), allowed_values(name, own[1]))
     tests = _range_tests(name, values)
     if tests is None:
         return

@@ -13,7 +13,7 @@ from auditrules.kernel.conditions import (
     EVERYTHING,
     SINGLE,
     Ranges,
-    allowed,
+    allowed_values,
     both,
     follows,
     ranges_of,
@@ -93,7 +93,7 @@ def can_meet(a: KernelRule, b: KernelRule, *, b32: bool = True) -> bool:
 def _limits(conditions: tuple[Condition, ...]) -> tuple[tuple[str, Ranges], ...]:
     """Return the values that the conditions allow for each field with one value per call."""
     fields = {test.field for test in conditions if isinstance(test, FieldTest)} & SINGLE
-    return tuple((field, allowed(field, conditions)) for field in sorted(fields))
+    return tuple((field, allowed_values(field, conditions)) for field in sorted(fields))
 
 
 @lru_cache(maxsize=1 << 14)

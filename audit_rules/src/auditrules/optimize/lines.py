@@ -27,7 +27,7 @@ class Candidate:
     done: tuple[str, ...] = ()
     saves: float = 0.0
 
-    def changed(self, rule: KernelRule, what: str) -> Candidate:
+    def with_rule(self, rule: KernelRule, what: str) -> Candidate:
         """Return the line with another rule, and what made it so."""
         done = self.done if what in self.done else (*self.done, what)
         return Candidate(rule, self.origins, done)
@@ -123,7 +123,7 @@ class Candidates:
 
     def replace(self, number: int, rule: KernelRule, what: str) -> None:
         """Replace a line's rule by one that matches no further call."""
-        self.lines[number] = self.lines[number].changed(rule, what)
+        self.lines[number] = self.lines[number].with_rule(rule, what)
 
     def in_order(self, rank: Callable[[Candidate], int] = lambda _line: 0) -> tuple[Candidate, ...]:
         """Return the lines in an order that keeps all constraints, else by rank, front, number."""

@@ -1,7 +1,8 @@
 """A cheaper set of rules that records the same.
 
-The changes are those of `moves`. Each is made only if, under the cost model, no call pays more than
-under the original. At the end the whole set is proved equivalent to the original, or discarded.
+The changes are those of `changes.py`. Each is made only if, under the cost model, no call pays more
+than under the original. At the end the whole set is proved equivalent to the original, or
+discarded.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from auditrules.cost.predict import Histogram, predict
 from auditrules.model.kernel_lists import by_rank
 from auditrules.model.kernel_rule import FilterList, KernelRule, Operator, is_test
 from auditrules.optimize import never, signals
-from auditrules.optimize.changes import RANGE, Moves
+from auditrules.optimize.changes import RANGE, RuleChanges
 from auditrules.optimize.lines import Candidate, Candidates
 from auditrules.optimize.prices import TOLERANCE, Prices, no_directory
 from auditrules.prove.prove import prove_equal
@@ -154,9 +155,9 @@ class _Work:
                 reason = "every other set that was found makes some call more expensive"
                 continue
             self.tell(f"proving that {len(lines)} rules record the same")
-            proof = prove_equal(self.original, self._whole(lines), self.options.relation)
+            proof = prove_equal(self.original, self._whole_set(lines), self.options.relation)
             if proof.equal:
-                made = self._optimised(before, lines, dropped, proof)
+                made = self._make_result(before, lines, dropped, proof)
                 return replace(made, dearer_failing=self._dearer_failing(lines))
             reason = proof.reason or "the cheaper set does not record the same"
         # Nothing cheaper is proved: the original rules, in the order in which they decide.
@@ -164,22 +165,22 @@ class _Work:
             Candidate(replace(self.original[number], prepend=False), (number,))
             for number in self._ranked
         )
-        proof = prove_equal(self.original, self._whole(lines), self.options.relation)
-        return replace(self._optimised(before, lines, self._repeated, proof), kept_because=reason)
+        proof = prove_equal(self.original, self._whole_set(lines), self.options.relation)
+        return replace(self._make_result(before, lines, self._repeated, proof), kept_because=reason)
 
     def more_than(self, lines: Sequence[Candidate]) -> float:
         """Return how much less the cheapest set that is found costs the mean call than lines do."""
         (best, _), *_ = self._tries()
         return (self._price(lines) - self._price(best)) / (self.prices.weight or 1.0)
 
-    def _optimised(
+    def _make_result(
         self,
         before: Mapping[tuple[Arch, int], float],
         lines: tuple[Candidate, ...],
         dropped: tuple[int, ...],
         proof: Result,
     ) -> Optimised:
-        after = self.prices.of_set(self._whole(lines))
+        after = self.prices.of_set(self._whole_set(lines))
         return Optimised(
             self.original,
             lines,
@@ -188,16 +189,16 @@ class _Work:
             before,
             after,
             MeanCost(self.prices.mean_of(before), self.prices.mean_of(after)),
-            (self._walked(self.original), self._walked(line.rule for line in lines)),
+            (self._count_walked(self.original), self._count_walked(line.rule for line in lines)),
             proof,
             self.options,
             dropped_saves=self.prices.mean([self.original[at] for at in dropped]),
         )
 
-    def _walked(self, rules: Iterable[KernelRule]) -> int:
+    def _count_walked(self, rules: Iterable[KernelRule]) -> int:
         """Return how many rules of the list `exit` every call walks."""
         return sum(
-            rule.list is FilterList.EXIT and not self.prices.resolved(rule).in_a_bucket
+            rule.list is FilterList.EXIT and not self.prices.resolve_rule(rule).in_a_bucket
             for rule in rules
         )
 
@@ -225,7 +226,7 @@ class _Work:
         order = by_rank(self.original)
         return tuple(n for n in order if self.original[n].list is FilterList.EXIT)
 
-    def _whole(self, lines: Sequence[Candidate]) -> tuple[KernelRule, ...]:
+    def _whole_set(self, lines: Sequence[Candidate]) -> tuple[KernelRule, ...]:
         others = [self.original[number] for number in self._others]
         return (*others, *(line.rule for line in lines))
 
@@ -233,7 +234,7 @@ class _Work:
         self, before: Mapping[tuple[Arch, int], float], lines: Sequence[Candidate]
     ) -> list[tuple[Arch, int]]:
         """Return the calls that would pay more, but for passing a `never` rule in front."""
-        after = self.prices.of_set(self._whole(lines))
+        after = self.prices.of_set(self._whole_set(lines))
         in_front = [line.rule for line in lines if never.NEVER_FIRST in line.done]
         worse = []
         for case in self.prices.typical:
@@ -245,7 +246,9 @@ class _Work:
 
     def _dearer_failing(self, lines: Sequence[Candidate]) -> float:
         """Return the most that a call pays more if its error is one that a range was made of."""
-        old, new = (self.prices.loaded(rules) for rules in (self.original, self._whole(lines)))
+        old, new = (
+            self.prices.arrange_rules(rules) for rules in (self.original, self._whole_set(lines))
+        )
         most = 0.0
         for line in lines:
             origins = [self.original[number] for number in line.origins]
@@ -266,36 +269,38 @@ class _Work:
         """Return sets to be tried, the best first."""
         ranked = [replace(self.original[number], prepend=False) for number in self._ranked]
         lines = Candidates.of(ranked, b32=self.options.b32)
-        moves = Moves(lines, self.prices, self.original, self.tell, thorough=self.options.thorough)
+        changes = RuleChanges(
+            lines, self.prices, self.original, self.tell, thorough=self.options.thorough
+        )
         dropped: list[int] = []
         if not self.options.keep_lines:
-            dropped = [*moves.drop_dead(keep_one=not self._counted_elsewhere)]
-            moves.trim()
-            moves.narrow()
-            moves.drop_shadowed()
-            moves.join()
+            dropped = [*changes.drop_dead(keep_one=not self._counted_elsewhere)]
+            changes.trim()
+            changes.narrow()
+            changes.drop_shadowed()
+            changes.join()
             # A joined rule may match fewer calls than its mask names, and need fewer conditions.
-            moves.narrow()
-            moves.trim()
-            moves.reorder()
+            changes.narrow()
+            changes.trim()
+            changes.reorder()
         others = [self.original[number] for number in self._others]
         # While a rule names a call that sends signals, the kernel collects their receivers.
-        signals.keep(self.original, others, moves.lines, self.prices)
-        arranged = [moves.lines.in_order()]
-        deciding = self._deciding(arranged[0])
+        signals.keep(self.original, others, changes.lines, self.prices)
+        arranged = [changes.lines.in_order()]
+        deciding = self._deciding_lines(arranged[0])
         # The walk ends at the rule that decides, so those that decide about the workload come
         # first.
         if deciding:
-            first = moves.lines.with_what_stands_before(deciding)
-            arranged.append(moves.lines.in_order(lambda line: int(line not in first)))
+            first = changes.lines.with_what_stands_before(deciding)
+            arranged.append(changes.lines.in_order(lambda line: int(line not in first)))
         if self.options.never_first:
             # One order of priorities covers list and buckets: behind `never`, rules on files would
             # lose.
-            above = moves.lines.in_order(lambda line: int(not line.rule.in_a_bucket))
+            above = changes.lines.in_order(lambda line: int(not line.rule.in_a_bucket))
             arranged.append(never.in_front(above, ranked, self.prices, b32=self.options.b32))
         arranged.sort(key=self._price)
         unused = tuple(sorted([*(self._ranked[number] for number in dropped), *self._repeated]))
-        return [(self._numbered(lines), unused) for lines in arranged]
+        return [(self._with_input_indices(lines), unused) for lines in arranged]
 
     @property
     def _counted_elsewhere(self) -> bool:
@@ -310,7 +315,7 @@ class _Work:
             costs[case.event.arch, case.event.call] * case.weight for case in self.prices.typical
         )
 
-    def _deciding(self, lines: Sequence[Candidate]) -> set[Candidate]:
+    def _deciding_lines(self, lines: Sequence[Candidate]) -> set[Candidate]:
         """Return the lines that decide about a call of the workload."""
         alike = self.prices.alike(line.rule for line in lines)
         found = set()
@@ -321,7 +326,7 @@ class _Work:
                     found.add(lines[by])
         return found
 
-    def _numbered(self, lines: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    def _with_input_indices(self, lines: Sequence[Candidate]) -> tuple[Candidate, ...]:
         """Return lines whose origins are indices into the input."""
         found = []
         for line in lines:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from auditrules.auditctl.field_rules import expanded
+from auditrules.auditctl.field_rules import expand_classes
 from auditrules.auditctl.translate import Target, translate_all
 from auditrules.auditctl.write import text_of
 from auditrules.model.kernel_rule import ALL_CALLS, FilterList, KernelRule, bits, mask_of
@@ -85,7 +85,7 @@ def rule_text(rule: KernelRule, classes: Sequence[int] = ()) -> str:
     line = text_of(rule, classes)
     if not by_number(rule):
         return line
-    beside = rule.mask & ~expanded(mask_of(classes))
+    beside = rule.mask & ~expand_classes(mask_of(classes))
     calls = ",".join(map(str, [*bits(beside), *classes]))
     words = line.split(" ")  # the calls precede all conditions, which may contain spaces
     return " ".join([*words[:3], calls, *words[4:]])
@@ -114,7 +114,7 @@ class _Writer:
     def lines(self) -> Iterator[str]:
         head = self._attach()
         body = list(self._body())
-        yield from self._about()
+        yield from self._header()
         yield from head
         yield from body
         yield from self._tail
@@ -139,10 +139,13 @@ class _Writer:
                 self._before[index[place]] = waiting
                 waiting, seen = [], True
             elif reading.kind is RuleKind.FAULT:
-                waiting += _comment(f"left out, since auditctl refuses it: {_quoted(reading.text)}")
+                waiting += _comment(
+                    f"left out, since auditctl refuses it: {_cut_line(reading.text)}"
+                )
             elif reading.deletes is not None and seen:
                 waiting.append(
-                    f"# left out, since the rules that it deleted are gone: {_quoted(reading.text)}"
+                    "# left out, since the rules that it deleted are gone:"
+                    f" {_cut_line(reading.text)}"
                 )
             elif reading.text.startswith("-e"):
                 ends.append(reading.text)  # it may lock the rules
@@ -153,12 +156,12 @@ class _Writer:
                     head += [*waiting, ""]
                     waiting = []
             elif reading.rule is not None:
-                quoted = _quoted(reading.text)
+                quoted = _cut_line(reading.text)
                 waiting.append(f"# left out, since it does not stay loaded: {quoted}")
         self._tail = ["", *waiting, *ends] if waiting or ends else []
         return head
 
-    def _about(self) -> Iterator[str]:
+    def _header(self) -> Iterator[str]:
         files = dict.fromkeys(reading.place.file for reading in self.readings)
         yield from _comment(f"Made by `{self.verb}` from {', '.join(files)}.")
         if any(line.done for line in self.made.lines):
@@ -207,7 +210,7 @@ class _Writer:
         rule = self.made.original[number]
         yield from self._before.pop(number, ())
         if number in self.made.dropped:
-            quoted = _quoted(_source(rule))
+            quoted = _cut_line(_source(rule))
             yield from _comment(f"{_place(rule)}, left out, since {reasons.DROPPED}: {quoted}")
             return
         yield from _comment(f"from {_place(rule)}")
@@ -243,7 +246,7 @@ class _Writer:
             return
         classes = class_numbers(line.rule, rules, b32=self.made.options.b32)
         self._classes.update(classes)
-        beside = line.rule.mask & ~expanded(mask_of(classes))
+        beside = line.rule.mask & ~expand_classes(mask_of(classes))
         if by_number(line.rule) and beside:
             meaning = _meaning(beside, line.rule)
             number = self._lists.setdefault(meaning, len(self._lists) + 1)
@@ -263,7 +266,7 @@ def _meaning(mask: int, rule: KernelRule) -> str:
     return "; ".join(said)
 
 
-def _quoted(line: str) -> str:
+def _cut_line(line: str) -> str:
     """Return a line, or its beginning: auditctl takes what follows 8 KiB for a line of its own."""
     return line if len(line) <= _MOST_QUOTED else f"{line[:_MOST_QUOTED]}..."
 

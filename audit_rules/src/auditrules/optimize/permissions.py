@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from auditrules.auditctl.field_rules import CLASS_BIT, CLASSES, expanded
+from auditrules.auditctl.field_rules import CLASS_BIT, CLASSES, expand_classes
 from auditrules.kernel.field_tests import arches_of
 from auditrules.model.kernel_rule import (
     ALL_CALLS,
@@ -49,7 +49,7 @@ def class_numbers(rule: KernelRule, origins: Sequence[KernelRule], *, b32: bool)
         for (arch, name), number in NUMBERS.items()
         if _BITS[name] & wanted and (b32 or arch == "b64") and arch in arches
     )
-    mask = expanded(mask_of(found))
+    mask = expand_classes(mask_of(found))
     return found if of_all and not mask & ~rule.mask and rule.mask != ALL_CALLS else ()
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from auditrules.cost.call_classes import Alike, NamingRules, kind
 from auditrules.cost.constants import Constants
 from auditrules.cost.events import SOME_INODE, events
-from auditrules.cost.predict import Histogram, walked
+from auditrules.cost.predict import Histogram, price_walk
 from auditrules.kernel.event import Event, FileId
 from auditrules.kernel.field_tests import holds
 from auditrules.kernel.semantics import BUCKETS, Loaded, bucket_of, load
@@ -107,14 +107,14 @@ class Prices:
         """The weight of all typical calls together."""
         return sum(case.weight for case in self.typical)
 
-    def loaded(self, rules: Iterable[KernelRule]) -> Loaded:
+    def arrange_rules(self, rules: Iterable[KernelRule]) -> Loaded:
         """Return rules as the kernel arranges them, prepared for the model.
 
         Every path in a rule exists, every unresolved user and group has a unique number, and a
         watch of unknown kind has its likely kind.
         """
         taken: dict[Hashable, KernelRule] = {}
-        for rule in map(self.resolved, rules):
+        for rule in map(self.resolve_rule, rules):
             while (
                 rule.sameness in taken
             ):  # two ways to write one rule, if its kind is the likely one
@@ -122,7 +122,7 @@ class Prices:
             taken[rule.sameness] = rule
         return load(taken.values(), self._files)
 
-    def resolved(self, rule: KernelRule) -> KernelRule:
+    def resolve_rule(self, rule: KernelRule) -> KernelRule:
         """Return a rule whose users and groups are numbers, and whose kind is settled.
 
         Its paths exist from now on.
@@ -130,7 +130,7 @@ class Prices:
         if rule not in self._resolved:
             settled = rule
             if rule.watch is not None:
-                settled = rule.settled(directory=self.likely_directory(rule.watch))
+                settled = rule.with_kind(directory=self.likely_directory(rule.watch))
             conditions = tuple(map(self._with_number, settled.conditions))
             same = conditions == settled.conditions
             self._resolved[rule] = settled if same else replace(settled, conditions=conditions)
@@ -150,27 +150,27 @@ class Prices:
     def of_rule(self, rule: KernelRule, event: Event) -> float:
         """Return what one rule costs a call by itself (instructions)."""
         if rule.watch is not None:
-            rule = self.resolved(rule)
+            rule = self.resolve_rule(rule)
         named = rule.names(event.call)
         if not named and not rule.in_a_bucket:
             return self.constants.walk["unnamed"]
         known = rule, self.kind(event), named
         if known not in self._costs:
             self._costs[known] = (
-                walked(self.constants, self._by_itself(rule), event).cost
+                price_walk(self.constants, self._by_itself(rule), event).cost
                 if named
-                else self.constants.walk["unnamed"] * self._met(rule, event)
+                else self.constants.walk["unnamed"] * self._files_in_bucket(rule, event)
             )
         return self._costs[known]
 
     def _by_itself(self, rule: KernelRule) -> Loaded:
         if rule not in self._alone:
-            self._alone[rule] = self.loaded([replace(rule, prepend=False)])
+            self._alone[rule] = self.arrange_rules([replace(rule, prepend=False)])
         return self._alone[rule]
 
-    def _met(self, rule: KernelRule, event: Event) -> float:
+    def _files_in_bucket(self, rule: KernelRule, event: Event) -> float:
         """Return the expected number of visited files in a rule's bucket."""
-        bucket = bucket_of(self.resolved(rule), self._files)
+        bucket = bucket_of(self.resolve_rule(rule), self._files)
         inodes = [name.file.inode for name in event.names]
         unknown = inodes.count(SOME_INODE)
         known = sum(inode % BUCKETS == bucket for inode in inodes if inode != SOME_INODE)
@@ -180,12 +180,12 @@ class Prices:
         """Return for each condition whether it holds for a call, and what testing it costs."""
         known = rule.conditions, self.kind(event)
         if known not in self._conditions:
-            self._conditions[known] = tuple(self._tested(rule, event))
+            self._conditions[known] = tuple(self._test_costs(rule, event))
         return self._conditions[known]
 
-    def _tested(self, rule: KernelRule, event: Event) -> Iterator[tuple[bool, float]]:
+    def _test_costs(self, rule: KernelRule, event: Event) -> Iterator[tuple[bool, float]]:
         walk = self.constants.walk
-        for condition in self.resolved(rule).conditions:
+        for condition in self.resolve_rule(rule).conditions:
             alone = replace(rule, conditions=(condition,), key="")
             cost = self.of_rule(alone, event) - walk["enter"]
             held = holds(condition, event, None, self._files)
@@ -230,7 +230,7 @@ class Prices:
 
     def alike(self, rules: Iterable[KernelRule]) -> Alike:
         """Return the walks of calls under a whole set."""
-        return Alike(self.constants, self.loaded(rules))
+        return Alike(self.constants, self.arrange_rules(rules))
 
 
 def _is_id(name: str) -> bool:

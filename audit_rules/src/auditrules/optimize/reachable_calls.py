@@ -98,7 +98,7 @@ def _possible(arch: Arch, name: str, number: int, release: Release) -> int:
 
 def _mask(arch: Arch, release: Release, wanted: Callable[[str, int], bool]) -> int:
     found = 0
-    for number in {*lookup.call_names(arch), *lookup.classified(arch, release)}:
+    for number in {*lookup.call_names(arch), *lookup.classified_calls(arch, release)}:
         if wanted(lookup.call_name(arch, number), number):
             found |= 1 << number
     return found & ALL_CALLS

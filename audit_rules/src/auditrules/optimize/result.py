@@ -34,7 +34,7 @@ class Cheaper:
     def content(self) -> str:
         """The new file."""
         rules = self.rules
-        target, left_out = rules.target.target, rules.left_out_said()
+        target, left_out = rules.target.target, rules.left_out_assumptions()
         return output.text(self.made, rules.readings, target, self.proved, left_out, self.verb)
 
     @property

@@ -34,14 +34,14 @@ def keep(
     found = [
         (_dearer(line.rule, tried, prices), number, tried)
         for number, line in lines.lines.items()
-        for tried in _naming(line, b32=lines.b32)
+        for tried in _rules_naming(line, b32=lines.b32)
     ]
     if found:
         _, number, tried = min(found, key=lambda one: (one[0], one[1], one[2].mask))
         lines.replace(number, tried, KEPT)
 
 
-def _naming(line: Candidate, *, b32: bool) -> list[KernelRule]:
+def _rules_naming(line: Candidate, *, b32: bool) -> list[KernelRule]:
     """Return the rule with a signal call added that it can't match, one for each."""
     found = []
     for rule in _with_permissions(line.rule, b32=b32):

@@ -81,20 +81,20 @@ def classes(
 
     Of the calls above the mask's range, which no rule names, one represents all.
     """
-    ranked_a, ranked_b = ranked(a), ranked(b)
+    ranked_a, ranked_b = rank_rules(a), rank_rules(b)
     masks = sorted({a[index].mask for index in ranked_a} | {b[index].mask for index in ranked_b})
     for arch in arches:
         yield CallClass(arch, 1 << CALLS, 0, (), ())
         for source, calls in _sources(arch, release).items():
-            left_of_a = _left(a, ranked_a, arch, source, keys=keys)
-            left_of_b = _left(b, ranked_b, arch, source, keys=keys)
+            left_of_a = _remaining_rules(a, ranked_a, arch, source, keys=keys)
+            left_of_b = _remaining_rules(b, ranked_b, arch, source, keys=keys)
             for part in _split(calls, masks):
                 yield CallClass(
                     arch, part, source, _parts(left_of_a, part), _parts(left_of_b, part)
                 )
 
 
-def ranked(rules: Sequence[KernelRule]) -> tuple[int, ...]:
+def rank_rules(rules: Sequence[KernelRule]) -> tuple[int, ...]:
     """Return the rules that calls are tested against, from the highest priority to the lowest."""
     return tuple(
         index
@@ -108,7 +108,7 @@ def _sources(arch: Arch, release: Release) -> Mapping[Source, int]:
     """Return where permissions come from, and a mask of the calls for which they do."""
     found: dict[Source, int] = {}
     rest = ALL_CALLS
-    for number in {*lookup.call_names(arch), *lookup.classified(arch, release)}:
+    for number in {*lookup.call_names(arch), *lookup.classified_calls(arch, release)}:
         name = lookup.call_name(arch, number)
         source: Source = class_permissions(arch, number, release)
         source = _EXECUTE if name in {"execve", "execveat"} else _SYMBOLIC.get(name, source)
@@ -138,14 +138,14 @@ class _Left:
     telling: Condition | None
 
 
-def _left(
+def _remaining_rules(
     rules: Sequence[KernelRule], order: Sequence[int], arch: Arch, source: Source, *, keys: bool
 ) -> list[_Left]:
     """Return what remains of the rules that hold for some of the calls."""
     found: list[_Left] = []
     for index in order:
         rule = rules[index]
-        conditions = _folded(rule.conditions, arch, source)
+        conditions = _undecided_conditions(rule.conditions, arch, source)
         if conditions is not None:
             key, always = rule.key if keys else "", rule.action is Action.ALWAYS
             part = RuleRest(conditions, always, key, rule.in_a_bucket)
@@ -177,13 +177,17 @@ def _parts(left: Iterable[_Left], calls: int) -> RankedRules:
     return tuple(found)
 
 
-def _folded(
+def _undecided_conditions(
     conditions: Iterable[Condition], arch: Arch, source: Source
 ) -> frozenset[Condition] | None:
     """Return the conditions that are not known to hold; None if one is known not to."""
     left: set[Condition] = set()
     for condition in conditions:
-        known = _known(condition, arch, source) if isinstance(condition, FieldTest) else condition
+        known = (
+            _known_result(condition, arch, source)
+            if isinstance(condition, FieldTest)
+            else condition
+        )
         if known is False:
             return None
         if known is not True:
@@ -191,7 +195,7 @@ def _folded(
     return frozenset(left)
 
 
-def _known(test: FieldTest, arch: Arch, source: Source) -> bool | Condition:
+def _known_result(test: FieldTest, arch: Arch, source: Source) -> bool | Condition:
     if test.field in _KNOWN_ALWAYS:
         return True
     if test.field in _KNOWN_NEVER:
@@ -233,14 +237,14 @@ def in_any_order(rules: RankedRules) -> tuple[RuleRest, ...]:
             part.key,
             part.bucket,
         ):
-            sorted_rules.extend(sorted(run, key=_spelled))
+            sorted_rules.extend(sorted(run, key=_sort_key))
             run = []
         run.append(part)
-    sorted_rules.extend(sorted(run, key=_spelled))
+    sorted_rules.extend(sorted(run, key=_sort_key))
     return tuple(sorted_rules)
 
 
-def _spelled(part: RuleRest) -> list[str]:
+def _sort_key(part: RuleRest) -> list[str]:
     return sorted(map(_text, part.conditions))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from auditrules.kernel.event import EXT4, FORMAT, NO_INODE, Event, VisitedName
 from auditrules.kernel.field_tests import permissions
 from auditrules.model.kernel_rule import UNSET, letters
-from auditrules.model.rule import escaped
+from auditrules.model.rule import escape_word
 from auditrules.prove.relation import Difference
 from auditrules.tables import lookup
 
@@ -64,7 +64,7 @@ def _words(event: Event, exe: str | None, asked: frozenset[str]) -> Iterator[str
     if event.socket_family is not None:
         yield f"saddr_fam={event.socket_family}"
     if exe is not None:
-        yield f"exe={escaped(exe)}"
+        yield f"exe={escape_word(exe)}"
     for name in event.names:
         # One mention's words hold for the others of its path that don't say otherwise.
         whole = any(other != name and other.path == name.path for other in event.names)
@@ -100,7 +100,7 @@ def _of_task(event: Event) -> Iterator[str]:
     if event.personality:
         yield f"pers={event.personality}"
     for what, text in sorted(event.subject.items()):
-        yield f"{what}={escaped(text)}"
+        yield f"{what}={escape_word(text)}"
 
 
 def _of_name(name: VisitedName, asked: frozenset[str], *, whole: bool) -> Iterator[str]:
@@ -108,7 +108,7 @@ def _of_name(name: VisitedName, asked: frozenset[str], *, whole: bool) -> Iterat
     if name.file.inode == NO_INODE:
         yield "path="
         return
-    yield f"path={escaped(name.path or '(elsewhere)')}"
+    yield f"path={escape_word(name.path or '(elsewhere)')}"
     if "inode" in asked:
         yield f"inode={name.file.inode}"
     kind = name.mode & FORMAT
@@ -128,4 +128,4 @@ def _of_name(name: VisitedName, asked: frozenset[str], *, whole: bool) -> Iterat
     if whole or name.filesystem != EXT4:
         yield f"fstype={name.filesystem:#x}"
     for what, text in sorted(name.label.items()):
-        yield f"{what}={escaped(text)}"
+        yield f"{what}={escape_word(text)}"

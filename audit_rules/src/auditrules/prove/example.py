@@ -23,7 +23,7 @@ from auditrules.prove.formulas import (
     SUCCESS,
     USERS,
     Atoms,
-    inside,
+    is_inside,
 )
 from auditrules.prove.solver import Formula, Model, NumberTerm
 from auditrules.prove.unknown_ids import numbers_for
@@ -128,17 +128,19 @@ def _wishes(atoms: Atoms, arch: Arch, call: int) -> list[Formula]:
     if "returned" in atoms.asked:
         found.append(RETURNED)
     found += _about_exit(atoms, arch, call)
-    found += [solver.negation(atoms.visited(slot)) for slot in range(1, atoms.slots)]
+    found += [solver.negation(atoms.visits(slot)) for slot in range(1, atoms.slots)]
     found += _about_places(atoms)
     # A path without a trailing slash is usually a file.
     found += [solver.negation(held) for _, held in sorted(atoms.kinds.items())]
     found += [solver.negation(held) for _, held in sorted(atoms.directories.items())]
     if atoms.paths:
         nowhere = solver.number_of(0)
-        found += [solver.same(atoms.of_name(slot, "which"), nowhere) for slot in range(atoms.slots)]
+        found += [
+            solver.are_equal(atoms.of_name(slot, "which"), nowhere) for slot in range(atoms.slots)
+        ]
     if atoms.slots:
         visits = lookup.call_name(arch, call) in _VISITS_ONE | _VISITS_TWO
-        found.append(atoms.visited(0) if visits else solver.negation(atoms.visited(0)))
+        found.append(atoms.visits(0) if visits else solver.negation(atoms.visits(0)))
     asked = sorted(atoms.asked)
     if "exit" in atoms.asked and "fsuid" in atoms.asked:
         permitted = solver.negation(_among(atoms, "exit", (-1, -_EACCES)))
@@ -148,7 +150,7 @@ def _wishes(atoms: Atoms, arch: Arch, call: int) -> list[Formula]:
     values = [value for _, value in sorted(atoms.names.items())]
     for index, value in enumerate(values):
         found.append(solver.compare(value, Operator.GREATER, solver.number_of(2 * _USER)))
-        found += [solver.negation(solver.same(value, other)) for other in values[:index]]
+        found += [solver.negation(solver.are_equal(value, other)) for other in values[:index]]
     found += [solver.negation(member) for _, member in _members(atoms)]
     found.append(solver.negation(HAS_ADDRESS))
     found += [_among(atoms, what, range(3)) for what in asked if what in {*ARGUMENTS, "flags"}]
@@ -164,7 +166,7 @@ _OF_CALL = frozenset({*USERS, *GROUPS, *PLAIN, *ARGUMENTS, "exe", "flags"})
 
 def _among(atoms: Atoms, what: str, values: Iterable[int]) -> Formula:
     unknown = atoms.ask(what)
-    return solver.any_of(solver.same(unknown, solver.number_of(value)) for value in values)
+    return solver.any_of(solver.are_equal(unknown, solver.number_of(value)) for value in values)
 
 
 def _about_exit(atoms: Atoms, arch: Arch, call: int) -> list[Formula]:
@@ -192,12 +194,12 @@ def _about_places(atoms: Atoms) -> list[Formula]:
     directories = sorted(atoms.directories.items())
     for index, (one, held) in enumerate(directories):
         for other, further in directories[:index]:
-            if not inside(one, other) and not inside(other, one):
+            if not is_inside(one, other) and not is_inside(other, one):
                 found.append(solver.negation(solver.all_of([held, further])))
         for path, number in sorted(atoms.paths.items()):
-            if not inside(path, one) and atoms.slots:
-                here = solver.same(atoms.of_name(0, "which"), solver.number_of(number))
-                found.append(solver.negation(solver.all_of([atoms.visited(0), here, held])))
+            if not is_inside(path, one) and atoms.slots:
+                here = solver.are_equal(atoms.of_name(0, "which"), solver.number_of(number))
+                found.append(solver.negation(solver.all_of([atoms.visits(0), here, held])))
     return found
 
 
@@ -209,11 +211,11 @@ def _about_name(atoms: Atoms, slot: int) -> list[Formula]:
         if what == "inode":
             value = _FIRST_VISITED + slot
         elif what in OWNERS:
-            owners = [solver.same(atoms.of_name(slot, what), solver.number_of(_USER))]
-            owners.append(solver.same(atoms.of_name(slot, what), solver.number_of(0)))
+            owners = [solver.are_equal(atoms.of_name(slot, what), solver.number_of(_USER))]
+            owners.append(solver.are_equal(atoms.of_name(slot, what), solver.number_of(0)))
             found += [solver.any_of(owners), owners[0]]
             continue
-        found.append(solver.same(atoms.of_name(slot, what), solver.number_of(value)))
+        found.append(solver.are_equal(atoms.of_name(slot, what), solver.number_of(value)))
     return found
 
 
@@ -221,7 +223,7 @@ def numbers(atoms: Atoms) -> list[NumberTerm]:
     """Return all numbers that `read` takes from a model, always in the same order."""
     of_files = sorted(atoms.asked & NUMBERS_OF_NAMES)
     of_calls = sorted(atoms.asked - NUMBERS_OF_NAMES - {"which", "returned", "success"})
-    found = [solver.unknown(what) for what in of_calls]
+    found = [solver.unknown_number(what) for what in of_calls]
     found += [value for _, value in sorted(atoms.names.items())]
     for slot in range(atoms.slots):
         which = ["which"] if atoms.paths else []
@@ -312,7 +314,7 @@ class _Reader:
     def number(self, what: str, usual: int) -> int:
         if what not in self.atoms.asked:
             return usual
-        return self.model.value(solver.unknown(what))
+        return self.model.value(solver.unknown_number(what))
 
     def exit(self, arch: Arch, call: int) -> int | None:
         asked = self.atoms.asked
@@ -322,7 +324,7 @@ class _Reader:
         usual = _usual_exit(arch, call)
         if "exit" not in asked:
             return -_EACCES if "success" in asked and not success else usual
-        code = _signed(self.number("exit", usual))
+        code = _as_signed(self.number("exit", usual))
         if "success" in asked and success and -_MOST_ERRORS <= code < 0:
             # A result of 64 bits, an address for instance, of which rules see the lower half.
             return code % _HIGH + _HIGH
@@ -374,7 +376,7 @@ class _Reader:
 
     def names(self, files: Mapping[str, FileId]) -> tuple[VisitedName, ...]:
         atoms = self.atoms
-        slots = [slot for slot in range(atoms.slots) if self.model.holds(atoms.visited(slot))]
+        slots = [slot for slot in range(atoms.slots) if self.model.holds(atoms.visits(slot))]
         watched = {index: path for path, index in atoms.paths.items()}
         open_places = {path for path, held in atoms.directories.items() if self.model.holds(held)}
         found: list[VisitedName] = []
@@ -383,22 +385,24 @@ class _Reader:
             name = self._name(slot, watched.get(which), files)
             if name.path is None and (open_places or name.file.inode != NO_INODE):
                 deepest = sorted(open_places, key=lambda path: (-len(path), path))
-                name = self._placed(name, (*deepest, *_ELSEWHERE), open_places, found)
+                name = self._place_name(name, (*deepest, *_ELSEWHERE), open_places, found)
             found.append(name)
-            for place in self._missing(found, open_places):
-                found.append(self._placed(name, (place,), open_places, found))
+            for place in self._missing_directories(found, open_places):
+                found.append(self._place_name(name, (place,), open_places, found))
         return tuple(found)
 
-    def _missing(self, names: Iterable[VisitedName], wanted: Iterable[str]) -> list[str]:
+    def _missing_directories(
+        self, names: Iterable[VisitedName], wanted: Iterable[str]
+    ) -> list[str]:
         """Return the wanted directories, the deepest alone, in which none of the names lies."""
         left = [place for place in wanted if not any(name.lies_in(place) for name in names)]
         return [
             place
             for place in sorted(left)
-            if not any(other != place and inside(other, place) for other in left)
+            if not any(other != place and is_inside(other, place) for other in left)
         ]
 
-    def _placed(
+    def _place_name(
         self,
         name: VisitedName,
         places: Iterable[str],
@@ -416,7 +420,7 @@ class _Reader:
             if (
                 path not in self.atoms.paths
                 and path not in self.atoms.programs
-                and not any(inside(path, place) for place in closed)
+                and not any(is_inside(path, place) for place in closed)
                 and all(other.path != path or other == here for other in others)
             ):
                 return here
@@ -455,5 +459,5 @@ class _Reader:
         return self.model.value(self.atoms.of_name(slot, what))
 
 
-def _signed(value: int) -> int:
+def _as_signed(value: int) -> int:
     return value - _HIGH if value >= _HIGH // 2 else value

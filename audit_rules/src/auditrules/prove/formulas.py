@@ -38,7 +38,7 @@ class UnsupportedError(Exception):
     """Formulas can't express a condition."""
 
 
-def inside(path: str, directory: str) -> bool:
+def is_inside(path: str, directory: str) -> bool:
     """Say whether a plain path is a directory or lies below it."""
     return directory in {"/", path} or path.startswith(f"{directory}/")
 
@@ -66,23 +66,23 @@ class Atoms:
         """Return the unknowns of the same event as a set sees it that hides all its names."""
         return replace(self, slots=0, paths={}, directories={}, _known={})
 
-    def visited(self, slot: int) -> Formula:
+    def visits(self, slot: int) -> Formula:
         """Return whether the call visits that many names and one more."""
         return solver.truth(f"visited {slot}")
 
     def of_name(self, slot: int, what: str) -> NumberTerm:
         """Return a number of a visited name."""
         self.asked.add(what)
-        return solver.unknown(f"{what} of name {slot}")
+        return solver.unknown_number(f"{what} of name {slot}")
 
     def of_path(self, path: str, what: str) -> NumberTerm:
         """Return a number of the file at a watched path."""
-        return solver.unknown(f"{what} of {path}")
+        return solver.unknown_number(f"{what} of {path}")
 
     def ask(self, what: str) -> NumberTerm:
         """Return a number of the call or its task."""
         self.asked.add(what)
-        return solver.unknown(what)
+        return solver.unknown_number(what)
 
     def leads(self, slot: int) -> Formula:
         """Return whether a visited name leads to a file."""
@@ -97,9 +97,9 @@ class Atoms:
         key = (condition, slot)
         if key not in self._known:
             if isinstance(condition, IdComparison):
-                self._known[key] = self._compared(condition)
+                self._known[key] = self._comparison_formula(condition)
             else:
-                self._known[key] = self._tested(condition, slot)
+                self._known[key] = self._test_formula(condition, slot)
         return self._known[key]
 
     def all_hold(self, conditions: Sequence[Condition], slot: int | None) -> Formula:
@@ -108,7 +108,7 @@ class Atoms:
 
     # Conditions -------------------------------------------------------------------------------
 
-    def _tested(self, test: FieldTest, slot: int | None) -> Formula:
+    def _test_formula(self, test: FieldTest, slot: int | None) -> Formula:
         kind = test.field
         if kind in OF_FILES:
             if slot is not None:
@@ -141,7 +141,7 @@ class Atoms:
         if isinstance(test.value, int):
             return solver.number_of(test.value)
         what = "group" if test.field.endswith("gid") else "user"
-        found = solver.unknown(f"{what} {test.value}")
+        found = solver.unknown_number(f"{what} {test.value}")
         self.names[what, test.value] = found
         return found
 
@@ -174,7 +174,7 @@ class Atoms:
         return solver.all_of([RETURNED, solver.compare(mark, test.operator, wanted)])
 
     def _is_set(self, test: FieldTest, _slot: int | None) -> Formula:
-        unset = solver.same(self.ask("auid"), solver.number_of(UNSET))
+        unset = solver.are_equal(self.ask("auid"), solver.number_of(UNSET))
         mark = solver.either_number(unset, solver.number_of(0), solver.number_of(1))
         return solver.compare(mark, test.operator, self.value(test))
 
@@ -189,7 +189,7 @@ class Atoms:
             case int():
                 return solver.constant(value=bool(self.source & test.value))
             case "bind":
-                return solver.same(self.ask("a0"), solver.number_of(_BIND))
+                return solver.are_equal(self.ask("a0"), solver.number_of(_BIND))
             case _:
                 flags = self.ask(self.source)
                 wanted = test.value
@@ -204,7 +204,7 @@ class Atoms:
             raise UnsupportedError("the prover supports path only with = in a bucket")
         path = plain_path(str(test.value))
         index = self.paths.setdefault(path, len(self.paths) + 1)
-        return solver.same(self.of_name(slot, "which"), solver.number_of(index))
+        return solver.are_equal(self.of_name(slot, "which"), solver.number_of(index))
 
     def _directory(self, test: FieldTest, _slot: int | None) -> Formula:
         path = plain_path(str(test.value))
@@ -221,14 +221,14 @@ class Atoms:
 
     def _program(self, test: FieldTest, _slot: int | None) -> Formula:
         index = self.programs.setdefault(plain_path(str(test.value)), len(self.programs) + 1)
-        held = solver.same(self.ask("exe"), solver.number_of(index))
+        held = solver.are_equal(self.ask("exe"), solver.number_of(index))
         return held if test.operator is Operator.EQUAL else solver.negation(held)
 
     def _type(self, test: FieldTest, _slot: int | None) -> Formula:
         kind = self.value(test)
         held = self._of_any(
             lambda slot: solver.all_of(
-                [self.leads(slot), solver.same(self.of_name(slot, "type"), kind)]
+                [self.leads(slot), solver.are_equal(self.of_name(slot, "type"), kind)]
             )
         )
         return held if test.operator is Operator.EQUAL else solver.negation(held)
@@ -248,7 +248,7 @@ class Atoms:
     def _of_any(self, held: Callable[[int], Formula]) -> Formula:
         """Return whether something holds of any visited name."""
         return solver.any_of(
-            solver.all_of([self.visited(slot), held(slot)]) for slot in range(self.slots)
+            solver.all_of([self.visits(slot), held(slot)]) for slot in range(self.slots)
         )
 
     def _label(self, test: FieldTest, label: NumberTerm) -> Formula:
@@ -257,14 +257,14 @@ class Atoms:
             raise UnsupportedError(f"the prover supports no order among values of {test.field}")
         texts = self.labels.setdefault(test.field, {})
         index = texts.setdefault(str(test.value), len(texts) + 1)
-        equal = solver.same(label, solver.number_of(index))
+        equal = solver.are_equal(label, solver.number_of(index))
         if test.operator is Operator.EQUAL:
             return equal
         return solver.negation(
-            solver.any_of([equal, solver.same(label, solver.number_of(_NO_LABEL))])
+            solver.any_of([equal, solver.are_equal(label, solver.number_of(_NO_LABEL))])
         )
 
-    def _compared(self, condition: IdComparison) -> Formula:
+    def _comparison_formula(self, condition: IdComparison) -> Formula:
         left = self.ask(condition.left)
         if condition.right in OWNERS:
             return self._of_any(
@@ -279,25 +279,27 @@ class Atoms:
     def laws(self) -> list[Formula]:
         """Return the laws between the unknowns that are used."""
         found = [
-            solver.implies(self.visited(slot), self.visited(slot - 1))
+            solver.implies(self.visits(slot), self.visits(slot - 1))
             for slot in range(1, self.slots)
         ]
         for slot in range(self.slots):
             found += self._laws_of_name(slot)
         found += self._laws_of_directories()
         found += [
-            solver.negation(solver.same(name, solver.number_of(UNSET)))
+            solver.negation(solver.are_equal(name, solver.number_of(UNSET)))
             for name in self.names.values()
         ]
         found += [
-            solver.implies(solver.same(value, other), _alike(member, further))
+            solver.implies(solver.are_equal(value, other), _alike(member, further))
             for value, member in self.members.values()
             for other, further in self.members.values()
             if member is not further
         ]
         if {"exit", "success"} <= self.asked:
             error = solver.compare(
-                solver.unknown("exit"), Operator.GREATER_OR_EQUAL, solver.number_of(-_MOST_ERRORS)
+                solver.unknown_number("exit"),
+                Operator.GREATER_OR_EQUAL,
+                solver.number_of(-_MOST_ERRORS),
             )
             found.append(solver.any_of([SUCCESS, error]))
         return found
@@ -309,14 +311,14 @@ class Atoms:
 
     def _laws_of_name(self, slot: int) -> list[Formula]:
         numbers = sorted(self.asked & NUMBERS_OF_NAMES)
-        which = solver.unknown(f"which of name {slot}")
+        which = solver.unknown_number(f"which of name {slot}")
         found = [
             solver.compare(which, Operator.LESS_OR_EQUAL, solver.number_of(len(self.paths))),
         ]
-        nothing = [solver.same(which, solver.number_of(_OTHER))]
+        nothing = [solver.are_equal(which, solver.number_of(_OTHER))]
         for what in numbers:
             empty = UNSET if what == "inode" or what in OBJECT_LABELS else 0
-            nothing.append(solver.same(self.of_name(slot, what), solver.number_of(empty)))
+            nothing.append(solver.are_equal(self.of_name(slot, what), solver.number_of(empty)))
         found.append(solver.any_of([self.leads(slot), solver.all_of(nothing)]))
         if "type" in numbers:
             # A file's type is the upper four bits of sixteen (S_IFMT, linux/stat.h).
@@ -326,29 +328,32 @@ class Atoms:
         for path, index in self.paths.items():
             # A call that visits one file twice finds the same owner, type and label both times.
             same_file = [
-                solver.same(self.of_name(slot, what), self.of_path(path, what)) for what in numbers
+                solver.are_equal(self.of_name(slot, what), self.of_path(path, what))
+                for what in numbers
             ]
-            here = solver.same(which, solver.number_of(index))
+            here = solver.are_equal(which, solver.number_of(index))
             found.append(solver.implies(here, solver.all_of(same_file)))
         return found
 
     def _laws_of_directories(self) -> list[Formula]:
         """Return that what lies in a tree lies in the trees around it; the next one is enough."""
-        found = [solver.implies(held, self.visited(0)) for held in self.directories.values()]
+        found = [solver.implies(held, self.visits(0)) for held in self.directories.values()]
         for directory, held in self.directories.items():
-            around = self._around(posixpath.dirname(directory)) if directory != "/" else None
+            around = (
+                self._next_directory(posixpath.dirname(directory)) if directory != "/" else None
+            )
             if around is not None:
                 found.append(solver.implies(held, around))
         for path, index in self.paths.items():
-            around = self._around(path)
+            around = self._next_directory(path)
             if around is None:
                 continue
             for slot in range(self.slots):
-                here = solver.same(self.of_name(slot, "which"), solver.number_of(index))
-                found.append(solver.implies(solver.all_of([self.visited(slot), here]), around))
+                here = solver.are_equal(self.of_name(slot, "which"), solver.number_of(index))
+                found.append(solver.implies(solver.all_of([self.visits(slot), here]), around))
         return found
 
-    def _around(self, path: str) -> Formula | None:
+    def _next_directory(self, path: str) -> Formula | None:
         """Return whether the call visits the next directory asked for, from a path upwards."""
         while path not in self.directories and path != "/":
             path = posixpath.dirname(path)

@@ -37,16 +37,16 @@ from auditrules.prove.solver import (
     UndecidedError,
     all_of,
     any_of,
+    are_equal,
     compare,
     constant,
     either,
     either_number,
     negation,
     number_of,
-    same,
-    unknown,
+    unknown_number,
 )
-from auditrules.prove.unknown_ids import resolved, shown
+from auditrules.prove.unknown_ids import numbers_by_name, resolve_ids
 from auditrules.tables import lookup
 
 _COUNTED = frozenset({FilterList.EXIT, FilterList.TASK, FilterList.IO_URING})
@@ -66,30 +66,32 @@ def differences(
         ProverError: A difference that was found is not one.
     """
     for which in (FilterList.TASK, FilterList.USER, FilterList.EXCLUDE):
-        left, right = _of(which, a), _of(which, b)
-        if _said(left) == _said(right):
+        left, right = _rules_on(which, a), _rules_on(which, b)
+        if _without_prepend(left) == _without_prepend(right):
             continue
         try:
-            difference = _solved(which, (left, right), (a, b), relation, effort)
+            difference = _solve(which, (left, right), (a, b), relation, effort)
         except (UnsupportedError, UndecidedError) as error:
             reasons.append(f"the lists {which}: {error}")
             continue
         if difference is not None:
             yield difference
-    if _said(_of(FilterList.IO_URING, a)) != _said(_of(FilterList.IO_URING, b)):
+    if _without_prepend(_rules_on(FilterList.IO_URING, a)) != _without_prepend(
+        _rules_on(FilterList.IO_URING, b)
+    ):
         reasons.append("the rules of the list io_uring differ, which the prover does not support")
 
 
-def any_counted(rules: Sequence[KernelRule]) -> bool:
+def has_counted_rule(rules: Sequence[KernelRule]) -> bool:
     """Return whether any rule makes the kernel examine calls (`audit_n_rules`)."""
     return any(rule.list in _COUNTED for rule in rules)
 
 
-def _of(which: FilterList, rules: Sequence[KernelRule]) -> tuple[KernelRule, ...]:
-    return tuple(rule for _, rule in _numbered(which, rules))
+def _rules_on(which: FilterList, rules: Sequence[KernelRule]) -> tuple[KernelRule, ...]:
+    return tuple(rule for _, rule in _numbered_rules(which, rules))
 
 
-def _said(rules: Iterable[KernelRule]) -> list[KernelRule]:
+def _without_prepend(rules: Iterable[KernelRule]) -> list[KernelRule]:
     return [replace(rule, prepend=False) for rule in rules]
 
 
@@ -110,7 +112,7 @@ def outcome(
     """
     if which is FilterList.TASK:
         return _of_task(rules, event, files)
-    numbered = _numbered(which, rules)
+    numbered = _numbered_rules(which, rules)
     found = records.decided_by(numbered, event, record_type or 0, files)
     if found is None and which is FilterList.EXCLUDE and _goes_with_syscall(record_type):
         found = records.decided_by(numbered, event, records.SYSCALL, files)
@@ -127,7 +129,7 @@ def _goes_with_syscall(record_type: int | None) -> bool:
 
 
 def _of_task(rules: Sequence[KernelRule], event: Event, files: Mapping[str, FileId]) -> Outcome:
-    for index, rule in _numbered(FilterList.TASK, rules):
+    for index, rule in _numbered_rules(FilterList.TASK, rules):
         if all(
             _is_of_a_task(condition) and holds(condition, event, None, files)
             for condition in rule.conditions
@@ -138,7 +140,7 @@ def _of_task(rules: Sequence[KernelRule], event: Event, files: Mapping[str, File
     return Outcome(FilterDecision.NONE, recorded=False, key="", decided_by=None, walked=())
 
 
-def _numbered(which: FilterList, rules: Sequence[KernelRule]) -> list[tuple[int, KernelRule]]:
+def _numbered_rules(which: FilterList, rules: Sequence[KernelRule]) -> list[tuple[int, KernelRule]]:
     return [(index, rules[index]) for index in by_rank(rules) if rules[index].list is which]
 
 
@@ -149,7 +151,7 @@ def _is_of_a_task(condition: Condition) -> bool:
 # All events -------------------------------------------------------------------------------------
 
 
-def _solved(
+def _solve(
     which: FilterList,
     lists: tuple[Sequence[KernelRule], Sequence[KernelRule]],
     whole: tuple[Sequence[KernelRule], Sequence[KernelRule]],
@@ -179,7 +181,7 @@ def _solved(
     found = example.read(atoms, model, nothing, (*whole[0], *whole[1]))
     record_type = model.value(atoms.ask("msgtype")) if which is not FilterList.TASK else None
     outcomes = [
-        outcome(resolved(rules, found.resolved), which, found.event, record_type, found.files)
+        outcome(resolve_ids(rules, found.resolved), which, found.event, record_type, found.files)
         for rules in whole
     ]
     difference = Difference(
@@ -187,7 +189,7 @@ def _solved(
         found.files,
         outcomes[0],
         outcomes[1],
-        shown(found.resolved),
+        numbers_by_name(found.resolved),
         which,
         record_type,
     )
@@ -205,18 +207,20 @@ def _ordinary_record(kind: NumberTerm) -> list[Formula]:
 
 
 def _task_verdicts(atoms: Atoms, rules: Sequence[KernelRule], keys: Mapping[str, int]) -> Verdicts:
-    found = _undecided()
+    found = _no_verdict()
     for rule in reversed(rules):
         if all(_is_of_a_task(condition) for condition in rule.conditions):
             held = atoms.all_hold([one for one in rule.conditions if not _is_key(one)], None)
-            found = _where(held, found, always=rule.action is Action.ALWAYS, key=keys[rule.key])
+            found = _verdicts_if(
+                held, found, always=rule.action is Action.ALWAYS, key=keys[rule.key]
+            )
     return found
 
 
 def _record_verdicts(
     atoms: Atoms, rules: Sequence[KernelRule], keys: Mapping[str, int]
 ) -> Verdicts:
-    found = _undecided()
+    found = _no_verdict()
     for rule in reversed(rules):
         known: list[Condition] = []
         for condition in rule.conditions:
@@ -225,7 +229,7 @@ def _record_verdicts(
             known.append(condition)
         held = all_of(_record_formula(atoms, condition) for condition in known)
         if rule.key or len(known) < len(rule.conditions):
-            nothing = _undecided()
+            nothing = _no_verdict()
             found = Verdicts(FALSE, either(held, nothing.never, found.never), found.key)
         elif known:
             dropped = rule.list is FilterList.EXCLUDE or rule.action is Action.NEVER
@@ -248,7 +252,7 @@ def _record_formula(atoms: Atoms, condition: Condition, kind: NumberTerm | None 
 def drops(atoms: Atoms, rules: Sequence[KernelRule], kind: int) -> Formula:
     """Return when the list `exclude` of a set drops a record of a type."""
     found = FALSE
-    for rule in reversed(_of(FilterList.EXCLUDE, rules)):
+    for rule in reversed(_rules_on(FilterList.EXCLUDE, rules)):
         known = list(
             itertools.takewhile(records.is_of_a_record, rule.conditions),
         )
@@ -262,7 +266,7 @@ def drops(atoms: Atoms, rules: Sequence[KernelRule], kind: int) -> Formula:
 def _with_whole_events(atoms: Atoms, found: Verdicts, rules: Sequence[KernelRule]) -> Verdicts:
     """Return verdicts on records, where what comes after a dropped SYSCALL is dropped too."""
     kind = atoms.ask("msgtype")
-    later = any_of(same(kind, number_of(one)) for one in sorted(records.WITH_SYSCALL))
+    later = any_of(are_equal(kind, number_of(one)) for one in sorted(records.WITH_SYSCALL))
     whole = all_of([later, drops(atoms, rules, records.SYSCALL)])
     return replace(found, never=any_of([found.never, whole]))
 
@@ -271,11 +275,11 @@ def _is_key(condition: Condition) -> bool:
     return is_test(condition, "key")
 
 
-def _undecided() -> Verdicts:
+def _no_verdict() -> Verdicts:
     return Verdicts(FALSE, FALSE, number_of(0))
 
 
-def _where(held: Formula, otherwise: Verdicts, *, always: bool, key: int) -> Verdicts:
+def _verdicts_if(held: Formula, otherwise: Verdicts, *, always: bool, key: int) -> Verdicts:
     return Verdicts(
         either(held, constant(value=always), otherwise.always),
         either(held, constant(value=not always), otherwise.never),
@@ -294,7 +298,7 @@ def _disagreement(a: Verdicts, b: Verdicts, relation: Relation) -> Formula:
             all_of([a.never, negation(b.never)]),
         ]
     if not relation.ignore_keys:
-        other_key = negation(same(a.key, b.key))
+        other_key = negation(are_equal(a.key, b.key))
         found.append(all_of([a.always, b.always, other_key]))
     return any_of(found)
 
@@ -324,8 +328,8 @@ def visible_filesystem(
     Raises:
         HidingError: The sets do not hide names of the same file systems.
     """
-    number = unknown("filesystem")
-    hidden_a, hidden_b = (_hidden(rules, number) for rules in (a, b))
+    number = unknown_number("filesystem")
+    hidden_a, hidden_b = (_is_hidden(rules, number) for rules in (a, b))
     differing = [
         (True, [hidden_a, negation(hidden_b)]),
         (False, [hidden_b, negation(hidden_a)]),
@@ -334,7 +338,7 @@ def visible_filesystem(
         found = _smallest(number, differ, (), effort)
         if found is not None:
             raise HidingError(found, by_a=by_a)
-    usual = [same(number, number_of(EXT4))]
+    usual = [are_equal(number, number_of(EXT4))]
     return _smallest(number, [negation(hidden_a)], usual, effort)
 
 
@@ -347,7 +351,7 @@ def _smallest(
     return None if model is None else model.value(number)
 
 
-def _hidden(rules: Sequence[KernelRule], number: NumberTerm) -> Formula:
+def _is_hidden(rules: Sequence[KernelRule], number: NumberTerm) -> Formula:
     return any_of(
         compare(number, test.operator, number_of(test.value))
         for rule in rules

@@ -64,11 +64,14 @@ def _asks_any(condition: Condition, *, in_bucket: bool) -> object:
 
 def verdicts(atoms: Atoms, rules: Sequence[RuleRest], keys: Mapping[str, int]) -> Verdicts:
     """Return what a set makes of the event; `rules` go from the highest priority to the lowest."""
-    held = [solver.FALSE if part.bucket else atoms.all_hold(_ordered(part), None) for part in rules]
+    held = [
+        solver.FALSE if part.bucket else atoms.all_hold(_sorted_conditions(part), None)
+        for part in rules
+    ]
     listed = Verdicts(solver.FALSE, solver.FALSE, solver.number_of(keys[""]))
     for part, holds in reversed(list(zip(rules, held, strict=True))):
         if not part.bucket:
-            listed = _where(holds, part, listed, solver.number_of(keys[""]), keys)
+            listed = _verdicts_if(holds, part, listed, solver.number_of(keys[""]), keys)
     # A rule of the exit list passes its key on to bucket rules; one without key passes on none.
     passed_on = listed.key
     outranked: list[Formula] = []
@@ -82,16 +85,16 @@ def verdicts(atoms: Atoms, rules: Sequence[RuleRest], keys: Mapping[str, int]) -
             if part.bucket:
                 decides = solver.all_of(
                     [
-                        atoms.visited(slot),
-                        atoms.all_hold(_ordered(part), slot),
+                        atoms.visits(slot),
+                        atoms.all_hold(_sorted_conditions(part), slot),
                         solver.negation(higher),
                     ]
                 )
-                found = _where(decides, part, found, passed_on, keys)
+                found = _verdicts_if(decides, part, found, passed_on, keys)
     return found
 
 
-def _where(
+def _verdicts_if(
     holds: Formula,
     part: RuleRest,
     otherwise: Verdicts,
@@ -106,7 +109,7 @@ def _where(
     )
 
 
-def _ordered(part: RuleRest) -> list[Condition]:
+def _sorted_conditions(part: RuleRest) -> list[Condition]:
     return sorted(part.conditions, key=repr)
 
 
@@ -155,7 +158,7 @@ def disagreement(  # noqa: PLR0913  (what differs between the sets)
             b.always,
             recorded_a,
             recorded_b,
-            solver.negation(solver.same(a.key, b.key)),
+            solver.negation(solver.are_equal(a.key, b.key)),
         ]
         found.append(solver.all_of(compared))
     return solver.any_of(found)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from auditrules.kernel import records
 from auditrules.kernel.semantics import Outcome, decide, load
 from auditrules.kernel.signal_calls import notes_signals, signal_mask
-from auditrules.model.kernel_lists import check_distinct, taken
+from auditrules.model.kernel_lists import accepted_rules, check_distinct
 from auditrules.model.kernel_rule import FilterList, KernelRule
 from auditrules.prove import example, other_lists
 from auditrules.prove.assumptions import assumptions
@@ -28,8 +28,8 @@ from auditrules.prove.solver import (
     constant,
     negation,
 )
-from auditrules.prove.unknown_ids import resolved, shown
-from auditrules.prove.watch_kinds import settled, split, surely_directories
+from auditrules.prove.unknown_ids import numbers_by_name, resolve_ids
+from auditrules.prove.watch_kinds import settle_kinds, split_kinds, surely_directories
 from auditrules.tables import lookup
 from auditrules.tables.lookup import ARCHES
 
@@ -73,11 +73,11 @@ class _Proof:
     ) -> None:
         self.a, self.b, self.relation, self.effort = a, b, relation, effort
         self.release = release
-        self.split_a, self.split_b = split(a), split(b)
+        self.split_a, self.split_b = split_kinds(a), split_kinds(b)
         self.surely_directories = surely_directories((*a, *b))
         self.classes = self.solved = 0
         self.reasons: list[str] = []
-        self.counted = other_lists.any_counted(a), other_lists.any_counted(b)
+        self.counted = other_lists.has_counted_rule(a), other_lists.has_counted_rule(b)
         self.raised_anyway = release in lookup.RAISED_WITHOUT_RULES
         self.noting = notes_signals(a), notes_signals(b)
         self.hiding: HidingError | None = None
@@ -148,7 +148,7 @@ class _Proof:
                     continue
                 # Classes with the same rules left have the same answer: the most ordinary one is
                 # solved.
-                key = (part.source, left, right, self._noted_otherwise(part))
+                key = (part.source, left, right, self._notes_differ(part))
                 known = found.setdefault(key, part)
                 if example.rank(part) < example.rank(known):
                     found[key] = part
@@ -167,19 +167,19 @@ class _Proof:
         """Return whether it matters that a record of one set says more than that of the other."""
         return in_a != in_b and not (self.relation.at_least and in_b)
 
-    def _noted_otherwise(self, found: CallClass) -> bool:
+    def _notes_differ(self, found: CallClass) -> bool:
         """Return whether records of a class's calls say in one set alone whom a signal went to."""
         return self._matters(*self.noting) and bool(found.calls & signal_mask(found.arch))
 
     def _differs_anyway(self, found: CallClass, rules: Sequence[RuleRest]) -> bool:
         """Return whether the sets may differ about a class for which they have the same rules."""
-        if self._noted_otherwise(found) and self._can_record(rules):
+        if self._notes_differ(found) and self._can_record(rules):
             return True
         if self.hiding and (self._hidden_matters(rules) or slots_needed(rules)):
             return True
         return self.counted[0] != self.counted[1] and not self.relation.ignore_raised
 
-    def _listed_otherwise(self) -> bool:
+    def _files_differ(self) -> bool:
         """Return whether a requested record lacks its files under one set alone.
 
         That is so where a set without rules doesn't keep such records from being written.
@@ -200,7 +200,7 @@ class _Proof:
     def _solve(self, found: CallClass) -> Difference | None:
         # Who requested a record matters only where rules drop records by their type.
         asking = records.RAISING if self._excluding else records.RAISING[:1]
-        each = (self._solved_for(found, kind) for kind in asking)
+        each = (self._solve_for(found, kind) for kind in asking)
         return next((difference for difference in each if difference is not None), None)
 
     @property
@@ -208,7 +208,7 @@ class _Proof:
         """Whether any record may be dropped."""
         return any(rule.list is FilterList.EXCLUDE for rule in (*self.a, *self.b))
 
-    def _solved_for(self, found: CallClass, raised_by: int) -> Difference | None:
+    def _solve_for(self, found: CallClass, raised_by: int) -> Difference | None:
         """Return a difference about a class; `raised_by` is what requests a record elsewhere."""
         atoms, differ = self._differences(found, raised_by)
         solver = Solver(self.effort)
@@ -225,7 +225,7 @@ class _Proof:
         rules = (*self.a, *self.b)
         read = example.read(atoms, model, found, rules, self.filesystem or 0)
         event = replace(read.event, release=self.release, raised_by=raised_by)
-        return self._checked(replace(read, event=event))
+        return self._confirm(replace(read, event=event))
 
     def _differences(self, found: CallClass, raised_by: int) -> tuple[Atoms, Formula]:
         """Return when the sets do not agree about a call of a class.
@@ -233,19 +233,19 @@ class _Proof:
         Where they hide different names, only calls are meant all of whose names one set hides.
         """
         left, right = [part for _, part in found.a], [part for _, part in found.b]
-        matters = self._hidden_matters([*left, *right]) or self._listed_otherwise()
+        matters = self._hidden_matters([*left, *right]) or self._files_differ()
         atoms = Atoms(found.source, max(slots_needed([*left, *right]), int(matters)))
         seen = [atoms, atoms]
         if self.hiding:
             seen[0 if self.hiding.by_a else 1] = atoms.without_names()
-        keys = _numbered([*left, *right])
+        keys = _number_keys([*left, *right])
         said = [verdicts(one, parts, keys) for one, parts in zip(seen, (left, right), strict=True)]
         written = negation(other_lists.drops(atoms, self.a, records.OBJ_PID))
-        noted = constant(value=self._noted_otherwise(found))
+        noted = constant(value=self._notes_differ(found))
         told_otherwise = all_of([noted, written])
         if matters:
             written = negation(other_lists.drops(atoms, self.a, records.PATH))
-            named = all_of([atoms.visited(0), atoms.leads(0), written])
+            named = all_of([atoms.visits(0), atoms.leads(0), written])
             told_otherwise = any_of([told_otherwise, named])
         heard = (True, True) if self.raised_anyway else self.counted
         return atoms, disagreement(
@@ -261,11 +261,11 @@ class _Proof:
             unrequested=other_lists.drops(atoms, self.a, raised_by),
         )
 
-    def _checked(self, found: Example) -> Difference:
+    def _confirm(self, found: Example) -> Difference:
         outcomes: list[Outcome] = []
         for rules in (self.a, self.b):
-            known = settled(resolved(rules, found.resolved), found.directories.__contains__)
-            outcomes.append(_decided(known, found))
+            known = settle_kinds(resolve_ids(rules, found.resolved), found.directories.__contains__)
+            outcomes.append(_outcome_of(known, found))
         if self.relation.agree(outcomes[0], outcomes[1]):
             raise ProverError(f"not confirmed: {found.event} {outcomes}")
         return Difference(
@@ -273,26 +273,26 @@ class _Proof:
             found.files,
             outcomes[0],
             outcomes[1],
-            shown(found.resolved),
+            numbers_by_name(found.resolved),
             asked=found.asked,
             directories=tuple(sorted(found.directories)),
             no_directories=tuple(sorted(found.no_directories)),
         )
 
 
-def _decided(rules: Sequence[KernelRule], found: Example) -> Outcome:
+def _outcome_of(rules: Sequence[KernelRule], found: Example) -> Outcome:
     """Return what a set makes of an example, whose names and paths are known.
 
     Rules that are the same under these are refused, but for the first; with that the set decides
     as before.
     """
-    kept = taken(rules)
+    kept = accepted_rules(rules)
     outcome = decide(load([rules[index] for index in kept], found.files), found.event)
     by = outcome.decided_by
     return replace(outcome, decided_by=None if by is None else kept[by])
 
 
-def _numbered(parts: Sequence[RuleRest]) -> dict[str, int]:
+def _number_keys(parts: Sequence[RuleRest]) -> dict[str, int]:
     keys = sorted({"", *(part.key for part in parts)})
     return {key: index for index, key in enumerate(keys)}
 
@@ -361,7 +361,7 @@ def _fires_in(found: CallClass, position: int, effort: Effort) -> bool | None:
         solver = Solver(effort)
         solver.add([own, negation(any_of(higher)), *atoms.laws()])
         if asked.bucket:
-            solver.add([atoms.visited(0)])
+            solver.add([atoms.visits(0)])
         return solver.solve() is not None
     except (UnsupportedError, UndecidedError):
         return None

@@ -31,7 +31,7 @@ def truth(name: str) -> Formula:
     return Formula(z3.Bool(name))
 
 
-def unknown(name: str) -> NumberTerm:
+def unknown_number(name: str) -> NumberTerm:
     """Return the unknown number of that name."""
     return NumberTerm(z3.BitVec(name, BITS))
 
@@ -100,7 +100,7 @@ def either_number(condition: Formula, held: NumberTerm, otherwise: NumberTerm) -
     return NumberTerm(z3.If(condition, held, otherwise))
 
 
-def same(left: NumberTerm, right: NumberTerm) -> Formula:
+def are_equal(left: NumberTerm, right: NumberTerm) -> Formula:
     """Return that two numbers are equal."""
     return TRUE if left is right else Formula(_equal(left, right))
 
@@ -249,7 +249,7 @@ class Solver:
             else:
                 model, most = better, better.value(wanted)
             limit = (least + most) // 2
-        self.add([same(wanted, number_of(most))])
+        self.add([are_equal(wanted, number_of(most))])
         return model
 
     def _try(self, wish: Formula) -> Model | None:

@@ -13,7 +13,7 @@ NamedId = tuple[str, str]
 _FIRST = 60001
 
 
-def named(test: FieldTest) -> NamedId | None:
+def named_id(test: FieldTest) -> NamedId | None:
     """Return whose number a test needs; None if it has all numbers that it needs."""
     if isinstance(test.value, int) or not test.field.endswith(("uid", "gid")):
         return None
@@ -24,7 +24,7 @@ def names(rules: Sequence[KernelRule]) -> Iterator[NamedId]:
     """Yield the users and groups that rules name and that were not resolved."""
     for rule in rules:
         for condition in rule.conditions:
-            found = named(condition) if isinstance(condition, FieldTest) else None
+            found = named_id(condition) if isinstance(condition, FieldTest) else None
             if found is not None:
                 yield found
 
@@ -37,11 +37,13 @@ def numbers_for(rules: Sequence[KernelRule], known: Mapping[NamedId, int]) -> di
     return found
 
 
-def resolved(rules: Sequence[KernelRule], numbers: Mapping[NamedId, int]) -> tuple[KernelRule, ...]:
+def resolve_ids(
+    rules: Sequence[KernelRule], numbers: Mapping[NamedId, int]
+) -> tuple[KernelRule, ...]:
     """Return rules with numbers instead of names; `numbers` has all of them."""
 
     def test_of(test: FieldTest) -> FieldTest:
-        name = named(test)
+        name = named_id(test)
         return test if name is None else replace(test, value=numbers[name])
 
     return tuple(
@@ -56,6 +58,6 @@ def resolved(rules: Sequence[KernelRule], numbers: Mapping[NamedId, int]) -> tup
     )
 
 
-def shown(numbers: Mapping[NamedId, int]) -> dict[str, int]:
+def numbers_by_name(numbers: Mapping[NamedId, int]) -> dict[str, int]:
     """Return numbers by what is shown of a name, such as `user nobody`."""
     return {f"{what} {name}": number for (what, name), number in numbers.items()}

@@ -15,7 +15,7 @@ from auditrules.model.rule import plain_path
 from auditrules.prove.formulas import IS_DIRECTORY
 
 
-def split(rules: Iterable[KernelRule]) -> tuple[KernelRule, ...]:
+def split_kinds(rules: Iterable[KernelRule]) -> tuple[KernelRule, ...]:
     """Return the rules with each watch of unknown kind split into two."""
     found: list[KernelRule] = []
     for rule in rules:
@@ -23,18 +23,18 @@ def split(rules: Iterable[KernelRule]) -> tuple[KernelRule, ...]:
             found.append(rule)
             continue
         for operator in (Operator.NOT_EQUAL, Operator.EQUAL):
-            known = rule.settled(directory=operator is Operator.EQUAL)
+            known = rule.with_kind(directory=operator is Operator.EQUAL)
             kind = FieldTest(IS_DIRECTORY, operator, plain_path(rule.watch))
             found.append(replace(known, conditions=(*known.conditions, kind)))
     return tuple(found)
 
 
-def settled(
+def settle_kinds(
     rules: Iterable[KernelRule], is_directory: Callable[[str], bool]
 ) -> tuple[KernelRule, ...]:
     """Return rules in which each watch is of the kind that its plain path has."""
     return tuple(
-        rule.settled(directory=rule.watch is not None and is_directory(plain_path(rule.watch)))
+        rule.with_kind(directory=rule.watch is not None and is_directory(plain_path(rule.watch)))
         for rule in rules
     )
 

@@ -46,7 +46,7 @@ def with_setting(reading: Reading, option: str, value: str, column: int | None) 
         meant = number(option, value)
         if meant is None:
             return reading.at_fault(
-                f"{option} takes {_wanted(option)}, not {value!r}", None, column
+                f"{option} takes {_expected_value(option)}, not {value!r}", None, column
             )
         if option not in _ONE_OF and not _is_exact(value, meant):
             note = f"{reading.place}: auditctl reads `{option} {value}` as {meant}"
@@ -56,7 +56,7 @@ def with_setting(reading: Reading, option: str, value: str, column: int | None) 
     if problem:
         return reading.at_fault(*problem, column)
     reading = replace(reading, settings=(*reading.settings, (option, value)))
-    return _taken_over(reading, option, value)
+    return _apply_setting(reading, option, value)
 
 
 def number(option: str, text: str) -> str | None:
@@ -70,11 +70,11 @@ def number(option: str, text: str) -> str | None:
     found = _NUMBER.match(text)
     if found is None:
         return None
-    value = _read(found[0])
+    value = _read_number(found[0])
     return str(value & _LARGEST_NUMBER) if value <= _LARGEST_LONG else None
 
 
-def _read(digits: str) -> int:
+def _read_number(digits: str) -> int:
     if digits[:2] in {"0x", "0X"}:
         return int(digits, 16)
     if digits.startswith("0"):
@@ -86,10 +86,10 @@ def _is_exact(text: str, meant: str) -> bool:
     """Say whether auditctl reads a number as people do, but for the base."""
     if not _NUMBER.fullmatch(text):
         return False
-    return text == meant or (text.startswith("0") and _read(text) <= _LARGEST_NUMBER)
+    return text == meant or (text.startswith("0") and _read_number(text) <= _LARGEST_NUMBER)
 
 
-def _wanted(option: str) -> str:
+def _expected_value(option: str) -> str:
     if option in _ONE_OF:
         return "a number from 0 to 2"
     return f"a number from 0 to {_LARGEST_NUMBER}"
@@ -105,7 +105,7 @@ def _wrong_value(option: str, value: str) -> tuple[str, str] | None:
     return None
 
 
-def _taken_over(reading: Reading, option: str, value: str) -> Reading:
+def _apply_setting(reading: Reading, option: str, value: str) -> Reading:
     """Return the reading with what a setting means for a measurement."""
     setting = f"{option} {value}".rstrip()
     if setting in _MOOT:

@@ -35,7 +35,7 @@ def codes_in(text: str) -> tuple[str, ...]:
     return () if found is None else tuple(code.strip() for code in found[1].split(","))
 
 
-def heeded(readings: Iterable[Reading]) -> Iterator[Reading]:
+def attach_codes(readings: Iterable[Reading]) -> Iterator[Reading]:
     """Yield a file's readings, each with the codes that the comments right above it name."""
     codes: frozenset[str] = frozenset()
     for reading in readings:

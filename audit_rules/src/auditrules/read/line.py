@@ -27,7 +27,7 @@ from auditrules.model.rule import (
     option_positions,
     split_options,
     split_words,
-    unquoted,
+    strip_quotes,
     word_columns,
 )
 from auditrules.read import control_lines
@@ -88,7 +88,7 @@ def _repair(text: str, place: Location) -> str | None:
     repairs = (
         (bare, "save the file with Unix line ends"),
         (rule, "put the comment on its own line"),
-        (unquoted(bare), _no_quotes(bare)),
+        (strip_quotes(bare), _no_quotes(bare)),
     )
     for repaired, remedy in repairs:
         if repaired != text and _read(repaired, place).fault is None:
@@ -98,7 +98,7 @@ def _repair(text: str, place: Location) -> str | None:
 
 def _no_quotes(text: str) -> str:
     """Return the remedy for the quotes in a line."""
-    spaced = any(word.endswith("\\") for word in unquoted(text).split(" ")[:-1])
+    spaced = any(word.endswith("\\") for word in strip_quotes(text).split(" ")[:-1])
     space = r", and write a space within a word as `\ `" if spaced else ""
     return f"remove the quotes, which auditctl treats as part of the word{space}"
 
@@ -118,13 +118,13 @@ def _read(text: str, place: Location) -> Reading:
         options, rest = split_options(words)
     except GetoptError as error:
         said, remedy = _bad_option(error)
-        return _heeded(reading.at_fault(said, remedy, line.bad_option(error)), words)
+        return _with_effects(reading.at_fault(said, remedy, line.bad_option(error)), words)
     if rest:
         return reading.at_fault(*_stray(rest, options, words), line.column_of(rest[0]))
     return line.read(options)
 
 
-def _heeded(reading: Reading, words: list[str]) -> Reading:
+def _with_effects(reading: Reading, words: list[str]) -> Reading:
     """Return the reading with the effects that the line has before auditctl rejects it."""
     first = words[0] if len(words) == 1 else ""
     if re.fullmatch(r"-D[\r\t]", first):
@@ -152,10 +152,10 @@ def _stray(rest: list[str], options: list[tuple[str, str]], words: list[str]) ->
     if rest[0].startswith("#"):
         return message, "put the comment on its own line"
     remedy = r"write a space within a word as `\ `; quotes do not group words"
-    return message, _spaced(rest, words) or remedy
+    return message, _space_remedy(rest, words) or remedy
 
 
-def _spaced(rest: list[str], words: list[str]) -> str | None:
+def _space_remedy(rest: list[str], words: list[str]) -> str | None:
     """Return the remedy where the first word of no option follows an option's value."""
     at = words.index(rest[0]) if rest[0] in words else 0
     option, value = words[at - 2 : at] if at > 1 else ("", "")
@@ -268,7 +268,7 @@ class _Line:
         others = [at for at, name in enumerate(names) if name not in _ADD | _DELETE | _OF_A_RULE]
         if len(adds) == 1 and not others:
             return self.rule(options, options[adds[0]][0])
-        problem = self._misplaced(options, adds, others)
+        problem = self._combination_problem(options, adds, others)
         if problem:
             return self.reading.at_fault(*problem)
         if names[0] == "-D":
@@ -305,7 +305,7 @@ class _Line:
         position = option_positions(self.words, options)[at][1]
         return self.columns[position] if position < len(self.columns) else None
 
-    def _misplaced(
+    def _combination_problem(
         self, options: list[tuple[str, str]], adds: list[int], others: list[int]
     ) -> LineProblem | None:
         """Return what is wrong with the combination of options on a line, or None."""

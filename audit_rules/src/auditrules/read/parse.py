@@ -117,7 +117,7 @@ def read_bytes(data: bytes, file: str) -> tuple[Reading, ...]:
     if not lines[-1]:  # a line feed ends a line, and begins none
         lines.pop()
     return tuple(
-        ignore_comments.heeded(
+        ignore_comments.attach_codes(
             line.read_raw(raw, Location(file, number)) for number, raw in enumerate(lines, 1)
         )
     )
@@ -242,11 +242,11 @@ def _read_folder(
             return ()
         contents.append((shown(file), data))
         readings.extend(map(_strip_tabbed_comment, read_bytes(data, shown(file))))
-    faults.extend(_glued([(name, data) for name, data in contents if data]))
+    faults.extend(_glued_lines([(name, data) for name, data in contents if data]))
     return as_augenrules(readings)
 
 
-def _glued(contents: Sequence[tuple[str, bytes]]) -> Iterable[Fault]:
+def _glued_lines(contents: Sequence[tuple[str, bytes]]) -> Iterable[Fault]:
     """Yield a fault for each file whose last line augenrules joins to the first of the next."""
     for (name, data), (follower, more) in pairwise(contents):
         if not data.endswith(b"\n") and not more.startswith(b"\n"):

@@ -12,7 +12,7 @@ from auditrules.kernel import semantics
 from auditrules.lint import prices
 from auditrules.lint.context import Context
 from auditrules.model.kernel_rule import Condition, KernelRule, is_test
-from auditrules.prove.unknown_ids import numbers_for, resolved
+from auditrules.prove.unknown_ids import numbers_for, resolve_ids
 from auditrules.repair.line_words import LineWords
 from auditrules.tables.lookup import ARCHES
 
@@ -39,7 +39,7 @@ def cheap_first(raw: str, rule: KernelRule, context: Context) -> str:
     words = LineWords(raw)
     places = [at for at, (option, value) in enumerate(words.options) if _tests(option, value)]
     conditions = [one for one in rule.conditions if not _tests_arch(one)]
-    costs = [prices.testing(context, one) for one in conditions]
+    costs = [prices.cost_of_testing(context, one) for one in conditions]
     known = [cost for cost in costs if cost is not None]
     if len(places) != len(conditions) or len(known) != len(costs):
         return raw
@@ -52,7 +52,7 @@ def is_cheaper(new: KernelRule, old: KernelRule, constants: Constants) -> bool:
     """Say whether a rule costs some typical call less than another, and none more (predicted)."""
     numbers = numbers_for((new, old), {})
     first, second = (
-        Alike(constants, semantics.load(resolved([rule], numbers))) for rule in (new, old)
+        Alike(constants, semantics.load(resolve_ids([rule], numbers))) for rule in (new, old)
     )
     less = False
     for arch in ARCHES:

@@ -55,7 +55,7 @@ class Repaired:
     offered: tuple[Repair, ...] = ()
 
 
-def repaired(
+def repair_lines(
     parts: FileParts,
     context: Context,
     codes: Collection[str] = CODES,
@@ -84,16 +84,16 @@ def repaired(
         offered, wanted = sorted([*offered, *wanted], key=found.repairs.index), []
     known = result.equal is True
     done = tuple(replace(one, safe=known and one.code != SPELLING) for one in wanted)
-    return Repaired(done, tuple(found.left), result, applied(parts, done), tuple(offered))
+    return Repaired(done, tuple(found.left), result, apply_repairs(parts, done), tuple(offered))
 
 
-def applied(parts: FileParts, repairs: Sequence[Repair]) -> FileParts:
+def apply_repairs(parts: FileParts, repairs: Sequence[Repair]) -> FileParts:
     """Return the lines with the repairs made."""
     by_place = {one.place: one for one in repairs}
-    return tuple(tuple(_applied(part, by_place)) for part in parts)
+    return tuple(tuple(_apply_to_part(part, by_place)) for part in parts)
 
 
-def _applied(part: Sequence[Reading], by_place: dict[Location, Repair]) -> Iterator[Reading]:
+def _apply_to_part(part: Sequence[Reading], by_place: dict[Location, Repair]) -> Iterator[Reading]:
     for reading in part:
         repair = by_place.get(reading.place)
         if repair is None:
@@ -124,17 +124,17 @@ class _Finding:
             reading = line.reading
             if reading.cut_at is not None or reading.kind is not RuleKind.RULE:
                 continue
-            if line.fate is Fate.TWICE and self._wanted(DUPLICATE, reading):
-                self._repeated(line, certain=reading.place in twice)
-            elif line.fate is Fate.REFUSED and self._wanted(SPELLING, reading):
-                self._refused(line)
-            elif line.fate is Fate.LOADED and self._wanted(ORDER, reading):
-                self._loaded(line)
+            if line.fate is Fate.TWICE and self._is_wanted(DUPLICATE, reading):
+                self._look_at_repeated(line, certain=reading.place in twice)
+            elif line.fate is Fate.REFUSED and self._is_wanted(SPELLING, reading):
+                self._look_at_refused(line)
+            elif line.fate is Fate.LOADED and self._is_wanted(ORDER, reading):
+                self._look_at_loaded(line)
 
-    def _wanted(self, code: str, reading: Reading) -> bool:
+    def _is_wanted(self, code: str, reading: Reading) -> bool:
         return code in self.codes and code not in reading.ignores
 
-    def _repeated(self, line: AddedLine, *, certain: bool) -> None:
+    def _look_at_repeated(self, line: AddedLine, *, certain: bool) -> None:
         place = line.reading.place
         earlier = line.earlier.source if line.earlier else None
         at = f" of {earlier.place}" if earlier and earlier.place else ""
@@ -148,11 +148,11 @@ class _Finding:
             why = f"whether it repeats the rule{at} depends on what lies at the watched path"
             self.left.append(UnrepairedLine(place, DUPLICATE, why))
 
-    def _refused(self, line: AddedLine) -> None:
+    def _look_at_refused(self, line: AddedLine) -> None:
         reading = line.reading
         ordered = field_order.arch_first(reading.raw)
         try:
-            after = spelling.respelled(ordered)
+            after = spelling.respell(ordered)
             rule = None if after == reading.raw else self._rule_of(after, reading.place)
         except spelling.UncertainError as error:
             self.left.append(UnrepairedLine(reading.place, SPELLING, str(error)))
@@ -172,7 +172,7 @@ class _Finding:
             said = ", ".join(what)
             self.repairs.append(Repair(reading.place, SPELLING, reading.raw, after, said))
 
-    def _loaded(self, line: AddedLine) -> None:
+    def _look_at_loaded(self, line: AddedLine) -> None:
         reading, rule = line.reading, line.rule
         constants = self.context.options.constants
         if (reading.place.file, reading.place.line) not in self.costly:
@@ -205,10 +205,12 @@ def _harmless(
     parts: FileParts, repairs: Sequence[Repair], context: Context, left: list[UnrepairedLine]
 ) -> list[Repair]:
     """Return the repairs after which no line fails that does not today; others join `left`."""
-    before = _failing(load_lines(parts, context.target))
+    before = _failing_places(load_lines(parts, context.target))
 
     def harms(some: Sequence[Repair]) -> bool:
-        return bool(_failing(load_lines(applied(parts, some), context.target)) - before)
+        return bool(
+            _failing_places(load_lines(apply_repairs(parts, some), context.target)) - before
+        )
 
     if not harms(repairs):
         return list(repairs)
@@ -222,7 +224,7 @@ def _harmless(
     return kept
 
 
-def _failing(loaded: LoadedLines) -> set[Location]:
+def _failing_places(loaded: LoadedLines) -> set[Location]:
     return {one.reading.place for one in loaded.failing}
 
 
@@ -235,7 +237,7 @@ def _proof(parts: FileParts, repairs: Sequence[Repair], context: Context, second
     before = load_lines(parts, context.target).rules
     after = tuple(
         rule
-        for rule in load_lines(applied(parts, repairs), context.target).rules
+        for rule in load_lines(apply_repairs(parts, repairs), context.target).rules
         if rule.source is None or rule.source.place not in new
     )
     try:

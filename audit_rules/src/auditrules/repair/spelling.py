@@ -15,7 +15,7 @@ from auditrules.auditctl.field_values import (
     RefusedError,
     arch_of,
     call_number,
-    folded,
+    fold_case,
 )
 from auditrules.repair.line_words import LineWords
 from auditrules.tables import lookup
@@ -35,7 +35,7 @@ def near(word: str, known: Iterable[str]) -> list[str]:
     return sorted(name for name in known if _one_slip(word, name))
 
 
-def respelled(raw: str) -> str:
+def respell(raw: str) -> str:
     """Return a line with each unknown architecture and call replaced by the near name.
 
     A line in which no name is unknown comes back as it is.
@@ -62,7 +62,7 @@ def respelled(raw: str) -> str:
 
 
 def names_changed(before: str, after: str) -> list[tuple[str, str]]:
-    """Return the names that `respelled` changed, each with what it became."""
+    """Return the names that `respell` changed, each with what it became."""
     old, new = (_NAME.findall(text) for text in (before, after))
     return [(a, b) for a, b in zip(old, new, strict=True) if a != b]
 
@@ -71,7 +71,7 @@ def _arch(name: str) -> str:
     try:
         arch_of(name)
     except RefusedError:
-        return _the_one(name, near(folded(name), ARCHES), "architecture")
+        return _the_one(name, near(fold_case(name), ARCHES), "architecture")
     return name
 
 
@@ -83,9 +83,9 @@ def _call(name: str, arch: Arch) -> str:
     except RefusedError as error:
         other: Arch = "b32" if arch == "b64" else "b64"
         known = (lookup.calls(other), lookup.newer_calls(), NEVER_CALLS)
-        if any(folded(name) in names for names in known):
+        if any(fold_case(name) in names for names in known):
             raise UncertainError(f"{error.message}: {error.remedy}") from None
-        return _the_one(name, near(folded(name), lookup.calls(arch)), "system call")
+        return _the_one(name, near(fold_case(name), lookup.calls(arch)), "system call")
     return name
 
 

@@ -10,7 +10,7 @@ from auditrules.cost.idle_rules import IdleKind, Waste
 from auditrules.cost.measurement import OperationCost
 from auditrules.cost.predict import Prediction
 from auditrules.cost.totals import Priced
-from auditrules.load.loaded_set import shortened
+from auditrules.load.loaded_set import shorten_list
 from auditrules.model.kernel_rule import KernelRule
 from auditrules.show import fit
 from auditrules.show.parts import (
@@ -212,10 +212,10 @@ def notes(priced: Priced) -> list[str]:
         lookup.call_name(arch, call) for arch, call, one in priced.calls if one.recorded
     )
     if recorded:
-        found.append(f"always recorded: {shortened(recorded, _MOST_NAMES)}")
+        found.append(f"always recorded: {shorten_list(recorded, _MOST_NAMES)}")
     estimated = sorted(priced.price.estimated)
     if estimated:
-        found.append(f"estimated, not measured: {shortened(estimated, _MOST_NAMES)}")
+        found.append(f"estimated, not measured: {shorten_list(estimated, _MOST_NAMES)}")
     return [*found, *_unpredicted_notes(priced), ARCHITECTURE]
 
 
@@ -226,7 +226,7 @@ def _unpredicted_notes(priced: Priced) -> list[str]:
         by_reason.setdefault(reason, []).append(_name(arch, call))
     return [
         *(
-            f"not predicted: {shortened(sorted(calls), _MOST_NAMES)}: {reason};"
+            f"not predicted: {shorten_list(sorted(calls), _MOST_NAMES)}: {reason};"
             " the mean is without their records"
             for reason, calls in by_reason.items()
         ),
@@ -308,7 +308,7 @@ def _reason(priced: Priced, waste: Waste) -> str:
         return f"never fires: {_where(priced, priced.loaded.rules[waste.by])} decides before it"
     if waste.kind is IdleKind.CONTRADICTION:
         return "never fires: two of its conditions exclude each other"
-    calls = shortened(waste.calls, _MOST_NAMES)
+    calls = shorten_list(waste.calls, _MOST_NAMES)
     return f"tested on 64-bit calls that share its 32-bit calls' numbers: {calls}"
 
 

@@ -117,7 +117,7 @@ def _step(step: RuleWalk) -> WalkedRule:
     return WalkedRule(
         **dict(RuleAt.of(step.rule)),
         verdict=step.verdict.name.lower(),
-        failed=None if step.failed is None else wording.said(step.failed),
+        failed=None if step.failed is None else wording.condition_words(step.failed),
         visited=step.visited,
         instructions=step.instructions,
     )
@@ -250,7 +250,7 @@ def _verdict(steps: Sequence[RuleWalk], call: str, decided_by: KernelRule | None
             first = "another rule" if decided_by is None else _place(decided_by)
             return f"{where}{many} too late: {first} has decided"
         case Verdict.FAILED if step.failed is not None:
-            return f"{where}{wording.said(step.failed)} does not hold"
+            return f"{where}{wording.condition_words(step.failed)} does not hold"
         case _:
             return f"{where}matches: {step.rule.action}"
 

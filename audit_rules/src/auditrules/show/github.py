@@ -19,14 +19,14 @@ from auditrules.words import visible
 _COMMAND = re.compile(r"^\s*::|##\[", re.MULTILINE)
 
 
-def here() -> bool:
+def is_github_job() -> bool:
     """Say whether this is a job of GitHub Actions."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
-def harmless(text: str) -> str:
+def make_harmless(text: str) -> str:
     """Return a text of which the runner takes no line for a command."""
-    if not here() or _COMMAND.search(text) is None:
+    if not is_github_job() or _COMMAND.search(text) is None:
         return text
     token = secrets.token_hex(16)
     return f"::stop-commands::{token}\n{text}\n::{token}::"

@@ -15,7 +15,7 @@ from click import style, wrap_text
 from auditrules.lint.check import Documentation
 from auditrules.lint.context import Context
 from auditrules.lint.diagnostic import Diagnostic, Level, Repair
-from auditrules.lint.prices import AddedCosts, added
+from auditrules.lint.prices import AddedCosts, added_costs
 from auditrules.lint.sarif import log
 from auditrules.load.load import Fate
 from auditrules.prove.relation import Result
@@ -28,7 +28,7 @@ from auditrules.show.parts import (
     LineAt,
     RulesDocument,
 )
-from auditrules.words import count, listed, visible
+from auditrules.words import count, join_in_prose, visible
 
 _IN_FULL = 3
 """Findings of one kind in one file that are shown in full, unless all are."""
@@ -163,7 +163,7 @@ def document(result: Linted) -> LintDocument:
         rules=len(context.rules),
         deleted=len(context.loaded.of(Fate.DELETED)),
         stops_at=None if stops is None else LineAt.of(stops),
-        cost=_lint_costs(added(context)),
+        cost=_lint_costs(added_costs(context)),
         **repairs,
     )
 
@@ -298,20 +298,22 @@ def _summary(result: Linted) -> Iterator[str]:
     context = result.context
     levels = Counter(one.level for one in result.found)
     lines = count(len(context.readings), "line")
-    said = listed(count(levels[level], level.value) for level in Level)
+    said = join_in_prose(count(levels[level], level.value) for level in Level)
     yield f"{said} in {lines}; {_loading_summary(context)} ({ARCHITECTURE})."
     if result.ignored:
         verb = "is" if result.ignored == 1 else "are"
         yield f"{count(result.ignored, 'finding')} {verb} left out by comments."
-    costs = added(context)
+    costs = added_costs(context)
     if costs.by_call:
-        priced = listed(f"{cost:,.0f} to each {name}" for name, cost in costs.by_call.items())
+        priced = join_in_prose(
+            f"{cost:,.0f} to each {name}" for name, cost in costs.by_call.items()
+        )
         yield (
             f"All rules together add {priced} (predicted instructions on {costs.kernel},"
             " for an ordinary user's call on files that no rule watches)."
         )
     for reason in dict.fromkeys(costs.unknown.values()):
-        calls = listed(name for name, why in costs.unknown.items() if why == reason)
+        calls = join_in_prose(name for name, why in costs.unknown.items() if why == reason)
         yield f"What all rules together add to each {calls} is not predicted: {reason}."
     yield from _guess_lines(context)
 

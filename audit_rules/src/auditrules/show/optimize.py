@@ -29,7 +29,7 @@ from auditrules.show.parts import (
 )
 from auditrules.tables import lookup
 from auditrules.tables.lookup import Arch
-from auditrules.words import count, listed
+from auditrules.words import count, join_in_prose
 
 _MOST_NAMED = 6
 _WORTH_SAYING = 0.5  # instructions
@@ -156,7 +156,7 @@ def text(found: Cheaper, out: str) -> list[str]:
         *_changes(made),
         *_thorough_savings(found.thorough_saves_more),
         "",
-        *_proof(found, rules.left_out_said()),
+        *_proof(found, rules.left_out_assumptions()),
         *_price_of_never(made),
         *_unchanged_watches(rules),
         *([] if out == "-" else ["", f"written: {out}"]),
@@ -292,7 +292,7 @@ def _proof(found: Cheaper, left_out: Sequence[str]) -> list[str]:
     return [
         (
             f"Proved for all events, in {proof.classes} classes of calls, for Linux"
-            f" {listed(proved)}: the same is recorded, under the same key, if:"
+            f" {join_in_prose(proved)}: the same is recorded, under the same key, if:"
         ),
         *(f"- {assumption}" for assumption in under_releases(proof.assumptions, proved)),
         *(f"- {text}" for text in left_out),

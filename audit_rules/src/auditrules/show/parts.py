@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from auditrules.load.loaded_set import LoadedSet, shortened
+from auditrules.load.loaded_set import LoadedSet, shorten_list
 from auditrules.model.kernel_rule import KernelRule
 from auditrules.model.location import Location
 
@@ -94,6 +94,6 @@ def guesses(rules: LoadedSet) -> Iterator[str]:
     others = [path for path in rules.unknown if not rules.likely(path)]
     for paths, what in ((trees, "directories"), (others, "files")):
         if paths:
-            yield f"assumed to be {what}, judging by name: {shortened(paths)}"
+            yield f"assumed to be {what}, judging by name: {shorten_list(paths)}"
     if rules.unknown:
         yield "auditctl asks the file system what -w watches; use --root or --paths to provide it"

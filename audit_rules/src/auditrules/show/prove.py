@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from auditrules.kernel.semantics import FilterDecision, Outcome
-from auditrules.load.loaded_set import LoadedSet, shortened
+from auditrules.load.loaded_set import LoadedSet, shorten_list
 from auditrules.model.kernel_rule import KEY_SEPARATOR, FilterList, KernelRule
 from auditrules.prove.event_text import difference_words, remark
 from auditrules.prove.relation import Difference, Result
@@ -129,7 +129,7 @@ def text(found: Proved) -> list[str]:
             said.append(f"{_INDENT}{name} {done}")
         said += ["", "The model of the kernel's filter confirms this event."]
     if found.either_way and result.equal:
-        shown = shortened(found.either_way)
+        shown = shorten_list(found.either_way)
         said += ["", f"This holds whether or not these are directories: {shown}"]
     if not result.relation.ignore_raised:
         said += [
@@ -203,5 +203,5 @@ def _effect(outcome: Outcome, which: FilterList) -> str:
 
 def _assumptions(found: Proved) -> list[str]:
     """Return all assumptions of the answer."""
-    left_out = [*found.a.left_out_said("of A, "), *found.b.left_out_said("of B, ")]
+    left_out = [*found.a.left_out_assumptions("of A, "), *found.b.left_out_assumptions("of B, ")]
     return [*(assumption.text for assumption in found.result.assumptions), *left_out]

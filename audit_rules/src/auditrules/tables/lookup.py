@@ -109,7 +109,7 @@ def class_calls(arch: Arch, name: Class, release: Release = OLDEST) -> frozenset
 
 
 @cache
-def classified(arch: Arch, release: Release) -> frozenset[int]:
+def classified_calls(arch: Arch, release: Release) -> frozenset[int]:
     """Return the numbers of the calls that a release counts to any class."""
     names: tuple[Class, ...] = ("read", "write", "attributes")
     return frozenset(call for name in names for call in class_calls(arch, name, release))

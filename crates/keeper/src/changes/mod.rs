@@ -3,10 +3,17 @@
 //! Nothing may be changed before it is in the journal, and nothing undone that others have changed
 //! since.
 //!
-//! `requests` carries out what the other side asks for. `kinds` reads and puts back a thing of any
-//! kind; `audit`, `mounts` and `systemd_units` do so for theirs. `undo` decides what is undone.
-//! `sysctl_side_effects` knows settings that change others. What is compared of a thing is in
-//! `journal::state`, what is read of a file in `safe_files`.
+//! - `requests.rs`: what the other side may ask for, and doing it; the default backlog limit
+//! - `kinds.rs`: for each kind of thing, the state that is read and how it is put back; settings,
+//!   SELinux's mode and files themselves
+//! - `audit.rs`: audit's rules and state; `audit_settings.rs`: audit's settings by one message
+//! - `mounts.rs`: mount options, by remounting
+//! - `systemd_units.rs`: whether units run, starting and stopping them
+//! - `undo.rs`: the order of undoing, how often it is tried, and what is left to others
+//! - `sysctl_side_effects.rs`: settings that change others, and those that can't be put back
+//!
+//! Whether a thing still is as it was written is decided in `journal/state.rs`; which attributes of
+//! a file are read for that (owner, mode, labels) in `src/safe_files.rs`.
 
 pub mod audit;
 pub mod audit_settings;

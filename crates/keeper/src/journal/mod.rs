@@ -2,9 +2,13 @@
 //!
 //! A line that was written is never changed or removed.
 //!
-//! `state` is what is kept of a thing before a change and after it, and compared before the change
-//! is undone. `entry` is what a line says, `file` are the lines, each with a hash of the one before
-//! it.
+//! - `state.rs`: what is kept of a thing before and after a change; whether it still is either
+//! - `entry.rs`: what a line says, as JSON, and the version of the format
+//! - `file.rs`: the file: lines with a hash of the one before, damage, the largest journal
+//! - `finished_journals.rs`: the numbers of finished journals, which are never undone again
+//!
+//! Where journals lie is decided in `src/state_folder.rs`, what is undone by them in
+//! `changes/undo.rs`.
 
 pub mod entry;
 pub mod file;

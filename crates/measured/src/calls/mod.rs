@@ -2,9 +2,21 @@
 //!
 //! Each is a type that implements [`Call`](crate::call::Call); [`ALL`] lists them. If a name stands
 //! for more than one system call, or for another one, the type's comment names these. An operation
-//! allocates nothing, and calls no library.
+//! allocates nothing, and calls no library. How often it is done, and when, is decided elsewhere:
+//! in `src/window.rs`, `src/window_start.rs` and the probe's `measure/calls.rs`.
 //!
-//! `fixtures` and `partner_process` are no calls, but files and a process that calls need.
+//! - `basic.rs`: null, read, write
+//! - `files.rs`: one existing file, mostly by path: stat, open, access, chmod, chown, setxattr
+//! - `directory_entries.rs`: creat, rename, link, mkdir
+//! - `processes.rs`: fork, exec
+//! - `address_space.rs`: mmap, page faults
+//! - `round_trips.rs`: pipe, unix, context switch, with a second process
+//! - `sockets.rs`: connect, bind, accept; `select.rs`: select on ten pipes
+//! - `signal.rs`: a signal's delivery
+//! - `hardening.rs`: what hardening restricts (ptrace, mount, bpf, userns), and which refusals
+//!   count
+//! - `fixtures.rs`: makes the file that calls need, again until its inode number fits
+//! - `partner_process.rs`: the second process of calls that need two
 
 mod address_space;
 mod basic;

@@ -2,8 +2,11 @@
 //!
 //! No record may wait while the probe waits: a full queue would delay what is measured.
 //!
-//! `auditctl` loads rules. `record_counts` reads records and counts them. `serial_numbers` keeps
-//! the serial numbers of records equally long. The connection to the kernel is `hardcost_linux`'s.
+//! This file has the daemon itself. `auditctl.rs` loads rules, by which file, and what becomes of
+//! an auditctl that does not end (after ten minutes). `record_counts.rs` decides which records
+//! count, and by which key. `serial_numbers.rs` keeps the serial numbers of records equally long.
+//! The connection to the kernel, and when no more records are to come, are in
+//! `crates/linux/src/audit_daemon.rs`; the default backlog limit is in `protocol/requests.rs`.
 
 mod auditctl;
 mod record_counts;

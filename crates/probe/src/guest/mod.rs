@@ -3,11 +3,17 @@
 //!
 //! Only `init` starts a session. None of this runs on a machine that others use.
 //!
-//! `init` is the start, up to the session. `host_connection` is how the job comes in and answers go
-//! out: `qemu_ports` has QEMU's devices for it, and `fw_cfg` the format of files that QEMU passes.
-//! `snapshot_stop` stops the machine, `busy_loop` keeps its processor busy. `root_disk`, `selinux`
-//! and `systemd` are for guests with a root on a disk. `shutdown` is the end, and the report of why
-//! it comes early.
+//! - `init.rs`: the start up to the session: mounts, standard streams, loopback
+//! - `boot_parameters.rs`: the words `hardcost.*` of the command line
+//! - `entropy.rs`: random numbers for a kernel without a source of them
+//! - `host_connection.rs`: how the job comes in and answers go out, by ports, serial line or file
+//! - `qemu_ports.rs`: QEMU's devices for that; `fw_cfg.rs`: the format of files that QEMU passes
+//! - `snapshot_stop.rs`: stops the machine with all timers silenced, and how long to wait before
+//! - `busy_loop.rs`: keeps the processor from being idle
+//! - `root_disk.rs`: modules, a root on a disk, when it is writable; the program for `exec`
+//! - `selinux.rs`: the policy, labels and domain of a Debian guest
+//! - `systemd.rs`: hands over to systemd; which units are masked
+//! - `shutdown.rs`: the end, and the report of why it comes early
 
 pub mod boot_parameters;
 pub mod busy_loop;

@@ -3,8 +3,10 @@
 //! The formats are those of auditd, of the kernel and of rsyslog. A log is read line by line, since
 //! it may be larger than memory. A line may hold anything, so it stays bytes until it is reported.
 //!
-//! Nothing here writes to a log. `log_files` reads the files of a rotated one; the others know a
-//! format each.
+//! Nothing here writes to a log. `log_files.rs` reads the files of a rotated one. The others know a
+//! format each: `auditd_log.rs` auditd's, with events by key between two messages; `syslog.rs` a
+//! file of syslog, with what rsyslog dropped; `denials.rs` those of SELinux and AppArmor, which of
+//! them are one kind, and how many kinds are reported.
 
 mod auditd_log;
 mod denials;

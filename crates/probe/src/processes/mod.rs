@@ -2,10 +2,15 @@
 //!
 //! Nothing may wait but by [`wait::wait`], which serves the background meanwhile.
 //!
-//! `child_process` is a program that is waited for, `outputs` both its outputs, and `output_pipe`
-//! one of them, of which the beginning is kept. What a service prints is in `whole_system`.
-//! `measured_program` is the other program, `hardcost-measured`: its file and the messages to it.
-//! `process_tree` finds the descendants of a process. `job_timeout` limits the whole job.
+//! - `wait.rs`: the loop, and deadlines
+//! - `child_process.rs`: a program that is waited for: its environment and end
+//! - `outputs.rs`: both outputs of a program, and how much of them is reported
+//! - `output_pipe.rs`: one output, of which the beginning is kept; `whole_system/service_log.rs`
+//!   keeps the end of a service's
+//! - `measured_program.rs`: the file of `hardcost-measured`, and the messages to it
+//! - `process_tree.rs`: a process and its descendants, and ending them
+//! - `cpu_clocks.rs`: how long processes and threads have run
+//! - `job_timeout.rs`: the time limit of the whole job, half a day unless the sender says otherwise
 
 pub mod child_process;
 pub mod cpu_clocks;

@@ -4,7 +4,10 @@
 //! `schema.json` beside this file of them, and a test of the Python half compares its own types
 //! with it.
 //!
-//! `requests` and `answers` have the types, `ascii_json` writes the lines of answers.
+//! This file has the version of the protocol and the reading of a line. `requests.rs` has the
+//! requests and the defaults of what they leave out; `answers.rs` has the answers. `ascii_json.rs`
+//! writes the lines of answers, `schema.rs` is the test that writes `schema.json`. Requests are
+//! carried out from `src/session.rs`.
 
 mod answers;
 pub mod ascii_json;

@@ -3,8 +3,11 @@
 //! It takes a row of each recorder at equal distances of the guest's clock. Its own processor time
 //! is reported with the rows. A recorder waits for nothing, and changes no process.
 //!
-//! `cpu`, `audit_queue` and `avc` are the recorders. `taskstats` gives `cpu` the times of threads
-//! that have ended. `time_series` thins out rows, `epoch` is the time from which they count.
+//! This file has the thread, and the shortest distance between rows. `cpu.rs`, `audit_queue.rs` and
+//! `avc.rs` are the recorders; `cpu.rs` decides how many names are shown, and how time is split
+//! where the kernel does not know it. `taskstats.rs` gives it the times of threads that have ended.
+//! `time_series.rs` drops every other row when there are too many, `epoch.rs` is the time from
+//! which they count. The distance that is asked for, and the sums, are the Python half's.
 
 mod audit_queue;
 mod avc;

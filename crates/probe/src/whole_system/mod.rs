@@ -1,12 +1,19 @@
 //! Programs, services and mounts of a whole system, as requests ask for them.
 //!
-//! Nothing here may know a program or service by name: the request has all that is needed.
+//! Nothing here may know a program or service by name: the request has all that is needed. The
+//! defaults of a request are in `protocol/requests.rs`.
 //!
-//! `run_program`, `service_requests` and `mount` are the requests. `program_process` starts a
-//! program as a user. `service` is one service, `service_list` are all of a session. `service_log`
-//! keeps the end of what a service prints; `log_tails` reads the end of any log, to explain a
-//! failure. `readiness_check` finds out whether a service answers. `background` is what is served
-//! while the probe waits, `watchdog` ends the job if the probe hangs.
+//! - `run_program.rs`: the request to run a program to its end, and what of its end is a failure
+//! - `service_requests.rs`: the requests to start and stop a service and to wait for a condition;
+//!   how long killing and answering may take
+//! - `mount.rs`: the request to mount with options
+//! - `program_process.rs`: starts a program as a user; `accounts.rs`: finds users and groups
+//! - `service.rs`: one service, and how it ended; `service_list.rs`: all of a session, their folder
+//! - `service_log.rs`: the end of a service's output: how much is kept, and when it is shortened
+//! - `log_tails.rs`: the end of any log, to explain a failure: how much is reported
+//! - `readiness_check.rs`: whether a service answers, and the pauses between attempts
+//! - `background.rs`: what is served while the probe waits
+//! - `watchdog.rs`: ends the job if the probe hangs: how long after a request's limit
 
 mod accounts;
 mod background;

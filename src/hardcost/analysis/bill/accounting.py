@@ -31,17 +31,19 @@ def with_accounting(bill: Itemised, profile: Profile, instrument: str) -> Itemis
     measured = set(bill.controls)
     return replace(
         bill,
-        accounting=tuple(_settled(one, itemised, measured, unshown) for one in profile.accounting),
+        accounting=tuple(
+            _settle_outcome(one, itemised, measured, unshown) for one in profile.accounting
+        ),
     )
 
 
-def counted(accounting: Iterable[Accounted]) -> Mapping[RuleOutcome, int]:
+def outcome_counts(accounting: Iterable[Accounted]) -> Mapping[RuleOutcome, int]:
     """Return how many rules have each outcome; they add up to the number of rules."""
     found = Counter(one.outcome for one in accounting)
     return {outcome: found[outcome] for outcome in get_args(RuleOutcome)}
 
 
-def _settled(
+def _settle_outcome(
     rule: Accounted, itemised: set[str], measured: set[str], unshown: set[str]
 ) -> Accounted:
     """Return what became of a rule once its controls have been measured."""

@@ -65,7 +65,7 @@ class Budget(CheckedRequest):
         return replace(self, metrics=full)
 
 
-def raised(budget: Budget, over: Mapping[str, float], up: Callable[[float], float]) -> Budget:
+def raise_budget(budget: Budget, over: Mapping[str, float], up: Callable[[float], float]) -> Budget:
     """Return the budget that allows metrics to grow by `over`, which is more than they may.
 
     `up` rounds such a share up; what metrics share is raised for all of them.
@@ -77,7 +77,7 @@ def raised(budget: Budget, over: Mapping[str, float], up: Callable[[float], floa
     )
 
 
-def enough(share: float) -> float:
+def round_up_share(share: float) -> float:
     """Return a share rounded up to a tenth of a per cent, as it is shown and can be typed."""
     return round(math.ceil(_steps(share, _SHOWN)) * _SHOWN, 6)
 
@@ -92,7 +92,7 @@ def _steps(share: float, step: float) -> float:
     return round(share / step, 6)  # sums of the same costs in another order differ by less
 
 
-def within(totals: Sequence[Total], budget: Budget) -> bool:
+def is_within_budget(totals: Sequence[Total], budget: Budget) -> bool:
     """Say whether no metric costs more than the budget allows."""
     return all(excess(total, budget) <= 0 for total in totals)
 

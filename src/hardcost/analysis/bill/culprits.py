@@ -8,15 +8,25 @@ from collections.abc import Set as AbstractSet
 
 import numpy as np
 
-from hardcost.analysis.bill.fixed_price import NOTHING, SPREAD, fixed_price, half_of, less
+from hardcost.analysis.bill.fixed_price import (
+    NOTHING,
+    SPREAD,
+    fixed_price,
+    half_of,
+    subtract_estimate,
+)
 from hardcost.analysis.estimates.estimates import Estimate, Series, by_metric, median, shift, total
-from hardcost.analysis.estimates.resolution import bound, interaction_bound, least
+from hardcost.analysis.estimates.resolution import (
+    interaction_bound,
+    placebo_bound,
+    smallest_distinguishable,
+)
 from hardcost.controls.control import Profile
 from hardcost.errors import TrialError
 from hardcost.model.finding.bill import Item, Itemised, Story, Sum, Total
-from hardcost.model.role import Baseline, Role, Whole, compared
+from hardcost.model.role import Baseline, Role, Whole, placebo_pairs
 from hardcost.model.workload import Workload
-from hardcost.plan.first_rule import paid_for
+from hardcost.plan.first_rule import indices_paid_for
 from hardcost.plan.search.culprits import role_with
 from hardcost.plan.search.lattice import Lattice
 from hardcost.plan.search.questions import (
@@ -43,7 +53,7 @@ def guide_name(records: Sequence[Record]) -> str:
     return f"the mean over all metrics of {first}, each relative to the baseline"
 
 
-def guide(records: Sequence[Record], baseline: Sequence[Record]) -> tuple[float, ...]:
+def guide_samples(records: Sequence[Record], baseline: Sequence[Record]) -> tuple[float, ...]:
     """Return a search's samples from its trials: one for each repetition.
 
     A sample is the first workload's `wall`, in its own unit, or else the mean over its metrics of
@@ -78,9 +88,9 @@ def chance_of(records: Sequence[Record]) -> float:
     for record in records:
         by_role.setdefault(record.role, []).append(record)
     baseline = by_role[Baseline()]
-    whole = {role: float(np.mean(guide(mine, baseline))) for role, mine in by_role.items()}
-    shifts = [whole[placebo] - whole[on] for placebo, on in compared(whole)]
-    return bound(shifts) / whole[Baseline()] if shifts else 0.0
+    whole = {role: float(np.mean(guide_samples(mine, baseline))) for role, mine in by_role.items()}
+    shifts = [whole[placebo] - whole[on] for placebo, on in placebo_pairs(whole)]
+    return placebo_bound(shifts) / whole[Baseline()] if shifts else 0.0
 
 
 def itemise(
@@ -96,10 +106,11 @@ def itemise(
     """
     metrics, lattice = by_metric(records), Lattice(problem)
     confirmed = [one for one in outcome.culprits if one.confirmed and one.saved is not None]
-    leasts = tuple(least(metric, known) for metric, known in metrics.items())
+    leasts = tuple(smallest_distinguishable(metric, known) for metric, known in metrics.items())
     totals = tuple(total(one.metric, metrics[one.metric], Whole(), one.cost) for one in leasts)
     rules = {
-        control.name for control in map(profile.controls.__getitem__, paid_for(profile.controls))
+        control.name
+        for control in map(profile.controls.__getitem__, indices_paid_for(profile.controls))
     }
     items, fixed, rest, interaction = [], [], [], []
     for of in totals:
@@ -157,7 +168,7 @@ def story_of(names: Sequence[str], outcome: SearchResult, statement: str, guided
         part = f"{outcome.remains.value / outcome.baseline.value:+.2%} of the baseline"
         side = "below" if outcome.remains_below else "above"
         remains = [f"Without all culprits the profile makes {part}: {side} the resolution."]
-    open_ends = [_unsplit(stretch, names, outcome) for stretch in outcome.unresolved]
+    open_ends = [_unsplit(segment, names, outcome) for segment in outcome.unresolved]
     unpriced = [
         f"{names[one.index]} has no line in the bill: leaving it out was not measured."
         for one in outcome.culprits
@@ -180,13 +191,13 @@ def story_of(names: Sequence[str], outcome: SearchResult, statement: str, guided
     )
 
 
-def _unsplit(stretch: Segment, names: Sequence[str], outcome: SearchResult) -> str:
+def _unsplit(segment: Segment, names: Sequence[str], outcome: SearchResult) -> str:
     """Return what remains unknown about a segment, and why."""
-    found = [names[index] for index in stretch.controls]
+    found = [names[index] for index in segment.controls]
     many = f"the {len(found)} controls from {found[0]} to {found[-1]}"
     what = many if len(found) > _LISTED else ", ".join(found)
-    cost = f"{stretch.cost.value / outcome.baseline.value:+.2%} of the baseline"
-    if stretch.spread:
+    cost = f"{segment.cost.value / outcome.baseline.value:+.2%} of the baseline"
+    if segment.spread:
         return f"Not split: {what}, which make {cost} together, spread over them."
     return f"Not split: {what}, which make {cost} together: no more configurations were allowed."
 
@@ -215,7 +226,7 @@ def _item(
     count = len(lattice.names)
     off = {culprit.index, *culprit.dropped}
     without = role_with([index for index in range(count) if index not in off], count)
-    saved = less(shift(known[Whole()], known[without]), price)
+    saved = subtract_estimate(shift(known[Whole()], known[without]), price)
     needed = lattice.requirements(culprit.index)
     single = known.get(role_with(sorted({*needed, culprit.index}), count))
     before = known.get(role_with(sorted(needed), count))

@@ -24,11 +24,11 @@ def fixed_price(known: Mapping[Role, Series], least: float) -> Estimate:
     if not {Idle(0), Idle(1), Idle(2)} <= known.keys():
         return NOTHING
     first, second = shift(known[Idle(1)], known[Idle(0)]), shift(known[Idle(2)], known[Idle(1)])
-    found = less(first, second)
+    found = subtract_estimate(first, second)
     return NOTHING if _may_be_nothing(found, least) else found
 
 
-def less(cost: Estimate, by: Estimate) -> Estimate:
+def subtract_estimate(cost: Estimate, by: Estimate) -> Estimate:
     """Return the difference of two estimates, assuming that their errors are independent."""
     if by == NOTHING:
         return cost

@@ -5,7 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from hardcost.analysis.bill.fixed_price import NOTHING, SPREAD, fixed_price, half_of, less
+from hardcost.analysis.bill.fixed_price import (
+    NOTHING,
+    SPREAD,
+    fixed_price,
+    half_of,
+    subtract_estimate,
+)
 from hardcost.analysis.estimates.estimates import (
     Estimate,
     Series,
@@ -13,12 +19,12 @@ from hardcost.analysis.estimates.estimates import (
     shift,
     total,
 )
-from hardcost.analysis.estimates.resolution import interaction_bound, least
-from hardcost.controls.control import Control, Profile, needed
+from hardcost.analysis.estimates.resolution import interaction_bound, smallest_distinguishable
+from hardcost.controls.control import Control, Profile, requirements_of
 from hardcost.model.finding.bill import Item, Itemised, Sum, Total
 from hardcost.model.role import Alone, Baseline, Fired, Role, Whole, Without
-from hardcost.model.workload import MetricId, among
-from hardcost.plan.first_rule import paid_for
+from hardcost.model.workload import MetricId, metric_among
+from hardcost.plan.first_rule import indices_paid_for
 from hardcost.plan.leave_one_out import index_of
 from hardcost.store.record import Record
 
@@ -34,13 +40,13 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Itemised:
     interaction that chance alone could produce.
     """
     metrics = by_metric(records)
-    fired = _fired(records)
+    fired = _fired_counts(records)
     totals, items, fixed, rest, interaction, leasts = [], [], [], [], [], []
     small: list[Item] = []
-    rules = paid_for(profile.controls)
+    rules = indices_paid_for(profile.controls)
     sole = rules if len(rules) == 1 else ()
     for metric, known in metrics.items():
-        floor = least(metric, known)
+        floor = smallest_distinguishable(metric, known)
         of = total(metric, known, Whole(), floor.cost)
         price = fixed_price(known, floor.cost)
         candidates = [
@@ -51,7 +57,7 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Itemised:
         # What the only rule costs beside the fixed price is as uncertain as that.
         bounds = {profile.controls[index].name: SPREAD * floor.cost for index in sole}
         resolved = [
-            item for item in candidates if _resolved(item, bounds.get(item.control, floor.cost))
+            item for item in candidates if _is_resolved(item, bounds.get(item.control, floor.cost))
         ]
         itemised = math.fsum(item.cost for item in resolved)
         between = of.cost - math.fsum(item.cost for item in candidates) - price.value
@@ -73,24 +79,24 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Itemised:
         rest=tuple(rest),
         interaction=tuple(interaction),
         least=tuple(leasts),
-        controls=tuple(control.name for control in _itemised(profile)),
+        controls=tuple(control.name for control in _controls_with_items(profile)),
         small=tuple(small),
         fixed=tuple(fixed),
         rules=tuple(profile.controls[index].name for index in rules),
         needs={
             control.name: tuple(need.name for need in needs)
             for control in profile.controls
-            if (needs := needed(control, profile.controls))
+            if (needs := requirements_of(control, profile.controls))
         },
     )
 
 
-def _itemised(profile: Profile) -> list[Control]:
+def _controls_with_items(profile: Profile) -> list[Control]:
     """Return the controls that have an item: what only lets others act has none."""
     return [one for one in profile.controls if not one.in_baseline]
 
 
-def _resolved(item: Item, least: float) -> bool:
+def _is_resolved(item: Item, least: float) -> bool:
     if least and abs(item.cost) <= least:
         return False
     return item.low == item.high or not item.low <= 0 <= item.high
@@ -100,7 +106,8 @@ def totals(records: Sequence[Record], role: Role) -> tuple[Total, ...]:
     """Return the cost of what has a role over the baseline, for each metric."""
     metrics = by_metric(records)
     return tuple(
-        total(metric, known, role, least(metric, known).cost) for metric, known in metrics.items()
+        total(metric, known, role, smallest_distinguishable(metric, known).cost)
+        for metric, known in metrics.items()
     )
 
 
@@ -113,7 +120,7 @@ def _item(  # noqa: PLR0913, PLR0917  (what a cost is worked out from)
     price: Estimate,
 ) -> Item:
     control = profile.controls[index]
-    saved = less(shift(known[Whole()], known[Without((index,))]), price)
+    saved = subtract_estimate(shift(known[Whole()], known[Without((index,))]), price)
     alone = shift(known[Alone(index)], known[Baseline()])
     return Item(
         control=control.name,
@@ -124,7 +131,7 @@ def _item(  # noqa: PLR0913, PLR0917  (what a cost is worked out from)
         high=saved.high,
         share=saved.value / of.cost if of.distinguishable else 0.0,
         alone=alone.value,
-        fired=_count(fired, of.metric, index) if control.fires else None,
+        fired=_times_fired(fired, of.metric, index) if control.fires else None,
         place=control.place,
         ids=control.ids,
         alone_low=alone.low,
@@ -133,14 +140,14 @@ def _item(  # noqa: PLR0913, PLR0917  (what a cost is worked out from)
     )
 
 
-def _count(
+def _times_fired(
     fired: Mapping[tuple[MetricId, int], int] | None, metric: MetricId, index: int
 ) -> int | None:
     """Return how often a control fired; None where that was not counted."""
     return None if fired is None else fired.get((metric, index), 0)
 
 
-def _fired(records: Sequence[Record]) -> dict[tuple[MetricId, int], int] | None:
+def _fired_counts(records: Sequence[Record]) -> dict[tuple[MetricId, int], int] | None:
     """Return how often each control fired for each metric, from the trial with a key for each.
 
     None: there is no such trial.
@@ -153,7 +160,7 @@ def _fired(records: Sequence[Record]) -> dict[tuple[MetricId, int], int] | None:
         if record.role != Fired():
             continue
         for metric in record.measured:
-            name = among(workloads, record.workload, metric.metric)
+            name = metric_among(workloads, record.workload, metric.metric)
             for key, count in (metric.fired or {}).items():
                 index = index_of(key)
                 if index is not None:

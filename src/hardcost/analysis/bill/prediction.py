@@ -27,7 +27,7 @@ class PredictedRule:
     findings: tuple[str, ...] = ()
 
 
-def expected(
+def predict_rules(
     rules: Sequence[KernelRule],
     constants: Constants | None,
     findings: Sequence[Sequence[str]],
@@ -53,13 +53,13 @@ def expected(
     ]
 
 
-def annotated(bill: Itemised, known: Mapping[str, PredictedRule]) -> Itemised:
+def add_predictions(bill: Itemised, known: Mapping[str, PredictedRule]) -> Itemised:
     """Return the bill with what is known of its rules, by their names, beside the measurements."""
-    items = (_annotated(item, known.get(item.control)) for item in bill.items)
+    items = (_add_prediction(item, known.get(item.control)) for item in bill.items)
     return replace(bill, items=tuple(items))
 
 
-def _annotated(item: Item, known: PredictedRule | None) -> Item:
+def _add_prediction(item: Item, known: PredictedRule | None) -> Item:
     if known is None:
         return item
     return replace(

@@ -14,7 +14,7 @@ from hardcost.model.workload import MetricId
 from hardcost.store.record import Record
 
 
-def resolved(bill: Itemised, records: Sequence[Record]) -> Itemised:
+def drop_indistinguishable(bill: Itemised, records: Sequence[Record]) -> Itemised:
     """Return a bill without parts that are not distinguishable from 0; it still adds up.
 
     A total has an interval unless it is a single trial of an exact instrument, whose samples leave

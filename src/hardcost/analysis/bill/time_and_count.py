@@ -22,20 +22,20 @@ MANY_RULES = 50
 on the processors that were looked at."""
 
 
-def both(timed: Itemised, counted: Itemised) -> tuple[Both, ...]:
+def both_costs(timed: Itemised, counted: Itemised) -> tuple[Both, ...]:
     """Return the whole profile's costs and each control's, on each metric that both bills have."""
-    return (*wholes(timed, counted), *controls(timed, counted))
+    return (*whole_costs(timed, counted), *control_costs(timed, counted))
 
 
-def beside(timed: Bill, counted: Bill | None) -> Bill:
+def add_counts(timed: Bill, counted: Bill | None) -> Bill:
     """Return a bill of times with both numbers of each cost, if they were counted, and where."""
     if counted is None:
         return timed
     where = {"machine": counted.machine, **counted.environment}
-    return replace(timed, both=both(timed, counted), counted_on=where)
+    return replace(timed, both=both_costs(timed, counted), counted_on=where)
 
 
-def wholes(timed: Itemised, counted: Itemised) -> tuple[Both, ...]:
+def whole_costs(timed: Itemised, counted: Itemised) -> tuple[Both, ...]:
     """Return the whole profile's costs on each metric that both bills have."""
     known = {one.metric: one for one in counted.totals}
     found = []
@@ -67,7 +67,7 @@ def wholes(timed: Itemised, counted: Itemised) -> tuple[Both, ...]:
     return tuple(found)
 
 
-def controls(timed: Itemised, counted: Itemised) -> tuple[Both, ...]:
+def control_costs(timed: Itemised, counted: Itemised) -> tuple[Both, ...]:
     """Return each control's costs on each metric that both bills have, in the profile's order."""
     exact = {one.metric: one for one in counted.totals}
     found: list[Both] = []
@@ -106,7 +106,7 @@ def _of_metric(timed: Itemised, counted: Itemised, total: Total, whole: Total) -
     resolved = {one.control for one in timed.items if one.metric == total.metric}
     certain = {one.control for one in counted.items if one.metric == total.metric}
     costs = {name: one.cost if name in certain else 0.0 for name, one in exact.items()}
-    parts = _apportioned(timed, total, {k: v for k, v in costs.items() if k not in resolved})
+    parts = _apportion_rest(timed, total, {k: v for k, v in costs.items() if k not in resolved})
     rules = _rules(counted)
     for name in timed.controls:
         if name not in items or name not in costs:
@@ -132,7 +132,7 @@ def _of_metric(timed: Itemised, counted: Itemised, total: Total, whole: Total) -
         )
 
 
-def _apportioned(timed: Itemised, total: Total, costs: Mapping[str, float]) -> dict[str, float]:
+def _apportion_rest(timed: Itemised, total: Total, costs: Mapping[str, float]) -> dict[str, float]:
     """Return the bill's rest on a metric, divided among controls by their counts above 0.
 
     A rest that is not distinguishable from 0 itself is not divided; its error is taken for that of

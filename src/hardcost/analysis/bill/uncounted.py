@@ -29,7 +29,8 @@ def with_caveats(finding: Finding, controls: Iterable[Control], faults: Faults) 
         if control.name not in refused and control.uncounted is not None
     }
     caveats = {
-        name: f"{control.uncounted}{_changed(control, faults)}" for name, control in about.items()
+        name: f"{control.uncounted}{_changed_mitigations(control, faults)}"
+        for name, control in about.items()
     }
     if not caveats:
         return finding
@@ -55,7 +56,7 @@ def notes(caveats: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(f"{', '.join(names)}: {caveat}" for caveat, names in about.items())
 
 
-def _changed(control: Control, faults: Faults) -> str:
+def _changed_mitigations(control: Control, faults: Faults) -> str:
     """Return how a boot parameter changes the guest kernel's mitigations of processor faults."""
     without, with_it = faults.get(()), faults.get(control.boot_words)
     if not control.boot_words or not without or not with_it:
@@ -72,12 +73,12 @@ def _changed(control: Control, faults: Faults) -> str:
 
 def _states(controls: Iterable[Control], faults: Faults) -> tuple[str, ...]:
     """Return the mitigations without boot parameters, once, if some of these were compared."""
-    if () not in faults or not any(_changed(control, faults) for control in controls):
+    if () not in faults or not any(_changed_mitigations(control, faults) for control in controls):
         return ()
-    return (f"the kernel's mitigations without boot parameters: {_described(faults[()])}",)
+    return (f"the kernel's mitigations without boot parameters: {_summarise_faults(faults[()])}",)
 
 
-def _described(faults: Mapping[str, str]) -> str:
+def _summarise_faults(faults: Mapping[str, str]) -> str:
     """Summarise the kernel's mitigations of processor faults."""
     untouched = [name for name, state in faults.items() if state.startswith("Not affected")]
     others = [f"{name}: {state}" for name, state in faults.items() if name not in untouched]

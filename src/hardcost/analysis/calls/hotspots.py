@@ -46,8 +46,8 @@ class Names:
             # The tree is kept, too, so that no other one gets its address.
             named = FrameNames(
                 _paths(tree),
-                source_lines.own(tree),
-                source_lines.callers(tree),
+                source_lines.own_lines(tree),
+                source_lines.calling_lines(tree),
                 subsystems.places(tree),
             )
             known = self._known[id(tree)] = tree, named
@@ -83,7 +83,7 @@ def hotspots_of(
     known = series_of(records)
     found = []
     for role, workload, metric in known:
-        if role != before or not _has(records, workload, metric):
+        if role != before or not _has_hotspots(records, workload, metric):
             continue
         of, against = known[after, workload, metric], known[before, workload, metric]
         trials = [_draws(records, one, workload, metric, names) for one in (before, after)]
@@ -118,10 +118,10 @@ def _source(
         return None
     own = _sides(trials, lambda named: named.own, drawn=drawn)
     calling = _sides(trials, lambda named: named.calling, drawn=drawn)
-    return source_lines.source(records, own, calling)
+    return source_lines.source_listing(records, own, calling)
 
 
-def _has(records: Sequence[Record], workload: Workload, metric: str) -> bool:
+def _has_hotspots(records: Sequence[Record], workload: Workload, metric: str) -> bool:
     """Say whether a metric has hotspots: one that is the sum of others has none of its own."""
     trees = [one.calls for one in records if one.workload == workload]
     return None in trees or any(
@@ -142,7 +142,7 @@ def _sides(
         pairs = _middle(pairs)
     sides: tuple[Counts, Counts] = (defaultdict(float), defaultdict(float))
     for pair in pairs:
-        chosen = _chosen(pair[0].samples, pair[1].samples, drawn=drawn)
+        chosen = _central_samples(pair[0].samples, pair[1].samples, drawn=drawn)
         weight = 1 / (len(pairs) * len(chosen))
         for side, draw in zip(sides, pair, strict=True):
             for sample in chosen:
@@ -195,7 +195,7 @@ def _draws(
     return found
 
 
-def _chosen(before: Sequence[float], after: Sequence[float], *, drawn: bool) -> list[int]:
+def _central_samples(before: Sequence[float], after: Sequence[float], *, drawn: bool) -> list[int]:
     """Return the numbers of the samples whose differences' mean is the estimate: see `shift`."""
     differences = [b - a for a, b in zip(before, after, strict=False)]
     order = sorted(range(len(differences)), key=differences.__getitem__)
@@ -234,7 +234,7 @@ def _stacks(before: Counts, after: Counts) -> tuple[Stack, ...]:
 
 def _functions(before: Counts, after: Counts) -> tuple[Moved, ...]:
     """Return every function, that with the largest difference of its own first."""
-    owns = [_own(side) for side in (before, after)]
+    owns = [_own_counts(side) for side in (before, after)]
     totals = [_total(side) for side in (before, after)]
     moved = [
         Moved(
@@ -262,7 +262,7 @@ def _of_process(side: Mapping[FramePath, float], name: str) -> float:
     return math.fsum(count for path, count in side.items() if path[0] == name)
 
 
-def _own(side: Mapping[FramePath, float]) -> ByName:
+def _own_counts(side: Mapping[FramePath, float]) -> ByName:
     counts: ByName = defaultdict(float)
     for path, count in side.items():
         counts[path[-1]] += count

@@ -45,10 +45,10 @@ class ReplayTask:
     slept: int = 0
 
 
-def modelled(trace: Traced, processors: Iterable[int]) -> tuple[Modelled, ...]:
+def model_trace(trace: Traced, processors: Iterable[int]) -> tuple[Modelled, ...]:
     """Return a trace on each number of processors."""
     found = tasks(trace)
-    limit, path = longest(found)
+    limit, path = longest_chain(found)
     by_name: Counter[str] = Counter()
     for process, instructions in path.items():
         by_name[SLEEPING if process is None else trace.processes[process]] += instructions
@@ -60,7 +60,7 @@ def modelled(trace: Traced, processors: Iterable[int]) -> tuple[Modelled, ...]:
     return tuple(
         Modelled(
             number,
-            *scheduled(found, number),
+            *schedule_tasks(found, number),
             work=executed.total(),
             limit=limit,
             path=tuple((name, part) for name, part in ranked if part),
@@ -109,7 +109,7 @@ class _Cutting:
         for when, mark in self._ends(piece):
             end = max(when, begin)
             if number < 0 or end > begin:
-                after, slept = self._awaited(process, begin), 0
+                after, slept = self._awaited_tasks(process, begin), 0
                 if number < 0 and piece.woken is not None:
                     woke = self._reached.get(("wakes", process, piece.woken))
                     after += [] if woke is None else [woke]
@@ -134,7 +134,7 @@ class _Cutting:
             found.append((own[0].when, own.popleft()))
         return [*found, (piece.end, None)]
 
-    def _awaited(self, process: int, begin: int) -> list[int]:
+    def _awaited_tasks(self, process: int, begin: int) -> list[int]:
         """Return which tasks ask or answer what a process does from a moment on."""
         found = self._answered.pop(process, [])
         questions = self._questions.get(process, deque())
@@ -155,7 +155,7 @@ def tasks(trace: Traced) -> list[ReplayTask]:
     return cutting.found
 
 
-def scheduled(found: Sequence[ReplayTask], processors: int) -> tuple[int, int]:
+def schedule_tasks(found: Sequence[ReplayTask], processors: int) -> tuple[int, int]:
     """Return when the trace's last task is done, and when all are that a process has woken."""
     needs = [{*one.after, *([] if one.before is None else [one.before])} for one in found]
     followers: list[list[int]] = [[] for _ in found]
@@ -191,7 +191,7 @@ def scheduled(found: Sequence[ReplayTask], processors: int) -> tuple[int, int]:
     return length, now
 
 
-def longest(found: Sequence[ReplayTask]) -> tuple[int, Mapping[int | None, int]]:
+def longest_chain(found: Sequence[ReplayTask]) -> tuple[int, Mapping[int | None, int]]:
     """Return the longest chain's length up to the last task, and its process; None: it has none."""
     ends: list[int] = []
     binding: list[int | None] = []

@@ -11,12 +11,12 @@ from hardcost.store.record import Record
 Sides = tuple[Mapping[FramePath, float], Mapping[FramePath, float]]
 
 
-def own(tree: CallTree) -> list[FramePath]:
+def own_lines(tree: CallTree) -> list[FramePath]:
     """Return which line each frame is, by its number; an empty path: none."""
     return [(), *((str(frame.at),) if frame.at else () for frame in tree.frames)]
 
 
-def callers(tree: CallTree) -> list[FramePath]:
+def calling_lines(tree: CallTree) -> list[FramePath]:
     """Return which line each frame is, or is called from by way of others; empty: none."""
     found: list[FramePath] = [()]
     for frame in tree.frames:
@@ -24,7 +24,7 @@ def callers(tree: CallTree) -> list[FramePath]:
     return found
 
 
-def source(records: Sequence[Record], counted: Sides, calling: Sides) -> SourceListing:
+def source_listing(records: Sequence[Record], counted: Sides, calling: Sides) -> SourceListing:
     """Return the lines of the function that was looked into.
 
     `counted` are their own instructions before and after, `calling` those with what they call.

@@ -37,7 +37,7 @@ _PREEMPTED = (
 )
 
 
-def traced(trace: Trace, workload: Workload, configuration: Role) -> Traced:
+def trace_by_pieces(trace: Trace, workload: Workload, configuration: Role) -> Traced:
     """Return a trace by pieces, beginning at 0."""
     reader = _Reader(trace)
     for row in trace.notes:
@@ -156,7 +156,7 @@ class _Reader:
         state.slept = slept and not _is_preempted(stack or ())
         begin = self.trace.begin
         if not self._doing and stack:
-            self._doing = [_thread(stack)]
+            self._doing = [_thread_function(stack)]
         if when > self._since:
             self.pieces.append(
                 Piece(
@@ -182,7 +182,7 @@ def _call(function: str) -> str:
     return function
 
 
-def _thread(stack: Iterable[str]) -> str:
+def _thread_function(stack: Iterable[str]) -> str:
     """Return the function of a kernel thread, or that a process is in its own code."""
     for name in stack:
         if name.startswith("["):

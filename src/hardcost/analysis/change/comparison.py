@@ -16,7 +16,7 @@ _IDENTITY = {"qemu": "QEMU", "cpu_model": "CPU model"}
 _UNKNOWN = "not recorded"
 
 
-def compared(a: Found, b: Found) -> Comparison:
+def compare_runs(a: Found, b: Found) -> Comparison:
     """Join two runs by configuration, workload, metric and unit, in the order of run `a`."""
     of_a, of_b = {_key(cell): cell for cell in a.cells}, {_key(cell): cell for cell in b.cells}
     return Comparison(
@@ -26,7 +26,7 @@ def compared(a: Found, b: Found) -> Comparison:
         instrument=b.instrument,
         environment=b.environment,
         cells=tuple(
-            compared_cell(cell, of_b[key], Named(a.run))
+            compare_cells(cell, of_b[key], Named(a.run))
             for key, cell in of_a.items()
             if key in of_b
         ),
@@ -44,7 +44,7 @@ def compared(a: Found, b: Found) -> Comparison:
     )
 
 
-def compared_cell(a: Cell, b: Cell, baseline: Role) -> ComparedCell:
+def compare_cells(a: Cell, b: Cell, baseline: Role) -> ComparedCell:
     """Return cell `b` over cell `a`, which is one of `baseline`; both have one unit.
 
     The ratio is b's value as a multiple of a's. Its interval is the widest that both intervals and
@@ -52,12 +52,12 @@ def compared_cell(a: Cell, b: Cell, baseline: Role) -> ComparedCell:
     """
     equal = (a.value, a.low, a.high) == (b.value, b.low, b.high)
     least = 0.0 if equal else max(a.least, b.least)
-    ratio, chance = _over(b.value, a.value), _over(least, a.value)
+    ratio, chance = _ratio(b.value, a.value), _ratio(least, a.value)
     own = vars(b) | {
         "baseline": baseline,
         "ratio": ratio,
-        "ratio_low": min(_over(b.low, a.high), ratio - chance),
-        "ratio_high": max(_over(b.high, a.low), ratio + chance),
+        "ratio_low": min(_ratio(b.low, a.high), ratio - chance),
+        "ratio_high": max(_ratio(b.high, a.low), ratio + chance),
         "difference": b.value - a.value,
         "least": least,
     }
@@ -97,5 +97,5 @@ def _differs(name: str, one: str, other: str) -> str:
     return f"not comparable as they stand: the {name} differs: {one}, then {other}"
 
 
-def _over(value: float, by: float) -> float:
+def _ratio(value: float, by: float) -> float:
     return value / by if by else math.nan

@@ -17,7 +17,7 @@ from hardcost.errors import RequestError
 from hardcost.model.finding.change import Change, ChangeLine, Contribution, Gate, Growth
 
 
-def limited(gate: Gate, limits: Budget) -> Gate:
+def with_limits(gate: Gate, limits: Budget) -> Gate:
     """Return the gate with each metric's limit.
 
     Raises:
@@ -44,7 +44,7 @@ def line_of(control: Control, change: Change) -> ChangeLine:
     return ChangeLine(control.place.at(None), control.name, change, accepted)
 
 
-def ordered(parts: Iterable[Contribution]) -> tuple[Contribution, ...]:
+def largest_first(parts: Iterable[Contribution]) -> tuple[Contribution, ...]:
     """Return parts, those that add most first."""
     return tuple(sorted(parts, key=lambda part: (-part.cost, str(part.line.place or ""))))
 

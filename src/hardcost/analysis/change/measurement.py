@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from hardcost.analysis.bill.fixed_price import NOTHING, SPREAD, fixed_price, less
-from hardcost.analysis.change.growth import line_of, ordered
+from hardcost.analysis.bill.fixed_price import NOTHING, SPREAD, fixed_price, subtract_estimate
+from hardcost.analysis.change.growth import largest_first, line_of
 from hardcost.analysis.estimates.estimates import (
     Estimate,
     Series,
@@ -14,12 +14,12 @@ from hardcost.analysis.estimates.estimates import (
     shift,
     value,
 )
-from hardcost.analysis.estimates.resolution import least
+from hardcost.analysis.estimates.resolution import smallest_distinguishable
 from hardcost.controls.control import Profile
 from hardcost.model.finding.change import Change, ChangeLine, Contribution, Growth
 from hardcost.model.role import Base, Baseline, Role, Whole, Without
 from hardcost.plan.change import Changes, ChangeState
-from hardcost.plan.first_rule import paid_for
+from hardcost.plan.first_rule import indices_paid_for
 from hardcost.store.record import Record
 
 
@@ -41,7 +41,7 @@ def growths(
     """
     found = []
     for metric, known in by_metric(records).items():
-        floor = least(metric, known).cost
+        floor = smallest_distinguishable(metric, known).cost
         base, baseline = known[Base()], known[Baseline()]
         head = known[Whole()] if both else base
         by, before = shift(head, base), shift(base, baseline).value
@@ -64,7 +64,9 @@ def growths(
                 least=floor,
                 before=before,
                 after=before + by.value,
-                parts=ordered(one for role, one in parts.items() if _counts(one, bounds[role])),
+                parts=largest_first(
+                    one for role, one in parts.items() if _counts(one, bounds[role])
+                ),
                 fixed=-price.value if payer == Base() else price.value,
             )
         )
@@ -84,7 +86,7 @@ def only_rule(base: Profile, head: Profile, payer: ChangeState | None) -> frozen
     """Return the role that lacks the only audit rule of the state that alone pays."""
     if payer is None:
         return frozenset()
-    rules = paid_for((base if payer == Base() else head).controls)
+    rules = indices_paid_for((base if payer == Base() else head).controls)
     return frozenset({Without(rules, payer)}) if len(rules) == 1 else frozenset()
 
 
@@ -92,7 +94,7 @@ def _cost(
     known: Mapping[Role, Series], role: Without, price: Estimate
 ) -> tuple[float, float, float]:
     """Return what a line adds, with its interval: what leaving it out saves beside the price."""
-    saved = less(shift(known[role.of], known[role]), price)
+    saved = subtract_estimate(shift(known[role.of], known[role]), price)
     if role.of == Whole():
         return saved.value, saved.low, saved.high
     return -saved.value, -saved.high, -saved.low

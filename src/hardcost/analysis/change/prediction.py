@@ -12,7 +12,7 @@ from auditrules.kernel import semantics
 from auditrules.kernel.event import Event
 from auditrules.kernel.semantics import Loaded
 from auditrules.model.kernel_rule import Action, FilterList, KernelRule
-from hardcost.analysis.change.growth import ordered
+from hardcost.analysis.change.growth import largest_first
 from hardcost.model.finding.change import Change, ChangeLine, Contribution, Growth, Unknown
 from hardcost.model.workload import MetricId
 from hardcost.units import Unit
@@ -52,21 +52,21 @@ def growths(sets: RuleSets, constants: Constants) -> tuple[tuple[Growth, ...], t
     """
     base, head = semantics.load(sets.base), semantics.load(sets.head)
     without = {
-        **{line: (head, _left_out(sets.head, at)) for at, line in sets.added.items()},
-        **{line: (base, _left_out(sets.base, at)) for at, line in sets.removed.items()},
+        **{line: (head, _load_without(sets.head, at)) for at, line in sets.added.items()},
+        **{line: (base, _load_without(sets.base, at)) for at, line in sets.removed.items()},
     }
     found, unknown = [], []
     for metric, calls in events.operations().items():
         typical = [events.typical(name) for name in calls]
         start = constants.without.get(metric)
-        before, after = _paid(constants, base, typical), _paid(constants, head, typical)
+        before, after = _price_paid(constants, base, typical), _price_paid(constants, head, typical)
         why = before.unknown or after.unknown
         if start is None or why:
             missing = why or "it was not measured without rules"
             unknown.append(Unknown(MetricId(metric), missing))
             continue
         saved = {
-            line: (before if whole is base else after, _paid(constants, rest, typical))
+            line: (before if whole is base else after, _price_paid(constants, rest, typical))
             for line, (whole, rest) in without.items()
         }
         parts = [_part(line, *both) for line, both in saved.items() if not both[1].unknown]
@@ -80,8 +80,8 @@ def growths(sets: RuleSets, constants: Constants) -> tuple[tuple[Growth, ...], t
                 high=after.cost - before.cost,
                 before=before.cost,
                 after=after.cost,
-                parts=ordered(part for part in parts if part.cost),
-                fixed=_fixed(after, before),
+                parts=largest_first(part for part in parts if part.cost),
+                fixed=_fixed_growth(after, before),
                 unpriced=tuple(
                     (line, rest.unknown) for line, (_, rest) in saved.items() if rest.unknown
                 ),
@@ -90,7 +90,7 @@ def growths(sets: RuleSets, constants: Constants) -> tuple[tuple[Growth, ...], t
     return tuple(found), tuple(unknown)
 
 
-def _left_out(rules: Sequence[KernelRule], index: int) -> Loaded:
+def _load_without(rules: Sequence[KernelRule], index: int) -> Loaded:
     return semantics.load([*rules[:index], *rules[index + 1 :]])
 
 
@@ -99,12 +99,12 @@ def _part(line: ChangeLine, whole: _Paid, rest: _Paid) -> Contribution:
 
     The price of having any rule, which leaving out the only one saves as well, is beside it.
     """
-    saved = whole.cost - rest.cost - _fixed(whole, rest)
+    saved = whole.cost - rest.cost - _fixed_growth(whole, rest)
     cost = saved if line.change is Change.ADDED else -saved
     return Contribution(line, cost, cost, cost)
 
 
-def _fixed(whole: _Paid, rest: _Paid) -> float:
+def _fixed_growth(whole: _Paid, rest: _Paid) -> float:
     """Return the price of having any rule, as a part of what `whole` costs more than `rest`."""
     return 0.0 if whole.pays == rest.pays else whole.fixed - rest.fixed
 
@@ -116,7 +116,7 @@ def _is_paid_for(rule: KernelRule) -> bool:
     return rule.list in {FilterList.EXIT, FilterList.IO_URING}
 
 
-def _paid(constants: Constants, loaded: Loaded, calls: Sequence[Event]) -> _Paid:
+def _price_paid(constants: Constants, loaded: Loaded, calls: Sequence[Event]) -> _Paid:
     """Return what rules add to an operation, in instructions."""
     each = [predict(constants, loaded, event) for event in calls]
     unknown = next((one.unknown for one in each if one.unknown), "")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from hardcost.analysis.bill.fixed_price import SPREAD
-from hardcost.analysis.change.comparison import compared, warnings_on_one_kernel
-from hardcost.analysis.change.growth import lines_of, ordered
+from hardcost.analysis.change.comparison import compare_runs, warnings_on_one_kernel
+from hardcost.analysis.change.growth import largest_first, lines_of
 from hardcost.errors import InputError
 from hardcost.model.finding.bill import Bill, Item, Itemised, Total
 from hardcost.model.finding.change import Change, ChangeLine, Contribution, Gate, Growth, Unknown
 from hardcost.model.finding.comparison import ComparedCell
 from hardcost.model.finding.head import Found
-from hardcost.model.workload import MetricId, among
+from hardcost.model.workload import MetricId, metric_among
 
 
 def gate_of(base: Found, head: Found, names: tuple[str, str]) -> Gate:
@@ -21,7 +21,7 @@ def gate_of(base: Found, head: Found, names: tuple[str, str]) -> Gate:
     Raises:
         InputError: They have no number in common, such as one of instructions and one of times.
     """
-    comparison = compared(base, head)
+    comparison = compare_runs(base, head)
     if isinstance(base, Bill) and isinstance(head, Bill):
         growths, lost = _of_bills(base, head)
     else:
@@ -69,7 +69,7 @@ def _of_cells(cells: Sequence[ComparedCell]) -> Iterable[Growth]:
     workloads = {cell.workload for cell in cells}
     for cell in cells:
         yield Growth(
-            metric=among(workloads, cell.workload, cell.metric),
+            metric=metric_among(workloads, cell.workload, cell.metric),
             unit=str(cell.unit),
             base=cell.before.value,
             head=cell.value,
@@ -84,7 +84,7 @@ def _of_bills(base: Itemised, head: Itemised) -> tuple[tuple[Growth, ...], tuple
     """Return the growth of each metric that both bills have, and the metrics of one alone."""
     earlier = {(total.metric, total.unit): total for total in base.totals}
     later = {(total.metric, total.unit): total for total in head.totals}
-    parts, fixed = _parts(base, head), _fixed(base, head)
+    parts, fixed = _parts(base, head), _fixed_growth(base, head)
     growths = tuple(
         _growth(earlier[key], total, parts.get(key[0], []), fixed.get(key[0]))
         for key, total in later.items()
@@ -94,7 +94,7 @@ def _of_bills(base: Itemised, head: Itemised) -> tuple[tuple[Growth, ...], tuple
     return growths, tuple(sorted(lost, key=str))
 
 
-def _fixed(base: Itemised, head: Itemised) -> dict[MetricId, float]:
+def _fixed_growth(base: Itemised, head: Itemised) -> dict[MetricId, float]:
     """Return by metric how much more having any rule costs in the later bill, if both know it.
 
     Two prices that chance could make differ are the same.
@@ -126,7 +126,7 @@ def _growth(a: Total, b: Total, parts: list[Contribution], fixed: float | None) 
         least=max(a.least, b.least),
         before=a.cost,
         after=b.cost,
-        parts=ordered(parts),
+        parts=largest_first(parts),
         fixed=fixed,
     )
 
@@ -142,14 +142,14 @@ def _parts(base: Itemised, head: Itemised) -> dict[MetricId, list[Contribution]]
         cost = (b.cost if b else 0.0) - (a.cost if a else 0.0)
         spread = sum((one.high - one.low) / 2 for one in (a, b) if one is not None)
         if cost and abs(cost) > spread:
-            line = _line(key[0], a, b, known=key[0] in both or not listed)
+            line = _change_line(key[0], a, b, known=key[0] in both or not listed)
             found.setdefault(key[1], []).append(
                 Contribution(line, cost, cost - spread, cost + spread)
             )
     return found
 
 
-def _line(control: str, a: Item | None, b: Item | None, *, known: bool) -> ChangeLine:
+def _change_line(control: str, a: Item | None, b: Item | None, *, known: bool) -> ChangeLine:
     change = Change.CHANGED
     if not known and (a is None) != (b is None):
         change = Change.ADDED if a is None else Change.REMOVED

@@ -2,9 +2,13 @@
 
 A choice is a proposal until it was measured.
 
-`search.py` and `frontier.py` are coroutines that ask for choices to be measured. `tradeoff.py` is
-the problem as values, `budgeted_metrics.py` the costs and limits that are shown, `cost_model.py` a
-linear program, `knapsack.py` a mixed integer program. Nothing here moves the budget:
-`library/least_budget.py` finds the least one that keeps anything, and `analysis/bill/budget.py`
-rounds it.
+- `search.py`: a coroutine that asks for choices to be measured: how many at most, when it ends
+- `frontier.py`: the same for the levels of the frontier, and by which factors they multiply
+- `tradeoff.py`: the problem as values: what was measured, what has to be kept together
+- `budgeted_metrics.py`: the costs and limits that are shown
+- `cost_model.py`: fits costs of controls and groups to what was measured: a linear program
+- `knapsack.py`: the choice worth most, a mixed integer program, and the seconds it may take
+
+Nothing here moves the budget: `library/least_budget.py` finds the least one that keeps anything,
+and `analysis/bill/budget.py` rounds it. What a control is worth is in `profiles/weights.py`.
 """

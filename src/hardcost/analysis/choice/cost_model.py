@@ -79,7 +79,7 @@ def fit(problem: Tradeoff, points: Sequence[Point], last: CostModel | None = Non
         known = {point.kept: point.costs[metric] for point in points}
         terms = None if last is None else last.terms.get(metric)
         if terms is None or not _explains(terms, known, _tolerance(problem, metric)):
-            terms = _fitted(problem, metric, known)
+            terms = _fit_metric(problem, metric, known)
         found[metric] = terms
     return CostModel(found)
 
@@ -96,7 +96,7 @@ def _explains(terms: Mapping[Term, float], known: Mapping[Kept, float], toleranc
     )
 
 
-def _fitted(
+def _fit_metric(
     problem: Tradeoff, metric: MetricId, known: Mapping[Kept, float]
 ) -> Mapping[Term, float]:
     """Return a metric's terms: single controls, then groups, then all groups of few controls."""
@@ -131,12 +131,12 @@ def _groups(
     chosen = sorted(differ, key=lambda one: -abs(differ[one]))
     return (
         [Term(group, kind) for group in larger for kind in ("any", "all")],
-        _combined(chosen[:_MOST_PAIRED], 2),
-        _combined(chosen[:_MOST_TRIPLED], 3),
+        _terms_of_size(chosen[:_MOST_PAIRED], 2),
+        _terms_of_size(chosen[:_MOST_TRIPLED], 3),
     )
 
 
-def _combined(controls: Iterable[int], size: int) -> list[Term]:
+def _terms_of_size(controls: Iterable[int], size: int) -> list[Term]:
     return [Term(frozenset(group)) for group in itertools.combinations(sorted(controls), size)]
 
 

@@ -55,7 +55,7 @@ def frontier(
         if problems[factor].within(every.costs):
             break
     for _ in range(rounds):
-        new = [_proposed(one, known, model) for one in problems.values()]
+        new = [_propose_choice(one, known, model) for one in problems.values()]
         wanted = tuple(dict.fromkeys(one for one in new if one is not None and one not in known))
         if not wanted:
             break
@@ -65,10 +65,10 @@ def frontier(
     found = []
     for factor, one in problems.items():
         best = one.best(known.values())
-        chosen = _proposed(one, known, model) if not rounds else None
+        chosen = _propose_choice(one, known, model) if not rounds else None
         if chosen is not None and chosen not in known:
             guess = Point(chosen, model.costs(chosen))
-            if one.better(guess, None if best is None else one.limited(best)):
+            if one.better(guess, None if best is None else one.on_limited_metrics(best)):
                 found.append(Best(factor, guess, measured=False))
                 continue
         if best is not None:
@@ -76,7 +76,9 @@ def frontier(
     return tuple(found)
 
 
-def _proposed(problem: Tradeoff, known: Mapping[Kept, Point], model: CostModel) -> Kept | None:
+def _propose_choice(
+    problem: Tradeoff, known: Mapping[Kept, Point], model: CostModel
+) -> Kept | None:
     over = tuple(kept for kept, one in known.items() if not problem.within(one.costs))
     return knapsack.solve(problem, model, Requirement(tried=over))
 

@@ -117,7 +117,7 @@ def solve(problem: Tradeoff, model: CostModel, wanted: Requirement | None = None
     if wanted.least:
         rows.add(dict(enumerate(worth)), wanted.least / whole, math.inf)
     none = np.zeros(len(terms))
-    best = _solved(rows, np.concatenate([-worth - _COUNT / (number + 1), none]), problem)
+    best = _minimise(rows, np.concatenate([-worth - _COUNT / (number + 1), none]), problem)
     if best is None:
         return None
     gained = float(worth @ best[:number])
@@ -127,7 +127,7 @@ def solve(problem: Tradeoff, model: CostModel, wanted: Requirement | None = None
     for weights in costs.values():
         for column, weight in weights.items():
             price[column] += weight
-    cheapest = _solved(rows, price, problem)
+    cheapest = _minimise(rows, price, problem)
     chosen = best if cheapest is None else cheapest
     return frozenset(int(one) for one in np.flatnonzero(chosen[:number] > _ON))
 
@@ -171,7 +171,7 @@ def _link(rows: _Rows, columns: Mapping[Term, int]) -> None:
 
 
 @contextlib.contextmanager
-def _silent() -> Iterator[None]:
+def _silence_stdout() -> Iterator[None]:
     """Let nothing reach the process's stdout, where results go: HiGHS writes remarks there."""
     try:
         stdout = os.dup(_STDOUT)
@@ -188,13 +188,13 @@ def _silent() -> Iterator[None]:
         os.close(nowhere)
 
 
-def _solved(rows: _Rows, objective: _Numbers, problem: Tradeoff) -> _Numbers | None:
+def _minimise(rows: _Rows, objective: _Numbers, problem: Tradeoff) -> _Numbers | None:
     """Return the unknowns that make the objective least; None if there are none."""
     low = np.zeros(rows.columns)
     low[list(problem.bound)] = 1.0
     integral = np.zeros(rows.columns, dtype=np.int64)
     integral[: len(problem.values)] = 1
-    with _silent():
+    with _silence_stdout():
         result = milp(
             objective,
             integrality=integral,

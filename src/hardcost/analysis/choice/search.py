@@ -70,11 +70,11 @@ def search(
     yield from state.begin()
     while True:
         before = state.best
-        yield from state.climb()
-        yield from state.doubts()
+        yield from state.follow_model()
+        yield from state.resolve_doubts()
         yield from state.in_order()
         yield from state.put_back()
-        yield from state.climb()
+        yield from state.follow_model()
         if state.best is before or not state.left:
             break
     return state.outcome()
@@ -131,7 +131,7 @@ class _Search:
             points=tuple(self.known.values()),
             model=self.model,
             proposals=self.proposals,
-            put_back=tuple(sorted(one for one in off if self._with(one) in self.known)),
+            put_back=tuple(sorted(one for one in off if self._best_with(one) in self.known)),
             error=self.error,
         )
 
@@ -144,7 +144,7 @@ class _Search:
         for point in (yield tuple(new)):
             self.known[point.kept] = point
             self.proposals += 1
-            self.error = max(self.error, self._off(predicted[point.kept], point.costs))
+            self.error = max(self.error, self._largest_miss(predicted[point.kept], point.costs))
 
     def begin(self) -> ChoiceQuestions:
         """Measure what has to be kept, and the greedy proposals until one is within the limits."""
@@ -152,15 +152,15 @@ class _Search:
         bill, limits = _as_bill(self.problem, self.known)
         everything = {item.control for item in bill.items}
         totals, dropped = bill.totals, tuple[str, ...]()
-        while not budget.within(totals, limits) and len(dropped) < len(everything):
+        while not budget.is_within_budget(totals, limits) and len(dropped) < len(everything):
             dropped = budget.propose(bill, totals, dropped, limits)
-            kept = self.problem.open(self.problem.controls - {int(one) for one in dropped})
+            kept = self.problem.drop_unmet(self.problem.controls - {int(one) for one in dropped})
             yield from self.measure([kept])
             if kept not in self.known:
                 return
             totals = _totals(self.problem, self.known[kept].costs)
 
-    def climb(self) -> ChoiceQuestions:
+    def follow_model(self) -> ChoiceQuestions:
         """Measure the best choice under the model, until it is known already."""
         while self.left:
             wanted = Requirement(tried=self._over, over=self._excesses())
@@ -169,7 +169,7 @@ class _Search:
                 return
             yield from self.measure([chosen])
 
-    def doubts(self) -> ChoiceQuestions:
+    def resolve_doubts(self) -> ChoiceQuestions:
         """Measure what is worth more and predicted to be over the limits by little."""
         vain = 0
         while self.left and vain < _DOUBTS:
@@ -188,7 +188,7 @@ class _Search:
 
     def in_order(self) -> ChoiceQuestions:
         """Measure choices that leave out the most expensive, are worth more, and are in doubt."""
-        yield from self.measure(self._doubtful(self._leaving_out_the_dearest())[:_AT_ONCE])
+        yield from self.measure(self._doubtful_choices(self._leaving_out_the_dearest())[:_AT_ONCE])
 
     def put_back(self) -> ChoiceQuestions:
         """Measure the best choice with each control that it lacks, where that is in doubt."""
@@ -196,18 +196,18 @@ class _Search:
         if best is None:
             return
         lacking = sorted(self.problem.controls - best.kept)
-        yield from self.measure(self._doubtful(map(self._with, lacking))[:_AT_ONCE])
+        yield from self.measure(self._doubtful_choices(map(self._best_with, lacking))[:_AT_ONCE])
 
     def _leaving_out_the_dearest(self) -> list[Kept]:
         """Return the choices that remain as controls go, the one that saves most first."""
         order = sorted(
             self.problem.controls - self.problem.bound,
-            key=lambda one: -_saved(self.problem, self.known, one),
+            key=lambda one: -_relative_saving(self.problem, self.known, one),
         )
         every = self.problem.controls
-        return [self.problem.open(every - set(order[:at])) for at in range(1, len(order) + 1)]
+        return [self.problem.drop_unmet(every - set(order[:at])) for at in range(1, len(order) + 1)]
 
-    def _doubtful(self, choices: Iterable[Kept]) -> list[Kept]:
+    def _doubtful_choices(self, choices: Iterable[Kept]) -> list[Kept]:
         """Return the choices worth more than the best that may be within the limits."""
         best = self.best
         found: dict[Kept, float] = {}
@@ -218,10 +218,10 @@ class _Search:
                 found[kept] = over
         return sorted(found, key=lambda kept: found[kept])
 
-    def _with(self, one: int) -> Kept:
+    def _best_with(self, one: int) -> Kept:
         """Return the best choice with one more control."""
         best = self.best
-        return self.problem.closed({one, *(best.kept if best is not None else ())})
+        return self.problem.closure({one, *(best.kept if best is not None else ())})
 
     def _more_than(self, best: Point) -> float:
         value = self.problem.value(best.kept)
@@ -240,7 +240,7 @@ class _Search:
         best = self.best
         if best is None or self.problem.value(chosen) >= self._more_than(best):
             return True
-        known = self.problem.limited(best).costs
+        known = self.problem.on_limited_metrics(best).costs
         lower = {one: cost - self.problem.chance.get(one, 0.0) for one, cost in known.items()}
         predicted = Point(chosen, self.model.costs(chosen))
         return self.problem.better(predicted, Point(best.kept, lower))
@@ -249,14 +249,14 @@ class _Search:
         """Return by how much each choice that is over a limit exceeds it."""
         found = []
         for metric, limit in self.problem.limits.items():
-            off, on = _switched(self.problem, self.known, metric)
+            off, on = _switching_bounds(self.problem, self.known, metric)
             for kept, point in self.known.items():
                 if point.costs[metric] > limit:
                     saves = {one: (off if one in kept else on)[one] for one in off}
                     found.append(Over(kept, point.costs[metric] - limit, saves))
         return found
 
-    def _off(
+    def _largest_miss(
         self, predicted: Mapping[MetricId, float], measured: Mapping[MetricId, float]
     ) -> float:
         return max(
@@ -269,7 +269,7 @@ class _Search:
         )
 
 
-def _saved(problem: Tradeoff, known: Mapping[Kept, Point], one: int) -> float:
+def _relative_saving(problem: Tradeoff, known: Mapping[Kept, Point], one: int) -> float:
     """Return the most that leaving out a control saves on any metric, relative to the baseline."""
     whole = known[problem.controls]
     without = known.get(problem.without(one))
@@ -285,7 +285,7 @@ def _saved(problem: Tradeoff, known: Mapping[Kept, Point], one: int) -> float:
     )
 
 
-def _switched(
+def _switching_bounds(
     problem: Tradeoff, known: Mapping[Kept, Point], metric: MetricId
 ) -> tuple[dict[int, float], dict[int, float]]:
     """Return the most that switching each control off saves, and on, if they interact in pairs.

@@ -49,16 +49,16 @@ class Tradeoff:
     @property
     def bound(self) -> Kept:
         """The controls that have to be kept, with what they need."""
-        return self.closed(at for at, value in enumerate(self.values) if math.isinf(value))
+        return self.closure(at for at, value in enumerate(self.values) if math.isinf(value))
 
-    def closed(self, kept: Iterable[int]) -> Kept:
+    def closure(self, kept: Iterable[int]) -> Kept:
         """Return controls with those that they need."""
         found = set(kept)
         while more := {need for one, need in self.needs if one in found} - found:
             found |= more
         return frozenset(found)
 
-    def open(self, kept: Iterable[int]) -> Kept:
+    def drop_unmet(self, kept: Iterable[int]) -> Kept:
         """Return controls without those that lack one that they need."""
         found = set(kept)
         while lost := {one for one, need in self.needs if one in found and need not in found}:
@@ -67,11 +67,11 @@ class Tradeoff:
 
     def without(self, one: int) -> Kept:
         """Return all controls but one, and but those that need it."""
-        return self.open(self.controls - {one})
+        return self.drop_unmet(self.controls - {one})
 
     def alone(self, one: int) -> Kept:
         """Return a control with those that it needs."""
-        return self.closed({one})
+        return self.closure({one})
 
     def value(self, kept: Iterable[int]) -> float:
         """Return the value of keeping some controls; those that have to be kept do not count."""
@@ -96,7 +96,7 @@ class Tradeoff:
         """Return the cost over all metrics, each relative to its baseline."""
         return math.fsum(cost / self.scale(metric) for metric, cost in costs.items())
 
-    def limited(self, point: Point) -> Point:
+    def on_limited_metrics(self, point: Point) -> Point:
         """Return a point with the costs of those metrics alone that have limits, as models do."""
         return Point(point.kept, {metric: point.costs[metric] for metric in self.limits})
 

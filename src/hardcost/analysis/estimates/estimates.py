@@ -18,7 +18,7 @@ from hardcost.instruments.names import instrument_named
 from hardcost.model.finding.bill import Total
 from hardcost.model.finding.cell import Cell
 from hardcost.model.role import Baseline, Role
-from hardcost.model.workload import MetricId, Workload, among
+from hardcost.model.workload import MetricId, Workload, metric_among
 from hardcost.plan.factorial import block_of
 from hardcost.plan.plan import Plan
 from hardcost.store.record import Record
@@ -179,12 +179,12 @@ def _series(
 ) -> Series:
     _, workload, metric = key
     drawn = instrument.exact and len({number for _, number in trials}) > 1
-    call = syscalls.known().get(metric) if workload.name in syscalls.OF_CALLS else None
+    call = syscalls.known_calls().get(metric) if workload.name in syscalls.OF_CALLS else None
     return Series(
         unit=unit,
         samples=trials,
         medians={
-            pair: _point(interquartile_mean(samples)) if drawn else median(samples)
+            pair: _point_estimate(interquartile_mean(samples)) if drawn else median(samples)
             for pair, samples in trials.items()
         },
         drawn=drawn,
@@ -193,7 +193,7 @@ def _series(
     )
 
 
-def _point(value: float) -> Estimate:
+def _point_estimate(value: float) -> Estimate:
     return Estimate(on_grid(value), on_grid(value), on_grid(value))
 
 
@@ -203,7 +203,7 @@ def by_metric(records: Sequence[Record]) -> dict[MetricId, dict[Role, Series]]:
     workloads = {workload for _, workload, _ in known}
     metrics: dict[MetricId, dict[Role, Series]] = {}
     for (role, workload, metric), trials in known.items():
-        metrics.setdefault(among(workloads, workload, metric), {})[role] = trials
+        metrics.setdefault(metric_among(workloads, workload, metric), {})[role] = trials
     return metrics
 
 
@@ -235,7 +235,7 @@ def shift(of: Series, against: Series) -> Estimate:
         TrialError: They have no trial in common.
     """
     shifts = {
-        key: [a - b for a, b in _twins(of.samples[key], against.samples[key])]
+        key: [a - b for a, b in _sample_pairs(of.samples[key], against.samples[key])]
         for key in _common(of, against)
     }
     if len(shifts) == 1:
@@ -261,7 +261,7 @@ def _mean(of: Series, values: Mapping[SeriesKey, float]) -> Estimate:
         found = (middle_of_draws if of.drawn else mean)(list(values.values()))
     low = min(found.low, found.value - of.chance)
     high = max(found.high, found.value + of.chance)
-    return _gridded(Estimate(found.value, low, high))
+    return _estimate_on_grid(Estimate(found.value, low, high))
 
 
 def ratio(of: Series, against: Series) -> Estimate:
@@ -282,7 +282,7 @@ def ratio(of: Series, against: Series) -> Estimate:
     if not of.timed:
         return mean_ratio(ratios)
     logarithms = {key: math.log(one) for key, one in zip(common, ratios, strict=True)}
-    return _raised(mean_of_trials(logarithms))
+    return _exponentiate(mean_of_trials(logarithms))
 
 
 def cells(plan: Plan, records: Sequence[Record]) -> tuple[Cell, ...]:
@@ -357,23 +357,23 @@ def _common(of: Series, against: Series) -> list[SeriesKey]:
     return keys
 
 
-def _twins(a: Sequence[float], b: Sequence[float]) -> list[tuple[float, float]]:
+def _sample_pairs(a: Sequence[float], b: Sequence[float]) -> list[tuple[float, float]]:
     return list(zip(a, b, strict=False))
 
 
 def mean_ratio(ratios: Sequence[float]) -> Estimate:
     """Return the geometric mean of several ratios above 0, and its interval, as of `mean`."""
-    return _raised(mean([math.log(one) for one in ratios]))
+    return _exponentiate(mean([math.log(one) for one in ratios]))
 
 
 def middle_ratio(ratios: Sequence[float]) -> Estimate:
     """Return the middle of several ratios above 0, and its interval, as of `middle_of_draws`."""
-    return _raised(middle_of_draws([math.log(one) for one in ratios]))
+    return _exponentiate(middle_of_draws([math.log(one) for one in ratios]))
 
 
-def _raised(logarithm: Estimate) -> Estimate:
+def _exponentiate(logarithm: Estimate) -> Estimate:
     return Estimate(*(math.exp(x) for x in (logarithm.value, logarithm.low, logarithm.high)))
 
 
-def _gridded(estimate: Estimate) -> Estimate:
+def _estimate_on_grid(estimate: Estimate) -> Estimate:
     return Estimate(*(on_grid(x) for x in (estimate.value, estimate.low, estimate.high)))

@@ -45,7 +45,7 @@ def mean_penalties(cells: Sequence[Cell]) -> tuple[MeanPenalty, ...]:
     Those of each workload come first, then that of all workloads if there are several. Each metric
     of each workload counts once, however many metrics its workload has.
     """
-    cells = _apart(cells)
+    cells = _without_sums(cells)
     workloads: list[Workload | None] = list(dict.fromkeys(cell.workload for cell in cells))
     if len(workloads) > 1:
         workloads.append(None)
@@ -59,7 +59,7 @@ def mean_penalties(cells: Sequence[Cell]) -> tuple[MeanPenalty, ...]:
     return tuple(means)
 
 
-def _apart(cells: Sequence[Cell]) -> list[Cell]:
+def _without_sums(cells: Sequence[Cell]) -> list[Cell]:
     """Return the cells that are not sums of others."""
     single = {cell.workload for cell in cells if cell.unit.endswith(_PER_OPERATION)}
     return [c for c in cells if c.workload not in single or c.unit.endswith(_PER_OPERATION)]
@@ -67,7 +67,7 @@ def _apart(cells: Sequence[Cell]) -> list[Cell]:
 
 def _mean(configuration: Role, workload: Workload | None, cells: Sequence[Cell]) -> MeanPenalty:
     ratios = [cost_ratio(cell) for cell in cells]
-    known = list(_known(ratios))
+    known = list(_usable_ratios(ratios))
     interval = _interval(_comparable(cells))
     return MeanPenalty(
         configuration=configuration,
@@ -121,7 +121,7 @@ def distinguishable(cells: Sequence[Cell], others: Sequence[Cell]) -> bool:
     They are compared pair by pair. Where they have a single trial, their intervals must be apart;
     exact counts have points, and draws their resolution.
     """
-    cells, others = _comparable(_apart(cells)), _comparable(_apart(others))
+    cells, others = _comparable(_without_sums(cells)), _comparable(_without_sums(others))
     known = {(cell.workload, cell.metric) for cell in cells}
     known &= {(cell.workload, cell.metric) for cell in others}
     mine, theirs = (
@@ -147,5 +147,5 @@ def _bounds(cells: Sequence[Cell]) -> tuple[float, float]:
     return geometric_mean([low for low, _ in ends]), geometric_mean([high for _, high in ends])
 
 
-def _known(ratios: Iterable[float]) -> Iterable[float]:
+def _usable_ratios(ratios: Iterable[float]) -> Iterable[float]:
     return (ratio for ratio in ratios if math.isfinite(ratio) and ratio > 0)

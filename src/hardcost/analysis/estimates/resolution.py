@@ -16,7 +16,7 @@ from scipy import special
 from hardcost.analysis.estimates.estimates import Series, on_grid, series_of, shift
 from hardcost.model.finding.bill import Least
 from hardcost.model.finding.cell import Cell
-from hardcost.model.role import PlaceboRole, Role, compared
+from hardcost.model.role import PlaceboRole, Role, placebo_pairs
 from hardcost.model.workload import MetricId, Workload
 from hardcost.store.record import Record
 
@@ -24,13 +24,13 @@ FALSE_ALARMS = 0.01
 """The rate at which a control without a cost may seem to have one, if chance is normal."""
 
 
-def least(metric: MetricId, known: Mapping[Role, Series]) -> Least:
+def smallest_distinguishable(metric: MetricId, known: Mapping[Role, Series]) -> Least:
     """Return the smallest distinguishable cost on a metric, from its trials by role."""
-    shifts = [shift(known[placebo], known[on]).value for placebo, on in compared(known)]
+    shifts = [shift(known[placebo], known[on]).value for placebo, on in placebo_pairs(known)]
     if not shifts:
         return Least(metric, 0.0, 0)
     rare = next(iter(known.values())).chance  # too rare for a bill's own placebos to show it
-    return Least(metric, max(rare, bound(shifts)), len(shifts))
+    return Least(metric, max(rare, placebo_bound(shifts)), len(shifts))
 
 
 def allowing_for_chance(cells: Sequence[Cell], records: Sequence[Record]) -> tuple[Cell, ...]:
@@ -43,13 +43,13 @@ def allowing_for_chance(cells: Sequence[Cell], records: Sequence[Record]) -> tup
     for (role, workload, metric), trials in series_of(records).items():
         metrics.setdefault((workload, metric), {})[role] = trials
     bounds = {
-        (workload, metric): least(MetricId(metric, workload), known).cost
+        (workload, metric): smallest_distinguishable(MetricId(metric, workload), known).cost
         for (workload, metric), known in metrics.items()
         if not any(one.timed for one in known.values())
     }
     names = {cell.configuration for cell in cells}
     return tuple(
-        _widened(cell, bounds.get((cell.workload, cell.metric), 0.0))
+        _widen_cell(cell, bounds.get((cell.workload, cell.metric), 0.0))
         for cell in cells
         if not _is_placebo(cell, names)
     )
@@ -61,7 +61,7 @@ def _is_placebo(cell: Cell, names: AbstractSet[Role]) -> bool:
     return isinstance(role, PlaceboRole) and role.of in names
 
 
-def _widened(cell: Cell, by: float) -> Cell:
+def _widen_cell(cell: Cell, by: float) -> Cell:
     against = cell.value - cell.difference
     if not by or cell.configuration == cell.baseline or not against > 0:
         return replace(cell, least=by)
@@ -74,7 +74,7 @@ def _widened(cell: Cell, by: float) -> Cell:
     )
 
 
-def bound(shifts: Sequence[float]) -> float:
+def placebo_bound(shifts: Sequence[float]) -> float:
     """Return the bound for the next placebo's shift: 0 without any, in the shifts' unit.
 
     It is at least the largest shift seen. If shifts are normal with mean 0, as for configurations

@@ -46,19 +46,19 @@ def _items(bill: Itemised, cells: tuple[Cell, ...]) -> tuple[Item, ...]:
     }
     least = {of.metric: known.get(of.metric, 0.0) * abs(of.baseline) for of in bill.totals}
     return tuple(
-        replace(item, caveat=_joined(item.caveat, _small(known[item.metric])))
+        replace(item, caveat=_join_parts(item.caveat, _small_cost_caveat(known[item.metric])))
         if abs(item.cost) < least.get(item.metric, 0.0)
         else item
         for item in bill.items
     )
 
 
-def _small(resolution: float) -> str:
+def _small_cost_caveat(resolution: float) -> str:
     return (
         f"less than {100 * resolution:g} % of the baseline, by which one trial varies with when"
         " the clock ticks: not distinguishable from 0"
     )
 
 
-def _joined(*parts: str) -> str:
+def _join_parts(*parts: str) -> str:
     return "; ".join(part for part in parts if part)

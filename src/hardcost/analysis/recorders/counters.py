@@ -37,7 +37,7 @@ class Counted:
         return instructions / cycles if cycles else math.nan
 
 
-def counted(finding: StudyFinding) -> tuple[Counted, ...]:
+def counts_by_call(finding: StudyFinding) -> tuple[Counted, ...]:
     """Return what was counted, in the finding's order."""
     seen: dict[tuple[Role, Workload, str], dict[str, list[float]]] = {}
     for one in finding.observed:
@@ -47,10 +47,10 @@ def counted(finding: StudyFinding) -> tuple[Counted, ...]:
             call, event = counters.call_and_event(name)
             place = seen.setdefault((one.configuration, one.workload, call), {})
             place.setdefault(event, []).append(value)
-    return tuple(_counted(*place, events) for place, events in seen.items())
+    return tuple(_counts_of_call(*place, events) for place, events in seen.items())
 
 
-def _counted(
+def _counts_of_call(
     configuration: Role, workload: Workload, call: str, events: Mapping[str, list[float]]
 ) -> Counted:
     counts = {name: median(of) for name, of in events.items() if name != counters.SHARED}

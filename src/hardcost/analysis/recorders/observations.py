@@ -98,17 +98,17 @@ def timelines(observed: Observed, most: int) -> tuple[Timeline, ...]:
         modes = [name for name in (*_MODES, IDLE) if name in names]
         sampled = max(1, min(most, len(observed.times) // _SAMPLED))
         parts = (
-            _stretched(observed, processes, most, "share of the time by process"),
-            _stretched(observed, modes, sampled, "share of the time by mode, sampled"),
+            _shorten_series(observed, processes, most, "share of the time by process"),
+            _shorten_series(observed, modes, sampled, "share of the time by mode, sampled"),
         )
-        return tuple(_as_shares(_joined_small(part)) for part in parts if set(part.series) - {IDLE})
+        return tuple(_as_shares(_merge_small(part)) for part in parts if set(part.series) - {IDLE})
     if observed.instrument == "avc":
         shown = [name for name in names if name in _LOOKED_UP]
-        return (_as_rates(_stretched(observed, shown, most, "counts per million ticks")),)
-    return (_stretched(observed, names, most, "counts, and the longest queue"),)
+        return (_as_rates(_shorten_series(observed, shown, most, "counts per million ticks")),)
+    return (_shorten_series(observed, names, most, "counts, and the longest queue"),)
 
 
-def _stretched(observed: Observed, names: Sequence[str], most: int, what: str) -> Timeline:
+def _shorten_series(observed: Observed, names: Sequence[str], most: int, what: str) -> Timeline:
     """Return series in at most `most` intervals of as many rows each."""
     times = observed.times
     rows = -(-len(times) // most)
@@ -117,17 +117,17 @@ def _stretched(observed: Observed, names: Sequence[str], most: int, what: str) -
         what,
         tuple(times[min(at + rows, len(times)) - 1] for at in starts),
         {
-            name: tuple(_whole(name, observed.series[name][at : at + rows]) for at in starts)
+            name: tuple(_sum_or_peak(name, observed.series[name][at : at + rows]) for at in starts)
             for name in names
         },
     )
 
 
-def _whole(name: str, values: Sequence[float]) -> float:
+def _sum_or_peak(name: str, values: Sequence[float]) -> float:
     return max(values) if name in _QUEUES else math.fsum(values)
 
 
-def _joined_small(line: Timeline) -> Timeline:
+def _merge_small(line: Timeline) -> Timeline:
     """Return `line` with the small series merged into one."""
     sums = {name: math.fsum(values) for name, values in line.series.items()}
     least = _LEAST * math.fsum(sums.values())
@@ -160,7 +160,7 @@ def _as_rates(line: Timeline) -> Timeline:
     return replace(line, series=series)
 
 
-def observed_by(finding: StudyFinding, instrument: str) -> tuple[Amounts, ...]:
+def amounts_of_instrument(finding: StudyFinding, instrument: str) -> tuple[Amounts, ...]:
     """Return what an instrument saw, by workload and configuration, in the finding's order."""
     known: dict[tuple[Workload, Role], list[ObservedIn]] = {}
     for one in finding.observed:
@@ -173,7 +173,8 @@ def cpu_shares(finding: StudyFinding) -> tuple[Shares, ...]:
     """Return the processes' shares of the busy time, by workload and configuration."""
     seen = tuple(_while_measured(one) for one in finding.observed if one.instrument == "cpu")
     return tuple(
-        _shares(amounts) for amounts in observed_by(replace(finding, observed=seen), "cpu")
+        _shares(amounts)
+        for amounts in amounts_of_instrument(replace(finding, observed=seen), "cpu")
     )
 
 
@@ -190,7 +191,7 @@ class LoadCounts:
         return self.counted / self.operations if self.operations else math.nan
 
 
-def during_load(
+def counts_during_load(
     finding: StudyFinding, instrument: str, name: str
 ) -> dict[tuple[Role, Workload], LoadCounts]:
     """Return the counts of the series `name` while a load ran, by configuration and workload.
@@ -209,12 +210,12 @@ def during_load(
         loads[key] = LoadCounts(
             before.operations + sum(step.operations or 0 for step in steps),
             before.counted
-            + math.fsum(_between(seen, name, step.begin, step.end) for step in steps),
+            + math.fsum(_count_between(seen, name, step.begin, step.end) for step in steps),
         )
     return loads
 
 
-def _between(seen: Observed, name: str, begin: float, end: float) -> float:
+def _count_between(seen: Observed, name: str, begin: float, end: float) -> float:
     """Return the counts of a series from `begin` to `end`, rows divided in proportion to time."""
     rows = zip((0.0, *seen.times), seen.times, seen.series[name], strict=False)
     return math.fsum(
@@ -233,14 +234,15 @@ def _amounts(trials: Sequence[ObservedIn]) -> Amounts:
         instrument=first.instrument,
         unit=first.unit_of_totals,
         totals={
-            name: _joined(name, [one.totals.get(name, 0.0) for one in trials]) for name in names
+            name: _mean_or_peak(name, [one.totals.get(name, 0.0) for one in trials])
+            for name in names
         },
         own=math.fsum(one.own_ticks for one in trials) / len(trials),
         trials=len(trials),
     )
 
 
-def _joined(name: str, values: Sequence[float]) -> float:
+def _mean_or_peak(name: str, values: Sequence[float]) -> float:
     return max(values) if name in _PEAKS else math.fsum(values) / len(values)
 
 
@@ -251,7 +253,7 @@ def _while_measured(seen: ObservedIn) -> ObservedIn:
     if not steps or set(names) <= {IDLE}:  # nothing says what was measured, or by whom
         return seen
     totals = {
-        name: math.fsum(_between(seen, name, step.begin, step.end) for step in steps)
+        name: math.fsum(_count_between(seen, name, step.begin, step.end) for step in steps)
         for name in names
     }
     return seen.model_copy(update={"totals": totals})

@@ -55,7 +55,7 @@ def _lines(
             pattern = tuple(AxisLevel(axis, "N") if one.axis == axis else one for one in own)
             points.setdefault(pattern, []).append((configuration, value))
     return {
-        named(pattern): tuple(sorted(found, key=lambda point: point[1]))
+        name_of_levels(pattern): tuple(sorted(found, key=lambda point: point[1]))
         for pattern, found in points.items()
     }
 
@@ -65,7 +65,7 @@ def level_of(levels: Sequence[AxisLevel], axis: str) -> str | None:
     return next((one.level for one in levels if one.axis == axis), None)
 
 
-def named(levels: Sequence[AxisLevel]) -> str:
+def name_of_levels(levels: Sequence[AxisLevel]) -> str:
     """Return the part of a configuration's name that levels make; "" of those at their defaults."""
     return " ".join(one.text for one in levels if one.text)
 

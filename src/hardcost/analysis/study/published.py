@@ -45,7 +45,7 @@ class _Beside(BaseModel):
         """Return our metrics whose sum corresponds to `metric`."""
         return self.measured.get(metric, (metric,))
 
-    def beside(self, workload: Workload) -> bool:
+    def applies_to(self, workload: Workload) -> bool:
         """Return whether our `workload`, with its parameters, is what the source ran."""
         return not self.workloads or any(_stands_for(one, workload) for one in self.workloads)
 
@@ -102,7 +102,7 @@ class PublishedRange(BaseModel):
     high: _Positive
 
     @model_validator(mode="after")
-    def _ordered(self) -> Self:
+    def _check_order(self) -> Self:
         if self.low is not None and self.low > self.high:
             raise ValueError("low is above high")
         return self
@@ -170,7 +170,7 @@ class Published(BaseModel):
 
 
 @cache
-def published(name: str) -> Published:
+def published_figures(name: str) -> Published:
     """Return the published figures called `name`, such as `audit-rule-scaling-2021`.
 
     Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from hardcost.analysis.study.published import PublishedRanges, PublishedSeries, published
+from hardcost.analysis.study.published import PublishedRanges, PublishedSeries, published_figures
 from hardcost.model.finding.cell import Cell
 from hardcost.model.finding.study import Figure, StudyFinding
 from hardcost.model.workload import Workload
@@ -19,7 +19,7 @@ def figures(finding: StudyFinding) -> tuple[Figure, ...]:
     """Return every published figure of a measured configuration, in the source's order."""
     if finding.source is None:
         return ()
-    source = published(finding.source)
+    source = published_figures(finding.source)
     measured = {str(cell.configuration) for cell in finding.cells}
     found = [one for series in source.series for one in _of_series(finding.source, series, finding)]
     found += [one for spans in source.ranges for one in _of_ranges(finding.source, spans, finding)]
@@ -41,7 +41,7 @@ def workloads(series: PublishedSeries, finding: StudyFinding) -> list[Workload |
     if not series.workloads:
         return [None]
     known = dict.fromkeys(cell.workload for cell in finding.cells)
-    return [workload for workload in known if series.beside(workload)]
+    return [workload for workload in known if series.applies_to(workload)]
 
 
 def costs(cells: Iterable[Cell]) -> Values:
@@ -56,7 +56,7 @@ def costs_by_workload(ranges: PublishedRanges, finding: StudyFinding) -> dict[Wo
     """Return the costs of our metrics in each of the workloads of `ranges`."""
     own: dict[Workload, list[Cell]] = {}
     for cell in finding.cells:
-        if ranges.beside(cell.workload):
+        if ranges.applies_to(cell.workload):
             own.setdefault(cell.workload, []).append(cell)
     return {workload: costs(cells) for workload, cells in own.items()}
 

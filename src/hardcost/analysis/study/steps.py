@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from hardcost.analysis.change.comparison import compared_cell
-from hardcost.analysis.study.axes import level_of, named
+from hardcost.analysis.change.comparison import compare_cells
+from hardcost.analysis.study.axes import level_of, name_of_levels
 from hardcost.model.finding.cell import Cell
 from hardcost.model.finding.study import LevelChange, StudyFinding
 from hardcost.model.role import AxisLevel, Role
@@ -32,7 +32,7 @@ def lines(finding: StudyFinding) -> tuple[AxisPath, ...]:
             others = tuple(one for one in own if one.axis != finding.successive)
             found.setdefault(others, {})[level] = name
     return tuple(
-        AxisPath(named(others) or WHATEVER, tuple(points.items()))
+        AxisPath(name_of_levels(others) or WHATEVER, tuple(points.items()))
         for others, points in found.items()
         if len(points) > 1
     )
@@ -49,7 +49,7 @@ def changes(finding: StudyFinding) -> Iterator[LevelChange]:
             for cell in cells.get(first, ()):
                 other = later.get((cell.workload, cell.metric))
                 if other is not None:
-                    later_one = compared_cell(cell, other, first)
+                    later_one = compare_cells(cell, other, first)
                     yield LevelChange(
                         state=line.state,
                         workload=other.workload,

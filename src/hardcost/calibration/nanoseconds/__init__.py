@@ -2,6 +2,9 @@
 
 A price says its interval, and how far predictions were off on sets that it was not fitted from.
 
-`rule_sets.py` are timed in `rounds.py`, `fit.py` fits constants, `validation.py` checks them on
-other sets, `prices.py` keeps them.
+- `rule_sets.py`: the sets that are timed, how many copies of a rule, which lengths of lists
+- `rounds.py`: times all sets, how many rounds, each in an order of its own; time limits
+- `fit.py`: constants and their intervals, and which are too wide to be used
+- `validation.py`: other sets, which check the fit
+- `prices.py`: what is kept for a machine, and when a kept price is of another machine
 """

@@ -43,18 +43,20 @@ class Fitted:
     intervals: Mapping[str, Mapping[str, Interval]]
 
 
-def fitted(rounds: Sequence[TimedLevel], about: Mapping[str, str]) -> Fitted:
+def fit_rounds(rounds: Sequence[TimedLevel], about: Mapping[str, str]) -> Fitted:
     """Return the constants that rounds of all `timed_sets` give, in nanoseconds."""
     each = [_of_round(level, about) for level in rounds]
     intervals = {name: _intervals([getattr(one, name) for one in each]) for name in TABLES}
     lengths = [{str(key): value for key, value in one.crowding.items()} for one in each]
     intervals["crowding"] = _intervals(lengths)
     whole = _of_round(_mean(rounds), about)
-    base, idle, record = (_seen(getattr(whole, name), intervals[name]) for name in _REPLACEABLE)
+    base, idle, record = (
+        _above_noise(getattr(whole, name), intervals[name]) for name in _REPLACEABLE
+    )
     return Fitted(dataclasses.replace(whole, base=base, idle=idle, record=record), intervals)
 
 
-def spread(values: Sequence[float]) -> Interval:
+def interval_of_mean(values: Sequence[float]) -> Interval:
     """Return the interval of a mean over rounds, or of a few by Student's t."""
     if len(values) < FEWEST_BLOCKS:
         found = mean(values, CONFIDENCE)
@@ -108,10 +110,10 @@ def _mean(rounds: Sequence[TimedLevel]) -> TimedLevel:
 
 
 def _intervals(each: Sequence[Mapping[str, float]]) -> dict[str, Interval]:
-    return {name: spread([one[name] for one in each]) for name in each[0]}
+    return {name: interval_of_mean([one[name] for one in each]) for name in each[0]}
 
 
-def _seen(table: Mapping[str, float], spans: Mapping[str, Interval]) -> dict[str, float]:
+def _above_noise(table: Mapping[str, float], spans: Mapping[str, Interval]) -> dict[str, float]:
     """Return the constants that are more than their noise."""
     return {
         name: value

@@ -16,7 +16,7 @@ from typing import Any
 from auditrules.cost.constants import NANOSECONDS, Constants, ConstantsError
 from auditrules.cost.measurement import PriceCheck, TimePrices
 from hardcost.calibration.nanoseconds import rounds, validation
-from hardcost.calibration.nanoseconds.fit import Fitted, fitted
+from hardcost.calibration.nanoseconds.fit import Fitted, fit_rounds
 from hardcost.calibration.nanoseconds.rounds import Needed, Timed, TimedSetRequest
 from hardcost.calibration.nanoseconds.rule_sets import timed_sets
 from hardcost.calibration.nanoseconds.validation import HeldOut
@@ -44,21 +44,21 @@ def kept_prices(machine: Machine, cache: Cache) -> TimePrices | None:
     if cache.find(folder.parent.name, folder.name) is None:
         return None
     try:
-        return of_text((folder / _FILE).read_text(), (folder / _CHECKED).read_text())
+        return prices_from_text((folder / _FILE).read_text(), (folder / _CHECKED).read_text())
     except (OSError, ConstantsError, ValueError, TypeError, KeyError):
         return None
 
 
-def asked_for(sets: Sequence[HeldOut]) -> tuple[TimedSetRequest, ...]:
+def sets_to_time(sets: Sequence[HeldOut]) -> tuple[TimedSetRequest, ...]:
     """Return all that a fit measures, with the sets that it is checked by."""
     experiments = (TimedSetRequest(one, Needed(*one.watched)) for one in timed_sets())
     return (*experiments, *(one.asked for one in sets))
 
 
-def of_rounds(timed: Timed, sets: Sequence[HeldOut], about: Mapping[str, str]) -> TimePrices:
+def prices_of_rounds(timed: Timed, sets: Sequence[HeldOut], about: Mapping[str, str]) -> TimePrices:
     """Return the prices that rounds give, checked by the sets that were held out."""
-    found: Fitted = fitted(timed.rounds, about)
-    rows = validation.compared(found.constants, sets, timed.rounds)
+    found: Fitted = fit_rounds(timed.rounds, about)
+    rows = validation.check_predictions(found.constants, sets, timed.rounds)
     return TimePrices(found.constants, found.intervals, rows)
 
 
@@ -73,13 +73,13 @@ async def measured_prices(
     """
     rounds.check(machine)
     sets = validation.held_out()
-    timed = await rounds.timed(machine, asked_for(sets), rounds.ROUNDS, hear)
-    prices = of_rounds(timed, sets, _about(machine, timed))
+    timed = await rounds.time_rounds(machine, sets_to_time(sets), rounds.ROUNDS, hear)
+    prices = prices_of_rounds(timed, sets, _describe_machine(machine, timed))
     _keep(machine, cache, prices)
     return prices
 
 
-def to_text(prices: TimePrices) -> tuple[str, str]:
+def prices_to_text(prices: TimePrices) -> tuple[str, str]:
     """Return prices as two texts: constants as TOML, the rest as JSON."""
     rest = {
         "intervals": prices.intervals,
@@ -88,7 +88,7 @@ def to_text(prices: TimePrices) -> tuple[str, str]:
     return prices.constants.to_toml(), json.dumps(rest, indent=1)
 
 
-def _about(machine: Machine, timed: Timed) -> dict[str, str]:
+def _describe_machine(machine: Machine, timed: Timed) -> dict[str, str]:
     environment = machine.environment(Boot())
     return {
         "unit": NANOSECONDS,
@@ -105,7 +105,7 @@ def _about(machine: Machine, timed: Timed) -> dict[str, str]:
 def _keep(machine: Machine, cache: Cache, prices: TimePrices) -> None:
     folder = place(machine, cache)
     title = f"prices of rules in ns: {machine.name}, {prices.constants.about.get('kernel', '')}"
-    constants, rest = to_text(prices)
+    constants, rest = prices_to_text(prices)
     cache.throw_away(folder.parent.name, folder.name)
     with cache.building(folder.parent.name, folder.name, title) as made:
         if made is not None:  # else another run has just measured the same
@@ -113,8 +113,8 @@ def _keep(machine: Machine, cache: Cache, prices: TimePrices) -> None:
             (made / _CHECKED).write_text(rest)
 
 
-def of_text(constants: str, rest: str) -> TimePrices:
-    """Return the prices in two texts that `to_text` wrote.
+def prices_from_text(constants: str, rest: str) -> TimePrices:
+    """Return the prices in two texts that `prices_to_text` wrote.
 
     Raises:
         ConstantsError, ValueError, TypeError, KeyError: They are not such texts.

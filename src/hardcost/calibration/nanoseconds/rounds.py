@@ -21,6 +21,7 @@ from hardcost.calibration.nanoseconds.rule_sets import TimedSet
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.time import TIME
 from hardcost.machines.machine import Execution, Machine
+from hardcost.mechanisms.audit import PREAMBLE
 from hardcost.protocol.answers import Answer, AuditAnswer, CallAnswer, ClockAnswer, all_of, only
 from hardcost.protocol.ask import make
 from hardcost.protocol.boot import Boot
@@ -35,8 +36,6 @@ TimedLevel = dict[str, dict[str, float]]
 
 _LIMIT_SECONDS = 600.0  # of one trial, on a machine that is slow or busy
 _CHANGES = frozenset({"audit", "make"})
-# auditctl is silent about a rule that is refused before it has sent one: hence the second line.
-_PREAMBLE = "-c\n-a never,user -F pid=4194304\n-d never,user -F pid=4194304\n"
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ def check(machine: Machine) -> None:
     """
     able = machine.capabilities
     if TIME.name not in able.instruments or able.kernels:
-        raise not_running(machine.name)
+        raise not_running_error(machine.name)
     if able.requests is not None and not able.requests >= _CHANGES:
         raise InputError(
             f"{machine.name} is not to be changed, and its prices are measured under audit rules",
@@ -79,7 +78,7 @@ def check(machine: Machine) -> None:
         )
 
 
-def not_running(name: str) -> InputError:
+def not_running_error(name: str) -> InputError:
     """Return the error of a machine that boots for each trial: its times are an emulator's."""
     return InputError(
         f"prices in nanoseconds are those of a machine that runs already, and {name} is none",
@@ -87,7 +86,7 @@ def not_running(name: str) -> InputError:
     )
 
 
-async def timed(
+async def time_rounds(
     machine: Machine, sets: Sequence[TimedSetRequest], rounds: int, hear: Callable[[int, int], None]
 ) -> Timed:
     """Time all sets in so many rounds; `hear` gets how many trials of how many are done.
@@ -119,11 +118,12 @@ async def timed(
 
 
 async def _trial(machine: Machine, one: TimedSetRequest) -> Execution:
-    text = "".join(f"{line}\n" for line in one.rules.rules)
+    rules = one.rules.rules
+    lines = (*PREAMBLE, *rules) if rules else ()
     watched = one.watched
     job: list[Request] = [
         *([make(watched.directories, watched.files)] if any(watched) else []),
-        Audit(rules=_PREAMBLE + text if text else ""),
+        Audit(rules="".join(f"{line}\n" for line in lines)),
         MeasureCalls(clock=TIME.clock, calls=tuple(_plans(one.rules.processes))),
     ]
     return await machine.execute(Boot(), job, _LIMIT_SECONDS)

@@ -74,7 +74,7 @@ def timed_sets() -> Iterator[TimedSet]:
             processes = dict.fromkeys(everything, _THOROUGH) | {"null": _THOROUGH * _OF_NULL}
             yield TimedSet(one.name, one.rules, processes)
         elif one.name not in NOT_MEASURED:
-            yield _timed(one)
+            yield _timed_set(one)
 
 
 def length_name(length: int) -> str:
@@ -87,7 +87,7 @@ def copies(rule: str, number: int) -> Iterator[str]:
     return (f"{rule} -F a3={700_001 + at}" for at in range(number))
 
 
-def _timed(one: Experiment) -> TimedSet:
+def _timed_set(one: Experiment) -> TimedSet:
     processes = {name: _OF_NULL if name == "null" else _PROCESSES for name in one.operations}
     if len(one.rules) == 1 and _COPIED.match(one.name):
         return TimedSet(one.name, tuple(copies(one.rules[0], COPIES)), processes, copied=True)

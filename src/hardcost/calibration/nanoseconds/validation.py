@@ -20,7 +20,7 @@ from auditrules.load.watched_paths import paths
 from auditrules.model.kernel_rule import KernelRule
 from auditrules.read import parse
 from hardcost.calibration import check
-from hardcost.calibration.nanoseconds.fit import spread
+from hardcost.calibration.nanoseconds.fit import interval_of_mean
 from hardcost.calibration.nanoseconds.rounds import Needed, TimedLevel, TimedSetRequest
 from hardcost.calibration.nanoseconds.rule_sets import NONE, TimedSet
 
@@ -62,21 +62,21 @@ class HeldOut:
 
 def held_out() -> tuple[HeldOut, ...]:
     """Return the six sets that come with hardcost."""
-    return tuple(HeldOut(f"{size} rules", of_lines(lines(size))) for size in SIZES)
+    return tuple(HeldOut(f"{size} rules", rules_of_lines(lines(size))) for size in SIZES)
 
 
-def of_lines(lines: Iterable[str]) -> tuple[KernelRule, ...]:
+def rules_of_lines(lines: Iterable[str]) -> tuple[KernelRule, ...]:
     """Return the rules of lines that are as they should be."""
     readings = parse.read_bytes("".join(f"{line}\n" for line in lines).encode(), "held out")
     return tuple(translate(one.rule) for one in readings if one.rule is not None)
 
 
-def compared(
+def check_predictions(
     constants: Constants, sets: Iterable[HeldOut], rounds: Sequence[TimedLevel]
 ) -> tuple[PriceCheck, ...]:
     """Return predictions beside what the rounds measured of the same sets."""
     return tuple(
-        _checked(constants, one, semantics.load(one.rules), operation, rounds)
+        _check_prediction(constants, one, semantics.load(one.rules), operation, rounds)
         for one in sets
         for operation in OPERATIONS
     )
@@ -127,7 +127,7 @@ def _trees() -> Iterator[str]:
     )
 
 
-def _checked(
+def _check_prediction(
     constants: Constants,
     one: HeldOut,
     loaded: semantics.Loaded,
@@ -135,18 +135,18 @@ def _checked(
     rounds: Sequence[TimedLevel],
 ) -> PriceCheck:
     costs = [level[one.set_name][operation] - level[NONE][operation] for level in rounds]
-    low, high = ends(costs)
+    low, high = interval_of_costs(costs)
     return PriceCheck(
         set=one.name,
         rules=len(one.rules),
         operation=operation,
-        predicted=check.typical(constants, loaded, operation),
+        predicted=check.predict_typical(constants, loaded, operation),
         measured=statistics.fmean(costs),
         low=low,
         high=high,
     )
 
 
-def ends(costs: Sequence[float]) -> Interval:
+def interval_of_costs(costs: Sequence[float]) -> Interval:
     """Return the interval of a mean; of a single round it is not known."""
-    return spread(costs) if len(costs) > 1 else (float("-inf"), float("inf"))
+    return interval_of_mean(costs) if len(costs) > 1 else (float("-inf"), float("inf"))

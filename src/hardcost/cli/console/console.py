@@ -41,7 +41,7 @@ def show_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     results.show(table)
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> None:
+def print_columns(rows: Sequence[Sequence[str]]) -> None:
     """Print rows of equally many texts to stdout, a line each, in columns two blanks apart."""
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -50,7 +50,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> None:
     sys.stdout.flush()  # before any note that follows on stderr
 
 
-def fitted(rows: Sequence[Sequence[str]]) -> None:
+def print_table(rows: Sequence[Sequence[str]]) -> None:
     """Print rows of equally many texts to stdout, the first as their head, in 100 columns.
 
     A text that is too long continues below itself. A terminal has its own width.
@@ -66,7 +66,7 @@ def fitted(rows: Sequence[Sequence[str]]) -> None:
     sys.stdout.flush()  # before any note that follows on stderr
 
 
-def folded(text: str, indent: int) -> None:
+def print_wrapped(text: str, indent: int) -> None:
     """Print a text to stdout, indented, in as many lines as it needs; no line if it is empty."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _LIST_WIDTH
     for line in textwrap.wrap(
@@ -79,7 +79,7 @@ def folded(text: str, indent: int) -> None:
         print(line)
 
 
-def form(progress: str) -> None:
+def choose_form(progress: str) -> None:
     """Choose how notes and errors are printed from now on: as `--progress` says."""
     _Form.chosen = progress
 
@@ -97,7 +97,7 @@ def emit(event: AnyEvent) -> None:
     click.echo(json.dumps(event.model_dump(mode="json")), err=True)
 
 
-def interrupted(text: str) -> None:
+def emit_interrupted(text: str) -> None:
     """Print the last line of a command that was interrupted."""
     if _Form.chosen == "json":
         emit(InterruptedEvent(text=text))

@@ -36,11 +36,11 @@ def check(form: str, *, to_stdout: bool = True) -> None:
 def show_found(found: Found | Comparison, form: str) -> None:
     """Print a finding, or two runs side by side, to stdout as data."""
     check(form)
-    print_bytes(content(form, rows(found)))
+    print_bytes(content_of_rows(form, rows(found)))
 
 
-def content(form: str, found: Iterable[Row]) -> bytes:
+def content_of_rows(form: str, found: Iterable[Row]) -> bytes:
     """Return rows as the content of a file."""
     if form == csv.RAW:
         return csv_text(found, raw=True).encode()
-    return export(RESULTS, form).written(found)
+    return export(RESULTS, form).to_bytes(found)

@@ -115,18 +115,21 @@ class PlainProgress(_Shown):
         span = expected_time.total(event.stages)
         if span.high is None or span.high >= _WORTH_SAYING:
             parts = [
-                f"{one.name} ({expected_time.count(one)}): {expected_time.said(one.span)}"
+                f"{one.name} ({expected_time.pieces_in_words(one)}):"
+                f" {expected_time.span_in_words(one.span)}"
                 for one in event.stages
             ]
-            console.note(f"expected time: {expected_time.said(span)}; {', '.join(parts)}")
+            console.note(f"expected time: {expected_time.span_in_words(span)}; {', '.join(parts)}")
 
     def _advance(self, event: Advanced) -> None:
         now = time.monotonic()
         if now - self._said >= _PLAIN_SECONDS and event.done < event.total:
             self._said = now
-            left = expected_time.left(self._expected, now - self._began, event.done, event.total)
+            left = expected_time.seconds_left(
+                self._expected, now - self._began, event.done, event.total
+            )
             console.note(
-                f"{event.done} of {event.total} {event.name}, {expected_time.left_said(left)}"
+                f"{event.done} of {event.total} {event.name}, {expected_time.left_in_words(left)}"
             )
 
     def _underway(self, event: Underway) -> None:
@@ -292,7 +295,9 @@ class _Left(ProgressColumn):
         """Return it as text."""
         done, of = int(task.completed), int(task.total or 0)
         return Text(
-            expected_time.left_said(expected_time.left(self._expected, task.elapsed or 0, done, of))
+            expected_time.left_in_words(
+                expected_time.seconds_left(self._expected, task.elapsed or 0, done, of)
+            )
         )
 
 

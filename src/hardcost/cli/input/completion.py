@@ -73,7 +73,9 @@ def runs(context: click.Context, _word: click.Parameter, begun: str) -> list[Com
     return []
 
 
-def kept(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
+def cached_names(
+    _context: click.Context, _word: click.Parameter, begun: str
+) -> list[CompletionItem]:
     """Offer what the cache keeps, by name."""
     found: list[str] = []
     with contextlib.suppress(OSError, RuntimeError):

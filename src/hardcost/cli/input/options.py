@@ -52,7 +52,9 @@ GATE_FORMATS = (*FORMATS, *GATES)
 # Groups of options --------------------------------------------------------------------------------
 
 
-def _joined(_context: click.Context, _option: click.Parameter, each: tuple[str, ...]) -> str | None:
+def _join_values(
+    _context: click.Context, _option: click.Parameter, each: tuple[str, ...]
+) -> str | None:
     """Return the values of an option that was repeated as one."""
     return ",".join(each) if each else None
 
@@ -262,7 +264,7 @@ class MeasuringOptions:
         section=_MEASURED,
         metavar="'NAME [KEY=VALUE …],…'",
         multiple=True,
-        callback=_joined,
+        callback=_join_values,
         shell_complete=completion.workloads,
         help="What to run: a name from `hardcost list workloads`, with parameters such as"
         " 'syscalls calls=open+chmod'. Separate several with commas, or repeat the option"
@@ -274,7 +276,7 @@ class MeasuringOptions:
         metavar="NAME",
         multiple=True,
         default=("vm",),
-        callback=_joined,
+        callback=_join_values,
         shell_complete=completion.machines,
         help="Where to run it: in guests under QEMU (vm, the default), on this machine (host),"
         " or on another (ssh:USER@HOST). To measure on several with `hardcost run`, repeat the"

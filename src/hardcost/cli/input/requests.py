@@ -33,7 +33,7 @@ def measuring(
         InputError: A workload, a recorder, a format or an address of workers is wrong.
         MachineError: A library that a format needs is not installed.
     """
-    console.form(shared.progress)
+    console.choose_form(shared.progress)
     form = form_of(shared.format, raw=bool(shared.raw))
     if form not in FORMATS:
         data.check(form)
@@ -115,7 +115,7 @@ def lab(
     """
     certificates = (authority, certificate, key)
     if workers is not None:
-        return warned(lab_at(workers, *certificates, insecure=insecure))
+        return warn_of_risk(lab_at(workers, *certificates, insecure=insecure))
     if insecure:
         raise InputError("--insecure is for --workers, which is missing")
     if any(certificates):
@@ -123,7 +123,7 @@ def lab(
     return None
 
 
-def warned(lab: Lab) -> Lab:
+def warn_of_risk(lab: Lab) -> Lab:
     """Say who can get into a lab, if it has no TLS; return it."""
     if lab.risk is not None:
         console.note(lab.risk)
@@ -176,7 +176,7 @@ def gate_files(written: Sequence[str], sarif_file: Path | None) -> tuple[OutputF
     Raises:
         InputError: There is no such format, or no file; or a file can't be written.
     """
-    found = [OutputFile(*_named(one), "--write") for one in written]
+    found = [OutputFile(*_format_and_file(one), "--write") for one in written]
     if sarif_file is not None:
         found.append(OutputFile("sarif", sarif_file, "--sarif-file"))
     for one in found:
@@ -184,7 +184,7 @@ def gate_files(written: Sequence[str], sarif_file: Path | None) -> tuple[OutputF
     return tuple(found)
 
 
-def _named(text: str) -> tuple[str, Path]:
+def _format_and_file(text: str) -> tuple[str, Path]:
     """Return the format and the file that `FORMAT=FILE` names.
 
     Raises:

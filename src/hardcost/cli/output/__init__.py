@@ -2,5 +2,12 @@
 
 Nothing here measures or decides.
 
-`documents.py` lists which verb prints which JSON document, and makes their schema.
+- `finding.py`: shows a finding as text, JSON or data, and writes its HTML report
+- `dry_run.py`: the plan and the expected time that `--dry-run` prints
+- `documents.py`: which verb prints which JSON document, and their schema
+- `export_file.py`: writes exports to files and folders; formats by a file's ending; `--force`
+- `import_profile.py`: writes imported profiles, and says what became of each rule
+- `several_machines.py`: `hardcost run` with several `--machine`
+
+Words, tables and pages are made in `show/`.
 """

@@ -25,7 +25,7 @@ _Request = TypeVar("_Request")
 _Found = TypeVar("_Found")
 
 
-def found(
+def call_or_show_plan(
     call: Callable[[_Request, Monitor], _Found],
     foreseen: Callable[[_Request, Monitor], Foreseen | _Found],
     request: _Request,
@@ -58,18 +58,18 @@ def show_plan(foreseen: Foreseen, form: str) -> None:
         counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
         click.echo(
             f"  {visible(trial.trial.configuration.name):28} {visible(str(trial.trial.workload))}"
-            f"  seed {trial.trial.seed}{_perturbed(trial.trial)}  [{counted or 'no controls'}]"
-            f"  {trial.identity[:12]}"
+            f"  seed {trial.trial.seed}{_perturbation_note(trial.trial)}"
+            f"  [{counted or 'no controls'}]  {trial.identity[:12]}"
         )
     for remark in plan.notes:
         click.echo(f"note: {visible(remark)}")
-    click.echo(f"expected time: {expected_time.said(expected_time.total(expected))}")
+    click.echo(f"expected time: {expected_time.span_in_words(expected_time.total(expected))}")
     for stage in expected:
-        size = f"{stage.name:14} {expected_time.count(stage):>8}"
-        click.echo(f"  {size}  {expected_time.said(stage.span)} ({stage.basis})")
+        size = f"{stage.name:14} {expected_time.pieces_in_words(stage):>8}"
+        click.echo(f"  {size}  {expected_time.span_in_words(stage.span)} ({stage.basis})")
 
 
-def _perturbed(trial: Trial) -> str:
+def _perturbation_note(trial: Trial) -> str:
     """Return by which numbers a trial is perturbed; "" if it is not."""
     if trial.perturbations == UNPERTURBED:
         return ""
@@ -114,7 +114,9 @@ class PlanDocument(BaseModel):
             instrument=plan.instrument,
             baseline=str(plan.baseline),
             notes=tuple(plan.notes),
-            expected_seconds=expected_time.rounded(expected_time.total(foreseen.stages).middle),
+            expected_seconds=expected_time.round_to_tenth(
+                expected_time.total(foreseen.stages).middle
+            ),
             expected=tuple(map(StageEntry.of, foreseen.stages)),
             trials=tuple(map(_trial, foreseen.prepared)),
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from auditrules.cli import results
 from auditrules.library import files
-from hardcost.analysis.finding_text import unpacked
+from hardcost.analysis.finding_text import finding_from_text
 from hardcost.cli.console import data
 from hardcost.cli.console.console import note
 from hardcost.cli.input import requests
@@ -59,7 +59,7 @@ def write_runs(store: Path, out: Path, form: str) -> None:
     if not store.exists():
         raise InputError(f"there is no store {store}", hint="`hardcost run` and `bill` make one")
     found = [*_of_runs(store), *_of_trials(store)]
-    results.write(out, data.content(form, found))
+    results.write(out, data.content_of_rows(form, found))
     if str(out) != "-":
         note(f"written: {out} ({len(found):,} rows)")
 
@@ -76,7 +76,7 @@ def _of_runs(store: Path) -> Iterator[Row]:
         if run.finding is None:
             continue
         try:
-            finding = unpacked(run.finding)
+            finding = finding_from_text(run.finding)
         except StoreError as error:
             note(f"left out: {run.name}: {error}")
             continue
@@ -123,7 +123,7 @@ def _of_trial(run: str, record: Record) -> Iterator[Row]:
 # Profiles -----------------------------------------------------------------------------------------
 
 
-def required(made: Exported, profile: Profile) -> Exported:
+def require_controls(made: Exported, profile: Profile) -> Exported:
     """Return an export.
 
     Raises:
@@ -142,32 +142,32 @@ def required(made: Exported, profile: Profile) -> Exported:
 def to_file(profile: Profile, made: Exported, out: Path, *, force: bool) -> None:
     """Write a profile as a file; one that is there takes --force."""
     files.check_new(out, force=force)
-    _written(profile, made, out)
+    _write_and_say(profile, made, out)
 
 
 def to_folder(out: Path, texts: Mapping[str, str], *, force: bool) -> None:
     """Write files by their paths in a folder."""
     _folder(out, force=force)
     for at, text in texts.items():
-        _made((out / at).parent)
+        _make_folder((out / at).parent)
         results.write(out / at, text.encode())
 
 
 def _folder(out: Path, *, force: bool) -> None:
     """Make the folder to write to; one that holds something takes --force."""
-    _made(out)
+    _make_folder(out)
     if any(out.iterdir()) and not force:
         raise InputError(f"the folder {out} is not empty", hint="--force writes into it")
 
 
-def _made(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"{folder} can't be made: {error.strerror}") from error
 
 
-def _written(profile: Profile, made: Exported, out: Path) -> None:
+def _write_and_say(profile: Profile, made: Exported, out: Path) -> None:
     """Write a file, and say what it lacks."""
     results.write(out, made.text.encode())
     where = "" if str(out) == "-" else f" to {out}"
@@ -207,7 +207,7 @@ def write_new(out: Path, text: str, *, force: bool) -> None:
     results.write(out, text.encode())
 
 
-def where(out: Path) -> str:
+def place_in_words(out: Path) -> str:
     """Return the words of a note on where a file is."""
     return "" if str(out) == "-" else f" in {visible(str(out))}"
 

@@ -13,12 +13,12 @@ from rich.console import ConsoleRenderable
 
 from auditrules.cli.results import as_text, print_bytes, show, write
 from auditrules.library.files import put
-from auditrules.show.github import harmless, here
+from auditrules.show.github import is_github_job, make_harmless
 from hardcost.cli.console.console import note
 from hardcost.cli.console.data import FORMS, show_found
 from hardcost.cli.input.options import MeasuringOptions
 from hardcost.cli.input.requests import OutputFile, form_of
-from hardcost.cli.process import apart
+from hardcost.cli.process import run_apart
 from hardcost.controls.control import Profile
 from hardcost.errors import StoreError
 from hardcost.files import put_own
@@ -59,7 +59,9 @@ class Page:
     store: Path
 
 
-def present(finding: Finding, form: str, report: Page | None, *, everything: bool = False) -> None:
+def print_and_report(
+    finding: Finding, form: str, report: Page | None, *, everything: bool = False
+) -> None:
     """Print a finding to stdout as `form` says, and write its HTML report.
 
     `everything` prints a whole bill as text, not its first screen.
@@ -76,11 +78,11 @@ def present(finding: Finding, form: str, report: Page | None, *, everything: boo
             write_report(finding, report)
 
 
-def shown(finding: Finding, shared: MeasuringOptions, *, everything: bool = False) -> None:
+def show_finding(finding: Finding, shared: MeasuringOptions, *, everything: bool = False) -> None:
     """Print a finding as the options say, and write its report."""
     page = Page(shared.report, shared.store)
     form = form_of(shared.format, raw=bool(shared.raw))
-    present(finding, form, page, everything=everything)
+    print_and_report(finding, form, page, everything=everything)
 
 
 def show_comparison(found: Comparison, form: str) -> None:
@@ -99,9 +101,9 @@ def put_hotspots(found: Calls, form: str, output: Path | None) -> None:
     Raises:
         StoreError: The file can't be written.
     """
-    content = _content(found, form, CALLS)
+    content = _bytes_in_format(found, form, CALLS)
     _put_or_print(
-        content, output, lambda: hotspots_table(found), lambda: present(found, form, None)
+        content, output, lambda: hotspots_table(found), lambda: print_and_report(found, form, None)
     )
 
 
@@ -111,16 +113,16 @@ def put_trace(found: Traces, form: str, output: Path | None, *, whole: bool) -> 
     Raises:
         StoreError: The file can't be written.
     """
-    content = _content(found, form, TRACES)
+    content = _bytes_in_format(found, form, TRACES)
     table = trace_table(found, whole=whole)
     _put_or_print(content, output, lambda: table, lambda: show(table))
 
 
-def _content(found: Calls | Traces, form: str, files: Mapping[str, str]) -> bytes | None:
+def _bytes_in_format(found: Calls | Traces, form: str, files: Mapping[str, str]) -> bytes | None:
     """Return what a finding is in a format of `files`, or as JSON; None as text."""
     if form == "json":
         return f"{to_json(found)}\n".encode()
-    return export(files, form).written(found) if form in files else None
+    return export(files, form).to_bytes(found) if form in files else None
 
 
 def _put_or_print(
@@ -131,7 +133,7 @@ def _put_or_print(
 ) -> None:
     """Write a result to a file, as its table if it has no other content; without a file, print it.
 
-    `shown` prints what has no other content.
+    `show_finding` prints what has no other content.
 
     Raises:
         StoreError: The file can't be written.
@@ -178,11 +180,11 @@ def show_gate(found: Gate, form: str) -> None:
     """Print the answer; in a job on GitHub, its annotations, too."""
     if form != "text":
         print(_gate_text(found, form).removesuffix("\n"))
-    elif here():
-        print(harmless(as_text(gate_table(found))))
+    elif is_github_job():
+        print(make_harmless(as_text(gate_table(found))))
     else:
         show(gate_table(found))
-    if here() and form != "github":
+    if is_github_job() and form != "github":
         click.echo(github(found), err=form != "text")
 
 
@@ -190,7 +192,7 @@ def _gate_text(found: Gate, form: str) -> str:
     """Return the result in a format, as a file holds it."""
     if form == "text":
         return as_text(gate_table(found))
-    return to_json(found) if form == "json" else export(GATES, form).written(found).decode()
+    return to_json(found) if form == "json" else export(GATES, form).to_bytes(found).decode()
 
 
 def put_gate(file: OutputFile, found: Gate) -> None:
@@ -217,7 +219,7 @@ def write_report(finding: Finding, page: Page) -> None:
     with contextlib.suppress(OSError):  # the file then can't be written, and the error says why
         path.parent.mkdir(parents=True, exist_ok=True)
     # Vega's engine reserves much of the address space, and ends the process where it gets none.
-    data = apart(lambda: to_html(finding).encode(), "vl_convert", UndrawnError)
+    data = run_apart(lambda: to_html(finding).encode(), "vl_convert", UndrawnError)
     if data is None:
         note("the report has no charts: what draws them failed; `ulimit -v` may bound its memory")
         data = to_html(finding, drawn=False).encode()

@@ -26,7 +26,7 @@ _READ = {".rules", ".conf"}
 def write_profile(profile: Profile, output: Path) -> None:
     """Write what a SCAP profile requires, and say what became of each of its rules."""
     noted = replace(profile, notes=(*profile.notes, *notes(profile.accounting)))
-    where = put(toml_text.text(noted), output)
+    where = write_or_print(toml_text.text(noted), output)
     note(f"{count(len(profile.controls), 'control')}{where}")
     for one in noted.notes:
         note(visible(one))
@@ -34,13 +34,15 @@ def write_profile(profile: Profile, output: Path) -> None:
 
 def write_rules(imported: Imported, output: Path) -> None:
     """Write audit rules in the form that the output's name asks for, and say what was left out."""
-    where = put(imported.rules() if output.suffix == ".rules" else imported.toml(), output)
+    where = write_or_print(
+        imported.rules() if output.suffix == ".rules" else imported.toml(), output
+    )
     note(f"{count(len(imported.lines), 'line')} of audit rules{where}")
     for one in imported.notes:
         note(visible(one))
 
 
-def put(text: str, output: Path) -> str:
+def write_or_print(text: str, output: Path) -> str:
     """Write a profile to a file or to stdout; return what a note says of where it is."""
     if output == _STREAM:
         click.echo(text, nl=False)
@@ -68,7 +70,7 @@ def check_kept(output: Path, paths: Sequence[Path]) -> None:
         )
 
 
-def content(file: Path, most: int) -> bytes:
+def read_report(file: Path, most: int) -> bytes:
     """Return a report's bytes, so many at most.
 
     Raises:

@@ -16,7 +16,7 @@ from hardcost.cli.input.options import MeasuringOptions
 from hardcost.cli.output import dry_run
 from hardcost.cli.output.finding import Page, write_report
 from hardcost.errors import InputError, MachineError
-from hardcost.library.run import foreseen
+from hardcost.library.run import preview
 from hardcost.measure.monitor import Monitor
 from hardcost.model.finding.study import StudyFinding
 from hardcost.show.tables.machines import machines_table
@@ -47,7 +47,7 @@ def run(request: hardcost.RunRequest, shared: MeasuringOptions, monitor: Monitor
         asked = dataclasses.replace(request, how=how)
         try:
             if shared.dry_run:
-                dry_run.show_plan(foreseen(asked, monitor), shared.format)
+                dry_run.show_plan(preview(asked, monitor), shared.format)
                 continue
             one = hardcost.run(asked, monitor)
         except MachineError as error:

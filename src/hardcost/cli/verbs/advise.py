@@ -103,7 +103,7 @@ def advise(
     from hardcost.cli.output import dry_run, finding
     from hardcost.instruments.insn import INSN
     from hardcost.library import percentages
-    from hardcost.library.advise import advised, foreseen
+    from hardcost.library.advise import advise_with_profile, preview
 
     settings = requests.settings(added)
     how = requests.measuring(shared, INSN.name)
@@ -123,10 +123,10 @@ def advise(
         most=own.most,
         how=how,
     )
-    found, kept = dry_run.found(advised, foreseen, request, shared)
+    found, kept = dry_run.call_or_show_plan(advise_with_profile, preview, request, shared)
     if own.out is not None:  # before anything is printed or drawn, which may fail
         finding.put_decision(own.out, kept, found)
-    finding.shown(found, shared)
+    finding.show_finding(found, shared)
     if found.choice.found and found.choice.given_up:
         console.note(_USE_IT if own.out is None else _USE_FILE.format(own.out))
     if found.choice.has_budget and not found.choice.found:

@@ -221,10 +221,10 @@ def _show(request: hardcost.BillRequest, own: _Options, shared: MeasuringOptions
     """
     from hardcost.cli.output import dry_run, finding
     from hardcost.errors import MachineError
-    from hardcost.library.bill import foreseen
+    from hardcost.library.bill import preview
 
-    found = dry_run.found(hardcost.bill, foreseen, request, shared)
-    finding.shown(found, shared, everything=own.all)
+    found = dry_run.call_or_show_plan(hardcost.bill, preview, request, shared)
+    finding.show_finding(found, shared, everything=own.all)
     if found.is_incomplete:
         raise click.exceptions.Exit(MachineError.exit_status)
     if found.is_over_budget:

@@ -108,7 +108,7 @@ def ssh(hosts: tuple[str, ...], own: _SshOptions, tls: TlsOptions) -> None:
 
     words = (_words("--ssh", own.ssh), _words("--command", own.command))
     what = OnHosts(hosts, *words, own.guests, own.builds)
-    requests.warned(lab)
+    requests.warn_of_risk(lab)
     until_done(run_over_ssh(lab, what, lambda text: console.note(visible(text))))
 
 
@@ -139,7 +139,7 @@ def scheduler(own: _SchedulerOptions, tls: TlsOptions) -> None:
             console.note(f"scheduler at {lab.address}; Ctrl-C ends it")
             await running.finished()
 
-    requests.warned(lab)
+    requests.warn_of_risk(lab)
     until_done(schedule())
 
 

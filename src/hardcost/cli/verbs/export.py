@@ -138,7 +138,7 @@ def augenrules(profile: str, out: Path, *, force: bool) -> None:
     from hardcost.mechanisms.audit import AUDIT
 
     read = profile_named(profile)
-    made = export_file.required(AUDIT.export(read), read)
+    made = export_file.require_controls(AUDIT.export(read), read)
     export_file.to_folder(out, made.files("hardcost"), force=force)
     export_file.say(read, made.controls, made.left, f" to {out}")
 
@@ -160,7 +160,9 @@ def sysctl(profile: str, out: Path, *, force: bool) -> None:
     from hardcost.mechanisms.sysctl import SYSCTLS
 
     read = profile_named(profile)
-    export_file.to_file(read, export_file.required(SYSCTLS.export(read), read), out, force=force)
+    export_file.to_file(
+        read, export_file.require_controls(SYSCTLS.export(read), read), out, force=force
+    )
 
 
 @export.command(cls=ProfileTaker)
@@ -191,7 +193,7 @@ def cmdline(
 
     read = profile_named(profile)
     made = BOOT_PARAMETERS.export(read, form or _FORMS.get(out.suffix, "plain"))
-    export_file.to_file(read, export_file.required(made, read), out, force=force)
+    export_file.to_file(read, export_file.require_controls(made, read), out, force=force)
 
 
 @export.command(cls=ProfileTaker)
@@ -211,7 +213,9 @@ def kconfig(profile: str, out: Path, *, force: bool) -> None:
     from hardcost.mechanisms.kconfig import KERNELS
 
     read = profile_named(profile)
-    export_file.to_file(read, export_file.required(KERNELS.export(read), read), out, force=force)
+    export_file.to_file(
+        read, export_file.require_controls(KERNELS.export(read), read), out, force=force
+    )
 
 
 @export.command()
@@ -269,7 +273,7 @@ def waivers(decision: Path, own: _WaiverOptions) -> None:
     read = export_file.decision(decision)
     export_file.write_new(own.out, WRITERS[form](read, datetime.now(UTC)), force=own.force)
     unknown = [one.control for one in read.given_up if not one.metric]
-    note(f"{count(len(read.given_up), 'waiver')}{export_file.where(own.out)}")
+    note(f"{count(len(read.given_up), 'waiver')}{export_file.place_in_words(own.out)}")
     export_file.note_all(f"without a measured cost: {name}" for name in unknown)
 
 
@@ -307,7 +311,7 @@ def tailoring(
     made = tailoring_of(datastream, scap_profile, read, datetime.now(UTC))
     export_file.write_new(out, made.text, force=force)
     rules = count(len(made.unselected), "rule")
-    note(f"{rules} unselected in the profile {made.profile}{export_file.where(out)}")
+    note(f"{rules} unselected in the profile {made.profile}{export_file.place_in_words(out)}")
     export_file.note_all(f"not in it: {name}: {why}" for name, why in made.left)
     export_file.note_all(made.notes)
 

@@ -99,8 +99,8 @@ def gate(states: tuple[str, ...], own: _Options, shared: MeasuringOptions) -> No
     from hardcost.cli.output import dry_run, finding
     from hardcost.instruments.insn import INSN
     from hardcost.library import percentages
-    from hardcost.library.gate import foreseen
-    from hardcost.library.saved_run import saved
+    from hardcost.library.gate import preview
+    from hardcost.library.saved_run import load_findings
     from hardcost.profiles.settings import Settings
 
     limits = percentages.limits(own.limits)
@@ -117,9 +117,9 @@ def gate(states: tuple[str, ...], own: _Options, shared: MeasuringOptions) -> No
         most_lines=own.most_lines,
         how=requests.measuring(shared, INSN.name),
     )
-    found = dry_run.found(hardcost.gate, foreseen, request, shared)
+    found = dry_run.call_or_show_plan(hardcost.gate, preview, request, shared)
     if shared.report is not None and found.runs:
-        (run,) = saved(shared.store, progress.monitor_of(shared.progress), *found.runs)
+        (run,) = load_findings(shared.store, progress.monitor_of(shared.progress), *found.runs)
         finding.write_report(run, finding.Page(shared.report, shared.store))
     for file in files:  # also where stdout has no reader
         finding.put_gate(file, found)

@@ -83,7 +83,7 @@ def hotspots(
     from hardcost.cli.input import requests
     from hardcost.cli.output import dry_run, finding
     from hardcost.instruments.insn import INSN
-    from hardcost.library.hotspots import foreseen
+    from hardcost.library.hotspots import preview
 
     settings = requests.settings(added)
     how = requests.measuring(shared, INSN.name)
@@ -100,6 +100,6 @@ def hotspots(
         lines=own.lines,
         how=how,
     )
-    found = dry_run.found(hardcost.hotspots, foreseen, request, shared)
+    found = dry_run.call_or_show_plan(hardcost.hotspots, preview, request, shared)
     finding.put_hotspots(found, shared.format, own.output)
     finding.write_report(found, finding.Page(shared.report, shared.store))

@@ -84,7 +84,7 @@ def list_(result: FormatOptions) -> None:
     from hardcost.library import images
     from hardcost.units import storage, visible
 
-    found = images.kept()
+    found = images.cache_entries()
     if result.format == "json":
         results.print_json(found)
         return
@@ -93,11 +93,11 @@ def list_(result: FormatOptions) -> None:
     rows = [
         (one.kind, one.name, one.used[:10], storage(one.bytes), visible(one.title)) for one in found
     ]
-    console.fitted([head, *rows])
+    console.print_table([head, *rows])
 
 
 @image.command()
-@click.argument("names", nargs=-1, shell_complete=completion.kept)
+@click.argument("names", nargs=-1, shell_complete=completion.cached_names)
 @takes("own", _RemoveOptions)
 def remove(names: tuple[str, ...], own: _RemoveOptions) -> None:
     """Remove packages, kernels, guests, images or snapshots from the cache.
@@ -122,7 +122,7 @@ def remove(names: tuple[str, ...], own: _RemoveOptions) -> None:
         raise click.UsageError("name what to remove, or choose it by options, not both")
     if own.all and chosen_by_options:
         raise click.UsageError("--all is everything: leave out --snapshots and --older-than")
-    gone, stays = images.removed(
+    gone, stays = images.remove_entries(
         names, own.older_than, snapshots=own.snapshots, dry_run=own.dry_run
     )
     for one in gone:

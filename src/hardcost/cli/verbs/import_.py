@@ -49,8 +49,8 @@ def khc(file: Path, output: Path) -> None:
     from hardcost.units import count
 
     name = "stdin" if file == _STREAM else str(file)
-    found = read(import_profile.content(file, LARGEST), name)
-    where = import_profile.put(profile_toml(found, name), output)
+    found = read(import_profile.read_report(file, LARGEST), name)
+    where = import_profile.write_or_print(profile_toml(found, name), output)
     settings = len(found.options) + len(found.boots) + len(found.sysctls)
     left_out = f"; {len(found.notes)} left out" if found.notes else ""
     note(f"{count(settings, 'setting')}{where}{left_out}")
@@ -145,7 +145,7 @@ def sysctl(paths: tuple[Path, ...], output: Path, *, leave_out_faulty: bool) -> 
     import_profile.check_kept(output, paths)
     found = read_sysctls(paths, leave_out_faulty=leave_out_faulty)
     names = ", ".join(visible(str(path)) for path in paths)
-    where = import_profile.put(found.toml(f"The sysctls in {names}", names), output)
+    where = import_profile.write_or_print(found.toml(f"The sysctls in {names}", names), output)
     note(f"{count(len(found.sysctls), 'sysctl')}{where}")
     for one in found.notes:
         note(visible(one))

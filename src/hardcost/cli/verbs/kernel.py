@@ -138,7 +138,7 @@ def list_(result: FormatOptions) -> None:
     from hardcost.cli.console import console
     from hardcost.library import kernels
 
-    found = kernels.listed()
+    found = kernels.built_kernels()
     if result.format == "json":
         results.print_json(found)
     else:
@@ -162,7 +162,7 @@ def check(file: Path, result: FormatOptions) -> None:
     from hardcost.library import kernels
     from hardcost.units import visible
 
-    found = kernels.checked(file)
+    found = kernels.check_configuration(file)
     if result.format == "json":
         results.print_json(found)
     else:

@@ -97,7 +97,7 @@ def _entries(what: str, store: Path) -> Sequence[Mapping[str, object]]:
         return listing.kernel_options()
     if what == "workloads":
         return [one.model_dump() for one in listing.workloads()]
-    return [one.model_dump() for one in listing.titled(what)]
+    return [one.model_dump() for one in listing.titled_entries(what)]
 
 
 def _contains(row: Mapping[str, object], pattern: str) -> bool:
@@ -115,11 +115,11 @@ def _note_benchmark(patterns: tuple[str, ...]) -> None:
     """Report the patterns that are benchmarks' names of controls, and which verbs take them."""
     from hardcost.cli.console import console
     from hardcost.errors import InputError
-    from hardcost.profiles.benchmark_ids import is_name, required
+    from hardcost.profiles.benchmark_ids import is_name, requirements_of
 
     for one in filter(is_name, patterns):
         try:
-            found = required(one)
+            found = requirements_of(one)
         except InputError as error:
             console.note(str(error))
         else:
@@ -132,17 +132,17 @@ def _show(what: str, rows: Sequence[Mapping[str, object]]) -> None:
 
     if what == "controls":
         for profile, controls in itertools.groupby(rows, key=lambda row: str(row["profile"])):
-            console.folded(profile, 0)
+            console.print_wrapped(profile, 0)
             for row in controls:
-                console.folded(str(row["control"]), 2)
-                console.folded(str(row["ids"]), 6)
+                console.print_wrapped(str(row["control"]), 2)
+                console.print_wrapped(str(row["ids"]), 6)
     elif what == "runs":
         from hardcost.show.store import RunEntry
 
         for entry in map(RunEntry.model_validate, rows):
-            console.folded(entry.run, 0)
+            console.print_wrapped(entry.run, 0)
             for text in entry.words:
-                console.folded(text, 2)
+                console.print_wrapped(text, 2)
     elif what == "workloads":
         from hardcost.library.listing import WorkloadEntry
 
@@ -150,8 +150,8 @@ def _show(what: str, rows: Sequence[Mapping[str, object]]) -> None:
         found = map(WorkloadEntry.model_validate, rows)
         texts = [(one.name, ", ".join(one.parameter_names) or "-", one.what) for one in found]
         head = ["name", "parameters", "what"]
-        console.fitted([head, *([visible(text) for text in one] for one in texts)])
+        console.print_table([head, *([visible(text) for text in one] for one in texts)])
     else:
         values = [[visible(str(text)) for text in row.values()] for row in rows]
-        console.fitted([list(rows[0]), *values])
+        console.print_table([list(rows[0]), *values])
     sys.stdout.flush()  # before any note that follows on stderr

@@ -41,9 +41,9 @@ def report(run: str, own: _Options) -> None:
     """
     from hardcost.cli.console import progress
     from hardcost.cli.input import requests
-    from hardcost.cli.output.finding import Page, present
-    from hardcost.library.saved_run import saved
+    from hardcost.cli.output.finding import Page, print_and_report
+    from hardcost.library.saved_run import load_findings
 
     form = requests.form_of(own.format, raw=own.raw)
-    (found,) = saved(own.store, progress.monitor_of("auto"), run)
-    present(found, form, Page(own.report, own.store), everything=own.all)
+    (found,) = load_findings(own.store, progress.monitor_of("auto"), run)
+    print_and_report(found, form, Page(own.report, own.store), everything=own.all)

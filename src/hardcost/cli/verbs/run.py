@@ -16,7 +16,7 @@ from hardcost.cli.input.options import (
     precision_option,
     time_limit_option,
 )
-from hardcost.cli.verb import ClusterVerb, renamed
+from hardcost.cli.verb import ClusterVerb, say_renamed
 
 
 @dataclass(frozen=True)
@@ -84,11 +84,11 @@ def run(study: str, own: _Options, shared: MeasuringOptions) -> None:
     from hardcost.cli.output import dry_run, finding, several_machines
     from hardcost.errors import MachineError
     from hardcost.library import percentages
-    from hardcost.library.run import foreseen
+    from hardcost.library.run import preview
     from hardcost.study.read import instrument_of
 
     if own.profile:
-        renamed("--profile", "--hotspots")
+        say_renamed("--profile", "--hotspots")
     share = own.precision
     request = hardcost.RunRequest(
         study,
@@ -103,8 +103,8 @@ def run(study: str, own: _Options, shared: MeasuringOptions) -> None:
         monitor = progress.monitor_of(shared.progress)
         is_whole = several_machines.run(request, shared, monitor)
     else:
-        found = dry_run.found(hardcost.run, foreseen, request, shared)
-        finding.shown(found, shared)
+        found = dry_run.call_or_show_plan(hardcost.run, preview, request, shared)
+        finding.show_finding(found, shared)
         is_whole = not found.failures
     if not is_whole:
         raise click.exceptions.Exit(MachineError.exit_status)

@@ -59,17 +59,17 @@ def check(runs: tuple[str, ...], own: StoreOptions) -> None:
     from hardcost.cli.console import console, progress
     from hardcost.show.store import CheckedStore, check_words
     from hardcost.store import read_only
-    from hardcost.store.check import checked, size
+    from hardcost.store.check import check_store, size
 
     with progress.monitor_of("auto").stage("trials", size(own.store)) as advance:
         names = [(*read_only.names(own.store), one)[0] if one == "last" else one for one in runs]
-        found = checked(own.store, names, advance)
+        found = check_store(own.store, names, advance)
     if own.format == "json":
         results.print_json(CheckedStore(own.store, found.runs, found.damaged))
     else:
         rows, said, notes = check_words(found)
         if rows:
-            console.aligned(rows)
+            console.print_columns(rows)
         for line in said:
             click.echo(line)
         for line in notes:
@@ -95,13 +95,13 @@ def remove(runs: tuple[str, ...], own: _RemoveOptions) -> None:
     from auditrules.cli import results
     from hardcost.cli.console import console
     from hardcost.errors import StoreError
-    from hardcost.show.store import removed
+    from hardcost.show.store import removal_result
     from hardcost.store import removal
 
     if bool(runs) == (own.older_than is not None):
         raise click.UsageError("name the runs to remove, or give --older-than, such as 30d")
     before = None if own.older_than is None else datetime.now(UTC) - own.older_than
-    chosen, unknown = removal.chosen(own.store, runs, before)
+    chosen, unknown = removal.choose_runs(own.store, runs, before)
     for name in unknown:
         console.note(f"{name} stays: it is damaged, and its age is not known; name it to remove it")
     done = removal.Removal()
@@ -109,7 +109,7 @@ def remove(runs: tuple[str, ...], own: _RemoveOptions) -> None:
         done = removal.remove(own.store, chosen)
     for why in done.left:
         console.note(why)
-    found = removed(own.store, chosen, done, dry_run=own.dry_run)
+    found = removal_result(own.store, chosen, done, dry_run=own.dry_run)
     if own.format == "json":
         results.print_json(found)
     else:

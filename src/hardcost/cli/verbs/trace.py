@@ -75,7 +75,7 @@ def trace(name: str | None, own: _Options, added: SettingOptions, shared: Measur
     from hardcost.cli.input import requests
     from hardcost.cli.output import dry_run, finding
     from hardcost.instruments.insn import INSN
-    from hardcost.library.trace import foreseen
+    from hardcost.library.trace import preview
 
     settings = requests.settings(added)
     how = requests.measuring(shared, INSN.name)
@@ -94,7 +94,7 @@ def trace(name: str | None, own: _Options, added: SettingOptions, shared: Measur
         processors=processors,
         how=how,
     )
-    found = dry_run.found(hardcost.trace, foreseen, request, shared)
+    found = dry_run.call_or_show_plan(hardcost.trace, preview, request, shared)
     finding.put_trace(found, shared.format, own.output, whole=own.whole)
     finding.write_report(found, finding.Page(shared.report, shared.store))
 

@@ -69,18 +69,20 @@ def worker(address: str, own: _Options, tls: TlsOptions) -> None:
     from hardcost.cli.console import console
     from hardcost.cli.input import requests
     from hardcost.library.interrupt import until_done
-    from hardcost.measure.workers.lab import lab_at, listening, need_dask
-    from hardcost.measure.workers.ssh_worker import introduced, until_left
+    from hardcost.measure.workers.lab import lab_at, listening_address, need_dask
+    from hardcost.measure.workers.ssh_worker import receive_certificate, until_left
 
     if not own.guests and own.builds == 0:
         raise InputError("a worker without guests and without builds has nothing to do")
     lab = lab_at(address, tls.tls_ca, tls.tls_cert, tls.tls_key, insecure=tls.insecure)
-    listens = None if own.listen is None else listening(lab, own.listen, insecure=tls.insecure)
+    listens = (
+        None if own.listen is None else listening_address(lab, own.listen, insecure=tls.insecure)
+    )
     need_dask()
     from hardcost.measure.workers.serve import serve
 
     if own.attended:
-        lab = introduced(lab)
-    requests.warned(lab)
+        lab = receive_certificate(lab)
+    requests.warn_of_risk(lab)
     work = serve(lab, own.guests, own.builds, console.note, name=own.name, listens=listens)
     until_done(until_left(work) if own.attended else work)

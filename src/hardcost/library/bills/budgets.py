@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from hardcost.analysis.bill import itemise
-from hardcost.analysis.bill.budget import Budget, excess, propose, within
+from hardcost.analysis.bill.budget import Budget, excess, is_within_budget, propose
 from hardcost.controls.control import Profile
 from hardcost.measure.run import Run
 from hardcost.model.finding.bill import Advice, Itemised, Total
 from hardcost.model.role import Without
-from hardcost.model.workload import Workload, among
+from hardcost.model.workload import Workload, metric_among
 from hardcost.plan import leave_one_out
 from hardcost.plan.plan import Plan
 from hardcost.store.record import Record
@@ -44,8 +44,8 @@ def metrics(workloads: Sequence[Workload]) -> list[str] | None:
     for workload in workloads:
         if workload.name != syscalls.NAME:
             return None
-        calls = syscalls.chosen(syscalls.KIND.asked(dict(workload.parameters)))
-        names += [str(among(workloads, workload, call.name)) for call in calls]
+        calls = syscalls.chosen_calls(syscalls.KIND.read_parameters(dict(workload.parameters)))
+        names += [str(metric_among(workloads, workload, call.name)) for call in calls]
     return names
 
 
@@ -70,30 +70,30 @@ def advice(
         more = run.measure_more(leave_one_out.kept_plan(plan, indices))
         return itemise.totals((*records, *more), Without(tuple(indices)))
 
-    while not within(totals, limit) and len(dropped) < len(everything):
+    while not is_within_budget(totals, limit) and len(dropped) < len(everything):
         dropped = propose(itemised, totals, dropped, limit)
         totals = without(dropped)
-    for back in _saving_nothing(itemised, dropped, limit):
+    for back in _useless_drops(itemised, dropped, limit):
         fewer = tuple(name for name in dropped if name not in back)
         known = without(fewer)
-        if within(known, limit):
+        if is_within_budget(known, limit):
             dropped, totals = fewer, known
             break
-    cheapest, alone = _cheapest(itemised, dropped, limit)
-    if len(dropped) == len(everything) and alone and within(alone, limit):
+    cheapest, alone = _cheapest_control(itemised, dropped, limit)
+    if len(dropped) == len(everything) and alone and is_within_budget(alone, limit):
         dropped, totals = tuple(name for name in dropped if name != cheapest), alone
     return Advice(
         budget=limit.others,
         leave_out=dropped,
         kept=len(everything) - len(dropped),
         totals=totals,
-        within=within(totals, limit),
+        within=is_within_budget(totals, limit),
         budgets=dict(limit.metrics),
-        alone=() if within(alone, limit) else alone,
+        alone=() if is_within_budget(alone, limit) else alone,
     )
 
 
-def _saving_nothing(
+def _useless_drops(
     bill: Itemised, dropped: Sequence[str], limit: Budget
 ) -> Iterator[tuple[str, ...]]:
     """Yield the controls that were given up and save nothing: all, then those that are no rules.
@@ -110,7 +110,7 @@ def _saving_nothing(
     yield from (some for some in dict.fromkeys((free, others)) if some)
 
 
-def _cheapest(
+def _cheapest_control(
     bill: Itemised, dropped: Sequence[str], limit: Budget
 ) -> tuple[str, tuple[Total, ...]]:
     """Return the cheapest control and its cost alone, where all were given up, or all rules."""
@@ -123,11 +123,11 @@ def _cheapest(
         or (none_of != every and len(none_of) == 1)
     ):
         return "", ()
-    alone = {name: _alone(bill, name) for name in sorted(none_of)}
+    alone = {name: _totals_alone(bill, name) for name in sorted(none_of)}
     return min(alone.items(), key=lambda one: max(excess(it, limit) for it in one[1]))
 
 
-def _alone(bill: Itemised, control: str) -> tuple[Total, ...]:
+def _totals_alone(bill: Itemised, control: str) -> tuple[Total, ...]:
     """Return what each metric costs with one control alone."""
     totals = {total.metric: total for total in bill.totals}
     return tuple(

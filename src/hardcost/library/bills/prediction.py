@@ -15,7 +15,7 @@ from auditrules.load.load import load_rules, readings_of
 from auditrules.load.target import NOWHERE
 from auditrules.model.location import Location
 from auditrules.model.rule import Rule
-from hardcost.analysis.bill.prediction import PredictedRule, expected
+from hardcost.analysis.bill.prediction import PredictedRule, predict_rules
 from hardcost.calibration import kernel_constants
 from hardcost.controls.control import Profile
 from hardcost.library.measurement import Measuring
@@ -47,7 +47,7 @@ def of_profile(profile: Profile, constants: Constants | None) -> dict[str, Predi
     codes = _findings(rules, machine, Constants.of_debian())
     sources = [rule.source for rule in found.rules if rule.source is not None]
     try:
-        known = expected(found.rules, constants, [codes.get(one.place, ()) for one in sources])
+        known = predict_rules(found.rules, constants, [codes.get(one.place, ()) for one in sources])
     except UnresolvedError:
         return {}
     return {source.text: one for source, one in zip(sources, known, strict=True)}
@@ -57,7 +57,7 @@ def constants_for(
     machine: Machine, how: Measuring, environment: Mapping[str, str]
 ) -> tuple[Constants | None, tuple[str, ...]]:
     """Return the constants of the kernel that was measured; where there are none, a note why."""
-    found = kernel_constants.of_measured(machine, Cache(), environment)
+    found = kernel_constants.constants_of_record(machine, Cache(), environment)
     if found is not None:
         return found, ()
     about, measured = Constants.of_debian().about, environment.get("kernel", "another kernel")

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from hardcost.analysis.bill.accounting import with_accounting
 from hardcost.analysis.bill.culprits import chance_of, guide_name, itemise, story_of
-from hardcost.analysis.bill.significance import resolved
+from hardcost.analysis.bill.significance import drop_indistinguishable
 from hardcost.analysis.estimates.estimates import cells
 from hardcost.controls.control import Control, Profile
 from hardcost.errors import HardcostError, InputError, RequestError
@@ -17,7 +17,7 @@ from hardcost.instruments.names import instrument_named
 from hardcost.library.bills.defaults import with_defaults
 from hardcost.library.bills.single import baseline_note
 from hardcost.library.bills.weights import Ranking
-from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finished, notes_of
+from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finish_run, notes_of
 from hardcost.measure.control_failures import refused_setting
 from hardcost.measure.monitor import Failed, Monitor
 from hardcost.measure.prepare import boot_of, check_able
@@ -28,12 +28,12 @@ from hardcost.model.finding.bill import Bill, Story, Unmeasured
 from hardcost.model.role import Idle, PlaceboRole, Whole
 from hardcost.model.workload import Workload
 from hardcost.plan import placebo
-from hardcost.plan.baseline import compared_with
+from hardcost.plan.baseline import baseline_in_words
 from hardcost.plan.plan import Plan
 from hardcost.plan.search import culprits
 from hardcost.plan.search.culprits import Suspects
-from hardcost.plan.search.group_testing import bound, statement
-from hardcost.plan.search.questions import Closeness, SearchResult
+from hardcost.plan.search.group_testing import configurations_bound, statement
+from hardcost.plan.search.questions import SearchResult, SearchSettings
 from hardcost.profiles.kernel import defaults, options
 from hardcost.protocol.boot import Boot, KernelRecipe
 from hardcost.store.record import Record
@@ -62,11 +62,11 @@ class BySearch:
     ranking: Ranking
     monitor: Monitor
 
-    def foreseen(self) -> Foreseen:
+    def preview(self) -> Foreseen:
         """Return what would be measured: the first configurations, and how many more at most."""
         asked, said, settings = self._begin()
         plan = replace(asked.plan, notes=(*asked.plan.notes, said))
-        return self._planned(plan, asked, settings).foreseen()
+        return self._plan_run(plan, asked, settings).preview()
 
     def bill(self) -> Bill:
         """Search for what is to blame for the profile's cost, and save the bill.
@@ -75,20 +75,20 @@ class BySearch:
             HardcostError: Something is wrong with the input, the machine, a trial or the store.
         """
         asked, said, settings = self._begin()
-        with self._planned(asked.plan, asked, settings).begun() as run:
+        with self._plan_run(asked.plan, asked, settings).begin_run() as run:
             if self.how.running:  # nothing is tried out on a machine that is in use
                 begun = _Begun(asked, run.measure().records)
             else:
-                begun = _begun(asked, run, self._asked_of)
+                begun = _begin_search(asked, run, self._asked_of)
             asked, found = begun.asked, begun.asked.found
             searched = Search(run, asked.plan, found, begun.records)
-            outcome = searched.outcome(_above_chance(settings, begun.records, self.monitor))
+            outcome = searched.outcome(_raise_above_chance(settings, begun.records, self.monitor))
             named_by = guide_name(begun.records)
             story = story_of(found.problem.names, outcome, said, named_by)
             finding = _finding(asked, run.name, outcome, searched.records, story, self.ranking)
-            return finished(run, replace(finding, unmeasured=begun.unmeasured), self.how)
+            return finish_run(run, replace(finding, unmeasured=begun.unmeasured), self.how)
 
-    def _begin(self) -> tuple[_Asked, str, Closeness]:
+    def _begin(self) -> tuple[_Asked, str, SearchSettings]:
         """Return the search's task, the statement of what it does at most, and its settings.
 
         Raises:
@@ -105,7 +105,7 @@ class BySearch:
         self.monitor.note(said)
         return asked, said, settings
 
-    def _planned(self, plan: Plan, asked: _Asked, settings: Closeness) -> PlannedRun:
+    def _plan_run(self, plan: Plan, asked: _Asked, settings: SearchSettings) -> PlannedRun:
         most = most_configurations(asked.found, settings)
         on = self._on or PlannedRun.of(plan, self.how, self.monitor)
         return replace(on, plan=plan, most=most)
@@ -130,10 +130,10 @@ class BySearch:
         check_able(map(boot_of, plan.trials), plan.instrument, on.machine)
         return on
 
-    def _settings(self, found: Suspects) -> Closeness:
+    def _settings(self, found: Suspects) -> SearchSettings:
         """Return how the search goes: of kernels that are built it measures fewer."""
         builds = any(one.builds for one in found.switched)
-        return Closeness(
+        return SearchSettings(
             threshold=self.resolution,
             most=self.most or (MOST_KERNELS if builds else None),
             noise=None if self._instrument.exact else _USUAL_NOISE,
@@ -149,7 +149,7 @@ class BySearch:
             self.workloads,
             instrument=self._instrument.name,
             seeds=self.how.seeds,
-            placebos=placebo.affordable(controls, self.workloads) if exact else 0,
+            placebos=placebo.affordable_placebos(controls, self.workloads) if exact else 0,
         ).set_up(self.how.setup)
 
     @property
@@ -175,7 +175,7 @@ class _Begun:
     unmeasured: tuple[Unmeasured, ...] = ()
 
 
-def _begun(asked: _Asked, run: Run, again: Callable[[Profile], _Asked]) -> _Begun:
+def _begin_search(asked: _Asked, run: Run, again: Callable[[Profile], _Asked]) -> _Begun:
     """Measure what a search begins with, without the settings that the guest's kernel refuses.
 
     Raises:
@@ -205,7 +205,7 @@ def _suspects(profile: Profile, on: PlannedRun | None) -> tuple[Profile, Suspect
     """
     recipe, requires = recipe_of(profile.controls), None
     if recipe is not None and on is not None:
-        profile, requires = _that_hold(profile, recipe, on)
+        profile, requires = _drop_idle_options(profile, recipe, on)
     found = culprits.suspects(profile, requires, _group_of)
     if not found.switched:
         why = "; ".join(profile.notes)
@@ -213,13 +213,15 @@ def _suspects(profile: Profile, on: PlannedRun | None) -> tuple[Profile, Suspect
     return profile, found
 
 
-def most_configurations(found: Suspects, settings: Closeness) -> int:
+def most_configurations(found: Suspects, settings: SearchSettings) -> int:
     """Return how many configurations a search is to be expected to measure at most."""
-    most = bound(len(found.switched), _FORESEEN_CULPRITS)
+    most = configurations_bound(len(found.switched), _FORESEEN_CULPRITS)
     return most if settings.most is None else min(most, settings.most)
 
 
-def _above_chance(settings: Closeness, records: Sequence[Record], monitor: Monitor) -> Closeness:
+def _raise_above_chance(
+    settings: SearchSettings, records: Sequence[Record], monitor: Monitor
+) -> SearchSettings:
     """Return the settings with a resolution that placebos do not reach."""
     chance = chance_of(records)
     if chance <= settings.threshold:
@@ -239,11 +241,11 @@ def _finding(  # noqa: PLR0913, PLR0917  (what a bill by search is made of)
     ranking: Ranking,
 ) -> Bill:
     profile, plan, found = asked.profile, asked.plan, asked.found
-    bill = resolved(itemise(profile, found.problem, outcome, records), records)
-    bill = replace(bill, compared_with=compared_with(profile))
-    known = defaults.known(profile.controls)
+    bill = drop_indistinguishable(itemise(profile, found.problem, outcome, records), records)
+    bill = replace(bill, compared_with=baseline_in_words(profile))
+    known = defaults.find_defaults(profile.controls)
     bill = with_defaults(with_accounting(bill, profile, plan.instrument), known)
-    measured = culprits.measured(plan, found, [step.on for step in outcome.steps])
+    measured = culprits.plan_of_states(plan, found, [step.on for step in outcome.steps])
     whole = [one for one in records if one.role == Whole()]
     return Bill(
         run=run,
@@ -269,7 +271,7 @@ def _finding(  # noqa: PLR0913, PLR0917  (what a bill by search is made of)
     )
 
 
-def _that_hold(
+def _drop_idle_options(
     profile: Profile, recipe: KernelRecipe, on: PlannedRun
 ) -> tuple[Profile, Mapping[Control, frozenset[Control]]]:
     """Return the profile without kernel options that change nothing or can't hold, with notes.

@@ -10,14 +10,14 @@ from hardcost.analysis.bill.budget import Budget
 from hardcost.controls.control import Profile
 from hardcost.library.bills import budgets, single
 from hardcost.library.bills.weights import Ranking
-from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finished
+from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finish_run
 from hardcost.measure.monitor import Monitor
 from hardcost.model.finding.bill import Bill, Bills
 from hardcost.model.finding.cell import Cell
 from hardcost.model.role import Named, OfProfile, Whole
 from hardcost.model.workload import Workload
 from hardcost.plan.plan import Plan
-from hardcost.plan.several import are_alike, common, have_one_baseline, plan_together
+from hardcost.plan.several import common_controls, have_one_baseline, make_alike, plan_together
 from hardcost.store.record import Record
 
 
@@ -32,10 +32,10 @@ class SideBySideBills:
     ranking: Ranking
     monitor: Monitor
 
-    def foreseen(self) -> Foreseen:
+    def preview(self) -> Foreseen:
         """Return what would be measured."""
         _, whole, _ = self._plans()
-        return PlannedRun.of(whole, self.how, self.monitor).foreseen()
+        return PlannedRun.of(whole, self.how, self.monitor).preview()
 
     def bill(self) -> Bills:
         """Measure each control of each profile left out and alone, and save the bills.
@@ -44,28 +44,28 @@ class SideBySideBills:
             HardcostError: Something is wrong with the input, the machine, a trial or the store.
         """
         alike, whole, plans = self._plans()
-        with PlannedRun.of(whole, self.how, self.monitor).begun() as run:
+        with PlannedRun.of(whole, self.how, self.monitor).begin_run() as run:
             records = run.measure().records
             bills = []
             for profile, plan in zip(alike, plans, strict=True):
-                mine = _own(profile, plan, records)
+                mine = _records_of_profile(profile, plan, records)
                 found = single.finding(profile, plan, run, mine, self.how, self.ranking)
                 if self.limit is not None:
                     advice = budgets.advice(profile, plan, run, mine, self.limit)
                     found = dataclasses.replace(found, advice=advice)
                 bills.append(found)
-            together = _together(run.name, whole, self.profiles, plans, bills)
-            return finished(run, together, self.how)
+            together = _finding_of_bills(run.name, whole, self.profiles, plans, bills)
+            return finish_run(run, together, self.how)
 
     def _plans(self) -> tuple[Sequence[Profile], Plan, Sequence[Plan]]:
         """Return the profiles as they are compared, the plan of all, and the plan of each."""
-        alike = are_alike(self.profiles)
+        alike = make_alike(self.profiles)
         own = [single.plan_of(profile, self.workloads, self.how) for profile in alike]
         whole, plans = plan_together(alike, own, self.how.setup)
         return alike, whole, plans
 
 
-def _together(
+def _finding_of_bills(
     run: str,
     whole: Plan,
     profiles: Sequence[Profile],
@@ -81,13 +81,15 @@ def _together(
         instrument=whole.instrument,
         cells=tuple(_cells(bills, shared=shared)),
         notes=tuple(dict.fromkeys(note for one in bills for note in one.notes)),
-        common=common(profiles),
+        common=common_controls(profiles),
         shared_baseline=shared,
         bills=tuple(bills),
     )
 
 
-def _own(profile: Profile, plan: Plan, records: Sequence[Record]) -> tuple[Record, ...]:
+def _records_of_profile(
+    profile: Profile, plan: Plan, records: Sequence[Record]
+) -> tuple[Record, ...]:
     """Return a profile's records under the names of its own `plan`."""
     own = {OfProfile(profile.name, one.role): one.role for one in plan.configurations}
     return tuple(

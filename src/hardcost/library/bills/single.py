@@ -10,8 +10,8 @@ from functools import cached_property
 from hardcost.analysis.bill import itemise, time_and_count
 from hardcost.analysis.bill.accounting import with_accounting
 from hardcost.analysis.bill.budget import Budget
-from hardcost.analysis.bill.prediction import annotated
-from hardcost.analysis.bill.significance import resolved
+from hardcost.analysis.bill.prediction import add_predictions
+from hardcost.analysis.bill.significance import drop_indistinguishable
 from hardcost.analysis.estimates.estimates import cells
 from hardcost.analysis.estimates.resolution import allowing_for_chance
 from hardcost.controls.control import Profile
@@ -21,8 +21,8 @@ from hardcost.library import precision
 from hardcost.library.bills import budgets, prediction
 from hardcost.library.bills.defaults import with_defaults
 from hardcost.library.bills.weights import Ranking
-from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finished, notes_of
-from hardcost.measure.control_failures import Spared, measured
+from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finish_run, notes_of
+from hardcost.measure.control_failures import Spared, measure_and_drop_failing
 from hardcost.measure.monitor import Monitor
 from hardcost.measure.precision import Aim
 from hardcost.measure.run import Run, environment_of
@@ -31,7 +31,7 @@ from hardcost.model.finding.bill import Bill
 from hardcost.model.role import AuditOff, Baseline, Whole
 from hardcost.model.workload import Workload
 from hardcost.plan import leave_one_out, placebo
-from hardcost.plan.baseline import compared_with
+from hardcost.plan.baseline import baseline_in_words
 from hardcost.plan.factorial import BLOCK_ROUNDS
 from hardcost.plan.plan import Plan
 from hardcost.profiles.kernel import defaults
@@ -63,9 +63,9 @@ class Single:
     asked: BillQuestion
     monitor: Monitor
 
-    def foreseen(self) -> Foreseen:
+    def preview(self) -> Foreseen:
         """Return what would be measured."""
-        return self._planned.foreseen()
+        return self._planned.preview()
 
     def bill(self) -> Bill:
         """Measure each control left out and alone, and save the bill.
@@ -76,24 +76,24 @@ class Single:
         planned, how, asked, aim = self._planned, self.how, self.asked, self.asked.aim
         counted = _Counted()
         if asked.count and how.running:
-            planned.prepared()  # refuses what the machine can't do
-            counted = self._counted()
+            planned.prepare_trials()  # refuses what the machine can't do
+            counted = self._count_instructions()
         if aim is not None:
             aim = replace(aim, began=time.monotonic())
-        with planned.begun() as run:
-            spared = _spared(self.profile, planned.plan, run, self._plan, running=how.running)
+        with planned.begin_run() as run:
+            spared = _measure_bill(self.profile, planned.plan, run, self._plan, running=how.running)
             profile = spared.profile
-            done = precision.measured(
+            done = precision.measure_to_aim(
                 spared.plan, run, aim, lambda number: self._plan(profile, number), spared.measured
             )
             found = finding(profile, done.plan, run, done.records, how, asked.ranking)
             notes = (*found.notes, *done.notes, *counted.notes)
             found = replace(found, unmeasured=spared.unmeasured, notes=notes)
-            found = time_and_count.beside(found, counted.bill)
+            found = time_and_count.add_counts(found, counted.bill)
             if asked.limit is not None:
                 advice = budgets.advice(profile, done.plan, run, done.records, asked.limit)
                 found = replace(found, advice=advice)
-            return finished(run, found, how)
+            return finish_run(run, found, how)
 
     @cached_property
     def _planned(self) -> PlannedRun:
@@ -108,7 +108,7 @@ class Single:
         how = replace(self.how, repetitions=number)
         return plan_of(profile, self.workloads, how).set_up(how.setup)
 
-    def _counted(self) -> _Counted:
+    def _count_instructions(self) -> _Counted:
         """Return the same bill in instructions, as a run of its own."""
         by = self.how.counting()
         self.monitor.note(
@@ -116,17 +116,17 @@ class Single:
         )
         try:
             plan = plan_of(self.profile, self.workloads, by).set_up(by.setup)
-            with PlannedRun.of(plan, by, self.monitor).begun() as run:
+            with PlannedRun.of(plan, by, self.monitor).begin_run() as run:
                 records = run.measure().records
                 found = finding(self.profile, plan, run, records, by, self.asked.ranking)
-                return _Counted(finished(run, found, by))
+                return _Counted(finish_run(run, found, by))
         except HardcostError as error:
             said = f"instructions were not counted beside the times: {error}"
             self.monitor.note(said)
             return _Counted(notes=(said,))
 
 
-def _spared(
+def _measure_bill(
     profile: Profile, plan: Plan, run: Run, planned: Callable[[Profile], Plan], *, running: bool
 ) -> Spared:
     """Measure a bill; in guests, without the controls that they do not bear.
@@ -136,7 +136,7 @@ def _spared(
     """
     if running:  # nothing is tried out on a machine that is in use
         return Spared(profile, plan, run.measure())
-    return measured(profile, planned, run)
+    return measure_and_drop_failing(profile, planned, run)
 
 
 @dataclass(frozen=True)
@@ -162,17 +162,17 @@ def finding(  # noqa: PLR0913, PLR0917  (what a bill is made of)
     every = allowing_for_chance(cells(plan, records), records)
     shown = [cell for cell in every if cell.configuration in _SHOWN]
     whole = [record for record in records if record.role == Whole()]
-    bill = resolved(itemise.itemise(profile, records), records)
-    against = compared_with(profile, running=how.running)
+    bill = drop_indistinguishable(itemise.itemise(profile, records), records)
+    against = baseline_in_words(profile, running=how.running)
     bill = replace(bill, compared_with=against, pieces=pieces(profile))
     if how.running:
         bill = replace(bill, audit_off=_BY_STATE)
-    known = defaults.known(profile.controls)
+    known = defaults.find_defaults(profile.controls)
     bill = with_defaults(with_accounting(bill, profile, plan.instrument), known)
     notes: tuple[str, ...] = ()
     if plan.instrument == INSN.name and audit_rules(profile.controls):
         constants, notes = prediction.constants_for(run.machine, how, environment_of(whole))
-        bill = annotated(bill, prediction.of_profile(profile, constants))
+        bill = add_predictions(bill, prediction.of_profile(profile, constants))
     return Bill(
         run=run.name,
         study=plan.study,
@@ -198,14 +198,14 @@ def plan_of(profile: Profile, workloads: Sequence[Workload], how: Measuring) -> 
         instrument=how.measured_by,
         seeds=how.seeds,
         repetitions=how.repetitions,
-        placebos=placebo.affordable(profile.controls, workloads),
+        placebos=placebo.affordable_placebos(profile.controls, workloads),
         running=how.running,
     )
 
 
 def baseline_note(profile: Profile) -> str:
     """Return the note that says what a profile's bill is compared with."""
-    return _baseline_note(compared_with(profile))
+    return _baseline_note(baseline_in_words(profile))
 
 
 def _baseline_note(against: str) -> str:

@@ -12,16 +12,16 @@ from hardcost.analysis.estimates.estimates import cells
 from hardcost.controls.control import Profile
 from hardcost.instruments.insn import INSN
 from hardcost.library.gates.sides import Profiles
-from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finished, notes_of
+from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finish_run, notes_of
 from hardcost.measure.monitor import Monitor
 from hardcost.measure.run import Run
 from hardcost.model.finding.change import ChangeLine, Gate
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.role import Base, Baseline, Named, Role, Whole, Without
-from hardcost.plan.baseline import compared_with
+from hardcost.plan.baseline import baseline_in_words
 from hardcost.plan.change import Changes, changes, lines_plan, payer, whole_plan
 from hardcost.plan.plan import Plan
-from hardcost.plan.several import are_alike
+from hardcost.plan.several import make_alike
 from hardcost.store.record import Record
 
 
@@ -38,9 +38,9 @@ class MeasuredGate:
     most_lines: int
     monitor: Monitor
 
-    def foreseen(self) -> Foreseen:
+    def preview(self) -> Foreseen:
         """Return what would be measured."""
-        return self._planned()[2].foreseen()
+        return self._plan_run()[2].preview()
 
     def gate(self) -> Gate:
         """Return what the change costs, as measured; the run is saved.
@@ -49,9 +49,9 @@ class MeasuredGate:
             HardcostError: Something is wrong with the input, the machine, a trial or the store.
         """
         changed = changes(self.both.base, self.both.head)
-        base, head, planned = self._planned()
+        base, head, planned = self._plan_run()
         plan = planned.plan
-        with planned.begun() as run:
+        with planned.begin_run() as run:
             records = run.measure().records
             lines = lines_by_role(base, head, changed)
             kept = _first(changed, self.most_lines)
@@ -60,7 +60,7 @@ class MeasuredGate:
             pays = payer(base, head)
             found = growths(records, lines, payer=pays, sole=only_rule(base, head, pays))
             notes = [*_notes(base, changed, len(lines) - len(kept.added) - len(kept.removed))]
-            whole = finished(run, _finding(plan, run, records, lines, notes), self.how)
+            whole = finish_run(run, _finding(plan, run, records, lines, notes), self.how)
         return Gate(
             base=self.both.names[0],
             head=self.both.names[1],
@@ -75,9 +75,9 @@ class MeasuredGate:
             runs=(run.name,),
         )
 
-    def _planned(self) -> tuple[Profile, Profile, PlannedRun]:
+    def _plan_run(self) -> tuple[Profile, Profile, PlannedRun]:
         """Return both states as they are compared, and the plan of the whole profiles."""
-        base, head = are_alike((self.both.base, self.both.head))
+        base, head = make_alike((self.both.base, self.both.head))
         if not changes(self.both.base, self.both.head).any:
             # The locations of the controls differ, and nothing else.
             head = dataclasses.replace(base, name=head.name)
@@ -109,7 +109,7 @@ def _of_lines(
 
 
 def _notes(base: Profile, changed: Changes, left: int) -> Sequence[str]:
-    found = [f"each whole profile is compared with: {compared_with(base)}"]
+    found = [f"each whole profile is compared with: {baseline_in_words(base)}"]
     if not changed.any:
         found.append("the two have the same controls")
     if changed.moved:

@@ -10,7 +10,7 @@ from auditrules.cost.constants import Constants
 from auditrules.load.load import Fate, load_rules
 from auditrules.load.target import NOWHERE
 from auditrules.model.kernel_rule import KernelRule
-from auditrules.prove.unknown_ids import numbers_for, resolved
+from auditrules.prove.unknown_ids import numbers_for, resolve_ids
 from auditrules.tables.lookup import Auditctl
 from hardcost.analysis.change.growth import line_of
 from hardcost.analysis.change.prediction import RuleSets, growths
@@ -32,7 +32,7 @@ _CPU = "max"
 _MACHINE = "vm"  # whose kernel the constants are of
 
 
-def predicted(both: Profiles, kernel: Path | None, cpu: str, monitor: Monitor) -> Gate:
+def predict_gate(both: Profiles, kernel: Path | None, cpu: str, monitor: Monitor) -> Gate:
     """Return what the change of rules costs, as predicted.
 
     Raises:
@@ -96,7 +96,7 @@ def constants_for(kernel: Path | None, cpu: str, monitor: Monitor) -> Constants:
     wanted, cache = MachineOptions(kernel=kernel, cpu=cpu), Cache()
     names.check(_MACHINE, wanted)
     machine = until_done(names.make(_MACHINE, wanted, monitor))
-    found = kernel_constants.kept(machine, cache)
+    found = kernel_constants.kept_constants(machine, cache)
     shipped = Constants.of_debian()
     if found is None and kernel_constants.fits(shipped, machine.environment(Boot())):
         return shipped
@@ -122,18 +122,18 @@ def _rule_sets(
     both: Profiles, by: Auditctl, added: Sequence[int], removed: Sequence[int]
 ) -> RuleSets:
     """Return both sets as the kernel holds them, with unknown users as unused numbers."""
-    base, base_at = _held(both.base, by)
-    head, head_at = _held(both.head, by)
+    base, base_at = _loaded_rules(both.base, by)
+    head, head_at = _loaded_rules(both.head, by)
     numbers = numbers_for((*base, *head), {})
     return RuleSets(
-        base=resolved(base, numbers),
-        head=resolved(head, numbers),
+        base=resolve_ids(base, numbers),
+        head=resolve_ids(head, numbers),
         added=_lines(both.head, head_at, added, Change.ADDED),
         removed=_lines(both.base, base_at, removed, Change.REMOVED),
     )
 
 
-def _held(profile: Profile, by: Auditctl) -> tuple[tuple[KernelRule, ...], dict[int, int]]:
+def _loaded_rules(profile: Profile, by: Auditctl) -> tuple[tuple[KernelRule, ...], dict[int, int]]:
     """Return the rules that stay loaded, and the position of each by its control's index."""
     of_rules = [at for at, one in enumerate(profile.controls) if isinstance(one, AuditRule)]
     rules = audit_rules(profile.controls)

@@ -14,7 +14,7 @@ from hardcost.controls.control import Control, Profile
 from hardcost.errors import HardcostError, InputError, RequestError
 from hardcost.host import git_revision
 from hardcost.library.profiles import check, names_profile, profile_named
-from hardcost.library.saved_run import saved
+from hardcost.library.saved_run import load_findings
 from hardcost.measure.monitor import Monitor
 from hardcost.model.finding.finding import Finding
 from hardcost.profiles import catalogue
@@ -62,7 +62,7 @@ def sides(
                 "`git` compares one file or folder",
                 hint="name it as `base`, and leave `head` out",
             )
-        return _of_git(git, Path(base))
+        return _profiles_of_git(git, Path(base))
     if head is None:
         raise RequestError(
             "gate compares two states, and 1 is named",
@@ -118,13 +118,13 @@ def _result(state: GateSide, store: Path, monitor: Monitor) -> Finding | None:
             f"there is no file, folder or profile '{name}', and no run in {store}",
             hint="`hardcost list profiles` and `hardcost list runs` show what there is",
         )
-    return saved(store, monitor, name)[0]
+    return load_findings(store, monitor, name)[0]
 
 
 # Revisions ----------------------------------------------------------------------------------------
 
 
-def _of_git(git: str, path: Path) -> Profiles:
+def _profiles_of_git(git: str, path: Path) -> Profiles:
     """Return a file or folder at two revisions; where BASE has none, it is HEAD's without controls.
 
     Raises:
@@ -134,33 +134,35 @@ def _of_git(git: str, path: Path) -> Profiles:
     found = git_revision.revisions(git, folder)
     name = git_revision.name_in(found.top, path)
     if found.head_commit is None:
-        head = _loaded(found.top / name, name, name)
+        head = _load_copy(found.top / name, name, name)
     else:
-        with _copied(found.top, found.head_commit, name) as place:
-            head = _loaded(place, name, name)
+        with _copy_from_git(found.top, found.head_commit, name) as place:
+            head = _load_copy(place, name, name)
     label = f"{found.head if found.head is not None else 'the files as they are'}:{name}"
-    if not git_revision.has(found.top, found.base_commit, name):
+    if not git_revision.has_path(found.top, found.base_commit, name):
         fixed = tuple(one for one in head.controls if one.in_baseline)
         base = replace(head, controls=fixed, notes=(), accounting=())
         return Profiles(base, head, (f"{found.base} (which has no {name})", label))
-    with _copied(found.top, found.base_commit, name) as place:
-        base = _loaded(place, f"{found.base}:{name}", name)
+    with _copy_from_git(found.top, found.base_commit, name) as place:
+        base = _load_copy(place, f"{found.base}:{name}", name)
     return Profiles(base, head, (f"{found.base}:{name}", label))
 
 
 @contextmanager
-def _copied(top: Path, commit: str, name: str) -> Iterator[Path]:
+def _copy_from_git(top: Path, commit: str, name: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="hardcost-gate-") as folder:
-        yield git_revision.copied(top, commit, name, Path(folder))
+        yield git_revision.copy_from_commit(top, commit, name, Path(folder))
 
 
-def _loaded(place: Path, shown: str, name: str) -> Profile:
+def _load_copy(place: Path, shown: str, name: str) -> Profile:
     """Return the profile in a copy, with the names that its files have in the repository.
 
     Raises:
         InputError: It can't be read or loaded.
     """
-    where = _Renamed(str(place), shown, str(place.parent), shown.removesuffix(name) + _above(name))
+    where = _Renamed(
+        str(place), shown, str(place.parent), shown.removesuffix(name) + _folder_above(name)
+    )
     try:
         found = catalogue.load(str(place), package_root)
         renamed = replace(
@@ -177,7 +179,7 @@ def _loaded(place: Path, shown: str, name: str) -> Profile:
     return renamed
 
 
-def _above(name: str) -> str:
+def _folder_above(name: str) -> str:
     """Return the folder of a name, which ends in a slash, or ""."""
     parent = str(Path(name).parent)
     return "" if parent == "." else f"{parent}/"
@@ -198,7 +200,7 @@ class _Renamed:
     def control(self, control: Control) -> Control:
         if control.place is None:
             return control
-        return control.moved(replace(control.place, file=self.text(control.place.file)))
+        return control.at_place(replace(control.place, file=self.text(control.place.file)))
 
     def error(self, error: HardcostError) -> InputError:
         return InputError.of(

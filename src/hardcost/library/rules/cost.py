@@ -123,7 +123,7 @@ def _kept(name: str, monitor: Monitor) -> TimePrices:
 
 def _machine(name: str, monitor: Monitor, *, yes: bool) -> Machine:
     if names.is_known(name) and not names.is_running(name):
-        raise rounds.not_running(name)
+        raise rounds.not_running_error(name)
     wanted = MachineOptions(yes=yes, instrument="time", exact=False)
     names.check(name, wanted)
     return until_done(names.make(name, wanted, monitor))
@@ -137,7 +137,7 @@ def _constants(request: MeasuredCostRequest, monitor: Monitor) -> tuple[Constant
     wanted, cache = MachineOptions(kernel=kernel, cpu=cpu), Cache()
     names.check(_MACHINE, wanted)
     machine = until_done(names.make(_MACHINE, wanted, monitor))
-    found = None if fit else kernel_constants.kept(machine, cache)
+    found = None if fit else kernel_constants.kept_constants(machine, cache)
     if found is None:
         shipped = Constants.of_debian()
         if not fit and kernel_constants.fits(shipped, machine.environment(Boot())):
@@ -145,7 +145,7 @@ def _constants(request: MeasuredCostRequest, monitor: Monitor) -> tuple[Constant
         monitor.note(
             "fitting the constants for this kernel in a guest; this takes about three minutes …"
         )
-        found = until_done(kernel_constants.fitted(machine, cache))
+        found = until_done(kernel_constants.fit_constants(machine, cache))
     return found, machine
 
 
@@ -155,7 +155,7 @@ def _measured(
     monitor.note("measuring in a guest with and without the rules …")
 
     async def compared() -> tuple[OperationCost, ...]:
-        baseline = await check.without_rules(machine, _LIMIT_SECONDS)
+        baseline = await check.levels_without_rules(machine, _LIMIT_SECONDS)
         return await check.compare(machine, constants, rules, baseline, _LIMIT_SECONDS)
 
     return until_done(compared())

@@ -18,7 +18,7 @@ from hardcost.measure.monitor import Monitor
 from hardcost.mechanisms.audit import AUDIT, AuditDaemon, audit_rules, is_tolerant
 from hardcost.profiles import catalogue
 from hardcost.supply.packages.debian import package_root
-from hardcost.units import count, listed
+from hardcost.units import count, join_in_prose
 
 
 class ProfileCaller(Caller):
@@ -78,4 +78,4 @@ def _daemon_lines(profile: Profile) -> list[str]:
 def _kinds(others: Sequence[Control]) -> str:
     """Return how many controls of other kinds there are; what has no noun of its own comes last."""
     known = Counter(one.noun for one in sorted(others, key=lambda one: one.noun == Control.noun))
-    return listed(count(number, noun) for noun, number in known.items()) or "audit daemon"
+    return join_in_prose(count(number, noun) for noun, number in known.items()) or "audit daemon"

@@ -22,7 +22,7 @@ def trial(calls: MeasureCalls) -> MeasureCalls:
     return calls.model_copy(update={"calls": tuple(rows), "copies": None})
 
 
-def found(answers: Sequence[Answer]) -> dict[str, int]:
+def batch_factors(answers: Sequence[Answer]) -> dict[str, int]:
     """Return how many times as many operations each call needs, by name: a power of two.
 
     Raises:
@@ -32,7 +32,7 @@ def found(answers: Sequence[Answer]) -> dict[str, int]:
     return {one.name: _times(median(one.samples), reading) for one in all_of(answers, CallAnswer)}
 
 
-def lengthened(calls: MeasureCalls, times: Mapping[str, int]) -> MeasureCalls:
+def lengthen_windows(calls: MeasureCalls, times: Mapping[str, int]) -> MeasureCalls:
     """Return the same calls with so many times as many operations in a window."""
     rows = (
         one.model_copy(update={"batch": one.batch * times.get(one.name, 1)}) for one in calls.calls

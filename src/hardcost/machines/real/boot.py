@@ -26,7 +26,13 @@ from hardcost.machines.real.keeper_session import (
     talk,
 )
 from hardcost.machines.real.probe_session import exchange, last_line
-from hardcost.machines.real.restore import boot_book, restored, undone_first, up, where
+from hardcost.machines.real.restore import (
+    boot_book,
+    restore_machine,
+    running_boot,
+    undo_leftovers,
+    wait_for_boot,
+)
 
 _ASK_SECONDS = 60.0
 
@@ -50,7 +56,7 @@ class Wished:
 
 
 @contextlib.asynccontextmanager
-async def booted(reach: Keeps, wished: Wished) -> AsyncIterator[str]:
+async def boot_with_parameters(reach: Keeps, wished: Wished) -> AsyncIterator[str]:
     """Boot a machine with added parameters for as long as the block runs; give the boot's name.
 
     Raises:
@@ -59,29 +65,29 @@ async def booted(reach: Keeps, wished: Wished) -> AsyncIterator[str]:
         TrialError: It did not come up so, and is back with its own boot.
         MachineError: It does not come up at all, or not with its own boot after the block.
     """
-    await undone_first(reach, people=wished.people, note=lambda _: None)
-    before = (await where(reach)).boot
+    await undo_leftovers(reach, people=wished.people, note=lambda _: None)
+    before = (await running_boot(reach)).boot
     token = secrets.token_hex(8)
     try:
-        await _asked(reach, wished, token)
-        now = await up(reach, before)
+        await _ask_for_reboot(reach, wished, token)
+        now = await wait_for_boot(reach, before)
         if now.token != token or wished.kernel not in {None, now.release}:
             raise TrialError(
                 f"{reach.name} did not come up with {wished}, and is back with its own boot",
                 console=await _last_words(reach, before),
                 hint="the console of the machine says why",
             )
-        async with _staying(reach):
+        async with _keep_boot(reach):
             yield token
     finally:
         # Whatever happened: an entry that was not booted is removed, too.
-        if boot_book(reach).left():
-            done = await restored(reach, force=False, people=wished.people)
+        if boot_book(reach).leftovers():
+            done = await restore_machine(reach, force=False, people=wished.people)
             if done.problems:
                 raise MachineError("; ".join(done.problems), hint=remedy(reach))
 
 
-async def _asked(reach: Keeps, wished: Wished, token: str) -> None:
+async def _ask_for_reboot(reach: Keeps, wished: Wished, token: str) -> None:
     """Reboot the machine with added parameters.
 
     Raises:
@@ -115,12 +121,12 @@ async def _asked(reach: Keeps, wished: Wished, token: str) -> None:
                 case keeper_messages.RebootingSaid():
                     return
                 case keeper_messages.KeeperFailure() | None:
-                    raise _failed(reach, said, complaints())
+                    raise _reboot_error(reach, said, complaints())
                 case _:
                     pass
 
 
-def _failed(reach: Keeps, said: KeeperMessage | None, complaints: str) -> HardcostError:
+def _reboot_error(reach: Keeps, said: KeeperMessage | None, complaints: str) -> HardcostError:
     """Return why the machine does not reboot."""
     match said:
         case keeper_messages.UnfitSaid():
@@ -135,7 +141,7 @@ def _failed(reach: Keeps, said: KeeperMessage | None, complaints: str) -> Hardco
 
 
 @contextlib.asynccontextmanager
-async def _staying(reach: Keeps) -> AsyncIterator[None]:
+async def _keep_boot(reach: Keeps) -> AsyncIterator[None]:
     """Let the machine know that its boot is wanted, for as long as the block runs."""
     async with talk(reach, "stay", f"{SILENCE_SECONDS:.0f}") as (_, writer, _):
         beating = asyncio.ensure_future(beat(writer))

@@ -29,7 +29,7 @@ from hardcost.machines.real.keeper_session import (
 )
 from hardcost.machines.real.local_journal import Book
 from hardcost.machines.real.probe_session import last_line
-from hardcost.machines.real.restore import undone_first
+from hardcost.machines.real.restore import undo_leftovers
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Hold:
 
 
 @contextlib.asynccontextmanager
-async def held(
+async def hold_changes(
     reach: Keeps, asked: RunClaim, note: Callable[[str], None] = lambda _: None
 ) -> AsyncIterator[Hold]:
     """Change a machine for as long as the block runs; give what the keeper answered.
@@ -66,16 +66,16 @@ async def held(
     """
     book = Book(reach.name)
     if asked.booted is None:  # else that was done before the boot, which is pending itself
-        await undone_first(reach, people=asked.people, note=note)
+        await undo_leftovers(reach, people=asked.people, note=note)
     async with talk(reach, "hold") as (stream, writer, complaints):
         conversation = _Talk(reach, book, stream, writer, note)
-        hold = await conversation.begun(asked, complaints)
+        hold = await conversation.begin(asked, complaints)
         beating = asyncio.ensure_future(beat(writer))
         try:
             yield hold
         finally:
             beating.cancel()
-            await conversation.ended()
+            await conversation.undo_all()
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class _Talk:
     writer: asyncio.StreamWriter
     note: Callable[[str], None]
 
-    async def begun(self, asked: RunClaim, complaints: Callable[[], str]) -> Hold:
+    async def begin(self, asked: RunClaim, complaints: Callable[[], str]) -> Hold:
         """Make changes, and return the result.
 
         Raises:
@@ -122,7 +122,7 @@ class _Talk:
                 case keeper_messages.HeldSaid():
                     return Hold(tuple(answers), before or ())
                 case keeper_messages.KeeperFailure() | keeper_messages.ReleasedSaid() | None:
-                    raise await self._failed(said, complaints)
+                    raise await self._changes_error(said, complaints)
                 case (
                     keeper_messages.RebootingSaid()
                     | keeper_messages.WhereSaid()
@@ -132,7 +132,7 @@ class _Talk:
                 case _:
                     answers.append(said)
 
-    async def _failed(
+    async def _changes_error(
         self, said: KeeperMessage | None, complaints: Callable[[], str]
     ) -> HardcostError:
         """Return why changes are not made; all that was is undone then.
@@ -146,13 +146,13 @@ class _Talk:
             case keeper_messages.RefusedSaid():
                 return InputError(f"{self.reach.name} is not to be changed so: {said.message}")
             case keeper_messages.FailedSaid():
-                await self._undone(said.message)
+                await self._wait_until_undone(said.message)
                 return TrialError(f"the machine reports: {said.message}")
             case _:
                 last = last_line(complaints())
                 return MachineError(f"{self.reach.name}: the keeper ended too early: {last}")
 
-    async def ended(self) -> None:
+    async def undo_all(self) -> None:
         """Undo all changes.
 
         Raises:
@@ -160,13 +160,13 @@ class _Talk:
         """
         with contextlib.suppress(ConnectionError):
             await self._say("undo")
-        if not await self._undone("the connection was lost"):
+        if not await self._wait_until_undone("the connection was lost"):
             raise MachineError(
                 f"{self.reach.name} heard nothing for {SILENCE_SECONDS:.0f} s, and undid its"
                 " changes while the trial ran"
             )
 
-    async def _undone(self, why: str) -> bool:
+    async def _wait_until_undone(self, why: str) -> bool:
         """Wait until all is undone; return whether that was since we asked for it.
 
         Raises:

@@ -97,7 +97,7 @@ def read(answers: Sequence[Answer]) -> HostFacts:
         kernel=f"{release} {version}",
         name=_fact(said, "name"),
         line=_hash(said.get("line", "").strip()),
-        model=_shown(model[1]) if model else "",
+        model=_one_line(model[1]) if model else "",
         cpus=_cpus(allowed[1]) if allowed else (),
         clock=_fact(said, "clock"),
         governor=_fact(said, "governor"),
@@ -116,10 +116,10 @@ def _virtual(said: Mapping[str, str]) -> bool:
 
 
 def _fact(said: Mapping[str, str], name: str) -> str:
-    return _shown(said.get(name, ""))
+    return _one_line(said.get(name, ""))
 
 
-def _shown(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(text.split())[:_LONGEST]
 
 

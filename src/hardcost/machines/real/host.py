@@ -8,10 +8,10 @@ from pathlib import Path
 from hardcost.errors import InputError
 from hardcost.machines.options import MachineOptions
 from hardcost.machines.real import probe_command
-from hardcost.machines.real.machine import RealMachine, reached
-from hardcost.machines.real.restore import restored
+from hardcost.machines.real.machine import RealMachine, reach_machine
+from hardcost.machines.real.restore import restore_machine
 from hardcost.machines.restoration import Restored
-from hardcost.supply.programs import built
+from hardcost.supply.programs import program_path
 from hardcost.supply.progress import Listener
 
 REMARK = (
@@ -39,16 +39,16 @@ class HostReach:
         """
         if self._folder is None:
             for name in probe_command.PROGRAMS:
-                built(name)
+                program_path(name)
 
     def words(self, cpu: int | None, scratch: str, seconds: float, job_bytes: int) -> list[str]:
         """Return the command that starts the probe."""
-        folder = self._folder or built(probe_command.PROGRAMS[0]).parent
+        folder = self._folder or program_path(probe_command.PROGRAMS[0]).parent
         return probe_command.words(str(folder), cpu, scratch, seconds, job_bytes)
 
     def keeper(self, *arguments: str) -> list[str]:
         """Return the command that starts the keeper."""
-        return [str(built(probe_command.KEEPER)), *arguments]
+        return [str(program_path(probe_command.KEEPER)), *arguments]
 
 
 def check(wanted: MachineOptions) -> None:
@@ -82,7 +82,7 @@ async def make(wanted: MachineOptions, listener: Listener) -> RealMachine:
     check(wanted)
     listener.note("asking this machine what it is …")
     changing = wanted.yes and os.geteuid() == 0
-    return await reached(
+    return await reach_machine(
         HostReach(), probe_command.programs_hash(), (REMARK,), changing=changing, people=wanted.yes
     )
 
@@ -93,4 +93,4 @@ async def restore(_address: str, *, force: bool, people: bool) -> Restored:
     Raises:
         MachineError: It can't be undone.
     """
-    return await restored(HostReach(), force=force, people=people)
+    return await restore_machine(HostReach(), force=force, people=people)

@@ -21,13 +21,15 @@ _ALLOWED = re.compile(r"^Cpus_allowed_list:\s*(\S+)$", re.MULTILINE)
 _MEGAHERTZ = re.compile(r"^cpu MHz\s*:\s*(\d+(?:\.\d+)?)$", re.MULTILINE)
 
 
-def around(job: Sequence[Request], cpu: int | None) -> tuple[Request, ...]:
+def with_readings(job: Sequence[Request], cpu: int | None) -> tuple[Request, ...]:
     """Return a job that reads, before and after, what the kernel counts of a processor."""
     before, after = (tuple(_reads(when, cpu)) for when in _WHEN)
     return (*before, *job, *after)
 
 
-def taken_out(answers: Sequence[Answer]) -> tuple[tuple[Answer, ...], dict[str, dict[str, str]]]:
+def split_readings(
+    answers: Sequence[Answer],
+) -> tuple[tuple[Answer, ...], dict[str, dict[str, str]]]:
     """Return the job's own answers, and what was read around them: texts by file, by when."""
     texts: dict[str, dict[str, str]] = {when: {} for when in _WHEN}
     own: list[Answer] = []

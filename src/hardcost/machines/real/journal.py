@@ -158,7 +158,7 @@ class Journal:
         """
         _check(self, entry)
         text = json.dumps(entry.model_dump(mode="json"), sort_keys=True, ensure_ascii=True)
-        return f"{_chained(self.last, text)} {text}\n".encode()
+        return f"{_chain_hash(self.last, text)} {text}\n".encode()
 
 
 def read(content: bytes, file: str) -> Journal:
@@ -167,17 +167,17 @@ def read(content: bytes, file: str) -> Journal:
     Raises:
         MachineError: It is too large, damaged, or none.
     """
-    return continued(Journal(), content, file)
+    return extend_journal(Journal(), content, file)
 
 
-def continued(journal: Journal, content: bytes, file: str) -> Journal:
+def extend_journal(journal: Journal, content: bytes, file: str) -> Journal:
     """Return a journal with what was appended to its file.
 
     Raises:
         MachineError: It is too large then, or what was appended does not continue it.
     """
     if journal.size + len(content) > MOST_BYTES:
-        raise _damaged(file, None, f"is larger than {MOST_BYTES >> 20} MiB")
+        raise _damage_error(file, None, f"is larger than {MOST_BYTES >> 20} MiB")
     *whole, rest = content.split(b"\n")
     for number, line in enumerate(whole, len(journal.entries) + 1):
         journal = _with(journal, line, file, number)
@@ -193,18 +193,18 @@ def _with(journal: Journal, line: bytes, file: str, number: int) -> Journal:
     try:
         text = line.decode("ascii")
         hashed, _, body = text.partition(" ")
-        if hashed != _chained(journal.last, body):
-            raise _damaged(file, number, "was changed, or a line before it")
+        if hashed != _chain_hash(journal.last, body):
+            raise _damage_error(file, number, "was changed, or a line before it")
         entry = _ENTRY.validate_json(body)
         _check(journal, entry)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))[:80]
-        raise _damaged(file, number, f"has a wrong field, {place}: {first['msg']}") from None
+        raise _damage_error(file, number, f"has a wrong field, {place}: {first['msg']}") from None
     except UnicodeDecodeError:
-        raise _damaged(file, number, "is no text") from None
+        raise _damage_error(file, number, "is no text") from None
     except ValueError as error:
-        raise _damaged(file, number, str(error)) from None
+        raise _damage_error(file, number, str(error)) from None
     size = journal.size + len(line) + 1
     return Journal((*journal.entries, entry), hashed, size)
 
@@ -223,9 +223,9 @@ def _check(journal: Journal, entry: Entry) -> None:
         raise ValueError(f"says that change {entry.number} is {entry.entry}, which is not pending")
 
 
-def _chained(last: str, text: str) -> str:
+def _chain_hash(last: str, text: str) -> str:
     return hashlib.sha256(f"{last} {text}".encode()).hexdigest()
 
 
-def _damaged(file: str, line: int | None, why: str) -> MachineError:
+def _damage_error(file: str, line: int | None, why: str) -> MachineError:
     return MachineError(f"the journal of changes {why}", place=Location(file, line), hint=_REMEDY)

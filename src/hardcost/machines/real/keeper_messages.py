@@ -50,7 +50,7 @@ WantedState = Make | Write | Audit | Install | Replace | Mount | UnitState
 """What a keeper can do."""
 
 
-def wanted(job: Sequence[Request]) -> tuple[WantedState, ...]:
+def wanted_states(job: Sequence[Request]) -> tuple[WantedState, ...]:
     """Return the requests of a job that a keeper carries out, in their order."""
     return tuple(each for one in job for each in _each(one))
 

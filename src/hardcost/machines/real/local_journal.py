@@ -33,7 +33,7 @@ class Book:
         self.path = place(machine)
         self._journal = journal.Journal()
 
-    def left(self) -> bytes:
+    def leftovers(self) -> bytes:
         """Return what an interrupted run left here; nothing if all of it is undone.
 
         Raises:
@@ -44,12 +44,12 @@ class Book:
         except FileNotFoundError:
             return b""
         except OSError as error:
-            raise _failed(self.path, error) from error
+            raise _journal_error(self.path, error) from error
         read = journal.read(content, str(self.path))
         return content[: read.size] if read.pending else b""
 
     @contextlib.contextmanager
-    def locked(self, *, alone: bool) -> Iterator[bool]:
+    def hold_lock(self, *, alone: bool) -> Iterator[bool]:
         """Lock it for as long as the block runs, for us alone or with others who do the same.
 
         Gives whether that could be done. The kernel takes a lock away from whoever ends.
@@ -63,7 +63,7 @@ class Book:
             lock = os.fdopen(own_file(path), "ab")
         except OSError as error:
             if alone:
-                raise _failed(path, error) from error
+                raise _journal_error(path, error) from error
             yield True  # who changes nothing needs no place for journals
             return
         with lock:
@@ -82,7 +82,9 @@ class Book:
         """
         new = not self._journal.size
         text = "".join(f"{line}\n" for line in lines).encode()
-        self._journal = journal.continued(self._journal, text, f"the journal of {self.path.stem}")
+        self._journal = journal.extend_journal(
+            self._journal, text, f"the journal of {self.path.stem}"
+        )
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             flags = os.O_TRUNC if new else os.O_APPEND
@@ -93,7 +95,7 @@ class Book:
             if new:
                 _sync_folder(self.path.parent)
         except OSError as error:
-            raise _failed(self.path, error) from error
+            raise _journal_error(self.path, error) from error
         return self._journal
 
     def close(self) -> None:
@@ -108,7 +110,7 @@ class Book:
                 self.path.unlink()
                 _sync_folder(self.path.parent)
         except OSError as error:
-            raise _failed(self.path, error) from error
+            raise _journal_error(self.path, error) from error
 
 
 def _sync_folder(folder: Path) -> None:
@@ -119,5 +121,5 @@ def _sync_folder(folder: Path) -> None:
         os.close(opened)
 
 
-def _failed(path: Path, error: OSError) -> MachineError:
+def _journal_error(path: Path, error: OSError) -> MachineError:
     return MachineError(f"the journal of changes {path}: {error.strerror}")

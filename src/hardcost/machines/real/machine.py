@@ -17,13 +17,19 @@ from typing import Protocol
 from hardcost.errors import InputError, MachineError, TrialError
 from hardcost.machines.machine import Capabilities, Earlier, Execution
 from hardcost.machines.real import batch_size, changes, interference, probe_command, selinux
-from hardcost.machines.real.boot import Wished, booted
+from hardcost.machines.real.boot import Wished, boot_with_parameters
 from hardcost.machines.real.facts import HostFacts, questions, read
 from hardcost.machines.real.journal import JournalChange
-from hardcost.machines.real.keeper_messages import CHANGES, Done, UnitAnswer, WantedState, wanted
+from hardcost.machines.real.keeper_messages import (
+    CHANGES,
+    Done,
+    UnitAnswer,
+    WantedState,
+    wanted_states,
+)
 from hardcost.machines.real.keeper_session import Keeps, UnfitError
 from hardcost.machines.real.probe_session import converse
-from hardcost.machines.real.restore import alone
+from hardcost.machines.real.restore import lock_machine
 from hardcost.protocol.answers import Answer, CallAnswer, InstalledAnswer, WrittenAnswer, all_of
 from hardcost.protocol.boot import INSTALLED, Boot, BootAccount, KernelRecipe, Relations
 from hardcost.protocol.requests import Command, Install, MeasureCalls, Request
@@ -195,7 +201,7 @@ class RealMachine:
         Raises:
             InputError: It is not to be rebooted.
         """
-        wished = self._wished(boot)
+        wished = self._wished_boot(boot)
         if wished is not None and not self.reach.reboots:
             raise InputError(
                 f"{self.name} is not rebooted for {wished}: hardcost runs on it",
@@ -203,7 +209,7 @@ class RealMachine:
             )
         return (_REBOOTS.format(name=self.name),) if wished else ()
 
-    def _wished(self, boot: Boot) -> Wished | None:
+    def _wished_boot(self, boot: Boot) -> Wished | None:
         """Return the boot that the machine has to be rebooted for, if any."""
         _, words = selinux.without_boot(boot.parameters, self.facts)
         kernel = _release(boot)
@@ -253,19 +259,19 @@ class RealMachine:
         if refused:
             raise InputError(f"{self.name} is not to be changed: {', '.join(refused)}")
         mode, _ = selinux.without_boot(boot.parameters, self.facts)
-        wished = self._wished(boot)
-        asked_for = (*selinux.change(mode, self.facts), *wanted(job))
+        wished = self._wished_boot(boot)
+        asked_for = (*selinux.change(mode, self.facts), *wanted_states(job))
         rest = [one for one in job if one.do not in CHANGES]
         if self._state.unfit is not None and (asked_for or wished):
             raise self._state.unfit
         try:
-            with alone(self.reach, changes=bool(asked_for or wished)):
-                return await self._applied(wished, asked_for, rest, limit_seconds)
+            with lock_machine(self.reach, changes=bool(asked_for or wished)):
+                return await self._run_in_boot(wished, asked_for, rest, limit_seconds)
         except UnfitError as error:
             self._state.unfit = error
             raise
 
-    async def _applied(
+    async def _run_in_boot(
         self,
         wished: Wished | None,
         asked_for: Sequence[WantedState],
@@ -275,15 +281,15 @@ class RealMachine:
         """Carry out the rest of a job in the boot and under the changes that it wants."""
         asked = changes.RunClaim(self._state.run, asked_for, self.people)
         if wished is None:
-            return await self._changed(asked, rest, limit_seconds)
+            return await self._run_with_changes(asked, rest, limit_seconds)
         begun = time.monotonic()
-        async with booted(self.reach, wished) as token:
+        async with boot_with_parameters(self.reach, wished) as token:
             up = time.monotonic() - begun
             asked = replace(asked, booted=token)
-            done = await self._changed(asked, rest, limit_seconds, str(wished))
+            done = await self._run_with_changes(asked, rest, limit_seconds, str(wished))
         return replace(done, start_seconds=up, host_seconds=time.monotonic() - begun)
 
-    async def _changed(
+    async def _run_with_changes(
         self,
         asked: changes.RunClaim,
         rest: Sequence[Request],
@@ -292,10 +298,10 @@ class RealMachine:
     ) -> Execution:
         """Carry out the rest of a job while changes are held; `line` says which boot runs."""
         if not asked.changes:
-            return await self._measured(rest, limit_seconds)
-        async with changes.held(self.reach, asked) as hold:
+            return await self._run_job(rest, limit_seconds)
+        async with changes.hold_changes(self.reach, asked) as hold:
             self._check_before(hold.before, line)
-            done = await self._measured(rest, limit_seconds)
+            done = await self._run_job(rest, limit_seconds)
         own = [
             one
             for one in hold.answers
@@ -317,30 +323,30 @@ class RealMachine:
                     hint="measure when the machine is not in use; --fresh measures all again",
                 )
 
-    async def _measured(self, job: Sequence[Request], limit_seconds: float) -> Execution:
+    async def _run_job(self, job: Sequence[Request], limit_seconds: float) -> Execution:
         """Carry out a job that changes nothing."""
         # A program of the user's may have several threads, and waits for others.
         whole = any(isinstance(one, Command) for one in job)
         cpu = None if whole else self.facts.cpu
         scratch = probe_command.scratch()
-        asked: Sequence[Request] = _relocated(job, scratch)
+        asked: Sequence[Request] = _relocate_programs(job, scratch)
         asked = [
-            await self._timed(one, limit_seconds) if isinstance(one, MeasureCalls) else one
+            await self._fit_windows(one, limit_seconds) if isinstance(one, MeasureCalls) else one
             for one in asked
         ]
-        whole_job = interference.around(asked, cpu)
+        whole_job = interference.with_readings(asked, cpu)
         answers, seconds = await converse(
             functools.partial(self.reach.words, cpu, scratch, limit_seconds),
             whole_job,
             limit_seconds,
             remedy=self.reach.remedy,
         )
-        own, texts = interference.taken_out(answers)
+        own, texts = interference.split_readings(answers)
         _check_clock(own, seconds)
         beside = interference.surroundings(texts, cpu) | interference.companions(own)
         return Execution(own, "", 0.0, seconds, surroundings=beside)
 
-    async def _timed(self, calls: MeasureCalls, limit_seconds: float) -> MeasureCalls:
+    async def _fit_windows(self, calls: MeasureCalls, limit_seconds: float) -> MeasureCalls:
         """Return calls in windows that are long enough for the machine's clock, and counted.
 
         Raises:
@@ -353,12 +359,12 @@ class RealMachine:
             answers, _ = await converse(
                 words, [batch_size.trial(calls)], limit_seconds, remedy=self.reach.remedy
             )
-            self._times.update(batch_size.found(answers))
-        lengthened = batch_size.lengthened(calls, self._times)
+            self._times.update(batch_size.batch_factors(answers))
+        lengthened = batch_size.lengthen_windows(calls, self._times)
         return lengthened.model_copy(update={"counters": self.facts.counters or None})
 
 
-async def reached(
+async def reach_machine(
     reach: Access,
     programs: str,
     remarks: tuple[str, ...] = (),
@@ -389,7 +395,7 @@ def _writes_mode(answer: Done) -> bool:
     return isinstance(answer, WrittenAnswer) and answer.path == selinux.ENFORCE
 
 
-def _relocated(job: Sequence[Request], scratch: str) -> tuple[Request, ...]:
+def _relocate_programs(job: Sequence[Request], scratch: str) -> tuple[Request, ...]:
     """Return a job whose programs are installed in `scratch`, where the job itself finds them."""
     moved = {one.path: scratch + one.path for one in job if isinstance(one, Install)}
 

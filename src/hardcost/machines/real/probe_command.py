@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
-from hardcost.supply.programs import built
+from hardcost.supply.programs import program_path
 
 PROGRAMS = ("hardcost-probe", "hardcost-measured", "hardcost-noop")
 """Our programs that measure: the probe, which finds the others beside it."""
@@ -67,7 +67,7 @@ def hashes(folder: Path | None = None, names: Sequence[str] = COPIED) -> dict[st
     Raises:
         MachineError: They were not built.
     """
-    paths = {name: built(name) if folder is None else folder / name for name in names}
+    paths = {name: program_path(name) if folder is None else folder / name for name in names}
     return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
 
 

@@ -60,7 +60,7 @@ async def converse(
     if not came.written:
         raise MachineError(f"the probe did not start (status {came.status}){said}", hint=remedy)
     try:
-        return answer_lines.of(came.written), came.seconds
+        return answer_lines.parse_answers(came.written), came.seconds
     except TrialError as error:
         hint = error.problems[0].hint
         raise TrialError(f"{error}{said}", hint=hint, console=error.console) from None

@@ -9,11 +9,11 @@ from hardcost.machines.check import Check, attempt, program
 from hardcost.machines.real import probe_command, ssh
 from hardcost.machines.real.facts import HostFacts
 from hardcost.machines.real.host import HostReach
-from hardcost.machines.real.interference import around, surroundings, taken_out
-from hardcost.machines.real.machine import Access, reached
+from hardcost.machines.real.interference import split_readings, surroundings, with_readings
+from hardcost.machines.real.machine import Access, reach_machine
 from hardcost.machines.real.probe_session import converse
 from hardcost.supply.cache.cache import Cache
-from hardcost.supply.programs import built
+from hardcost.supply.programs import program_path
 
 _SECONDS = 60.0
 _FEW_PROCESSORS = 2  # with one, all else that runs comes between trials
@@ -22,25 +22,25 @@ _CLOCKS = frozenset({"tsc", "arch_sys_counter"})
 
 def examine(cache: Cache) -> Sequence[Check]:  # noqa: ARG001  (any examiner's)
     """Look for the programs that it takes to measure a machine from here."""
-    probe = attempt("the probe", lambda: str(built(probe_command.PROGRAMS[0])))
+    probe = attempt("the probe", lambda: str(program_path(probe_command.PROGRAMS[0])))
     return (probe, program("setpriv", "util-linux"))
 
 
 async def try_out(cache: Cache) -> Sequence[Check]:  # noqa: ARG001  (any examiner's)
     """Start the probe on this host, and return what makes its times noisy."""
-    return await _tried(HostReach())
+    return await _try_machine(HostReach())
 
 
 async def try_out_at(address: str) -> Sequence[Check]:
     """Start the probe on the host at an address, and return what makes its times noisy."""
-    return await _tried(ssh.SshReach(address))
+    return await _try_machine(ssh.SshReach(address))
 
 
-async def _tried(reach: Access) -> Sequence[Check]:
-    machine = await reached(reach, probe_command.programs_hash())
+async def _try_machine(reach: Access) -> Sequence[Check]:
+    machine = await reach_machine(reach, probe_command.programs_hash())
     words = functools.partial(reach.words, None, probe_command.scratch(), _SECONDS)
-    answers, _ = await converse(words, around((), None), _SECONDS)
-    _, texts = taken_out(answers)
+    answers, _ = await converse(words, with_readings((), None), _SECONDS)
+    _, texts = split_readings(answers)
     facts = machine.facts
     known = Check(reach.name, ok=True, found=f"{facts.name}, {facts.model}, kernel {facts.kernel}")
     return (known, *noise(facts, surroundings(texts, None)))

@@ -41,7 +41,7 @@ def boot_book(reach: Keeps) -> Book:
     return Book(f"{reach.name} boot")
 
 
-async def restored(reach: Keeps, *, force: bool, people: bool) -> Restored:
+async def restore_machine(reach: Keeps, *, force: bool, people: bool) -> Restored:
     """Undo what an interrupted run left on a machine; `force`: also what others changed since.
 
     Where it runs a boot that is not its own, it reboots, and this waits until it is up.
@@ -52,15 +52,19 @@ async def restored(reach: Keeps, *, force: bool, people: bool) -> Restored:
     changed, booted = Book(reach.name), boot_book(reach)
     words = [*["--force"] * force, *["--people"] * people]
     # It may be going down just now, also after it has answered.
-    patience = UP_SECONDS if booted.left() else 0.0
-    before = (await patiently(lambda: where(reach), patience)).boot if booted.left() else ""
-    all_came = [await _asked(reach, words, changed.left(), patience)]
+    patience = UP_SECONDS if booted.leftovers() else 0.0
+    before = (
+        (await patiently(lambda: running_boot(reach), patience)).boot if booted.leftovers() else ""
+    )
+    all_came = [await _ask_keeper(reach, words, changed.leftovers(), patience)]
     rebooted = all_came[0].rebooting
     if rebooted:
-        await up(reach, before or None)
-        all_came.append(await _asked(reach, words, b"", patience))
-    if booted.left() and not any(came.problems for came in all_came):
-        all_came.append(await _asked(reach, [*words, "--booted"], booted.left(), patience))
+        await wait_for_boot(reach, before or None)
+        all_came.append(await _ask_keeper(reach, words, b"", patience))
+    if booted.leftovers() and not any(came.problems for came in all_came):
+        all_came.append(
+            await _ask_keeper(reach, [*words, "--booted"], booted.leftovers(), patience)
+        )
     problems = tuple(one for came in all_came for one in came.problems)
     left = tuple(dict.fromkeys(one for came in all_came for one in came.left))
     if not problems:
@@ -88,14 +92,14 @@ async def patiently(
 
 
 @contextlib.contextmanager
-def alone(reach: Keeps, *, changes: bool) -> Iterator[None]:
+def lock_machine(reach: Keeps, *, changes: bool) -> Iterator[None]:
     """Keep other runs from here off a machine that changes; those that change nothing go together.
 
     Raises:
         UnfitError: Another run changes the machine, or measures on it what is to be changed.
         MachineError: The lock can't be written.
     """
-    with Book(reach.name).locked(alone=changes) as is_ours:
+    with Book(reach.name).hold_lock(alone=changes) as is_ours:
         if not is_ours:
             does = "measures on" if changes else "changes"
             raise UnfitError(
@@ -105,16 +109,16 @@ def alone(reach: Keeps, *, changes: bool) -> Iterator[None]:
         yield
 
 
-async def undone_first(reach: Keeps, *, people: bool, note: Callable[[str], None]) -> None:
+async def undo_leftovers(reach: Keeps, *, people: bool, note: Callable[[str], None]) -> None:
     """Undo what an interrupted run left, if it left anything.
 
     Raises:
         UnfitError: Something can't be undone.
         MachineError: The machine can't be reached.
     """
-    if not Book(reach.name).left() and not boot_book(reach).left():
+    if not Book(reach.name).leftovers() and not boot_book(reach).leftovers():
         return
-    done = await restored(reach, force=False, people=people)
+    done = await restore_machine(reach, force=False, people=people)
     if done.problems:
         raise UnfitError("; ".join(done.problems), hint=remedy(reach))
     for one in done.left:
@@ -122,7 +126,7 @@ async def undone_first(reach: Keeps, *, people: bool, note: Callable[[str], None
     note(f"{done.changes} changes that an interrupted run left on {reach.name} were undone")
 
 
-async def where(reach: Keeps) -> WhereSaid:
+async def running_boot(reach: Keeps) -> WhereSaid:
     """Return which boot a machine runs.
 
     Raises:
@@ -138,7 +142,7 @@ async def where(reach: Keeps) -> WhereSaid:
     )
 
 
-async def up(reach: Keeps, before: str | None, seconds: float = UP_SECONDS) -> WhereSaid:
+async def wait_for_boot(reach: Keeps, before: str | None, seconds: float = UP_SECONDS) -> WhereSaid:
     """Wait until a machine runs another boot than `before`, or its own if that is None; return it.
 
     Raises:
@@ -148,7 +152,7 @@ async def up(reach: Keeps, before: str | None, seconds: float = UP_SECONDS) -> W
     last = "it does not go down"
     while True:
         try:
-            said = await where(reach)
+            said = await running_boot(reach)
             if said.boot != before if before else said.token is None:
                 return said
         except MachineError as error:
@@ -161,16 +165,16 @@ async def up(reach: Keeps, before: str | None, seconds: float = UP_SECONDS) -> W
         await asyncio.sleep(_PAUSE_SECONDS)
 
 
-async def _asked(reach: Keeps, words: list[str], given: bytes, patience: float) -> _Came:
+async def _ask_keeper(reach: Keeps, words: list[str], given: bytes, patience: float) -> _Came:
     """Ask a keeper to undo what is left, and return its answer.
 
     Raises:
         MachineError: It does not say what it did, for as long as we have patience.
     """
-    return await patiently(lambda: _undone(reach, words, given), patience)
+    return await patiently(lambda: _undo_once(reach, words, given), patience)
 
 
-async def _undone(reach: Keeps, words: list[str], given: bytes) -> _Came:
+async def _undo_once(reach: Keeps, words: list[str], given: bytes) -> _Came:
     came = await exchange(reach.keeper("restore", *words), given, SECONDS)
     changes, rebooting = 0, False
     problems: tuple[str, ...] | None = None

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 from hardcost.errors import InputError, MachineError
 from hardcost.host.install_command import install
-from hardcost.host.process import found
+from hardcost.host.process import find_program
 from hardcost.machines.options import MachineOptions
 from hardcost.machines.real import host, probe_command
-from hardcost.machines.real.machine import RealMachine, reached
+from hardcost.machines.real.machine import RealMachine, reach_machine
 from hardcost.machines.real.probe_session import Exchange, exchange, last_line
-from hardcost.machines.real.restore import UP_SECONDS, boot_book, patiently, restored
+from hardcost.machines.real.restore import UP_SECONDS, boot_book, patiently, restore_machine
 from hardcost.machines.restoration import Restored
-from hardcost.supply.programs import built
+from hardcost.supply.programs import program_path
 from hardcost.supply.progress import Listener
 
 _ADDRESS = re.compile(
@@ -113,7 +113,7 @@ class SshReach:
                 f'd={self._folder}; t="$d{fresh}"; umask 022; mkdir -p "$t" && cat > "$t/{name}"'
                 f' && chmod 755 "$t/{name}" || {{ rm -rf "$t"; exit 1; }}',
                 f"copying {name}",
-                built(name).read_bytes(),
+                program_path(name).read_bytes(),
             )
         await self._ask(
             f'd={self._folder}; rm -rf "$d"; mv "$d{fresh}" "$d"', "putting our programs there"
@@ -175,7 +175,7 @@ def check(wanted: MachineOptions) -> None:
     """
     address(wanted.address)
     host.check(wanted)
-    if found("ssh") is None:
+    if find_program("ssh") is None:
         raise MachineError("ssh is not installed", hint=install("openssh-client"))
 
 
@@ -187,7 +187,7 @@ async def make(wanted: MachineOptions, listener: Listener) -> RealMachine:
     """
     reach = SshReach(wanted.address)
     listener.note(f"asking {reach.name} what it is …")
-    return await reached(
+    return await reach_machine(
         reach, probe_command.programs_hash(), (host.REMARK,), changing=True, people=wanted.yes
     )
 
@@ -200,5 +200,5 @@ async def restore(address: str, *, force: bool, people: bool) -> Restored:
         MachineError: The host can't be reached, or something can't be undone.
     """
     reach = SshReach(address)
-    await patiently(reach.prepare, UP_SECONDS if boot_book(reach).left() else 0.0)
-    return await restored(reach, force=force, people=people)
+    await patiently(reach.prepare, UP_SECONDS if boot_book(reach).leftovers() else 0.0)
+    return await restore_machine(reach, force=force, people=people)

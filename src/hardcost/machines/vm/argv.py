@@ -180,10 +180,10 @@ def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ())
             f" parameters; the kernel takes {LONGEST_LINE}",
             hint="leave boot parameters out",
         )
-    return _padded(line)
+    return _pad_line(line)
 
 
-def _padded(line: str) -> str:
+def _pad_line(line: str) -> str:
     """Return a command line with a word in front that makes its length a multiple of 512.
 
     Nothing reads that word. The kernel keeps copies of its line in memory. The padding keeps what
@@ -297,7 +297,7 @@ def _disk_words(disks: Sequence[RootImage], *, keeps: bool) -> list[str]:
         for number, disk in enumerate(disks)
         for word in (
             "-object",
-            f"{_FILE},id=disk{number},size={disk.size},{way},mem-path={_escaped(disk.path)}",
+            f"{_FILE},id=disk{number},size={disk.size},{way},mem-path={_escape_commas(disk.path)}",
         )
     ]
 
@@ -306,7 +306,7 @@ def _memory_words(boot: Boot, streams: Streams, share: str) -> list[str]:
     what = f"id=pcram,size={MEMORY[boot.guest]}"
     if streams.memory is None:
         return ["-object", f"memory-backend-ram,{what}"]
-    file = f"share={share},mem-path={_escaped(streams.memory)}"
+    file = f"share={share},mem-path={_escape_commas(streams.memory)}"
     return ["-object", f"memory-backend-file,{what},{file}"]
 
 
@@ -314,12 +314,12 @@ def _stream_words(streams: Streams) -> list[str]:
     return [
         *streams.sandbox,
         *streams.plugin,
-        *("-name", f"guest={_escaped(streams.folder)}"),  # for who looks at the processes
+        *("-name", f"guest={_escape_commas(streams.folder)}"),  # for who looks at the processes
         *_output_words("console", 1, streams.console),
         *("-serial", "chardev:console"),
         *_output_words("answers", 2, streams.answers),
         *_output_words("serial", 3, streams.serial),
-        *("-fw_cfg", f"name=opt/hardcost/job,file={_escaped(streams.job)}"),
+        *("-fw_cfg", f"name=opt/hardcost/job,file={_escape_commas(streams.job)}"),
         *("-chardev", f"socket,id=qmp,fd={streams.qmp_descriptor}"),
         *("-mon", "chardev=qmp,mode=control"),
     ]
@@ -333,6 +333,6 @@ def _output_words(name: str, number: int, output: GuestOutput) -> list[str]:
     ]
 
 
-def _escaped(path: Path) -> str:
+def _escape_commas(path: Path) -> str:
     """Return a path as QEMU's option lists want it: a comma is written twice."""
     return str(path).replace(",", ",,")

@@ -13,7 +13,7 @@ from hardcost.files import json_value
 from hardcost.machines.vm import argv
 from hardcost.machines.vm.argv import Recipe
 from hardcost.machines.vm.boot_log import KnownParameters, log_lines, verdicts
-from hardcost.machines.vm.launch import BOOT_LIMIT_SECONDS, carried_out, launched
+from hardcost.machines.vm.launch import BOOT_LIMIT_SECONDS, await_result, launch_guest
 from hardcost.protocol.answers import Answer, ContentAnswer, all_of
 from hardcost.protocol.ask import read
 from hardcost.protocol.boot import Boot, BootAccount, WordVerdict
@@ -50,13 +50,13 @@ _FAULTS = (
 _PASSED_ON = ("/proc/1/environ", "/proc/1/cmdline")
 
 
-def talking(boot: Boot) -> Boot:
+def talking_guest(boot: Boot) -> Boot:
     """Return the boot of the small guest that is asked about the boot line of `boot`."""
     words = (_TALKING, *boot.parameters)
     return Boot(words, kernel=boot.kernel, fresh=True, shipped=boot.shipped)
 
 
-def swift(hardware: argv.Hardware) -> argv.Hardware:
+def without_counter(hardware: argv.Hardware) -> argv.Hardware:
     """Return the same processor without the instruction counter, which boots faster."""
     if hardware.acceleration != "icount":
         return hardware
@@ -64,7 +64,7 @@ def swift(hardware: argv.Hardware) -> argv.Hardware:
 
 
 async def ask(recipe: Recipe, cache: Cache, known: KnownParameters, boot: Boot) -> BootAccount:
-    """Boot `recipe`, the `talking` guest of `boot`, and return what its kernel says.
+    """Boot `recipe`, the talking guest of `boot`, and return what its kernel says.
 
     Raises:
         MachineError: The guest does not boot, or does not answer.
@@ -74,11 +74,11 @@ async def ask(recipe: Recipe, cache: Cache, known: KnownParameters, boot: Boot) 
         *(read(path, path, tail=_LOG_LIMIT) for path in _PASSED_ON),
     ]
     limit = BOOT_LIMIT_SECONDS + _JOB_SECONDS
-    async with launched(
+    async with launch_guest(
         recipe, argv.boot_words, cache, job, memory=None, limit_seconds=limit
     ) as launch:
         await launch.guest.until_heard(BOOT_LIMIT_SECONDS)
-        execution = await carried_out(launch, _JOB_SECONDS)
+        execution = await await_result(launch, _JOB_SECONDS)
         with launch.guest.streams.console.path.open("rb") as file:
             console = file.read(_LOG_LIMIT).decode(errors="replace")
     texts = _texts(execution.answers)
@@ -95,13 +95,13 @@ async def ask(recipe: Recipe, cache: Cache, known: KnownParameters, boot: Boot) 
     )
 
 
-def packed(account: BootAccount) -> str:
+def account_to_json(account: BootAccount) -> str:
     """Return an account as text."""
     return json.dumps(dataclasses.asdict(account))
 
 
-def unpacked(text: str) -> BootAccount:
-    """Return the account that `packed` made `text` of.
+def account_from_json(text: str) -> BootAccount:
+    """Return the account that `account_to_json` made `text` of.
 
     Raises:
         ValueError: It is not such a text.

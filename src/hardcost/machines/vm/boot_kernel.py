@@ -53,19 +53,21 @@ class Shipped:
             MachineError: It can't be fetched.
         """
         if name not in self._found:
-            self._found[name] = self._own() if name is None else self._named(Path(name))
+            self._found[name] = (
+                self._own_kernel() if name is None else self._kernel_named(Path(name))
+            )
         return self._found[name]
 
-    def _own(self) -> BootKernel:
+    def _own_kernel(self) -> BootKernel:
         if self._image is not None:
-            return self._named(self._image)
+            return self._kernel_named(self._image)
         own = self._kernel_of_root(self._cache)
         if own is not None:
             return from_file(self._cache, own.image, own.modules)
         return debian_kernel(self._cache)
 
-    def _named(self, name: Path) -> BootKernel:
-        found = kernel_files.named(self._cache, name)
+    def _kernel_named(self, name: Path) -> BootKernel:
+        found = kernel_files.kernel_named(self._cache, name)
         return from_file(self._cache, found.image, found.modules)
 
 

@@ -14,8 +14,8 @@ from hardcost.machines.vm.argv import Recipe
 from hardcost.machines.vm.launch import (
     BOOT_LIMIT_SECONDS,
     SYSTEM_LIMIT_SECONDS,
-    carried_out,
-    launched,
+    await_result,
+    launch_guest,
 )
 from hardcost.protocol.requests import Request
 from hardcost.supply.cache.cache import Cache
@@ -33,8 +33,8 @@ async def execute(
     whole = recipe.boot.init == "systemd"
     boot_limit = SYSTEM_LIMIT_SECONDS if whole else BOOT_LIMIT_SECONDS
     limits = boot_limit + limit_seconds
-    async with launched(
+    async with launch_guest(
         recipe, argv.boot_words, cache, job, memory=None, limit_seconds=limits
     ) as launch:
         await launch.guest.until_heard(boot_limit)
-        return await carried_out(launch, limit_seconds)
+        return await await_result(launch, limit_seconds)

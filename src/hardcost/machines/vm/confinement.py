@@ -17,7 +17,7 @@ from pathlib import Path
 
 from hardcost.errors import MachineError
 from hardcost.host.process import Guard, run
-from hardcost.machines.vm.guest_user import SAME, User, taken, ways
+from hardcost.machines.vm.guest_user import SAME, User, take_user, ways
 
 KVM = Path("/dev/kvm")
 
@@ -52,7 +52,7 @@ def guard(user: User, *, uses_kvm: bool) -> Guard:
 
 def user_of(*, uses_kvm: bool) -> AbstractContextManager[User]:
     """Give the user that a QEMU runs as: who runs hardcost, where no other may open KVM."""
-    return nullcontext(SAME) if uses_kvm and not _is_kvm_of_a_group() else taken()
+    return nullcontext(SAME) if uses_kvm and not _is_kvm_of_a_group() else take_user()
 
 
 def _is_root() -> bool:
@@ -89,58 +89,58 @@ class QemuFiles:
     user: User = SAME
     descriptors: list[int] = field(default_factory=list)
 
-    def output(self, path: Path) -> GuestOutput:
+    def make_output(self, path: Path) -> GuestOutput:
         """Make a file that QEMU writes, and that no other user can open.
 
         Raises:
             MachineError: It can't be made.
         """
-        return GuestOutput(path, self._opened(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        return GuestOutput(path, self._open_file(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
 
-    def read(self, path: Path) -> Path:
+    def readable_path(self, path: Path) -> Path:
         """Return the path under which QEMU can read a file that other guests may be given too.
 
         Raises:
             MachineError: It can't be opened, or can't be given to QEMU's user.
         """
-        return self._handed(path, os.O_RDONLY, _READS, self.user.shared)
+        return self._hand_over(path, os.O_RDONLY, _READS, self.user.shared)
 
-    def write(self, path: Path) -> Path:
+    def writable_path(self, path: Path) -> Path:
         """Return the path under which QEMU can read and write such a file, made if necessary.
 
         Raises:
             MachineError: It can't be opened, or can't be given to QEMU's user.
         """
-        return self._handed(path, os.O_RDWR | os.O_CREAT, _WRITES, self.user.shared)
+        return self._hand_over(path, os.O_RDWR | os.O_CREAT, _WRITES, self.user.shared)
 
-    def own(self, path: Path, *, written: bool = False) -> Path:
+    def own_path(self, path: Path, *, written: bool = False) -> Path:
         """Return the path under which QEMU can read, or write, a file of this guest alone.
 
         Raises:
             MachineError: It can't be opened, or can't be given to QEMU's user.
         """
         if written:
-            return self._handed(path, os.O_RDWR | os.O_CREAT, _WRITES, self.user.gid)
-        return self._handed(path, os.O_RDONLY, _READS, self.user.gid)
+            return self._hand_over(path, os.O_RDWR | os.O_CREAT, _WRITES, self.user.gid)
+        return self._hand_over(path, os.O_RDONLY, _READS, self.user.gid)
 
     def close(self) -> None:
         """Close the files opened here."""
         while self.descriptors:
             os.close(self.descriptors.pop())
 
-    def _handed(self, path: Path, flags: int, permissions: int, group: int) -> Path:
-        descriptor = self._opened(path, flags)
+    def _hand_over(self, path: Path, flags: int, permissions: int, group: int) -> Path:
+        descriptor = self._open_file(path, flags)
         try:
             self._grant(descriptor, permissions, group)
         except OSError as error:
-            raise _not_handed(path, error) from error
+            raise _handing_error(path, error) from error
         return Path(f"/proc/self/fd/{descriptor}")
 
-    def _opened(self, path: Path, flags: int) -> int:
+    def _open_file(self, path: Path, flags: int) -> int:
         try:
             descriptor = os.open(path, flags | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise _not_handed(path, error) from error
+            raise _handing_error(path, error) from error
         self.descriptors.append(descriptor)
         return descriptor
 
@@ -161,7 +161,7 @@ class QemuFiles:
         return iter(self.descriptors)
 
 
-def _not_handed(path: Path, error: OSError) -> MachineError:
+def _handing_error(path: Path, error: OSError) -> MachineError:
     return MachineError(
         f"{path} can't be given to QEMU: {error.strerror}",
         hint="set HARDCOST_CACHE to a folder on a local disk with free space",

@@ -24,7 +24,7 @@ from typing import Literal
 
 from hardcost.errors import MachineError
 from hardcost.host import no_network
-from hardcost.host.process import found, run
+from hardcost.host.process import find_program, run
 
 NOBODY = 65534
 """A user and group without rights of their own, on Debian and elsewhere."""
@@ -87,7 +87,7 @@ class _NoLocksError(MachineError):
 
 
 @contextlib.contextmanager
-def taken() -> Iterator[User]:
+def take_user() -> Iterator[User]:
     """Give a user that no other guest has until the block ends, as far as this host allows it.
 
     Raises:
@@ -104,7 +104,7 @@ def taken() -> Iterator[User]:
     for uid, gid in here.pairs:
         if here.way == "own" and _is_somebodys(uid):
             continue
-        with _locked(place / str(uid)) as is_ours:
+        with _hold_lock(place / str(uid)) as is_ours:
             if is_ours and not _has_processes(uid):
                 yield User(here.way, uid, gid, here.shared)
                 return
@@ -139,7 +139,7 @@ def ways() -> Ways:
 
 def _subordinate() -> Ways:
     """Return how a user who isn't root chooses."""
-    if found("newuidmap") is None or found("newgidmap") is None:
+    if find_program("newuidmap") is None or find_program("newgidmap") is None:
         return Ways("same", why="newuidmap is missing (package uidmap)")
     name, number = _name(os.geteuid()), str(os.geteuid())
     users, groups = (
@@ -264,7 +264,7 @@ def _place() -> Path:
 
 
 @contextlib.contextmanager
-def _locked(place: Path) -> Iterator[bool]:
+def _hold_lock(place: Path) -> Iterator[bool]:
     """Lock a file, which stays, until the block ends; say whether no other process holds it."""
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     try:

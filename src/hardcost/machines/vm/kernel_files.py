@@ -13,7 +13,7 @@ from hardcost.decompress import DamagedError
 from hardcost.errors import InputError, MachineError
 from hardcost.supply.cache.cache import Cache, digest, file_digest
 from hardcost.supply.packages import rpm, unpack
-from hardcost.supply.packages.debian import current_kernel, kernel_of, knows_kernel, unpacked
+from hardcost.supply.packages.debian import current_kernel, kernel_of, knows_kernel, package_folder
 
 DEBIAN = "debian:"
 """What stands before the version of one of Debian's kernels."""
@@ -57,7 +57,7 @@ def debian(cache: Cache) -> KernelFiles:
     return _of_debian(cache, current_kernel(cache))
 
 
-def named(cache: Cache, name: Path) -> KernelFiles:
+def kernel_named(cache: Cache, name: Path) -> KernelFiles:
     """Return the kernel of a name: an image, `host`, `debian:VERSION`, a package, or a folder.
 
     Raises:
@@ -70,7 +70,7 @@ def named(cache: Cache, name: Path) -> KernelFiles:
     if text.startswith(DEBIAN):
         return _of_debian(cache, *kernel_of(cache, text.removeprefix(DEBIAN)))
     if name.suffix in _PACKAGES:
-        return in_folder(_unpacked(cache, name), f"the package {name}")
+        return in_folder(_unpack_package(cache, name), f"the package {name}")
     if name.is_dir():
         return in_folder(name, f"the folder {name}")
     return KernelFiles(name, Path("/", _MODULES))
@@ -125,7 +125,7 @@ def _of_debian(cache: Cache, package: str, release: str | None = None) -> Kernel
             f"Debian's packages {package} and {binary} hold no kernel",
             hint="name a kernel with --kernel",
         )
-    return replace(found, modules=_modules(unpacked(cache, modules, (), elsewhere=release)))
+    return replace(found, modules=_modules(package_folder(cache, modules, (), elsewhere=release)))
 
 
 def _in_package(cache: Cache, package: str, release: str | None) -> KernelFiles | None:
@@ -134,18 +134,18 @@ def _in_package(cache: Cache, package: str, release: str | None) -> KernelFiles 
     Of the package only the image is compared with what was fetched: its modules are many, and
     compared where they are used.
     """
-    folder = unpacked(cache, package, (), elsewhere=release)
+    folder = package_folder(cache, package, (), elsewhere=release)
     if not any(_images(folder)):
-        folder = unpacked(cache, package, elsewhere=release)  # if it is damaged
+        folder = package_folder(cache, package, elsewhere=release)  # if it is damaged
     image = next(_images(folder), None)
     if image is None:
         return None
     parts = [f"{folder.name}/{image.relative_to(folder)}"]
-    unpacked(cache, package, parts, elsewhere=release)
+    package_folder(cache, package, parts, elsewhere=release)
     return KernelFiles(image, _modules(folder))
 
 
-def _unpacked(cache: Cache, package: Path) -> Path:
+def _unpack_package(cache: Cache, package: Path) -> Path:
     """Return the folder with the files of a package, unpacked on first use.
 
     Raises:

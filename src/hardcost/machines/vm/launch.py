@@ -18,7 +18,7 @@ from hardcost.machines.vm.confinement import QemuFiles, guard, sandbox_words, us
 from hardcost.machines.vm.content import cpio
 from hardcost.machines.vm.plugin import counting
 from hardcost.machines.vm.process import GuestProcess, guest_process
-from hardcost.machines.vm.time_limit import Standstill, StoodStillError, limited
+from hardcost.machines.vm.time_limit import Standstill, StoodStillError, limit_guest_time
 from hardcost.protocol import answer_lines
 from hardcost.protocol.plugin import stacks
 from hardcost.protocol.requests import Request
@@ -50,7 +50,7 @@ class Launch:
 
 
 @contextlib.asynccontextmanager
-async def launched(  # noqa: PLR0913  (each is a thing of its own)
+async def launch_guest(  # noqa: PLR0913  (each is a thing of its own)
     recipe: Recipe,
     command: QemuCommand,
     cache: Cache,
@@ -77,22 +77,24 @@ async def launched(  # noqa: PLR0913  (each is a thing of its own)
     ):
         streams = _streams(scratch, job, files)
         if recipe.symbols is not None:
-            streams = _profiled(streams, recipe, recipe.symbols, job, files)
+            streams = _with_plugin(streams, recipe, recipe.symbols, job, files)
         mine = replace(
             recipe,
-            kernel=files.read(recipe.kernel),
+            kernel=files.readable_path(recipe.kernel),
             initramfs=_initramfs(recipe, scratch, files),
-            disks=tuple(replace(disk, path=files.write(disk.path)) for disk in recipe.disks),
+            disks=tuple(
+                replace(disk, path=files.writable_path(disk.path)) for disk in recipe.disks
+            ),
         )
         if memory is not None:
-            streams = replace(streams, memory=files.write(memory))
+            streams = replace(streams, memory=files.writable_path(memory))
 
         def words(descriptor: int) -> list[str]:
             return command(mine, replace(streams, qmp_descriptor=descriptor))
 
         try:
             async with (
-                _limited(limit_seconds + _GRACE_SECONDS, still),
+                _bound_lifetime(limit_seconds + _GRACE_SECONDS, still),
                 guest_process(
                     words, streams, files, guard(user, uses_kvm=uses_kvm), still
                 ) as guest,
@@ -103,7 +105,7 @@ async def launched(  # noqa: PLR0913  (each is a thing of its own)
             raise
 
 
-async def carried_out(launch: Launch, limit_seconds: float) -> Execution:
+async def await_result(launch: Launch, limit_seconds: float) -> Execution:
     """Wait until a guest, which begins its job now, has ended, and return its result.
 
     Raises:
@@ -117,7 +119,7 @@ async def carried_out(launch: Launch, limit_seconds: float) -> Execution:
         hint = error.problems[0].hint
         raise guest.failure(str(error), type(error), hint, error.console) from error
     host_seconds = time.monotonic() - launch.started
-    seen = stacks.read(_out(guest.streams)) if guest.streams.plugin else None
+    seen = stacks.read(_counts_file(guest.streams)) if guest.streams.plugin else None
     return Execution(read, guest.console(), start_seconds, host_seconds, seen)
 
 
@@ -130,10 +132,10 @@ def _blame_full_disk(error: MachineError, written: Sequence[Path]) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _limited(seconds: float, still: Standstill) -> AsyncIterator[None]:
+async def _bound_lifetime(seconds: float, still: Standstill) -> AsyncIterator[None]:
     """Bound all of a QEMU's life, also where QEMU itself hangs and answers nothing."""
     try:
-        async with limited(seconds, still):
+        async with limit_guest_time(seconds, still):
             yield
     except TimeoutError:
         kind = StoodStillError if still.was_seen else TrialError
@@ -142,19 +144,19 @@ async def _limited(seconds: float, still: Standstill) -> AsyncIterator[None]:
         ) from None
 
 
-def _profiled(
+def _with_plugin(
     streams: Streams, recipe: Recipe, symbols: Path, job: Sequence[Request], files: QemuFiles
 ) -> Streams:
     """Return the streams with QEMU's plugin, whose files are made and given to its QEMU."""
     told = symbols.read_text() + recipe.programs
     made = counting.prepare(streams.folder, told, job, traced=recipe.boot.traced)
-    given = [files.own(place) for place in made]
-    out = files.own(_out(streams), written=True)
+    given = [files.own_path(place) for place in made]
+    out = files.own_path(_counts_file(streams), written=True)
     stopped = not boots_afresh(recipe.boot)
     return replace(streams, plugin=counting.words(given, out, recipe.qemu, stopped=stopped))
 
 
-def _out(streams: Streams) -> Path:
+def _counts_file(streams: Streams) -> Path:
     """Return the file in which the plugin says what it saw."""
     return streams.folder / counting.OUT
 
@@ -165,12 +167,12 @@ def _initramfs(recipe: Recipe, scratch: Path, files: QemuFiles) -> Path:
     The kernel unpacks one archive after another.
     """
     if not prevents_snapshots(recipe.boot):
-        return files.read(recipe.initramfs)
+        return files.readable_path(recipe.initramfs)
     both = scratch / "initrd"
     shutil.copyfile(recipe.initramfs, both)
     with both.open("ab") as file:
         file.write(cpio.archive([cpio.regular(_PACKED_JOB, (scratch / "job").read_bytes())]))
-    return files.own(both)
+    return files.own_path(both)
 
 
 def _streams(scratch: Path, job: Sequence[Request], files: QemuFiles) -> Streams:
@@ -181,10 +183,10 @@ def _streams(scratch: Path, job: Sequence[Request], files: QemuFiles) -> Streams
     return Streams(
         folder=scratch,
         memory=None,
-        console=files.output(scratch / "console"),
-        answers=files.output(scratch / "answers"),
-        serial=files.output(scratch / "serial"),
-        job=files.own(scratch / "job"),
+        console=files.make_output(scratch / "console"),
+        answers=files.make_output(scratch / "answers"),
+        serial=files.make_output(scratch / "serial"),
+        job=files.own_path(scratch / "job"),
         qmp_descriptor=-1,
         sandbox=sandbox_words(QEMU),
     )

@@ -21,14 +21,14 @@ from hardcost.machines.vm.boot_parameters import KernelParameters
 from hardcost.machines.vm.content import initramfs
 from hardcost.machines.vm.content.disks import DebianRoots, Roots
 from hardcost.machines.vm.plugin import code_maps, counting, kernel_lines
-from hardcost.machines.vm.repeat import SpotChecks, agreed, may_idle, with_and_without
+from hardcost.machines.vm.repeat import SpotChecks, may_idle, repeat_until_equal, with_and_without
 from hardcost.machines.vm.time_limit import twice_at_most
 from hardcost.protocol.boot import Boot, BootAccount, Guest, KernelRecipe, Relations
-from hardcost.protocol.plugin.lines import named
+from hardcost.protocol.plugin.lines import add_first_line
 from hardcost.protocol.requests import Request
 from hardcost.supply.cache import built_kernels, setup_times
 from hardcost.supply.cache.cache import Cache, digest, file_digest
-from hardcost.supply.images.resize import grown
+from hardcost.supply.images.resize import grow_image
 from hardcost.supply.images.root_image import RootImage
 from hardcost.supply.kernels.builder import Kernels
 from hardcost.supply.kernels.option_relations import relations
@@ -178,7 +178,7 @@ class VirtualMachine:
         """
         if boot.guest != "debian":
             return ()
-        root = grown(self.cache, self.roots.root(self.cache), boot.disk)
+        root = grow_image(self.cache, self.roots.root(self.cache), boot.disk)
         return (root, self.roots.tree(self.cache, boot.tree)) if boot.tree else (root,)
 
     def notes(self, boot: Boot) -> tuple[str, ...]:
@@ -186,7 +186,7 @@ class VirtualMachine:
 
         Options that don't come out are refused, unless the recipe is tolerant.
         """
-        kernel_lines.check(boot, self._built.of(boot))
+        kernel_lines.check(boot, self._built.recipe_for(boot))
         if boot.kernel is None:
             return ()
         remarks = self.kernels.remarks(boot.kernel)
@@ -208,12 +208,12 @@ class VirtualMachine:
 
     def earlier(self) -> Earlier:
         """Return how long boots and builds took, by what the cache has noted of them."""
-        known = setup_times.remembered(self.cache)
+        known = setup_times.past_seconds(self.cache)
         return Earlier(
             boots={guest: known.get(f"boot {guest}", []) for guest in _GUESTS},
             builds=[
                 (float(one.about["seconds"]), int(one.about["steps"]))
-                for one in built_kernels.kept(self.cache)
+                for one in built_kernels.kept_kernels(self.cache)
             ],
             begun=any((self.cache.root / "builds").glob("*/whole")),
         )
@@ -222,11 +222,11 @@ class VirtualMachine:
         """Return what the kernel says of a boot's parameters, asked once and kept."""
         if boot.kernel is not None and self.kernels.find(boot.kernel) is None:
             return None
-        asked = ask_kernel.talking(boot)
-        machine = self._with(ask_kernel.swift(self.hardware))
+        asked = ask_kernel.talking_guest(boot)
+        machine = self._with(ask_kernel.without_counter(self.hardware))
         parts = {**machine.identity(asked), "init": boot.init, "recipe": ask_kernel.RECIPE}
         place = self.cache.root / "boots" / digest(parts)
-        title = f"what a kernel says of: {' '.join(snapshot.told(boot.parameters))}"
+        title = f"what a kernel says of: {' '.join(snapshot.shown_parameters(boot.parameters))}"
         if await asyncio.to_thread(self.cache.find, "boots", place.name) is None:
             async with self.cache.building_beside("boots", place.name, title) as folder:
                 if folder is not None:
@@ -234,8 +234,8 @@ class VirtualMachine:
                     modules = None if boot.kernel is not None else self._kernel(boot).modules
                     known = KernelParameters(recipe.kernel, modules)
                     account = await ask_kernel.ask(recipe, self.cache, known, boot)
-                    (folder / _ACCOUNT).write_text(ask_kernel.packed(account))
-        return ask_kernel.unpacked((place / _ACCOUNT).read_text())
+                    (folder / _ACCOUNT).write_text(ask_kernel.account_to_json(account))
+        return ask_kernel.account_from_json((place / _ACCOUNT).read_text())
 
     def _with(self, hardware: argv.Hardware) -> VirtualMachine:
         """Return the same machine with other hardware."""
@@ -245,7 +245,9 @@ class VirtualMachine:
 
     def builds(self, boot: Boot) -> tuple[str, ...]:
         """Return the names of the kernels that are not built yet: its own, and that with lines."""
-        lacking = (one for one in self._built.wanted(boot) if self.kernels.find(one) is None)
+        lacking = (
+            one for one in self._built.kernels_to_build(boot) if self.kernels.find(one) is None
+        )
         return tuple(map(self.kernels.name, lacking))
 
     def is_ready(self, boot: Boot) -> bool:
@@ -258,7 +260,7 @@ class VirtualMachine:
 
     async def make_ready(self, boot: Boot) -> None:
         """Build the kernel, or boot and take the snapshot, unless it is in the cache."""
-        for recipe in self._built.wanted(boot):
+        for recipe in self._built.kernels_to_build(boot):
             await self.kernels.build(recipe)
         if boot.kernel is None and not argv.boots_afresh(boot):
             await self._snapshot(boot)
@@ -316,7 +318,7 @@ class VirtualMachine:
         if boot.by_function:
             symbols = await self._symbols(recipe)
             watched = replace(recipe, symbols=symbols, qemu=self.qemu_version)
-            of = self._built.of(boot)
+            of = self._built.recipe_for(boot)
             lines = await kernel_lines.lines_of(recipe, of, symbols, self.kernels)
 
             async def once(asked: Sequence[Request], programs: str | None) -> Execution:
@@ -328,22 +330,22 @@ class VirtualMachine:
                 return await twice_at_most(lambda: self._once(one, asked, limit_seconds))
 
             if boot.guest == "debian":
-                seen = await code_maps.counted_by_maps(once, job)
+                seen = await code_maps.count_by_maps(once, job)
             else:
                 seen = await with_and_without(each, lambda: once(job, ""), idles=may_idle(job))
-            return replace(seen, stacks=named(seen.stacks, lines), source=lines.source)
+            return replace(seen, stacks=add_first_line(seen.stacks, lines), source=lines.source)
         if self.hardware.acceleration != "icount" or boot.guest == "debian":
             return await each()
-        return await (agreed(each) if may_idle(job) else self._checks.execute(each))
+        return await (repeat_until_equal(each) if may_idle(job) else self._checks.execute(each))
 
     async def _once(
         self, recipe: argv.Recipe, job: Sequence[Request], limit_seconds: float
     ) -> Execution:
         """Carry out `job` in one guest."""
         if argv.boots_afresh(recipe.boot):
-            return await self._booted(recipe, job, limit_seconds)
+            return await self._execute_cold(recipe, job, limit_seconds)
         folder = await self._snapshot(recipe.boot)
-        self.cache.used("snapshots", folder.name)
+        self.cache.note_use("snapshots", folder.name)
         return await snapshot.restore(recipe, folder, self.cache, job, limit_seconds)
 
     async def _symbols(self, recipe: argv.Recipe) -> Path:
@@ -359,13 +361,15 @@ class VirtualMachine:
                 title = f"symbols of {self._kernel_title(recipe.boot)}"
                 async with self.cache.building_beside("symbols", name, title) as folder:
                     if folder is not None:
-                        asked = await self._once(recipe, counting.asking(), _SYMBOLS_SECONDS)
+                        asked = await self._once(
+                            recipe, counting.symbol_requests(), _SYMBOLS_SECONDS
+                        )
                         text = counting.kernel_symbols(asked.answers)
                         (folder / _SYMBOLS).write_text(text)
                 place = self.cache.root / "symbols" / name
         return place / _SYMBOLS
 
-    async def _booted(
+    async def _execute_cold(
         self, recipe: argv.Recipe, job: Sequence[Request], limit_seconds: float
     ) -> Execution:
         """Carry out `job` in a guest that boots for it."""
@@ -374,7 +378,7 @@ class VirtualMachine:
         except TrialError:
             raise
         except MachineError as error:
-            raise snapshot.located(error, recipe.boot) from error
+            raise snapshot.error_with_parameters(error, recipe.boot) from error
 
     def recipe(self, boot: Boot) -> argv.Recipe:
         """Return all that a guest is made of.
@@ -463,5 +467,5 @@ class VirtualMachine:
                     recipe = self.recipe(boot)
                     await twice_at_most(lambda: snapshot.take(recipe, folder, self.cache))
                 except MachineError as error:
-                    raise snapshot.located(error, boot) from error
+                    raise snapshot.error_with_parameters(error, boot) from error
                 setup_times.remember(self.cache, f"boot {boot.guest}", time.monotonic() - started)

@@ -12,7 +12,7 @@ from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.content.disks import DebianRoots, OwnRoots, Roots
 from hardcost.machines.vm.kvm import kvm_works
 from hardcost.machines.vm.machine import VirtualMachine
-from hardcost.machines.vm.order import SuppliedMachine
+from hardcost.machines.vm.supplied_machine import SuppliedMachine
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.images.user_root import image_file, rootfs_dir
 from hardcost.supply.kernels.builds import build_facts, built, check_builder, kernels

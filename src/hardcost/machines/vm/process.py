@@ -20,7 +20,7 @@ from hardcost.host.output import BoundedOutput
 from hardcost.host.process import Guard, kill, running
 from hardcost.machines.vm.argv import QEMU, Streams
 from hardcost.machines.vm.confinement import QemuFiles
-from hardcost.machines.vm.time_limit import Standstill, StoodStillError, limited
+from hardcost.machines.vm.time_limit import Standstill, StoodStillError, limit_guest_time
 
 REMEDY = install("qemu-system-x86")
 _REASONS = ("Kernel panic", "hardcost-probe: ")  # what begins a console's words on why it ended
@@ -54,9 +54,9 @@ class GuestProcess:
         try:
             return await self.qmp.execute(name, arguments or None)
         except (QMPError, EOFError, OSError) as error:
-            raise await self.gone(f"QEMU failed at '{name}': {error}") from error
+            raise await self.exit_error(f"QEMU failed at '{name}': {error}") from error
 
-    async def handed(self, file: IO[bytes]) -> str:
+    async def hand_over(self, file: IO[bytes]) -> str:
         """Give QEMU a file that hardcost has opened; return what it is called in a migration.
 
         Raises:
@@ -65,7 +65,7 @@ class GuestProcess:
         try:
             self.qmp.send_fd_scm(file.fileno())
         except (QMPError, EOFError, OSError) as error:
-            raise await self.gone(f"QEMU takes no file: {error}") from error
+            raise await self.exit_error(f"QEMU takes no file: {error}") from error
         if (await self.command("query-version"))["qemu"]["major"] < _WRITES_FILES:
             await self.command("getfd", fdname=_STATE)
             return f"fd:{_STATE}"
@@ -92,15 +92,15 @@ class GuestProcess:
             MachineError: It died or did not stop within `limit_seconds` of host time.
         """
         try:
-            async with limited(limit_seconds, self.still):
+            async with limit_guest_time(limit_seconds, self.still):
                 while (status := await self._status()) is not None:
                     self._bound_output()
                     if status == "guest-panicked":
                         return
                     await asyncio.sleep(0.02)
         except TimeoutError:
-            raise self._not_booted(limit_seconds) from None
-        raise await self.gone("the guest died while it booted")
+            raise self._boot_error(limit_seconds) from None
+        raise await self.exit_error("the guest died while it booted")
 
     async def until_heard(self, limit_seconds: float) -> None:
         """Wait until the guest that boots has given its first answer, or part of it.
@@ -109,16 +109,16 @@ class GuestProcess:
             MachineError: It died or did not boot within `limit_seconds` of host time.
         """
         try:
-            async with limited(limit_seconds, self.still):
+            async with limit_guest_time(limit_seconds, self.still):
                 while not any(place.stat().st_size for place in self.streams.places):
                     if self.process.returncode is not None:
-                        raise await self.gone("the guest died while it booted")
+                        raise await self.exit_error("the guest died while it booted")
                     self._bound_output()
                     await asyncio.sleep(_POLL_SECONDS)
         except TimeoutError:
-            raise self._not_booted(limit_seconds) from None
+            raise self._boot_error(limit_seconds) from None
 
-    def _not_booted(self, limit_seconds: float) -> MachineError:
+    def _boot_error(self, limit_seconds: float) -> MachineError:
         return self.late(f"the guest did not boot within {limit_seconds:.0f} s", MachineError)
 
     def late(
@@ -146,7 +146,7 @@ class GuestProcess:
                 trial does.
         """
         try:
-            async with limited(limit_seconds, self.still):
+            async with limit_guest_time(limit_seconds, self.still):
                 ended = asyncio.ensure_future(self.process.wait())
                 while not (await asyncio.wait({ended}, timeout=1))[0]:
                     self._bound_output()
@@ -158,7 +158,7 @@ class GuestProcess:
             ) from None
         self._bound_output()  # what it wrote last is read whole
         if _killer(self.process):
-            raise await self.gone("", TrialError)
+            raise await self.exit_error("", TrialError)
 
     def _bound_output(self) -> None:
         for path in (*self.streams.places, self.streams.console.path):
@@ -169,7 +169,7 @@ class GuestProcess:
         """Return the end of the console log, and of QEMU's own words, as text."""
         return _end_of(self.errors) + _end_of(self.streams.console.path)
 
-    async def gone(
+    async def exit_error(
         self, message: str, kind: Callable[..., MachineError] = MachineError
     ) -> MachineError:
         """Return the error of a QEMU that speaks no more: who killed it, else `message`."""
@@ -234,7 +234,7 @@ async def guest_process(
                 await process.wait()
                 if "not found" in guest.console():
                     raise guest.failure(f"{QEMU} did not start", hint=REMEDY) from error
-                raise await guest.gone(f"{QEMU} did not start") from error
+                raise await guest.exit_error(f"{QEMU} did not start") from error
             try:
                 yield guest
             finally:

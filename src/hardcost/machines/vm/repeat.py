@@ -61,7 +61,7 @@ class SpotChecks:
         return dataclasses.replace(again, host_seconds=first.host_seconds + again.host_seconds)
 
 
-async def agreed(once: Once) -> Execution:
+async def repeat_until_equal(once: Once) -> Execution:
     """Carry a job out until two executions gave the same answers, to the last sample.
 
     Raises:
@@ -89,7 +89,7 @@ async def with_and_without(plain: Once, watched: Once, *, idles: bool) -> Execut
     Raises:
         TrialError: The plugin changed them.
     """
-    reference = await (agreed(plain) if idles else plain())
+    reference = await (repeat_until_equal(plain) if idles else plain())
     seconds = reference.host_seconds
     for _ in range(_MOST_EXECUTIONS if idles else 1):
         seen = await watched()

@@ -37,7 +37,7 @@ def examine(cache: Cache) -> Sequence[Check]:
     return (
         program("setpriv", "util-linux"),
         attempt("QEMU", lambda: machine.qemu_version),
-        _confined(),
+        _confinement(),
         _users(),
         attempt(
             "the probe", lambda: f"{initramfs.probe_binary()}, built with {initramfs.toolchain()}"
@@ -56,10 +56,10 @@ async def try_out(cache: Cache) -> Sequence[Check]:
     return (await _exact(cache), await _kvm(cache))
 
 
-def _confined() -> Check:
+def _confinement() -> Check:
     """Say what keeps QEMU from the host; it is no condition of measuring."""
     name = "QEMU kept apart"
-    if process.found(QEMU) is None:
+    if process.find_program(QEMU) is None:
         return Check(name, ok=False, found="there is no QEMU", needed=False)
     filtered = bool(confinement.sandbox_words(QEMU))
     calls = "its system calls are filtered" if filtered else "its build can't filter system calls"
@@ -70,7 +70,7 @@ def _confined() -> Check:
 def _users() -> Check:
     """Say whether guests are kept from each other, and from others of their user's processes."""
     name = "users of guests"
-    if process.found("setpriv") is None:
+    if process.find_program("setpriv") is None:
         return Check(name, ok=False, found="there is no setpriv", needed=False)
     try:
         found = guest_user.ways()

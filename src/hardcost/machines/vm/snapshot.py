@@ -20,7 +20,7 @@ from hardcost.errors import MachineError
 from hardcost.machines.machine import Execution
 from hardcost.machines.vm import argv
 from hardcost.machines.vm.argv import Hardware, Recipe
-from hardcost.machines.vm.launch import BOOT_LIMIT_SECONDS, carried_out, launched
+from hardcost.machines.vm.launch import BOOT_LIMIT_SECONDS, await_result, launch_guest
 from hardcost.machines.vm.process import GuestProcess
 from hardcost.protocol.answers import HelloAnswer, only
 from hardcost.protocol.boot import Boot
@@ -59,25 +59,25 @@ async def restore(
     Raises:
         TrialError: The guest panicked, hung or died, or what it answered is no answer.
     """
-    async with launched(
+    async with launch_guest(
         recipe, argv.restore_words, cache, job, memory=folder / "ram", limit_seconds=limit_seconds
     ) as launch:
         guest = launch.guest
         await guest.command("migrate-set-capabilities", capabilities=_SHARED_MEMORY)
-        with _opened(folder / "state", "rb") as state:
-            await guest.command("migrate-incoming", uri=await guest.handed(state))
+        with _open_state(folder / "state", "rb") as state:
+            await guest.command("migrate-incoming", uri=await guest.hand_over(state))
         await guest.until_migrated()
         # A short job may end the guest before QEMU says that it goes on.
         with contextlib.suppress(MachineError):
             await guest.command("cont")
-        return await carried_out(launch, limit_seconds)
+        return await await_result(launch, limit_seconds)
 
 
 async def boot_and_save(recipe: Recipe, folder: Path, cache: Cache) -> None:
     """Boot until the guest stops itself and save its state in `folder`, clean or not."""
     ram = folder / "ram"
     ram.unlink(missing_ok=True)
-    async with launched(
+    async with launch_guest(
         recipe, argv.boot_words, cache, (), memory=ram, limit_seconds=BOOT_LIMIT_SECONDS
     ) as launch:
         await launch.guest.until_paused(BOOT_LIMIT_SECONDS)
@@ -87,13 +87,13 @@ async def boot_and_save(recipe: Recipe, folder: Path, cache: Cache) -> None:
 
 async def _save(guest: GuestProcess, folder: Path) -> None:
     await guest.command("migrate-set-capabilities", capabilities=_SHARED_MEMORY)
-    with _opened(folder / "state", "wb") as state:
-        await guest.command("migrate", uri=await guest.handed(state))
+    with _open_state(folder / "state", "wb") as state:
+        await guest.command("migrate", uri=await guest.hand_over(state))
     await guest.until_migrated()
 
 
 @contextlib.contextmanager
-def _opened(path: Path, mode: Literal["rb", "wb"]) -> Iterator[IO[bytes]]:
+def _open_state(path: Path, mode: Literal["rb", "wb"]) -> Iterator[IO[bytes]]:
     """Give an open file.
 
     Raises:
@@ -110,7 +110,7 @@ def _opened(path: Path, mode: Literal["rb", "wb"]) -> Iterator[IO[bytes]]:
         yield file
 
 
-def told(parameters: Sequence[str]) -> list[str]:
+def shown_parameters(parameters: Sequence[str]) -> list[str]:
     """Return boot parameters as lists show them: our own words only shift memory, and are long."""
     others = [one for one in parameters if not one.startswith(_OWN)]
     return others if len(others) == len(parameters) else [*others, "placebo"]
@@ -120,12 +120,12 @@ def title(kernel: str, hardware: Hardware, boot: Boot) -> str:
     """Return what a snapshot is called in lists."""
     seed = "fixed layout" if boot.layout_seed is None else f"layout {boot.layout_seed}"
     machine = (kernel, hardware.acceleration, f"cpu {hardware.cpu_model}", seed)
-    return f"snapshot: {', '.join([*machine, *told(boot.parameters)])}"
+    return f"snapshot: {', '.join([*machine, *shown_parameters(boot.parameters)])}"
 
 
-def located(error: MachineError, boot: Boot) -> MachineError:
+def error_with_parameters(error: MachineError, boot: Boot) -> MachineError:
     """Return the error of a boot with the parameters that may be to blame."""
     if not boot.parameters:
         return error
-    message = f"{error}; its boot parameters: {' '.join(told(boot.parameters))}"
+    message = f"{error}; its boot parameters: {' '.join(shown_parameters(boot.parameters))}"
     return MachineError(message, hint=error.problems[0].hint, console=error.console)

@@ -44,7 +44,7 @@ class Standstill:
 
 
 @contextlib.asynccontextmanager
-async def limited(seconds: float, still: Standstill) -> AsyncIterator[None]:
+async def limit_guest_time(seconds: float, still: Standstill) -> AsyncIterator[None]:
     """Bound a block to `seconds` in which the guest could run.
 
     Raises:

@@ -80,12 +80,12 @@ def _unpack(image: Path, content: bytes) -> bytes:
             hint="give it as vmlinux (the kernel's scripts/extract-vmlinux makes one)",
         )
     try:
-        return _whole(parts)
+        return _join_elf(parts)
     except (*decompress.ERRORS, DamagedError) as error:
         raise InputError(f"the kernel {image} is damaged: {error}") from error
 
 
-def _whole(parts: Iterator[bytes]) -> bytes:
+def _join_elf(parts: Iterator[bytes]) -> bytes:
     """Return an ELF file that comes in parts; what is none, or too large, is given up early."""
     found = bytearray()
     for part in parts:

@@ -30,9 +30,9 @@ from hardcost.measure.workers.worker import (
     admit,
     build_kernel,
     kernel_piece,
-    packed_value,
-    refused,
-    unpacked,
+    pack_value,
+    say_refused,
+    unpack_value,
 )
 from hardcost.supply.transfer import Arriving, Order, Supply
 from hardcost.units import count
@@ -87,7 +87,7 @@ class Builders:
         try:
             attempts = 0
             while attempts < _ATTEMPTS:
-                came = await self._came(order)
+                came = await self._result_of_build(order)
                 if came is None:
                     await asyncio.sleep(_LOOK_SECONDS)
                     await self._look()
@@ -97,14 +97,14 @@ class Builders:
                     raise came.error()
                 if isinstance(came, Lacks):
                     self._sending.forget(came.worker)
-                elif isinstance(came, BuiltFiles) and await self._fetched(came, folder):
+                elif isinstance(came, BuiltFiles) and await self._fetch_files(came, folder):
                     name = self._names.get(came.worker, came.worker)
                     self._note(
                         f"worker {name} has built a kernel in {time.monotonic() - started:.0f} s"
                     )
                     return
         except DASK_ERRORS as error:
-            raise self._link.lost(error) from error
+            raise self._link.lost_error(error) from error
         finally:
             self._given -= 1
         raise WorkersError(
@@ -135,13 +135,13 @@ class Builders:
                 return
             await asyncio.sleep(_LOOK_SECONDS)
 
-    async def _came(self, order: Order) -> Any:  # noqa: ANN401  (Made, Fault, Lacks or None)
+    async def _result_of_build(self, order: Order) -> Any:  # noqa: ANN401  (Made, Fault, Lacks or None)
         """Return the result of a build; None if Dask has given it up, or gives it to no worker.
 
         A task that no worker could take when it lost its own stays so, whoever is admitted later.
         """
         await self._drop(await self._sending.send(order.supplies, tuple(self._builds)))
-        payload = await asyncio.to_thread(packed_value, order)
+        payload = await asyncio.to_thread(pack_value, order)
         future = self._link.submit("kernel", build_kernel, payload, BUILDS, self._resource)
         result, idle = asyncio.ensure_future(self._link.result(future)), 0
         try:
@@ -151,7 +151,7 @@ class Builders:
                 if idle == _LOOKS_IDLE:
                     return None
             packed = result.result()
-            return None if packed is None else unpacked(packed)
+            return None if packed is None else unpack_value(packed)
         except KilledWorker as error:
             died = error.allowed_failures + 1
             raise MachineError(
@@ -164,7 +164,7 @@ class Builders:
             if not future.done():
                 await self._link.cancel(future)
 
-    async def _fetched(self, made: BuiltFiles, folder: Path) -> bool:
+    async def _fetch_files(self, made: BuiltFiles, folder: Path) -> bool:
         """Fetch what a worker has built; say whether all of it came.
 
         Raises:
@@ -175,18 +175,18 @@ class Builders:
                 raise MachineError(f"a worker sends a file of a strange name: {supply.title!r}")
             (folder / supply.title).unlink(missing_ok=True)  # of a worker that died meanwhile
             arriving = Arriving(supply, folder, supply.title)
-            if not await self._taken(supply, made.worker, arriving):
+            if not await self._take_file(supply, made.worker, arriving):
                 return False
             await arriving.check()
         return True
 
-    async def _taken(self, supply: Supply, worker: str, arriving: Arriving) -> bool:
+    async def _take_file(self, supply: Supply, worker: str, arriving: Arriving) -> bool:
         """Take a file piece by piece; say whether all of it came."""
         start = 0
         while True:
             said = await self._link.ask(kernel_piece, supply, start, workers=[worker])
             packed = said.get(worker)
-            piece = unpacked(packed) if isinstance(packed, bytes) else "it is gone"
+            piece = unpack_value(packed) if isinstance(packed, bytes) else "it is gone"
             if piece is None:
                 return True
             if isinstance(piece, str):
@@ -208,13 +208,13 @@ class Builders:
                 except DASK_ERRORS as error:
                     self._in_vain += 1  # a worker that dies while it is asked does no harm
                     if self._in_vain == _LOOKS_IN_VAIN:
-                        raise self._link.lost(error) from error
+                        raise self._link.lost_error(error) from error
                 self._looked = time.monotonic()
             if not self._builds:
-                raise await self._nobody()
+                raise await self._nobody_error()
 
     async def _look_now(self) -> None:
-        there = await self._link.there(BUILDS)
+        there = await self._link.workers_with(BUILDS)
         for address in [one for one in self._names if one not in there]:
             name = self._names.pop(address)
             if self._builds.pop(address, None) is not None:
@@ -243,7 +243,7 @@ class Builders:
             workers, at_once = count(len(self._builds), "worker"), count(self._slots, "kernel")
             self._note(f"{workers} at {self._link.address} can build {at_once} at a time")
 
-    async def _nobody(self) -> NobodyBuildsError:
+    async def _nobody_error(self) -> NobodyBuildsError:
         address = self._link.address
         if self._names:
             return NobodyBuildsError(
@@ -251,7 +251,7 @@ class Builders:
                 hint="the same hardcost, Dask and compiler are needed on all hosts",
             )
         return NobodyBuildsError(
-            f"no worker at {address} has the resource {BUILDS}{await self._link.without()}",
+            f"no worker at {address} has the resource {BUILDS}{await self._link.count_without()}",
             hint=f"start one with room for a build: `hardcost worker {address} --builds 1`",
         )
 
@@ -273,4 +273,4 @@ class Builders:
         for address, why in reasons.items():
             self._note(f"worker {self._names[address]} builds no kernels for this run: {why}")
         if reasons:
-            await self._link.ask(refused, "kernels", dict(reasons), workers=reasons)
+            await self._link.ask(say_refused, "kernels", dict(reasons), workers=reasons)

@@ -36,7 +36,7 @@ def security_of(lab: Lab) -> Security:
         return Security(require_encryption=False)
     if lab.authority is not None:
         return _security(str(lab.authority), str(lab.certificate), str(lab.key))
-    one = lab.own or ("" if _is_configured() else _kept(lab))
+    one = lab.own or ("" if _is_configured() else _kept_certificate(lab))
     if one:
         return _security(one, one, one)
     if not _is_configured():
@@ -50,7 +50,7 @@ def security_of(lab: Lab) -> Security:
 
 
 @contextlib.contextmanager
-def certified(lab: Lab) -> Iterator[Lab]:
+def with_certificate(lab: Lab) -> Iterator[Lab]:
     """Give a lab with a certificate, which is made and kept for this block where none is named.
 
     Raises:
@@ -73,7 +73,7 @@ def certified(lab: Lab) -> Iterator[Lab]:
             place.parent.parent.mkdir(mode=folders.OURS, parents=True, exist_ok=True)
             with contextlib.suppress(FileExistsError):  # whatever it is: it is looked at next
                 place.parent.mkdir(mode=folders.OURS)
-            folder = opened.enter_context(_opened(place.parent))
+            folder = opened.enter_context(_open_folder(place.parent))
             os.fchmod(folder, folders.OURS)  # an older hardcost may have left it open
             _write(folder, place.name, text)
         except OSError as error:
@@ -110,7 +110,7 @@ def _place(lab: Lab) -> Path:
 
 
 @contextlib.contextmanager
-def _opened(folder: Path) -> Iterator[int]:
+def _open_folder(folder: Path) -> Iterator[int]:
     """Open the folder of certificates, so that nothing put in its place later is used instead.
 
     Raises:
@@ -149,13 +149,13 @@ def _read(folder: int, name: str) -> str:
         return file.read() if is_ours else ""
 
 
-def _kept(lab: Lab) -> str:
+def _kept_certificate(lab: Lab) -> str:
     """Return the certificate that a scheduler of this user's made; empty if there is none.
 
     Raises:
         MachineError: hardcost did not make the folder of certificates.
     """
     place = _place(lab)
-    with contextlib.suppress(OSError, UnicodeError), _opened(place.parent) as folder:
+    with contextlib.suppress(OSError, UnicodeError), _open_folder(place.parent) as folder:
         return _read(folder, place.name)
     return ""

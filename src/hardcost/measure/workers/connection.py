@@ -67,7 +67,7 @@ class Link:
         """Whether it is connected."""
         return hasattr(self, "client") and self.client.status == "running"
 
-    async def known(self) -> Mapping[str, Any]:
+    async def known_workers(self) -> Mapping[str, Any]:
         """Return what Dask knows of its workers, by address.
 
         Raises:
@@ -75,21 +75,21 @@ class Link:
         """
         scheduler = self.client.scheduler
         if scheduler is None or not self.is_up:
-            raise self.lost()
+            raise self.lost_error()
         known: dict[str, Any] = (await scheduler.identity(n_workers=-1))["workers"]
         return known
 
-    async def there(self, resource: str) -> dict[str, Mapping[str, Any]]:
+    async def workers_with(self, resource: str) -> dict[str, Mapping[str, Any]]:
         """Return what Dask knows of the running workers that have a resource, by address."""
         return {
             address: about
-            for address, about in (await self.known()).items()
+            for address, about in (await self.known_workers()).items()
             if about["resources"].get(resource, 0) >= 1 and about["status"] == "running"
         }
 
-    async def without(self) -> str:
+    async def count_without(self) -> str:
         """Return how many workers there are, in brackets, where none has a resource."""
-        others = len(await self.known())
+        others = len(await self.known_workers())
         return f" ({count(others, 'worker')} without it)" if others else ""
 
     async def ask(
@@ -141,7 +141,7 @@ class Link:
             async with asyncio.timeout(CLOSE_SECONDS):
                 await self.client.cancel([future])
 
-    def lost(self, why: Exception | None = None) -> WorkersError:
+    def lost_error(self, why: Exception | None = None) -> WorkersError:
         """Return the error of a connection that is lost."""
         said = f": {why}" if why else ""
         return WorkersError(

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import distributed
 
 from hardcost.errors import MachineError
-from hardcost.measure.workers.certificates import certified, security_of
+from hardcost.measure.workers.certificates import security_of, with_certificate
 from hardcost.measure.workers.dask_settings import DASK_ERRORS, quieten
 from hardcost.measure.workers.lab import Lab
 
@@ -41,9 +41,9 @@ async def scheduling(lab: Lab) -> AsyncIterator[tuple[Lab, distributed.Scheduler
         MachineError: It does not start.
     """
     quieten()
-    with certified(lab) as known:
+    with with_certificate(lab) as known:
         scheduler = Scheduler(
-            host=f"{lab.address.partition('://')[0]}://{bracketed(_interface(lab.host))}",
+            host=f"{lab.address.partition('://')[0]}://{bracket_ipv6(_interface(lab.host))}",
             port=lab.port,
             dashboard=False,
             security=security_of(known),
@@ -61,7 +61,7 @@ async def scheduling(lab: Lab) -> AsyncIterator[tuple[Lab, distributed.Scheduler
             await scheduler.close()
 
 
-def bracketed(host: str) -> str:
+def bracket_ipv6(host: str) -> str:
     """Return a host as Dask takes it: an address of IPv6 in brackets."""
     return f"[{host}]" if ":" in host else host
 

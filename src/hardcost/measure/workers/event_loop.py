@@ -31,13 +31,13 @@ class Elsewhere:
 
     def end(self, last: Coroutine[Any, Any, object] | None = None) -> None:
         """Run the last piece of work, once what was cancelled has ended, and end the thread."""
-        asyncio.run_coroutine_threadsafe(self._ended(last), self._loop).result()
+        asyncio.run_coroutine_threadsafe(self._end_tasks(last), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
     @staticmethod
-    async def _ended(last: Coroutine[Any, Any, object] | None) -> None:
+    async def _end_tasks(last: Coroutine[Any, Any, object] | None) -> None:
         if last is not None:
             await last
         others = asyncio.all_tasks() - {asyncio.current_task()}

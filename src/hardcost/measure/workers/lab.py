@@ -96,7 +96,7 @@ def lab_at(
     return lab
 
 
-def listening(lab: Lab, text: str, *, insecure: bool) -> tuple[str, int]:
+def listening_address(lab: Lab, text: str, *, insecure: bool) -> tuple[str, int]:
     """Return the host and the port (0: any) on which a lab's worker is to listen.
 
     Raises:

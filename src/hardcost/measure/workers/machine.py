@@ -159,7 +159,7 @@ class Spread:
 
 
 @contextlib.contextmanager
-def spread(
+def spread_trials(
     local: Machine, lab: Lab, instrument: str, monitor: Monitor, wait: Wait
 ) -> Iterator[Machine]:
     """Give the machine `local` with its trials on the workers at `lab`, until the block ends.

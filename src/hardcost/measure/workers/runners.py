@@ -73,13 +73,14 @@ class Runners:
             WorkersError: There is no such worker.
         """
         address = self._link.address
-        there = await self._link.there(GUESTS)
+        there = await self._link.workers_with(GUESTS)
         if not there:
+            without = await self._link.count_without()
             raise WorkersError(
-                f"no worker at {address} has the resource {GUESTS}{await self._link.without()}",
+                f"no worker at {address} has the resource {GUESTS}{without}",
                 hint=f"start some: `hardcost worker {address}`",
             )
-        like = await self._like_us(there)
+        like = await self._workers_like_us(there)
         if not like:
             raise WorkersError(
                 f"every worker at {address} was refused",
@@ -92,7 +93,7 @@ class Runners:
         Raises:
             WorkersError: None does.
         """
-        self._check = (worker.packed_value((order, tuple(job), _CHECK_SECONDS)), order, expected)
+        self._check = (worker.pack_value((order, tuple(job), _CHECK_SECONDS)), order, expected)
         self._names.clear()
         await self._look()
         if not self._guests:
@@ -115,9 +116,11 @@ class Runners:
         for _ in range(_ATTEMPTS):
             try:
                 await self._drop(await self._sending.send(order.supplies, tuple(self._guests)))
-                came = await self._came(worker.packed_value((order, tuple(job), limit_seconds)))
+                came = await self._result_of_trial(
+                    worker.pack_value((order, tuple(job), limit_seconds))
+                )
             except DASK_ERRORS as error:
-                raise self._link.lost(error) from error
+                raise self._link.lost_error(error) from error
             if isinstance(came, worker.Lacks):
                 self._sending.forget(came.worker)
                 continue
@@ -138,7 +141,7 @@ class Runners:
         if self._ended.done():
             self._ended.exception()
 
-    async def _came(self, trial: bytes) -> Any:  # noqa: ANN401  (Execution, Fault or Lacks)
+    async def _result_of_trial(self, trial: bytes) -> Any:  # noqa: ANN401  (Execution, Fault or Lacks)
         """Return the result of a trial, given to Dask again where no worker was left for it."""
         while True:
             self._admitted_again.clear()
@@ -149,11 +152,11 @@ class Runners:
                 first: set[asyncio.Future[Any]] = {result, again, self._ended}
                 await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
                 if result.done() and (came := result.result()) is not None:
-                    return worker.unpacked(came)
+                    return worker.unpack_value(came)
                 if self._ended.done():
                     self._ended.result()
                 if not again.done():
-                    raise self._link.lost()
+                    raise self._link.lost_error()
             except KilledWorker as error:
                 died = error.allowed_failures + 1
                 raise TrialError(
@@ -178,15 +181,15 @@ class Runners:
             except DASK_ERRORS as error:
                 in_vain += 1  # a worker that dies while it is asked does no harm
                 if in_vain == _LOOKS_IN_VAIN:
-                    self._end(self._link.lost(error))
+                    self._end(self._link.lost_error(error))
             except WorkersError as error:
                 self._end(error)
 
     async def _look(self) -> None:
         """Admit workers that have come, and forget those that are gone."""
         if not self._link.is_up:
-            raise self._link.lost()
-        there = await self._link.there(GUESTS)
+            raise self._link.lost_error()
+        there = await self._link.workers_with(GUESTS)
         overlapped, self._admitted_just_now = self._admitted_just_now, False
         for address in [one for one in self._names if one not in there]:
             name = self._names.pop(address)
@@ -197,7 +200,7 @@ class Runners:
                 self._note(f"worker {name} is gone; its trials run elsewhere")
         new = {address: about for address, about in there.items() if address not in self._names}
         if new:
-            await self._admit(await self._like_us(new), there)
+            await self._admit(await self._workers_like_us(new), there)
         if self._guests:
             self._nobody_since = None
         elif self._watching is not None:
@@ -205,10 +208,10 @@ class Runners:
             if time.monotonic() - self._nobody_since > _NOBODY_SECONDS:
                 raise WorkersError(f"no worker is left at {self._link.address}", hint=RESUME)
 
-    async def _like_us(self, there: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    async def _workers_like_us(self, there: Mapping[str, Mapping[str, Any]]) -> list[str]:
         """Return the addresses of workers whose facts are this host's; refuse the others."""
         self._names |= {address: str(about["name"]) for address, about in there.items()}
-        said = await self._link.ask(worker.about, self._machine, workers=there)
+        said = await self._link.ask(worker.facts_about, self._machine, workers=there)
         reasons = {}
         for address, theirs in said.items():
             if isinstance(theirs, dict):
@@ -229,7 +232,7 @@ class Runners:
         await self._refuse(lost)
         addresses = [one for one in addresses if one not in lost]
         said = await self._link.ask(worker.check, trial, workers=addresses)
-        reasons = {address: _differing(expected, came) for address, came in said.items()}
+        reasons = {address: _difference_from_ours(expected, came) for address, came in said.items()}
         await self._refuse({address: why for address, why in reasons.items() if why})
         fit = {
             address: float(there[address]["resources"][GUESTS])
@@ -265,18 +268,18 @@ class Runners:
         for address, why in reasons.items():
             self._note(f"worker {self._names[address]} is refused: {why}")
         if reasons:
-            await self._link.ask(worker.refused, "trials", dict(reasons), workers=reasons)
+            await self._link.ask(worker.say_refused, "trials", dict(reasons), workers=reasons)
 
     def _end(self, error: WorkersError) -> None:
         if not self._ended.done():
             self._ended.set_exception(error)
 
 
-def _differing(expected: Execution, came: object) -> str:
+def _difference_from_ours(expected: Execution, came: object) -> str:
     """Return how a worker's check trial differs from ours, as text; empty if it doesn't."""
     if not isinstance(came, bytes):
         return f"its check trial failed: {came}"
-    theirs = worker.unpacked(came)
+    theirs = worker.unpack_value(came)
     if isinstance(theirs, worker.WorkerFault):
         return f"its check trial failed: {theirs.message}"
     if theirs is None or isinstance(theirs, worker.Lacks):

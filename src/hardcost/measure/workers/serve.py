@@ -13,9 +13,9 @@ from hardcost.errors import HardcostError, MachineError
 from hardcost.measure.workers import facts
 from hardcost.measure.workers.certificates import security_of
 from hardcost.measure.workers.dask_settings import DASK_ERRORS, NO_SCHEDULER, quieten
-from hardcost.measure.workers.dask_tls import TlsWorker, address_towards, bracketed
+from hardcost.measure.workers.dask_tls import TlsWorker, address_towards, bracket_ipv6
 from hardcost.measure.workers.lab import Lab
-from hardcost.measure.workers.worker import WorkerSide, resources, room
+from hardcost.measure.workers.worker import WorkerSide, free_gib, resources
 from hardcost.supply.cache.cache import Cache
 from hardcost.units import count
 
@@ -51,7 +51,7 @@ async def serve(  # noqa: PLR0913  (each is a thing of its own)
     most = (0 if why_not else max(1, cores // _CORES_EACH)) if builds is None else builds
     security = security_of(lab)
     host, port = listens or (address_towards(lab), 0)
-    host = bracketed(host)
+    host = bracket_ipv6(host)
     place = WorkerSide(Cache(), say, compilers=max(1, cores // max(1, most)))
     with place.cache.scratch() as scratch:
         worker: distributed.Worker = TlsWorker(
@@ -69,7 +69,7 @@ async def serve(  # noqa: PLR0913  (each is a thing of its own)
             dashboard=False,
         )
         try:
-            await _started(worker, lab, host, port)
+            await _start_worker(worker, lab, host, port)
             say(_introduction(worker, place, lab, (guests, most), why_not))
             await worker.finished()
         finally:
@@ -80,7 +80,7 @@ async def serve(  # noqa: PLR0913  (each is a thing of its own)
     )
 
 
-async def _started(worker: distributed.Worker, lab: Lab, host: str, port: int) -> None:
+async def _start_worker(worker: distributed.Worker, lab: Lab, host: str, port: int) -> None:
     try:
         await worker
     except DASK_ERRORS as error:
@@ -121,5 +121,5 @@ def _introduction(
     return (
         f"worker {worker.name} at {lab.address}: {guests} guests at a time,"
         f" {count(builds, 'kernel build') if builds else 'no kernel builds'}{reason}, {qemu}, cache"
-        f" {place.cache.root} with {room(place.cache):.0f} GiB free; Ctrl-C ends it"
+        f" {place.cache.root} with {free_gib(place.cache):.0f} GiB free; Ctrl-C ends it"
     )

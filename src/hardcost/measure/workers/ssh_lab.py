@@ -22,7 +22,7 @@ from distributed import Scheduler
 from hardcost.errors import InputError, MachineError
 from hardcost.host.install_command import install
 from hardcost.host.output import BoundedOutput
-from hardcost.host.process import found, talking
+from hardcost.host.process import find_program, talking
 from hardcost.measure.workers import ssh_worker
 from hardcost.measure.workers.dask_tls import scheduling
 from hardcost.measure.workers.lab import Lab
@@ -89,7 +89,7 @@ async def run_over_ssh(lab: Lab, what: OnHosts, say: Callable[[str], None]) -> N
     for host in what.hosts:
         if host.startswith("-") or not host.strip():
             raise InputError(f"'{host}' is no host's name")
-    if found(what.ssh[0]) is None:
+    if find_program(what.ssh[0]) is None:
         raise MachineError(f"{what.ssh[0]} is not installed", hint=install("openssh-client"))
     async with contextlib.AsyncExitStack() as started:
         folder = Path(started.enter_context(tempfile.TemporaryDirectory(prefix="hardcost-lab-")))
@@ -105,13 +105,13 @@ async def run_over_ssh(lab: Lab, what: OnHosts, say: Callable[[str], None]) -> N
                 writers.append(writer)
                 writer.write(ssh_worker.introduction(known))
                 workers[host] = _Worker(process, said, folder / f"{number}.log")
-            await _looked_after(scheduler, workers, say)
+            await _relay_output(scheduler, workers, say)
         finally:
             for writer in writers:  # at once, so that all end at the same time
                 writer.close()
 
 
-async def _looked_after(
+async def _relay_output(
     scheduler: Scheduler, workers: Mapping[str, _Worker], say: Callable[[str], None]
 ) -> None:
     """Pass on what workers say, as long as there is one.

@@ -26,7 +26,7 @@ def introduction(lab: Lab) -> bytes:
     return b"%d\n%s" % (len(certificate), certificate)
 
 
-def introduced(lab: Lab) -> Lab:
+def receive_certificate(lab: Lab) -> Lab:
     """Return a lab with the certificate that comes on standard input.
 
     Raises:

@@ -37,7 +37,7 @@ class Sending:
             lost: dict[str, str] = {}
             unasked = [one for one in addresses if not digests <= self._have.get(one, set())]
             said = await self._client.run(
-                worker.lacking, tuple(wanted), workers=unasked, on_error="return"
+                worker.missing_digests, tuple(wanted), workers=unasked, on_error="return"
             )
             lacking: dict[str, set[str]] = {}
             for address, answer in said.items():

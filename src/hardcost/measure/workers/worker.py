@@ -118,7 +118,7 @@ class WorkerSide(WorkerPlugin):
 
     def files_of(self, order: Order) -> dict[str, Path] | list[str]:
         """Return an order's files by their digest; the digests of those that lack, if any."""
-        places = {one.digest: transfer.found(one, self.cache) for one in order.supplies}
+        places = {one.digest: transfer.find_supply(one, self.cache) for one in order.supplies}
         lacking = [digest for digest, place in places.items() if place is None]
         return lacking or {digest: place for digest, place in places.items() if place is not None}
 
@@ -160,11 +160,11 @@ class WorkerSide(WorkerPlugin):
 
     async def piece(self, supply: bytes, start: int) -> bytes:
         """Return a piece of a supply for another worker, packed; a text if it has gone."""
-        wanted: Supply = unpacked(supply)
-        place = await asyncio.to_thread(transfer.found, wanted, self.cache)
+        wanted: Supply = unpack_value(supply)
+        place = await asyncio.to_thread(transfer.find_supply, wanted, self.cache)
         if place is None:
-            return packed_value(f"the worker that had {wanted.title} has lost it")
-        return packed_value(await asyncio.to_thread(transfer.piece_of, place, start))
+            return pack_value(f"the worker that had {wanted.title} has lost it")
+        return pack_value(await asyncio.to_thread(transfer.piece_of, place, start))
 
     def arriving(self, run: str, supply: Supply) -> transfer.Arriving:
         """Return a supply that is on its way for a run; it begins with the first question."""
@@ -196,29 +196,29 @@ def _place_of(worker: Worker) -> WorkerSide:
     return place
 
 
-def packed_value(value: object) -> bytes:
+def pack_value(value: object) -> bytes:
     """Return a value as bytes, small: Dask's scheduler need not look into it."""
     return zstandard.compress(pickle.dumps(value), _LEVEL)
 
 
-def unpacked(data: bytes) -> Any:  # noqa: ANN401  (whatever was packed)
+def unpack_value(data: bytes) -> Any:  # noqa: ANN401  (whatever was packed)
     """Return a value again. It comes from the network, which has to be trusted."""
     return pickle.loads(zstandard.decompress(data))  # noqa: S301  (as Dask's own messages are)
 
 
 async def carry_out(key: str, packed_trial: bytes) -> bytes:
     """Carry out a trial, as a task of Dask's; return its result, packed."""
-    came = await _came(get_worker(), key, packed_trial)
+    came = await _execute_packed(get_worker(), key, packed_trial)
     if came is None:
         raise Reschedule
-    return packed_value(came)
+    return pack_value(came)
 
 
-async def _came(
+async def _execute_packed(
     worker: Worker, key: str, packed_trial: bytes
 ) -> Execution | WorkerFault | Lacks | None:
     """Carry out a trial on a worker; None if it was cancelled."""
-    order, job, limit_seconds = unpacked(packed_trial)
+    order, job, limit_seconds = unpack_value(packed_trial)
     try:
         came = await _place_of(worker).carry_out(key, order, job, limit_seconds)
     except (MachineError, InputError) as error:
@@ -228,25 +228,25 @@ async def _came(
 
 async def build_kernel(key: str, packed_order: bytes) -> bytes:
     """Build a kernel, as a task of Dask's; return the result, packed."""
-    worker, order = get_worker(), unpacked(packed_order)
+    worker, order = get_worker(), unpack_value(packed_order)
     try:
         found = await _place_of(worker).build(key, order)
     except (MachineError, InputError) as error:
         fault = WorkerFault.of(error)
-        return packed_value(replace(fault, message=f"on the worker {worker.name}: {fault.message}"))
+        return pack_value(replace(fault, message=f"on the worker {worker.name}: {fault.message}"))
     if found is None:
         raise Reschedule
     if isinstance(found, Lacks):
-        return packed_value(Lacks(worker.address, found.digests))
-    return packed_value(BuiltFiles(worker.address, found))
+        return pack_value(Lacks(worker.address, found.digests))
+    return pack_value(BuiltFiles(worker.address, found))
 
 
 async def kernel_piece(supply: Supply, start: int, dask_worker: Worker) -> bytes:
     """Return a piece of what a worker has made, packed; a text if it has gone."""
-    return await _place_of(dask_worker).piece(packed_value(supply), start)
+    return await _place_of(dask_worker).piece(pack_value(supply), start)
 
 
-def about(machine: str, dask_worker: Worker) -> dict[str, str] | str:
+def facts_about(machine: str, dask_worker: Worker) -> dict[str, str] | str:
     """Return the facts of a worker, or as a text why it can't be one of this run."""
     return _facts(facts.facts, machine, dask_worker)
 
@@ -269,13 +269,13 @@ def _facts(
 
 async def check(packed_trial: bytes, dask_worker: Worker) -> bytes:
     """Carry out the trial by which a worker is compared; return its result, packed."""
-    return packed_value(await _came(dask_worker, "check", packed_trial))
+    return pack_value(await _execute_packed(dask_worker, "check", packed_trial))
 
 
-async def lacking(wanted: Sequence[Supply], dask_worker: Worker) -> list[str]:
+async def missing_digests(wanted: Sequence[Supply], dask_worker: Worker) -> list[str]:
     """Return the digests of those supplies that a worker does not have."""
     cache = _place_of(dask_worker).cache
-    places = [await asyncio.to_thread(transfer.found, one, cache) for one in wanted]
+    places = [await asyncio.to_thread(transfer.find_supply, one, cache) for one in wanted]
     return [one.digest for one, place in zip(wanted, places, strict=True) if place is None]
 
 
@@ -295,11 +295,11 @@ async def take(run: str, supply: Supply, piece: FilePiece | None, dask_worker: W
 async def fetch(run: str, supply: Supply, sources: Mapping[str, str], dask_worker: Worker) -> str:
     """Fetch a supply from the worker that `sources` names; return what went wrong, if anything."""
     place = _place_of(dask_worker)
-    start, wanted = 0, packed_value(supply)
+    start, wanted = 0, pack_value(supply)
     try:
         async with dask_worker.rpc(sources[dask_worker.address]) as peer:
             while True:
-                piece = unpacked(await getattr(peer, _READ)(supply=wanted, start=start))
+                piece = unpack_value(await getattr(peer, _READ)(supply=wanted, start=start))
                 if isinstance(piece, str):
                     return piece
                 if piece is None:
@@ -317,7 +317,7 @@ async def admit(resource: str, guests: Mapping[str, float], dask_worker: Worker)
     await dask_worker.set_resources(**{resource: guests[dask_worker.address]})
 
 
-def refused(what: str, reasons: Mapping[str, str], dask_worker: Worker) -> None:
+def say_refused(what: str, reasons: Mapping[str, str], dask_worker: Worker) -> None:
     """Say on a worker why it gets no trials of a run, or no kernels to build."""
     if PLUGIN in dask_worker.plugins:
         _place_of(dask_worker).say(
@@ -325,7 +325,7 @@ def refused(what: str, reasons: Mapping[str, str], dask_worker: Worker) -> None:
         )
 
 
-def room(cache: Cache) -> float:
+def free_gib(cache: Cache) -> float:
     """Return how many GiB are free where a cache is."""
     cache.root.mkdir(parents=True, exist_ok=True)
     return shutil.disk_usage(cache.root).free / (1 << 30)

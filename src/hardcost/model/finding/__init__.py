@@ -2,6 +2,11 @@
 
 A key that goes, or changes its meaning, needs a new `version`.
 
-`finding.py` lists the kinds, `head.py` is what all have; `cell.py`, `failure.py` and
-`observation.py` are parts of a study's.
+- `finding.py`: lists the kinds; `head.py`: what all have
+- `bill.py`, `study.py`, `comparison.py`, `trace.py`: the finding of that name
+- `calls.py`: hotspots; `choice.py`: advice, its frontier and offers
+- `change.py`: a gate, and when a metric is over its limit
+- `cell.py`, `failure.py`, `observation.py`: parts of a study's
+
+A gate's JSON is `show/gate_document.py`. Values are worked out in `analysis/`.
 """

@@ -85,7 +85,7 @@ class Growth:
     @property
     def name(self) -> str:
         """The metric, with the configuration if there are several."""
-        return _named(self.metric, self.configuration)
+        return _metric_name(self.metric, self.configuration)
 
     @property
     def difference(self) -> float:
@@ -145,7 +145,7 @@ class Unknown:
     @property
     def name(self) -> str:
         """The metric, with the configuration if there are several."""
-        return _named(self.metric, self.configuration)
+        return _metric_name(self.metric, self.configuration)
 
     def __str__(self) -> str:
         """Return it as a sentence has it."""
@@ -223,7 +223,7 @@ class Gate:
         found = [(one, part) for one in self.growths for part in one.parts if part.line == line]
         return tuple(sorted(found, key=lambda each: -abs(_of(each[0], each[1].cost))))
 
-    def blamed(self, line: ChangeLine) -> tuple[Growth, ...]:
+    def metrics_exceeded_by(self, line: ChangeLine) -> tuple[Growth, ...]:
         """Return the metrics over their limits to which a line adds."""
         return tuple(
             growth
@@ -234,11 +234,11 @@ class Gate:
     @property
     def unexplained(self) -> tuple[Growth, ...]:
         """The metrics over their limits to which no line of the change adds."""
-        blamed = {one.name for line in self.lines for one in self.blamed(line)}
+        blamed = {one.name for line in self.lines for one in self.metrics_exceeded_by(line)}
         return tuple(one for one in self.over if one.name not in blamed)
 
 
-def _named(metric: MetricId, configuration: Role | None) -> str:
+def _metric_name(metric: MetricId, configuration: Role | None) -> str:
     return str(metric) if configuration is None else f"{configuration}: {metric}"
 
 

@@ -87,7 +87,7 @@ def _split(case: SearchState, chain: Chain, part: _Part) -> Asking[list[_Part]]:
     if not measurements.affords(*wanted):
         yield from _give_up(case, chain, part, spread=False)
         return []
-    where = wording.stretch(case.lattice, chain.added[part.start : part.stop])
+    where = wording.segment_in_words(case.lattice, chain.added[part.start : part.stop])
     question = f"where in {where} do the {case.percent(part.rise)} arise?"
     at_middle = yield from _value(case, chain, middle, question)
     at_start = yield from _value(case, chain, part.start)
@@ -107,7 +107,7 @@ def _split(case: SearchState, chain: Chain, part: _Part) -> Asking[list[_Part]]:
 def _finding(case: SearchState, chain: Chain, half: _Part) -> str:
     """Return what one half of a split holds."""
     controls = chain.added[half.start : half.stop]
-    where = wording.stretch(case.lattice, controls)
+    where = wording.segment_in_words(case.lattice, controls)
     if not case.counts(half.rise):
         then = "below the resolution, so the search stops there"
     elif len(controls) == 1:
@@ -123,11 +123,11 @@ def _give_up(case: SearchState, chain: Chain, part: _Part, *, spread: bool) -> A
     controls = chain.added[part.start : part.stop]
     # Both ends are known: this measures nothing.
     yield from _value(case, chain, part.stop)
-    kept = case.measurements.kept
+    kept = case.measurements.kept_samples
     cost = noise.difference(kept(chain.prefix(part.stop)), kept(chain.prefix(part.start)))
     start, last = (case.lattice.position(index) for index in (controls[0], controls[-1]))
-    case.stretches.append(Segment(start, last + 1, controls, cost.estimate, spread))
-    where = wording.stretch(case.lattice, controls)
+    case.segments.append(Segment(start, last + 1, controls, cost.estimate, spread))
+    where = wording.segment_in_words(case.lattice, controls)
     because = (
         "is spread over both halves, each below the resolution"
         if spread

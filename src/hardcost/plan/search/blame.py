@@ -65,7 +65,7 @@ def judge_partners(case: SearchState) -> Asking[None]:
 def company_of(case: SearchState, index: int, others: tuple[int, ...]) -> frozenset[int]:
     """Return the smallest configuration with a control's partners to which it can be added."""
     lattice = case.lattice
-    least = lattice.closed(others) | lattice.requirements(index)
+    least = lattice.closure(others) | lattice.requirements(index)
     return lattice.without({index}, least)
 
 
@@ -86,7 +86,7 @@ class _Evidence:
         for on in (more, fewer):
             if on not in self._samples:
                 why = self._case.why(on, f"is {self._name} to blame?")
-                self._samples[on] = yield from self._case.measurements.fresh(on, why)
+                self._samples[on] = yield from self._case.measurements.fresh_samples(on, why)
         return noise.difference(self._samples[more], self._samples[fewer])
 
 
@@ -116,7 +116,7 @@ def _judge(case: SearchState, index: int, others: tuple[int, ...], sign: int) ->
         confirmed=confirmed,
         shown="",
     )
-    case.culprits[index] = dataclasses.replace(culprit, shown=_shown(case, culprit))
+    case.culprits[index] = dataclasses.replace(culprit, shown=_describe_culprit(case, culprit))
     case.conclude(case.culprits[index].shown)
 
 
@@ -131,10 +131,10 @@ def _holds(case: SearchState, difference: MeanDifference | None, sign: int) -> b
         return False
     if not case.measurements.noisy:
         return sign * difference.value > case.measurements.cut
-    return difference.chance(sign) <= _allowed(case)
+    return difference.chance(sign) <= _test_level(case)
 
 
-def _allowed(case: SearchState) -> float:
+def _test_level(case: SearchState) -> float:
     """Return the level of one test, one-sided.
 
     The i-th suspect gets the i-th part of level/2 + level/4 + level/8 + ..., and each of its two
@@ -144,24 +144,24 @@ def _allowed(case: SearchState) -> float:
     return case.measurements.settings.level * 2.0**-case.tests / 2
 
 
-def _shown(case: SearchState, culprit: Culprit) -> str:
+def _describe_culprit(case: SearchState, culprit: Culprit) -> str:
     """Return what confirmation showed, with the control's partners and dependents."""
     lattice, name = case.lattice, case.lattice.names[culprit.index]
     if culprit.own is culprit.together is None:
         return f"{name} is a suspect, but no configurations are left to confirm it."
     company = company_of(case, culprit.index, culprit.partners)
-    added = f"added to {wording.listed(lattice, company)}" if company else "alone"
+    added = f"added to {wording.names_of_controls(lattice, company)}" if company else "alone"
     made = " and ".join(
         f"{case.percent(estimate.value)} {where}"
         for where, estimate in (("in the profile", culprit.own), (added, culprit.together))
         if estimate is not None
     )
     kind = "confirmed" if culprit.confirmed else "not confirmed"
-    test = f" (chance allowed: {_allowed(case):.2g})" if case.measurements.noisy else ""
+    test = f" (chance allowed: {_test_level(case):.2g})" if case.measurements.noisy else ""
     shown = f"{name} makes {made}: {kind}{test}."
     if culprit.partners:
-        shown += f" It needs {wording.listed(lattice, culprit.partners)} for that."
+        shown += f" It needs {wording.names_of_controls(lattice, culprit.partners)} for that."
     if culprit.dropped:
-        them = wording.listed(lattice, culprit.dropped)
+        them = wording.names_of_controls(lattice, culprit.dropped)
         shown += f" Leaving it out leaves out {them}, too."
     return shown

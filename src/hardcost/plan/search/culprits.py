@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hardcost.controls.control import Control, Profile, comparable, needed
+from hardcost.controls.control import Control, Profile, comparable_part, requirements_of
 from hardcost.instruments.names import instrument_named
 from hardcost.mechanisms import facts
 from hardcost.model.role import Alone, Baseline, Role, Whole, With, Without
@@ -20,7 +20,7 @@ from hardcost.plan import first_rule, placebo
 from hardcost.plan.factorial import trials
 from hardcost.plan.leave_one_out import plain_name
 from hardcost.plan.plan import Configuration, Plan, Trial
-from hardcost.plan.search.group_testing import bound
+from hardcost.plan.search.group_testing import configurations_bound
 from hardcost.plan.search.questions import Question, SearchTask
 
 BUILD_SECONDS, BOOT_SECONDS = 300.0, 8.0
@@ -70,7 +70,7 @@ def suspects(
         if one in at
     }
     for n, one in enumerate(switched):
-        if missing := needed(one, switched):
+        if missing := requirements_of(one, switched):
             needs[n] = frozenset(map(switched.index, missing))
     groups = [group_of(control) if group_of else control.mechanism for control in switched]
     marks = tuple(n for n in range(1, len(groups)) if groups[n] != groups[n - 1])
@@ -93,7 +93,7 @@ def worth_searching(controls: Sequence[Control], workloads: Sequence[Workload]) 
     found = [one for one in controls if not one.in_baseline]
     single = 2 * len(found) + 2
     seconds = single * _trial_seconds(found, workloads) + _boots(found) * BOOT_SECONDS
-    return seconds > WORTH_SECONDS and bound(len(found), _EXPECTED_CULPRITS) < single
+    return seconds > WORTH_SECONDS and configurations_bound(len(found), _EXPECTED_CULPRITS) < single
 
 
 def _trial_seconds(controls: Sequence[Control], workloads: Sequence[Workload]) -> float:
@@ -169,10 +169,12 @@ def configuration(found: Suspects, on: Sequence[int]) -> Configuration:
     """Return the configuration with the controls `on`."""
     controls = (*found.fixed, *(found.switched[index] for index in on))
     whole = (*found.fixed, *found.switched)
-    return Configuration(role_with(on, len(found.switched)), comparable(controls, whole))
+    return Configuration(role_with(on, len(found.switched)), comparable_part(controls, whole))
 
 
-def asked(plan: Plan, found: Suspects, question: Question, first_repetition: int) -> Plan:
+def plan_of_question(
+    plan: Plan, found: Suspects, question: Question, first_repetition: int
+) -> Plan:
     """Return the trials that answer a question, added to those of the search's first `plan`.
 
     Repetitions count from `first_repetition`, so that none was taken before.
@@ -196,7 +198,7 @@ def asked(plan: Plan, found: Suspects, question: Question, first_repetition: int
     )
 
 
-def measured(plan: Plan, found: Suspects, states: Sequence[tuple[int, ...]]) -> Plan:
+def plan_of_states(plan: Plan, found: Suspects, states: Sequence[tuple[int, ...]]) -> Plan:
     """Return the first `plan` with a trial for each state that the search has measured."""
     alike = dict.fromkeys((trial.workload, trial.seed) for trial in plan.trials)
     return dataclasses.replace(

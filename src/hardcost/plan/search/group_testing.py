@@ -6,8 +6,9 @@ measures nothing itself, and the same answers always lead to the same questions.
 
 1. *Halving* (`bisection.py`): controls are switched on one after the other, requirements first. The
    segment with the largest unexplained rise is split until a single control is left.
-2. *Confirmation* (`blame.py`): that control is left out of the profile, and is measured alone. If it
-   costs less alone than in the company in which it was found, its partners are sought (`partners`).
+2. *Confirmation* (`blame.py`): that control is left out of the profile, and is measured alone. If
+   it costs less alone than in the company in which it was found, its partners are sought
+   (`partners.py`).
 3. *What remains* (here): the profile without all culprits should cost only what the rises found
    so far leave. If it costs more, one culprit masked another, and the search continues without
    the known ones. The same happens if leaving out a culprit saves other than it costs alone.
@@ -31,10 +32,10 @@ from hardcost.plan.search.lattice import Lattice
 from hardcost.plan.search.measurements import Measurements
 from hardcost.plan.search.questions import (
     Asking,
-    Closeness,
     CostShift,
     Culprit,
     SearchResult,
+    SearchSettings,
     SearchTask,
 )
 from hardcost.plan.search.state import SearchState
@@ -42,7 +43,7 @@ from hardcost.plan.search.state import SearchState
 _ENDS = 2  # baseline and profile
 
 
-def bound(controls: int, culprits: int) -> int:
+def configurations_bound(controls: int, culprits: int) -> int:
     """Return the most configurations that a search of so many controls asks for, without a limit.
 
     It holds under an exact instrument if only the culprits (partners in an interaction included)
@@ -53,7 +54,7 @@ def bound(controls: int, culprits: int) -> int:
     return max(_ENDS, 4 * culprits * math.ceil(math.log2(max(controls, 2))))
 
 
-def statement(problem: SearchTask, settings: Closeness) -> str:
+def statement(problem: SearchTask, settings: SearchSettings) -> str:
     """Return the most that the search will do, shown before anything is measured.
 
     Raises:
@@ -61,7 +62,7 @@ def statement(problem: SearchTask, settings: Closeness) -> str:
     """
     _check(settings)
     count = len(Lattice(problem).names)
-    bounds = [bound(count, culprits) for culprits in (1, 2, 3)]
+    bounds = [configurations_bound(count, culprits) for culprits in (1, 2, 3)]
     promised = (
         f"The search looks for those of {count} controls that make a difference of "
         f"{settings.threshold:.2%} of the baseline or more. Without a limit it takes {_ENDS} "
@@ -81,7 +82,7 @@ def statement(problem: SearchTask, settings: Closeness) -> str:
     return f"{promised} The instrument is exact: each configuration is measured once."
 
 
-def search(problem: SearchTask, settings: Closeness) -> Asking[SearchResult]:
+def search(problem: SearchTask, settings: SearchSettings) -> Asking[SearchResult]:
     """Find and confirm the culprits.
 
     Raises:
@@ -91,20 +92,20 @@ def search(problem: SearchTask, settings: Closeness) -> Asking[SearchResult]:
     _check(settings)
     lattice = Lattice(problem)
     case = SearchState(lattice, Measurements(lattice, settings))
-    yield from _ends(case)
+    yield from _measure_ends(case)
     yield from _rounds(case)
-    yield from _masked(case)
+    yield from _search_masked(case)
     return (yield from _outcome(case))
 
 
-def _check(settings: Closeness) -> None:
+def _check(settings: SearchSettings) -> None:
     """Refuse invalid settings, with all mistakes at once."""
     mistakes = tuple(_mistakes(settings))
     if mistakes:
         raise InputError.of(mistakes)
 
 
-def _mistakes(settings: Closeness) -> Iterator[Problem]:
+def _mistakes(settings: SearchSettings) -> Iterator[Problem]:
     """Yield what is wrong with the settings."""
     if not 0 < settings.threshold < math.inf:
         yield Problem(f"a threshold of {settings.threshold} is not above 0")
@@ -119,7 +120,7 @@ def _mistakes(settings: Closeness) -> Iterator[Problem]:
         yield Problem(f"a level of {settings.level} is not between 0 and 1")
 
 
-def _ends(case: SearchState) -> Asking[None]:
+def _measure_ends(case: SearchState) -> Asking[None]:
     """Measure baseline and profile, and settle what difference the instrument can resolve."""
     measurements, ends = case.measurements, (frozenset[int](), case.lattice.everything)
     if measurements.noisy:
@@ -177,7 +178,7 @@ def _value(case: SearchState, on: frozenset[int]) -> Asking[float]:
     return (yield from case.value(on, "is anything left?"))
 
 
-def _masked(case: SearchState) -> Asking[None]:
+def _search_masked(case: SearchState) -> Asking[None]:
     """Where leaving out a culprit saves other than it costs, search for what it may have masked.
 
     The remainder need not show that, because it also lacks all that requires a culprit.
@@ -187,7 +188,7 @@ def _masked(case: SearchState) -> Asking[None]:
         index = min(case.blamed - looked)
         looked.add(index)
         if (yield from _saves_otherwise(case, case.culprits[index])):
-            yield from _instead_of(case, index)
+            yield from _search_without(case, index)
 
 
 def _saves_otherwise(case: SearchState, culprit: Culprit) -> Asking[bool]:
@@ -206,11 +207,11 @@ def _saves_otherwise(case: SearchState, culprit: Culprit) -> Asking[bool]:
     return case.counts(weight - own)
 
 
-def _instead_of(case: SearchState, index: int) -> Asking[None]:
+def _search_without(case: SearchState, index: int) -> Asking[None]:
     """Search the profile without a culprit for costs that the other culprits do not explain."""
     lattice, measurements = case.lattice, case.measurements
     without = lattice.without({index}, lattice.everything)
-    others = lattice.closed(case.blamed & without)
+    others = lattice.closure(case.blamed & without)
     if not measurements.affords(others, case.rest):
         return
     explained = yield from _value(case, others)
@@ -228,7 +229,7 @@ def _instead_of(case: SearchState, index: int) -> Asking[None]:
 def _outcome(case: SearchState) -> Asking[SearchResult]:
     """Assemble the outcome."""
     measurements, everything = case.measurements, case.lattice.everything
-    kept = measurements.kept
+    kept = measurements.kept_samples
     remains = None
     if measurements.affords(case.rest):
         yield from _value(case, case.rest)
@@ -240,7 +241,7 @@ def _outcome(case: SearchState) -> Asking[SearchResult]:
         baseline=noise.difference(kept(frozenset()), ()).estimate,
         profile=noise.difference(kept(everything), ()).estimate,
         culprits=_by_size(case),
-        unresolved=tuple(case.stretches),
+        unresolved=tuple(case.segments),
         remains=remains,
         remains_below=remains is not None and not case.counts(remains.value),
         adds_up=adds_up,
@@ -268,7 +269,7 @@ def _by_size(case: SearchState) -> tuple[Culprit, ...]:
 
 def _sum(case: SearchState, remains: CostShift | None) -> tuple[bool, str]:
     """Say whether the parts make up the whole cost, and what that means."""
-    kept = case.measurements.kept
+    kept = case.measurements.kept_samples
     total = noise.difference(kept(case.lattice.everything), kept(frozenset())).estimate
     parts = [case.culprits[index].own for index in sorted(case.blamed)]
     known = [part for part in (*parts, remains) if part is not None]

@@ -26,7 +26,7 @@ class Lattice:
         if mistakes:
             raise InputError.of(mistakes)
         self.names = problem.names
-        self.order = _ordered(problem)
+        self.order = _topological_order(problem)
         self.everything = frozenset(self.order)
         self.marks = frozenset(
             mark for mark in problem.marks if set(self.order[:mark]) == set(range(mark))
@@ -49,7 +49,7 @@ class Lattice:
         """Return all other controls that cannot be on without control `index`."""
         return self._dependents[index]
 
-    def closed(self, indices: Iterable[int]) -> frozenset[int]:
+    def closure(self, indices: Iterable[int]) -> frozenset[int]:
         """Return the smallest closed set with all `indices`."""
         wanted = frozenset(indices)
         return wanted.union(*(self._requirements[index] for index in wanted))
@@ -68,7 +68,7 @@ class Lattice:
         return self._position[index]
 
 
-def _ordered(problem: SearchTask) -> tuple[int, ...]:
+def _topological_order(problem: SearchTask) -> tuple[int, ...]:
     """Return the indices with requirements first; among candidates, the lowest index."""
     sorter = graphlib.TopologicalSorter(
         {index: problem.requires.get(index, ()) for index in range(len(problem.names))}

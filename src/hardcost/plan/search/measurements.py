@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from hardcost.errors import TrialError
 from hardcost.plan.search import noise
 from hardcost.plan.search.lattice import Lattice
-from hardcost.plan.search.questions import Asking, Closeness, Question, Samples, SearchStep
+from hardcost.plan.search.questions import Asking, Question, Samples, SearchSettings, SearchStep
 
 
 @dataclass
@@ -27,11 +27,11 @@ class _Entry:
 class Measurements:
     """Asks each question that needs an answer, and remembers the answers."""
 
-    def __init__(self, lattice: Lattice, settings: Closeness) -> None:
+    def __init__(self, lattice: Lattice, settings: SearchSettings) -> None:
         self.lattice = lattice
         self.settings = settings
         self.noisy = bool(settings.noise)
-        self.precision = noise.exact(settings.threshold)
+        self.precision = noise.exact_precision(settings.threshold)
         self._kept: dict[frozenset[int], list[float]] = {}
         self._seen: set[frozenset[int]] = set()
         self._log: list[_Entry] = []
@@ -76,7 +76,7 @@ class Measurements:
         yield from self._top_up(on, why, wanted)
         return noise.mean(self._kept[on])
 
-    def kept(self, on: frozenset[int]) -> tuple[float, ...]:
+    def kept_samples(self, on: frozenset[int]) -> tuple[float, ...]:
         """Return the kept samples of a configuration measured by `value`."""
         return tuple(self._kept[on])
 
@@ -86,7 +86,7 @@ class Measurements:
             self._kept[on] = list((yield from self._ask(on, why, self.precision.repetitions)))
         return (yield from self.value(on, why))
 
-    def fresh(self, on: frozenset[int], why: str) -> Asking[tuple[float, ...]]:
+    def fresh_samples(self, on: frozenset[int], why: str) -> Asking[tuple[float, ...]]:
         """Return samples that chose nothing; under an exact instrument, the known one."""
         if not self.noisy:
             yield from self._top_up(on, why, 1)

@@ -39,7 +39,7 @@ class Precision:
     cut: float
 
 
-def exact(threshold: float) -> Precision:
+def exact_precision(threshold: float) -> Precision:
     """Return the precision of an instrument whose values repeat exactly."""
     return Precision(1, threshold, threshold)
 

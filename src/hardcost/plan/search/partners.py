@@ -21,29 +21,31 @@ def find(case: SearchState, suspect: Suspect) -> Asking[tuple[int, ...]]:
     lattice, name = case.lattice, case.lattice.names[suspect.index]
     found: list[int] = []
     while True:
-        base = _least(case, suspect, found)
-        alone = yield from _added(case, suspect, base)
-        whole = yield from _added(case, suspect, suspect.company)
+        base = _least_configuration(case, suspect, found)
+        alone = yield from _cost_over(case, suspect, base)
+        whole = yield from _cost_over(case, suspect, suspect.company)
         if alone is None or whole is None:
             return tuple(found)
-        with_whom = f"added to {wording.listed(lattice, base)}" if base else "alone"
+        with_whom = f"added to {wording.names_of_controls(lattice, base)}" if base else "alone"
         there = f"{case.percent(whole)} in the company in which it was found"
         if not _lacks(case, suspect, alone, whole):
             case.conclude(f"{name} makes {case.percent(alone)} {with_whom}, and {there}.")
-            return (yield from _needed(case, suspect, found))
+            return (yield from _necessary_partners(case, suspect, found))
         case.conclude(
             f"{name} makes {case.percent(alone)} {with_whom}, but {there}: it has a partner there."
         )
-        partner = yield from _next(case, suspect, base, (alone, whole))
+        partner = yield from _next_partner(case, suspect, base, (alone, whole))
         if partner is None:
             return tuple(found)
         case.conclude(f"{lattice.names[partner]} is a partner of {name}.")
         found.append(partner)
 
 
-def _least(case: SearchState, suspect: Suspect, partners: list[int]) -> frozenset[int]:
+def _least_configuration(
+    case: SearchState, suspect: Suspect, partners: list[int]
+) -> frozenset[int]:
     """Return the smallest configuration with some partners to which the suspect can be added."""
-    return case.lattice.closed(partners) | case.lattice.requirements(suspect.index)
+    return case.lattice.closure(partners) | case.lattice.requirements(suspect.index)
 
 
 def _lacks(case: SearchState, suspect: Suspect, some: float, whole: float) -> bool:
@@ -51,33 +53,35 @@ def _lacks(case: SearchState, suspect: Suspect, some: float, whole: float) -> bo
     return suspect.sign * (whole - some) > case.measurements.cut
 
 
-def _needed(case: SearchState, suspect: Suspect, found: list[int]) -> Asking[tuple[int, ...]]:
+def _necessary_partners(
+    case: SearchState, suspect: Suspect, found: list[int]
+) -> Asking[tuple[int, ...]]:
     """Return the necessary partners: a later one may make an earlier one unnecessary."""
     kept = list(found)
     for partner in found[:-1]:
         others = [one for one in kept if one != partner]
-        if partner in _least(case, suspect, others):
+        if partner in _least_configuration(case, suspect, others):
             continue  # it is on with those that require it, so its own need is unknown
-        some = yield from _added(case, suspect, _least(case, suspect, others))
-        whole = yield from _added(case, suspect, suspect.company)
+        some = yield from _cost_over(case, suspect, _least_configuration(case, suspect, others))
+        whole = yield from _cost_over(case, suspect, suspect.company)
         if some is not None and whole is not None and not _lacks(case, suspect, some, whole):
             case.conclude(f"{case.lattice.names[partner]} is not needed for that.")
             kept = others
     return tuple(kept)
 
 
-def _next(
+def _next_partner(
     case: SearchState, suspect: Suspect, base: frozenset[int], ends: tuple[float, float]
 ) -> Asking[int | None]:
     """Return a partner, or None; one that another partner requires comes first."""
     while True:
-        partner = yield from _decisive(case, suspect, base, ends)
+        partner = yield from _decisive_control(case, suspect, base, ends)
         if partner is None:
             return None
         required = base | case.lattice.requirements(partner)
         if required == base:
             return partner
-        before = yield from _added(case, suspect, required)
+        before = yield from _cost_over(case, suspect, required)
         if before is None or not _lacks(case, suspect, ends[0], before):
             return partner
         name = case.lattice.names[partner]
@@ -86,7 +90,7 @@ def _next(
         ends = (ends[0], before)
 
 
-def _decisive(
+def _decisive_control(
     case: SearchState, suspect: Suspect, base: frozenset[int], ends: tuple[float, float]
 ) -> Asking[int | None]:
     """Return the control at which the suspect's cost grows most, from `base` to its company."""
@@ -98,7 +102,7 @@ def _decisive(
             start, stop, lambda point: case.measurements.knows(base | frozenset(added[:point]))
         )
         company = base | frozenset(added[:middle])
-        between = yield from _added(case, suspect, company)
+        between = yield from _cost_over(case, suspect, company)
         if between is None:
             case.conclude("The search for its partner ends: too few configurations are left.")
             return None
@@ -116,7 +120,9 @@ def _decisive(
     return added[start]
 
 
-def _added(case: SearchState, suspect: Suspect, company: frozenset[int]) -> Asking[float | None]:
+def _cost_over(
+    case: SearchState, suspect: Suspect, company: frozenset[int]
+) -> Asking[float | None]:
     """Return what the suspect costs over `company`; None if too few configurations are left."""
     name = case.lattice.names[suspect.index]
     reserve = _reserve(case, suspect)

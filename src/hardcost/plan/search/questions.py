@@ -30,7 +30,7 @@ class SearchTask:
 
 
 @dataclass(frozen=True)
-class Closeness:
+class SearchSettings:
     """How closely to look.
 
     `threshold` is the smallest cost that matters, relative to the baseline's value. `most` bounds

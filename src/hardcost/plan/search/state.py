@@ -32,7 +32,7 @@ class SearchState:
     measurements: Measurements
     culprits: dict[int, Culprit] = field(default_factory=dict)
     partners: dict[int, Suspect] = field(default_factory=dict)
-    stretches: list[Segment] = field(default_factory=list)
+    segments: list[Segment] = field(default_factory=list)
     tests: int = 0
 
     @property

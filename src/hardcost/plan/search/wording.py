@@ -14,7 +14,7 @@ def percent(difference: float, baseline: float) -> str:
     return f"{difference / baseline:+.2%}"
 
 
-def listed(lattice: Lattice, indices: Collection[int]) -> str:
+def names_of_controls(lattice: Lattice, indices: Collection[int]) -> str:
     """Return the names of controls in order; of many, only the first and last."""
     names = [lattice.names[index] for index in lattice.in_order(indices)]
     if len(names) > _FEW:
@@ -22,7 +22,7 @@ def listed(lattice: Lattice, indices: Collection[int]) -> str:
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
-def stretch(lattice: Lattice, controls: Sequence[int]) -> str:
+def segment_in_words(lattice: Lattice, controls: Sequence[int]) -> str:
     """Return neighbours by number, first and last."""
     if len(controls) == 1:
         return lattice.names[controls[0]]
@@ -38,9 +38,9 @@ def configuration(lattice: Lattice, on: frozenset[int]) -> str:
     if not off:
         return "the whole profile"
     if len(on) <= _FEW:
-        return f"{listed(lattice, on)} alone"
+        return f"{names_of_controls(lattice, on)} alone"
     if len(off) <= _FEW:
-        return f"the profile without {listed(lattice, off)}"
+        return f"the profile without {names_of_controls(lattice, off)}"
     last = lattice.names[lattice.in_order(on)[-1]]
     if on == frozenset(lattice.order[: len(on)]):
         return f"the first {len(on)} controls, up to {last}"

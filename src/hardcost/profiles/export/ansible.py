@@ -17,7 +17,7 @@ import yaml
 from hardcost.controls.control import Profile
 from hardcost.errors import InputError
 from hardcost.mechanisms.ansible import Outside, TaskGroup
-from hardcost.mechanisms.export import Left, shown
+from hardcost.mechanisms.export import Left, on_one_line
 from hardcost.mechanisms.registry import ALL
 
 _ROLE = "ROLE"
@@ -188,7 +188,7 @@ def _readme(profile: Profile, name: str, groups: Sequence[TaskGroup], left: Sequ
     rows = [
         f"| {group.about} | {group.controls} | `{name}_{group.name}: false` |" for group in groups
     ]
-    lines = "\n".join(f"{shown(control)}: {why}" for control, why in left)
+    lines = "\n".join(f"{on_one_line(control)}: {why}" for control, why in left)
     return _README.format(
         role=name,
         profile=_code(profile.name),
@@ -200,6 +200,6 @@ def _readme(profile: Profile, name: str, groups: Sequence[TaskGroup], left: Sequ
 
 def _code(text: str) -> str:
     """Return text as Markdown that shows it as it is, in a row of backticks that it has not."""
-    line = shown(text)
+    line = on_one_line(text)
     fence = "`" * (max(map(len, re.findall("`+", line)), default=0) + 1)
     return f"{fence} {line} {fence}"

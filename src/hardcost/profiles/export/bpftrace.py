@@ -12,7 +12,7 @@ from importlib import resources
 from hardcost.controls.control import Profile
 from hardcost.errors import InputError
 from hardcost.mechanisms.audit import audit_rules
-from hardcost.mechanisms.export import shown
+from hardcost.mechanisms.export import on_one_line
 
 _SCRIPTS = ("calls.bt", "filter.bt", "records.bt")
 
@@ -51,7 +51,7 @@ def scripts(profile: Profile) -> Mapping[str, str]:
     rules = audit_rules(profile.controls)
     if not rules:
         raise InputError(f"the profile {profile.name} has no audit rules to count for")
-    keys = dict.fromkeys(shown(rule.key) for rule in rules if rule.key)
+    keys = dict.fromkeys(on_one_line(rule.key) for rule in rules if rule.key)
     folder = resources.files("hardcost.profiles.export") / "bpftrace_scripts"
     return {
         "README.md": _README.format(keys="\n".join(f"- {key}" for key in keys)),

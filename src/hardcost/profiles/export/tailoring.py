@@ -56,12 +56,12 @@ def tailoring_of(path: Path, wanted: str, decision: Decision, now: datetime) -> 
     why: dict[str, list[GivenUp]] = {}
     left: list[tuple[str, str]] = []
     for one in decision.given_up:
-        found = [name for name, names in known.items() if _named(names, one.ids)]
+        found = [name for name, names in known.items() if _is_named(names, one.ids)]
         on = [name for name in found if short(name) in chosen]
         for name in on:
             why.setdefault(name, []).append(one)
         if not on:
-            left.append((one.control, _missing(one.ids, found, wanted)))
+            left.append((one.control, _missing_words(one.ids, found, wanted)))
     if not why:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in left)
         raise InputError(
@@ -71,7 +71,7 @@ def tailoring_of(path: Path, wanted: str, decision: Decision, now: datetime) -> 
         )
     own = f"xccdf_hardcost_profile_{short(id_of(base))}_decided"
     written = _file(path, benchmark, base, own, why, now)
-    notes = tuple(_also_kept(why, known, decision.kept.controls))
+    notes = tuple(_kept_though_unselected(why, known, decision.kept.controls))
     return Tailored(written, own, tuple(map(short, why)), tuple(left), notes)
 
 
@@ -79,11 +79,11 @@ def _rules(benchmark: etree._Element) -> Iterable[etree._Element]:
     yield from benchmark.iter(f"{XCCDF}Rule")
 
 
-def _named(names: Sequence[str], ids: Sequence[str]) -> bool:
+def _is_named(names: Sequence[str], ids: Sequence[str]) -> bool:
     return any(one in names for one in ids if not one.startswith(_SHARED))
 
 
-def _missing(ids: Sequence[str], found: Sequence[str], wanted: str) -> str:
+def _missing_words(ids: Sequence[str], found: Sequence[str], wanted: str) -> str:
     if found:
         return f"{wanted} does not select {', '.join(map(short, found))}"
     if not any(not one.startswith(_SHARED) for one in ids):
@@ -91,7 +91,7 @@ def _missing(ids: Sequence[str], found: Sequence[str], wanted: str) -> str:
     return "the datastream has no rule of its ids"
 
 
-def _also_kept(
+def _kept_though_unselected(
     why: Mapping[str, Sequence[GivenUp]],
     known: Mapping[str, Sequence[str]],
     kept: Iterable[Control],
@@ -99,7 +99,7 @@ def _also_kept(
     """Yield what is kept, but is required by a rule that is unselected."""
     for control in kept:
         for name in why:
-            if _named(known[name], control.ids):
+            if _is_named(known[name], control.ids):
                 yield (
                     f"{control.name} is kept, but {short(name)}, which is unselected, requires it:"
                     " nothing in the tailored profile does so for this rule any more"
@@ -120,7 +120,7 @@ def _file(  # noqa: PLR0913, PLR0917  (the parts of a file)
         nsmap={"xccdf": XCCDF.strip("{}")},
         id="xccdf_hardcost_tailoring_decision",
     )
-    etree.SubElement(root, f"{XCCDF}benchmark", href=_shown(path.name), id=id_of(benchmark))
+    etree.SubElement(root, f"{XCCDF}benchmark", href=_xml_text(path.name), id=id_of(benchmark))
     version = etree.SubElement(root, f"{XCCDF}version", time=now.isoformat(timespec="seconds"))
     version.text = "1"
     tailored = etree.SubElement(root, f"{XCCDF}Profile", id=own, extends=id_of(base))
@@ -138,9 +138,9 @@ def _file(  # noqa: PLR0913, PLR0917  (the parts of a file)
 def _remark(one: GivenUp) -> str:
     cost = f": {one.cost:+g} {one.unit} on {one.metric}" if one.metric else ""
     reason = f" ({one.reason})" if one.reason else ""
-    return _shown(f"{one.control}{cost}{reason}")
+    return _xml_text(f"{one.control}{cost}{reason}")
 
 
-def _shown(text: str) -> str:
+def _xml_text(text: str) -> str:
     """Return text without characters that XML can't hold, or that could act on a terminal."""
     return text if text.isprintable() else ascii(text)[1:-1]

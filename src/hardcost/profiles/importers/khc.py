@@ -70,7 +70,7 @@ def read(content: bytes, name: str) -> Findings:
     Raises:
         InputError: It is not such a report, or no failing check can be switched on.
     """
-    checks = _checks(_parsed(content, name), name)
+    checks = _checks(_parse_json(content, name), name)
     found = _Collected({}, {}, {}, [])
     problems: list[Problem] = []
     for number, check in enumerate(checks, 1):
@@ -134,9 +134,9 @@ class _Collected:
         option = KernelOption.of(f"{check.name}={'n' if meant else value}")
         entry = entry_of(option.option)
         if meant:
-            self._left_out(check, meant)
+            self._leave_out(check, meant)
         elif entry is not None and entry.status == "gone":
-            self._left_out(check, entry.note)
+            self._leave_out(check, entry.note)
         elif entry is not None and entry.published == option:
             # Reports on old kernels have old names.
             self.options[entry.option.option] = entry.option
@@ -153,7 +153,7 @@ class _Collected:
         if "=" in check.name:
             raise ValueError(f"{check.name[:_SHOWN]!r} is not the name of a boot parameter")
         if meant:
-            self._left_out(check, meant)
+            self._leave_out(check, meant)
         else:
             self.boots[check.name] = boot
 
@@ -162,11 +162,11 @@ class _Collected:
         sysctl = Sysctl(check.name, "0" if meant else check.desired)
         path = sysctl.path
         if meant:
-            self._left_out(check, meant)
+            self._leave_out(check, meant)
         else:
             self.sysctls[path] = sysctl
 
-    def _left_out(self, check: KernelCheck, why: str) -> None:
+    def _leave_out(self, check: KernelCheck, why: str) -> None:
         self.notes.append(f"{check.kind} {check.name} ({check.desired}) is left out: {why}")
 
 
@@ -184,7 +184,7 @@ def _no_value(desired: str) -> str | None:
     }.get(desired)
 
 
-def _parsed(content: bytes, name: str) -> Any:  # noqa: ANN401  (JSON's values)
+def _parse_json(content: bytes, name: str) -> Any:  # noqa: ANN401  (JSON's values)
     """Return the values of a report.
 
     Raises:

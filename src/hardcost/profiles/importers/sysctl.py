@@ -18,7 +18,13 @@ from pathlib import Path
 from auditrules.model.location import Location
 from hardcost.controls.control import Profile
 from hardcost.errors import InputError, Problem
-from hardcost.mechanisms.sysctl import Sysctl, expanded, has_pattern, slashed, template_of
+from hardcost.mechanisms.sysctl import (
+    Sysctl,
+    expand_pattern,
+    has_pattern,
+    template_of,
+    with_slashes,
+)
 from hardcost.profiles import toml_text
 from hardcost.profiles.importers.sysctl_keys import without_effect
 
@@ -41,7 +47,7 @@ class EffectiveSysctls:
 
     def toml(self, title: str, source: str) -> str:
         """Return the settings as the TOML file of a profile, which `catalogue.load` reads."""
-        notes = tuple(map(_shown, self.notes))
+        notes = tuple(map(_printable, self.notes))
         return toml_text.text(Profile(title, title, source, self.sysctls, notes))
 
 
@@ -143,7 +149,7 @@ def _settings(
     if not leave_out_faulty:
         problems += faults
     said += (f"{one.place}: left out: {one.message}" for one in faults)
-    lines = list(_settable(_expanded(written, said), said))
+    lines = list(_settable(_expand_patterns(written, said), said))
     if not lines and not problems:
         problems.append(
             Problem("no sysctl is set in it", Location(named), "a line is KEY = VALUE, without a #")
@@ -166,20 +172,20 @@ def _settings(
     return EffectiveSysctls(tuple(one.sysctl for one in kept), (*said, *notes))
 
 
-def _expanded(lines: Sequence[_Line], notes: list[str]) -> Iterable[_Line]:
+def _expand_patterns(lines: Sequence[_Line], notes: list[str]) -> Iterable[_Line]:
     """Yield assignments, those of patterns for each key of a guest that no other line names."""
-    named = {slashed(line.sysctl.key) for line in lines}
+    named = {with_slashes(line.sysctl.key) for line in lines}
     for line in lines:
         key = line.sysctl.key
         if not has_pattern(key):
             if not line.excludes:
                 yield line
             continue
-        keys = expanded(key)
+        keys = expand_pattern(key)
         if keys is None:
             notes.append(f"{line.place}: left out: which keys {key} names in a guest is not known")
             continue
-        own = [one for one in keys if slashed(one) not in named]
+        own = [one for one in keys if with_slashes(one) not in named]
         notes.append(f"{line.place}: in a guest, {key} names {', '.join(own) or 'nothing'}")
         for one in own:
             yield replace(line, sysctl=replace(line.sysctl, key=one))
@@ -273,6 +279,6 @@ def _unreadable(path: Path, error: OSError | ValueError) -> Problem:
     return Problem(f"it can't be read: {reason}", Location(str(path)))
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     """Return text without anything that could act on a terminal."""
     return text if text.isprintable() else ascii(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hardcost.mechanisms.sysctl import TEXT_SETTINGS, slashed
+from hardcost.mechanisms.sysctl import TEXT_SETTINGS, with_slashes
 
 _STATED = re.compile(
     # What the kernel says of itself, and does not let even root set.
@@ -29,7 +29,7 @@ _PROCESS = re.compile(r"kernel/(ns_last_pid|domainname|hostname)")
 
 def without_effect(key: str, value: str) -> str | None:
     """Return why a setting of a key has no lasting effect in a guest; None: it may have one."""
-    path = slashed(key)
+    path = with_slashes(key)
     if _STATED.fullmatch(path):
         return "the kernel states it, and it can't be set"
     if _TRIGGERS.fullmatch(path):

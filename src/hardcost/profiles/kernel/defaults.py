@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from hardcost.controls.control import Control
 from hardcost.errors import InputError, Problem
 from hardcost.mechanisms.boot import BootParameter
-from hardcost.mechanisms.facts import overruled
+from hardcost.mechanisms.facts import overruled_controls
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.toml import read
 
@@ -50,10 +50,10 @@ class Defaults:
     off: tuple[tuple[str, str], ...]
 
 
-def known(controls: Sequence[Control]) -> Defaults:
+def find_defaults(controls: Sequence[Control]) -> Defaults:
     """Return what is known of a profile's controls before they are measured."""
     by = {one.name: default_of(one, controls) for one in controls}
-    return Defaults(by, overruled(controls))
+    return Defaults(by, overruled_controls(controls))
 
 
 def default_of(control: Control, controls: Sequence[Control]) -> By | None:

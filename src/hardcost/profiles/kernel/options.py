@@ -75,7 +75,7 @@ class _OptionTable(BaseModel):
     references: tuple[ShortText, ...] = ()
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check_consistency(self) -> Self:
         name = self.published
         described = self.model_fields_set - {"published", "as_in"}
         wrong = {
@@ -154,7 +154,7 @@ class BootEntry(BaseModel):
     references: tuple[ShortText, ...]
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check_consistency(self) -> Self:
         if (self.rule == "value") != (self.value is not None):
             raise ValueError(f"{self.name} needs one of value and rule")
         _boot(self.name if self.value is None else f"{self.name}={self.value}")
@@ -186,7 +186,7 @@ class SysctlEntry(BaseModel):
     references: tuple[ShortText, ...]
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check_consistency(self) -> Self:
         _sysctl(self.key, self.value)
         if self.option is not None:
             KernelOption.of(self.option)
@@ -269,7 +269,7 @@ def all_controls() -> tuple[KernelOption, ...]:
     return _controls(entries())
 
 
-def gone_notes(slug: str | None = None) -> tuple[str, ...]:
+def notes_on_gone(slug: str | None = None) -> tuple[str, ...]:
     """Return notes on the options of a group, or of all, that 6.1 doesn't know by that name.
 
     Raises:
@@ -293,7 +293,7 @@ def entry_of(name: str) -> CatalogueOption | None:
     return next(found, None)
 
 
-def equivalent(option: KernelOption) -> BootParameter | Sysctl | None:
+def equivalent_of(option: KernelOption) -> BootParameter | Sysctl | None:
     """Return the boot parameter or sysctl with the effect of `option`, without a kernel build.
 
     None if there is none, or only a parameter that needs the option itself to be built in.
@@ -339,12 +339,12 @@ def _read() -> tuple[tuple[OptionGroup, ...], tuple[CatalogueOption, ...]]:
     found: list[CatalogueOption] = []
     for slug, file in files.items():
         for table in file.option:
-            described = table if table.as_in is None else _described(files, table)
+            described = table if table.as_in is None else _describing_table(files, table)
             found.append(described.entry(slug))
     return tuple(OptionGroup(slug, file.title) for slug, file in files.items()), tuple(found)
 
 
-def _described(files: dict[str, _GroupFile], table: _OptionTable) -> _OptionTable:
+def _describing_table(files: dict[str, _GroupFile], table: _OptionTable) -> _OptionTable:
     """Return the table in another group that describes the option of `table`."""
     elsewhere = files[table.as_in].option if table.as_in in files else ()
     for other in elsewhere:

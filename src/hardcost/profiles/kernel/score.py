@@ -49,14 +49,14 @@ def score_of(config: Mapping[str, str]) -> OptionScore:
         if entry.scored and entry.status != "gone":
             asked.setdefault(entry.option, entry)
     missing = tuple(
-        MissingOption(option.option, option.value, _found(entry, config), entry.severity)
+        MissingOption(option.option, option.value, _found_value(entry, config), entry.severity)
         for option, entry in asked.items()
-        if not _met(entry, config)
+        if not _is_met(entry, config)
     )
     return OptionScore(len(asked), missing)
 
 
-def _met(entry: CatalogueOption, config: Mapping[str, str]) -> bool:
+def _is_met(entry: CatalogueOption, config: Mapping[str, str]) -> bool:
     """Say whether an option is as recommended, or its purpose is met in another way."""
     ways = ((entry.option,), *entry.met_by)
     set_by_old_name = entry.option.value == NOT_SET and not _holds(entry.published, config)
@@ -73,7 +73,7 @@ def _holds(option: KernelOption, config: Mapping[str, str]) -> bool:
     return found == option.value
 
 
-def _found(entry: CatalogueOption, config: Mapping[str, str]) -> str:
+def _found_value(entry: CatalogueOption, config: Mapping[str, str]) -> str:
     """Return the value found instead of the recommended one, by the current name or the old."""
     found = config.get(entry.option.option) or NOT_SET
     if found == entry.option.value:

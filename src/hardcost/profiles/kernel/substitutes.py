@@ -13,7 +13,7 @@ from hardcost.profiles.kernel import options
 from hardcost.supply.kernels import config
 
 
-def booted(profile: Profile) -> Profile:
+def replace_kernel_options(profile: Profile) -> Profile:
     """Return the profile with equivalents instead of its kernel options, and notes on each.
 
     An option stays if it has no equivalent, or if the equivalent's parameter needs another option
@@ -22,7 +22,7 @@ def booted(profile: Profile) -> Profile:
     Raises:
         InputError: The base is not a kernel configuration.
     """
-    built_in = _built_in(profile)
+    built_in = _options_set(profile)
     stand_ins: dict[Control, BootParameter | Sysctl] = {}
     notes: list[str] = []
     for option in of_kind(profile.controls, KernelOption):
@@ -44,10 +44,10 @@ def _stand_in(option: KernelOption, built_in: AbstractSet[str]) -> BootParameter
     needed = options.needs(option)
     if needed is not None and needed not in built_in:
         return None
-    return options.equivalent(option)
+    return options.equivalent_of(option)
 
 
-def _built_in(profile: Profile) -> set[str]:
+def _options_set(profile: Profile) -> set[str]:
     """Return the options that the profile's base sets, or the profile itself."""
     bases = [one.base for one in of_kind(profile.controls, Kernel)]
     known = {

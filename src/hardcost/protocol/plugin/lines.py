@@ -35,13 +35,13 @@ def piece(function: str, line: Location) -> str:
     return f"{function}{MARK}{line}"
 
 
-def split(name: str) -> tuple[str, Location | None]:
+def split_name(name: str) -> tuple[str, Location | None]:
     """Return a function's name and the line, if its name has one."""
     function, _, line = name.partition(MARK)
     return function, Location.of(line) if line else None
 
 
-def named(seen: Stacks | None, lines: FunctionLines) -> Stacks | None:
+def add_first_line(seen: Stacks | None, lines: FunctionLines) -> Stacks | None:
     """Return stacks in which the piece that keeps the function's name has its line, too."""
     first = lines.first
     if seen is None or first is None:

@@ -45,7 +45,7 @@ class Stacks:
     """All frames, numbered from 1, and all segments in their order."""
 
     frames: tuple[Frame, ...]
-    stretches: tuple[CountedWindow, ...]
+    windows: tuple[CountedWindow, ...]
 
 
 def read(path: Path) -> Stacks:
@@ -57,7 +57,7 @@ def read(path: Path) -> Stacks:
     try:
         with path.open("rb") as file:
             text = file.read(_MOST_BYTES).decode(errors="replace")
-        return _parsed(text)
+        return _parse_stacks(text)
     except (OSError, ValueError) as error:
         raise TrialError(
             f"the counts that QEMU's plugin wrote can't be used: {error}",
@@ -65,43 +65,43 @@ def read(path: Path) -> Stacks:
         ) from error
 
 
-def _parsed(text: str) -> Stacks:
+def _parse_stacks(text: str) -> Stacks:
     lines = text.split("\n")
     if lines[0] != _BEGIN or lines[-2:] != [_END, ""]:
         raise ValueError("its begin or its end is missing")
     frames: list[Frame] = []
-    stretches: list[CountedWindow] = []
+    windows: list[CountedWindow] = []
     reader = schedule.Reader()
     for line in lines[1:-2]:
         kind, _, rest = line.partition(" ")
         if kind == "place":
             frames.append(_frame(rest, len(frames)))
         elif kind == "stretch":
-            _finish(stretches, reader)
-            stretches.append(_stretch(rest, len(frames)))
+            _finish(windows, reader)
+            windows.append(_read_window(rest, len(frames)))
         elif kind == "task":
-            reader.task(_unescaped(rest))
-        elif not stretches or not reader.take(kind, rest, stretches[-1].total, len(frames)):
+            reader.task(_unescape(rest))
+        elif not windows or not reader.take(kind, rest, windows[-1].total, len(frames)):
             raise ValueError(f"a line begins with {kind[:20]!r}")
-    _finish(stretches, reader)
-    return Stacks(tuple(frames), tuple(stretches))
+    _finish(windows, reader)
+    return Stacks(tuple(frames), tuple(windows))
 
 
-def _finish(stretches: list[CountedWindow], reader: schedule.Reader) -> None:
+def _finish(windows: list[CountedWindow], reader: schedule.Reader) -> None:
     """Add to the latest segment what was noted of it."""
     found = reader.finish()
     if found is not None:
-        stretches[-1] = replace(stretches[-1], schedule=found)
+        windows[-1] = replace(windows[-1], schedule=found)
 
 
 def _frame(text: str, known: int) -> Frame:
     above, kind, name = text.split(" ", 2)
     if kind not in _KINDS or not 0 <= int(above) <= known:
         raise ValueError(f"a place is {text[:40]!r}")
-    return Frame(int(above), cast(FrameKind, kind), _unescaped(name))
+    return Frame(int(above), cast(FrameKind, kind), _unescape(name))
 
 
-def _unescaped(name: str) -> str:
+def _unescape(name: str) -> str:
     return _ESCAPED.sub(_character, name)
 
 
@@ -110,14 +110,14 @@ def _character(found: re.Match[str]) -> str:
     return chr(int(number, 16)) if number else _PLAIN.get(letter, letter)
 
 
-def _stretch(text: str, known: int) -> CountedWindow:
+def _read_window(text: str, known: int) -> CountedWindow:
     total, idle, *counts = text.split(" ")
-    stretch = CountedWindow(int(total), int(idle), tuple(_counts(counts, known)))
-    if not 0 <= stretch.total <= _MOST_INSTRUCTIONS or stretch.idle < 0:
+    counted = CountedWindow(int(total), int(idle), tuple(_counts(counts, known)))
+    if not 0 <= counted.total <= _MOST_INSTRUCTIONS or counted.idle < 0:
         raise ValueError(f"a segment has {total} instructions")
-    if stretch.total != sum(count for _, count in stretch.counts):
+    if counted.total != sum(count for _, count in counted.counts):
         raise ValueError("the parts of a segment do not add up to its total")
-    return stretch
+    return counted
 
 
 def _counts(words: list[str], known: int) -> Iterator[tuple[int, int]]:

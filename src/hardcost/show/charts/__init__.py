@@ -2,6 +2,10 @@
 
 No chart holds a script or loads anything.
 
-`chart.py` makes a finding's charts of the others, `drawing.py` is what they share, `svg.py` admits
-known elements only.
+- `chart.py`: a finding's charts, and lines along an axis of numbers
+- `bars.py`: values by configuration; when dots replace bars
+- `frontier.py`: the frontier of `advise`; `spread.py`: single trials
+- `recorders.py`: shares of processes, and series over time
+- `drawing.py`: colours, panels and legends, which all share
+- `svg.py`: the elements that are admitted
 """

@@ -27,7 +27,7 @@ from hardcost.show.charts.drawing import (
     colours,
     keys,
 )
-from hardcost.show.tables.run import where
+from hardcost.show.tables.run import instrument_and_machine
 from hardcost.show.tables.workload_families import Family, families
 from hardcost.show.text import ratio
 from hardcost.units import visible
@@ -57,14 +57,15 @@ def bar_charts(finding: Found) -> Iterable[Chart]:
         return
     for nth, family in enumerate(families(finding.cells)):
         scale = "dots on a logarithmic scale" if far_apart(family) else "bars from 0"
-        title = f"{visible(family.title)}: {visible(family.unit)}, {scale} ({where(finding)})"
+        where = instrument_and_machine(finding)
+        title = f"{visible(family.title)}: {visible(family.unit)}, {scale} ({where})"
         legend = keys([visible(name) for name in names]) if len(family.levels) > 1 else ()
         yield chart_of(title, panels(family, names), f"bars{nth}", legend)
 
 
 def panels(family: Family, names: Sequence[Role]) -> list[Panel]:
     """Return a panel for each metric of a family."""
-    make = _grouped if len(family.levels) > 1 else _single
+    make = _grouped_bars if len(family.levels) > 1 else _single_bars
     return [
         Panel(visible(metric), make(family, metric, names), _words(family, metric))
         for metric in family.panels
@@ -86,7 +87,7 @@ def _words(family: Family, metric: str) -> str:
     return f"In {visible(family.unit)}: {'; '.join(values)}."
 
 
-def _grouped(family: Family, metric: str, names: Sequence[Role]) -> alt.Chart:
+def _grouped_bars(family: Family, metric: str, names: Sequence[Role]) -> alt.Chart:
     """Return upright bars, or dots: a group for each level, with one for each configuration."""
     own = family.panels[metric]
     dots = far_apart(family)
@@ -111,7 +112,7 @@ def _grouped(family: Family, metric: str, names: Sequence[Role]) -> alt.Chart:
     return chart
 
 
-def _single(family: Family, metric: str, names: Sequence[Role]) -> alt.LayerChart:
+def _single_bars(family: Family, metric: str, names: Sequence[Role]) -> alt.LayerChart:
     """Return a row for each configuration: its name, its mark, and the multiple of the baseline."""
     cells = [cell for _, cell in family.panels[metric]]
     dots = far_apart(family)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import altair as alt
 
 from hardcost.analysis.study.axes import Axis, numeric_axis
-from hardcost.analysis.study.published import PublishedSeries, published
+from hardcost.analysis.study.published import PublishedSeries, published_figures
 from hardcost.model.finding.head import Found
 from hardcost.model.finding.study import StudyFinding, levels_of
 from hardcost.show.charts.bars import bar_charts
@@ -20,7 +20,7 @@ from hardcost.show.charts.drawing import (
     LegendKey,
     Panel,
     chart_of,
-    cycled,
+    cycle_values,
 )
 from hardcost.show.charts.spread import spread_charts
 from hardcost.units import visible
@@ -87,7 +87,7 @@ def _published_charts(finding: StudyFinding, axis: Axis) -> Iterable[Chart]:
     """Yield a chart for each unit of the published figures: a panel for each metric."""
     if finding.source is None:
         return
-    series = published(finding.source).series
+    series = published_figures(finding.source).series
     for nth, unit in enumerate(dict.fromkeys(one.unit for one in series)):
         same = [one for one in series if one.unit == unit]
         rows = [row for one in same for row in _series_rows(one, axis)]
@@ -119,8 +119,8 @@ def _panels(rows: Sequence[ChartRow], lines: Sequence[str]) -> list[Panel]:
 
 def _panel(metric: str, rows: list[ChartRow], lines: Sequence[str]) -> Panel:
     names = [visible(line) for line in lines]
-    colour = alt.Scale(domain=names, range=cycled(COLOURS, len(names)))
-    dash = alt.Scale(domain=names, range=cycled(_DASHES, len(names)))
+    colour = alt.Scale(domain=names, range=cycle_values(COLOURS, len(names)))
+    dash = alt.Scale(domain=names, range=cycle_values(_DASHES, len(names)))
     scale = alt.Scale(nice=False)
     drawing = (
         alt.Chart(alt.InlineData(values=rows), width=_PANEL[0], height=_PANEL[1])
@@ -148,8 +148,8 @@ def _words(rows: Sequence[ChartRow], lines: Sequence[str]) -> str:
 
 
 def _keys(lines: Sequence[str]) -> tuple[LegendKey, ...]:
-    dashes, shown = cycled(_DASHES, len(lines)), [visible(line) for line in lines]
+    dashes, shown = cycle_values(_DASHES, len(lines)), [visible(line) for line in lines]
     return tuple(
         LegendKey(name, colour, dash)
-        for name, colour, dash in zip(shown, cycled(COLOURS, len(shown)), dashes, strict=True)
+        for name, colour, dash in zip(shown, cycle_values(COLOURS, len(shown)), dashes, strict=True)
     )

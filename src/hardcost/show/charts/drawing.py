@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import altair as alt
 
-from hardcost.show.charts.svg import UndrawnError, checked
+from hardcost.show.charts.svg import UndrawnError, check_svg
 
 _T = TypeVar("_T")
 
@@ -65,7 +65,7 @@ class Chart:
     legend: tuple[LegendKey, ...] = ()
 
 
-def cycled(values: Sequence[_T], amount: int) -> list[_T]:
+def cycle_values(values: Sequence[_T], amount: int) -> list[_T]:
     """Return `amount` values, starting over after the last."""
     return [values[nth % len(values)] for nth in range(amount)]
 
@@ -73,7 +73,7 @@ def cycled(values: Sequence[_T], amount: int) -> list[_T]:
 def shades(names: Sequence[str]) -> list[str]:
     """Return a colour for each name; further rounds are lighter, so that 32 differ."""
     every = [colour + alpha for alpha in ("", "a8", "70", "48") for colour in COLOURS]
-    return cycled(every, len(names))
+    return cycle_values(every, len(names))
 
 
 def colours(names: Sequence[str]) -> alt.Scale:
@@ -90,11 +90,11 @@ def chart_of(
     title: str, panels: Sequence[Panel], name: str, legend: tuple[LegendKey, ...] = ()
 ) -> Chart:
     """Return the panels drawn; `name` makes their ids unlike those of other charts."""
-    made = [_drawn(panel, f"{name}-{nth}", title) for nth, panel in enumerate(panels)]
+    made = [_draw_panel(panel, f"{name}-{nth}", title) for nth, panel in enumerate(panels)]
     return Chart(title, tuple(svg for svg, _ in made), max(width for _, width in made), legend)
 
 
-def _drawn(panel: Panel, name: str, whole: str) -> tuple[str, int]:
+def _draw_panel(panel: Panel, name: str, whole: str) -> tuple[str, int]:
     styled = (
         panel.drawing.properties(title=panel.title)
         .configure(background="transparent", font="sans-serif", padding=2)
@@ -117,4 +117,4 @@ def _drawn(panel: Panel, name: str, whole: str) -> tuple[str, int]:
         )
     except ValueError as error:  # also where it may open no more files
         raise UndrawnError(str(error)) from error
-    return checked(svg, name, panel.title or whole, panel.words)
+    return check_svg(svg, name, panel.title or whole, panel.words)

@@ -14,7 +14,7 @@ from hardcost.model.workload import MetricId
 from hardcost.show.charts.drawing import COLOURS, PALE, Chart, ChartRow, Panel, chart_of
 from hardcost.show.sentences.choice import signed_share
 from hardcost.show.tables.choice import dearest
-from hardcost.show.tables.run import where
+from hardcost.show.tables.run import instrument_and_machine
 from hardcost.show.text import percent
 from hardcost.units import visible
 
@@ -28,7 +28,7 @@ def frontier_charts(finding: Advised) -> Iterable[Chart]:
     choice = finding.choice
     if len({one.kept for one in choice.frontier}) < _FEWEST:
         return
-    title = f"Value kept at each cost, relative to the baseline ({where(finding)})"
+    title = f"Value kept at each cost, relative to the baseline ({instrument_and_machine(finding)})"
     panels = [
         Panel(visible(metric), _drawing(choice, metric), _words(choice, metric))
         for metric in dearest(choice)
@@ -87,7 +87,7 @@ def _limit(choice: Choice, metric: MetricId) -> float | None:
 def _words(choice: Choice, metric: MetricId) -> str:
     """Return the contents of a panel in words."""
     points = [
-        f"{signed_share(_of(level.costs, metric).share)} for {percent(level.value)}"
+        f"{signed_share(_costs_on(level.costs, metric).share)} for {percent(level.value)}"
         f" ({'measured' if level.measured else 'predicted'})"
         for level in choice.frontier
     ]
@@ -96,5 +96,5 @@ def _words(choice: Choice, metric: MetricId) -> str:
     return f"Cost on {visible(metric)} and value kept: {'; '.join(points)}.{mine}"
 
 
-def _of(costs: Iterable[Costs], metric: MetricId) -> Costs:
+def _costs_on(costs: Iterable[Costs], metric: MetricId) -> Costs:
     return next(one for one in costs if one.metric == metric)

@@ -12,7 +12,7 @@ from hardcost.model.finding.study import StudyFinding
 from hardcost.model.role import Role
 from hardcost.model.workload import Workload
 from hardcost.show.charts.drawing import PALE, Chart, ChartRow, LegendKey, Panel, chart_of, keys
-from hardcost.show.tables.recorders import joined_shares, share_title
+from hardcost.show.tables.recorders import largest_shares, share_title
 from hardcost.show.text import shorten
 from hardcost.units import visible
 
@@ -70,7 +70,7 @@ def share_charts(finding: StudyFinding) -> Iterable[Chart]:
         own = [share for share in shares if share.workload == workload and share.parts]
         if not own:
             continue
-        names, columns = joined_shares(own)
+        names, columns = largest_shares(own)
         shown = list(map(visible, names))
         rows: list[ChartRow] = [
             {

@@ -10,7 +10,7 @@ import altair as alt
 from hardcost.model.finding.cell import Cell
 from hardcost.model.finding.head import Found
 from hardcost.show.charts.drawing import COLOURS, Chart, ChartRow, Panel, chart_of
-from hardcost.show.tables.run import where
+from hardcost.show.tables.run import instrument_and_machine
 from hardcost.show.tables.workload_families import families
 from hardcost.units import visible
 
@@ -33,7 +33,7 @@ def spread_charts(finding: Found) -> Iterable[Chart]:
                     panels.append(_panel(visible(" ".join(title.split())), cells, names))
         if panels:
             what = f"{visible(family.title)}: each trial, in % from its configuration's median"
-            yield chart_of(f"{what} ({where(finding)})", panels, f"spread{nth}")
+            yield chart_of(f"{what} ({instrument_and_machine(finding)})", panels, f"spread{nth}")
 
 
 def _panel(title: str, cells: Sequence[Cell], names: Sequence[str]) -> Panel:

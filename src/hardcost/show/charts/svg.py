@@ -18,7 +18,7 @@ class UndrawnError(Exception):
     """What draws charts has failed."""
 
 
-def checked(svg: str, prefix: str, title: str, words: str) -> tuple[str, int]:
+def check_svg(svg: str, prefix: str, title: str, words: str) -> tuple[str, int]:
     """Return `svg` as one picture with a title and a description, and its width in pixels.
 
     `prefix` comes before each id, so that several fit into one page.
@@ -35,15 +35,15 @@ def checked(svg: str, prefix: str, title: str, words: str) -> tuple[str, int]:
             _refuse_active(attribute, value)
     _hide_nameless(root)
     _explain(root, title, words)
-    return _written(root, prefix), ceil(float(root.get("width", "0")))
+    return _svg_text(root, prefix), ceil(float(root.get("width", "0")))
 
 
-def renamed(svg: str, prefix: str) -> str:
+def rename_ids(svg: str, prefix: str) -> str:
     """Return a checked drawing with `prefix` before each id, for a page with similar drawings."""
-    return _written(ET.fromstring(svg), prefix)  # noqa: S314 - checked before
+    return _svg_text(ET.fromstring(svg), prefix)  # noqa: S314 - checked before
 
 
-def _written(root: ET.Element, prefix: str) -> str:
+def _svg_text(root: ET.Element, prefix: str) -> str:
     for element in root.iter():
         for attribute, value in element.attrib.items():
             if attribute in _IDS:

@@ -8,7 +8,7 @@ import json
 from auditrules.show.github import command
 from hardcost.model.finding.change import ChangeLine, Gate
 from hardcost.show.exports.export import Export
-from hardcost.show.sentences.gate import of_line, sentences, title
+from hardcost.show.sentences.gate import line_cost, sentences, title
 from hardcost.units import visible
 
 _TITLE = "hardcost gate"
@@ -17,7 +17,7 @@ _TITLE = "hardcost gate"
 def github(gate: Gate) -> str:
     """Return workflow commands: an annotation for each line that costs, and one for the whole."""
     lines = [
-        command(_level(gate, line), _of_line(gate, line), _where(line))
+        command(_level(gate, line), _line_words(gate, line), _properties(line))
         for line in gate.counted_of_head
     ]
     level = "error" if gate.failed else "warning" if gate.unclear else "notice"
@@ -29,10 +29,10 @@ def gitlab(gate: Gate) -> str:
     """Return GitLab's report of code quality: an issue for each line that costs, as JSON."""
     found = [
         {
-            "description": f"{_TITLE}: {_of_line(gate, line)}",
+            "description": f"{_TITLE}: {_line_words(gate, line)}",
             "check_name": "hardcost-gate",
             "fingerprint": _fingerprint(line),
-            "severity": "major" if gate.blamed(line) else "info",
+            "severity": "major" if gate.metrics_exceeded_by(line) else "info",
             "location": {
                 "path": visible(line.place.file),
                 "lines": {"begin": line.place.line or 1},
@@ -45,14 +45,14 @@ def gitlab(gate: Gate) -> str:
 
 
 def _level(gate: Gate, line: ChangeLine) -> str:
-    return "error" if gate.blamed(line) else "notice"
+    return "error" if gate.metrics_exceeded_by(line) else "notice"
 
 
-def _of_line(gate: Gate, line: ChangeLine) -> str:
-    return f"{of_line(gate, line)}. The line: {visible(line.control)}"
+def _line_words(gate: Gate, line: ChangeLine) -> str:
+    return f"{line_cost(gate, line)}. The line: {visible(line.control)}"
 
 
-def _where(line: ChangeLine) -> dict[str, str]:
+def _properties(line: ChangeLine) -> dict[str, str]:
     found = {}
     if line.place is not None:
         found["file"] = visible(line.place.file)

@@ -20,17 +20,17 @@ _ACTIVE = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n", "'"
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[CsvCell]], *, raw: bool = False) -> str:
     """Return rows as CSV: numbers with all their digits, nothing for None.
 
-    A text that a spreadsheet would take for a formula is `marked` unless it shall be `raw`.
+    A text that a spreadsheet would take for a formula gets an apostrophe unless it shall be `raw`.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(header)
     for row in rows:
-        writer.writerow([_written(cell, raw=raw) for cell in row])
+        writer.writerow([_csv_cell(cell, raw=raw) for cell in row])
     return out.getvalue()
 
 
-def marked(text: str) -> str:
+def mark_formula(text: str) -> str:
     """Return a text that no spreadsheet takes for a formula, if need be behind an apostrophe.
 
     Blanks in front are looked through, as some spreadsheets do.
@@ -38,13 +38,13 @@ def marked(text: str) -> str:
     return f"'{text}" if text.lstrip(" ").startswith(_ACTIVE) else text
 
 
-def shown(cell: CsvCell) -> str:
+def visible_cell(cell: CsvCell) -> str:
     """Return a cell as text that can't act on a terminal."""
     if cell is None:
         return ""
     return visible(cell) if isinstance(cell, str) else repr(cell)
 
 
-def _written(cell: CsvCell, *, raw: bool) -> str:
-    text = shown(cell)
-    return marked(text) if isinstance(cell, str) and not raw else text
+def _csv_cell(cell: CsvCell, *, raw: bool) -> str:
+    text = visible_cell(cell)
+    return mark_formula(text) if isinstance(cell, str) and not raw else text

@@ -25,7 +25,7 @@ def decision(kept: Profile, finding: Advised) -> str:
     profile = dataclasses.replace(
         kept,
         title=f"{kept.title}, without {count(len(choice.given_up), 'control')}",
-        notes=(*kept.notes, _said(choice, finding)),
+        notes=(*kept.notes, _heading(choice, finding)),
     )
     environment = finding.environment
     measured = [f"instrument {finding.instrument}", f"machine {finding.machine}"]
@@ -53,7 +53,7 @@ def decision(kept: Profile, finding: Advised) -> str:
     return decision_text(Decision(profile, given_up))
 
 
-def _said(choice: Choice, finding: Advised) -> str:
+def _heading(choice: Choice, finding: Advised) -> str:
     """Return what the decision's file says of itself."""
     costs = ", ".join(f"{one.metric} +{percent(one.share)}" for one in choice.after)
     return f"measured with what is kept: {costs} (run {finding.run})"

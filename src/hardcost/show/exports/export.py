@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from hardcost.kind_files import defined
+from hardcost.kind_files import import_kinds
 
 Exportable = TypeVar("Exportable")
 
@@ -27,7 +27,7 @@ class Export(Generic[Exportable]):
     check: Callable[[], None] = _nothing_needed
     binary: bool = False
 
-    def written(self, found: Exportable) -> bytes:
+    def to_bytes(self, found: Exportable) -> bytes:
         """Return what is printed or written, as bytes."""
         content = self.content(found)
         return content.encode() if isinstance(content, str) else content
@@ -35,5 +35,5 @@ class Export(Generic[Exportable]):
 
 def export(files: Mapping[str, str], name: str) -> Export[Any]:
     """Return a format by its name, from one of the tables of `formats.py`."""
-    found = defined(__package__, [files[name]], Export)
+    found = import_kinds(__package__, [files[name]], Export)
     return next(one for one in found if one.name == name)

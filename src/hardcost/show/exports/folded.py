@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 from hardcost.model.finding.calls import Calls, Hotspots
 from hardcost.show.exports.export import Export
-from hardcost.show.exports.stacks import exported
+from hardcost.show.exports.stacks import exported_stacks
 
 
 def folded(profiles: Sequence[Hotspots], *, columns: int) -> str:
     """Return the stacks; of several metrics each begins with the metric's name."""
-    metrics = exported(profiles)
+    metrics = exported_stacks(profiles)
     lines = []
     for one in metrics:
         for functions, before, after in one.stacks:

@@ -16,7 +16,7 @@ from hardcost.show.sentences.gate import (
     any_rule_words,
     conditions,
     limit,
-    of_line,
+    line_cost,
     signed_percent,
 )
 from hardcost.units import visible
@@ -61,7 +61,7 @@ def gate_sarif(gate: Gate, version: str) -> dict[str, Any]:
     """
     results = [_of_line(gate, line) for line in gate.counted_of_head]
     results += [
-        _of_metric(gate, growth, UNEXPLAINED, f"{NO_LINE}{_paid(growth)}")
+        _of_metric(gate, growth, UNEXPLAINED, f"{NO_LINE}{_fixed_cost_words(growth)}")
         for growth in gate.unexplained
     ]
     results += [
@@ -90,8 +90,8 @@ def _rule(code: str, level: str, text: str, help_text: str) -> dict[str, Any]:
 
 
 def _of_line(gate: Gate, line: ChangeLine) -> dict[str, Any]:
-    over = bool(gate.blamed(line))
-    text = f"{of_line(gate, line)}. The line: {visible(line.control)}"
+    over = bool(gate.metrics_exceeded_by(line))
+    text = f"{line_cost(gate, line)}. The line: {visible(line.control)}"
     return {
         **_result(OVER if over else COSTS, text, line.control),
         "locations": [] if line.place is None else [sarif.location(line.place)],
@@ -115,7 +115,7 @@ def _of_metric(gate: Gate, growth: Growth, code: str, why: str) -> dict[str, Any
     }
 
 
-def _paid(growth: Growth) -> str:
+def _fixed_cost_words(growth: Growth) -> str:
     return f" ({any_rule(growth)})" if growth.fixed else ""
 
 

@@ -10,9 +10,9 @@ from hardcost.show.sentences.gate import (
     amount,
     any_rule,
     conditions,
-    grown,
+    growth_percent,
     limit,
-    of_line,
+    line_cost,
     signed_percent,
     title,
     verdict,
@@ -47,7 +47,7 @@ def _case(suite: etree._Element, gate: Gate, growth: Growth) -> None:
     values = (
         f"{gate.how}: {amount(growth, growth.base, with_sign=False)} before,"
         f" {amount(growth, growth.head, with_sign=False)} after, in {visible(growth.unit)}:"
-        f" {grown(growth)}, limit {limit(growth)}: {verdict(growth)}"
+        f" {growth_percent(growth)}, limit {limit(growth)}: {verdict(growth)}"
     )
     if growth.fixed:
         values += f"\n{any_rule(growth)}"
@@ -56,7 +56,7 @@ def _case(suite: etree._Element, gate: Gate, growth: Growth) -> None:
         return
     lines = [
         f"{'' if part.line.place is None else visible(part.line.place)}:"
-        f" {visible(part.line.control)}\n  {of_line(gate, part.line)}"
+        f" {visible(part.line.control)}\n  {line_cost(gate, part.line)}"
         for part in growth.parts
     ]
     message = f"{visible(growth.name)} grew by {signed_percent(growth.share)} ({gate.how})"

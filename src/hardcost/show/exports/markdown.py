@@ -10,7 +10,7 @@ from hardcost.units import visible
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 
 
-def escaped(text: str) -> str:
+def escape_text(text: str) -> str:
     """Return a text in which no character means anything but itself."""
     return _PUNCTUATION.sub(r"\\\1", visible(text))
 

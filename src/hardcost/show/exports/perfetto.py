@@ -32,7 +32,7 @@ def _events(one: Traced, number: int) -> Iterator[_Event]:
     title = f"{one.workload}: {one.metric}, {one.configuration}"
     yield {"ph": "M", "pid": number, "tid": 0, "name": "process_name", "args": {"name": title}}
     for thread in dict.fromkeys(piece.process for piece in one.pieces):
-        yield _named(number, thread, one.processes[thread])
+        yield _name_event(number, thread, one.processes[thread])
     for piece in one.pieces:
         arguments: dict[str, Any] = {"instructions": piece.instructions}
         if piece.woken is not None:
@@ -53,7 +53,7 @@ def _events(one: Traced, number: int) -> Iterator[_Event]:
     yield from _arrows(one, number)
 
 
-def _named(number: int, thread: int, name: str) -> _Event:
+def _name_event(number: int, thread: int, name: str) -> _Event:
     arguments = {"name": name}
     return {"ph": "M", "pid": number, "tid": thread + 1, "name": "thread_name", "args": arguments}
 

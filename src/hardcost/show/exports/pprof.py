@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from hardcost.model.finding.calls import Calls, Hotspots
 from hardcost.show.exports.export import Export
-from hardcost.show.exports.stacks import ExportedStacks, exported
+from hardcost.show.exports.stacks import ExportedStacks, exported_stacks
 
 _VARINT, _BYTES = 0, 2  # wire types of protocol buffers: a number; length and content
 # Numbers of the fields of `Profile` in profile.proto.
@@ -24,7 +24,7 @@ def pprof(profiles: Sequence[Hotspots]) -> bytes:
     """Return the packed message, the same bytes for the same counts; a label names the metric."""
     texts: dict[str, int] = {"": 0}
     functions: dict[str, int] = {}
-    metrics = exported(profiles)
+    metrics = exported_stacks(profiles)
     samples = [sample for one in metrics for sample in _samples(one, functions, texts)]
     unit = _text("/".join(sorted({one.unit for one in metrics})), texts)
     types = [_message((1, _text(side, texts)), (2, unit)) for side in ("before", "after")]
@@ -50,7 +50,7 @@ def _samples(
     label = _message((1, _text(_METRIC, texts)), (2, _text(one.title, texts)))
     for names, before, after in one.stacks:
         places = [functions.setdefault(name, len(functions) + 1) for name in reversed(names)]
-        yield _message((1, _packed(places)), (2, _packed([before, after])), (3, label))
+        yield _message((1, _pack_varints(places)), (2, _pack_varints([before, after])), (3, label))
 
 
 def _text(text: str, texts: dict[str, int]) -> int:
@@ -68,7 +68,7 @@ def _message(*fields: _Field) -> bytes:
     return found
 
 
-def _packed(values: Iterable[int]) -> bytes:
+def _pack_varints(values: Iterable[int]) -> bytes:
     return b"".join(map(_varint, values))
 
 

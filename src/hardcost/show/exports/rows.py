@@ -176,7 +176,7 @@ def _head(finding: Head) -> Row:
 
 def _of_cell(head: Row, cell: Cell) -> Row:
     before = _number(cell.value - cell.difference)
-    return _filled(head, "cell", cell, baseline_value=before, least=_number(cell.least or None))
+    return _fill_row(head, "cell", cell, baseline_value=before, least=_number(cell.least or None))
 
 
 def _of_bill(head: Row, bill: Bill) -> Iterator[Row]:
@@ -209,10 +209,10 @@ def _of_small(head: Row, item: Item, *, known: bool) -> Row:
 
 def _of_cost(head: Row, kind: RowKind, of: Total | Item | Sum, **own: Any) -> Row:  # noqa: ANN401  (columns)
     cost = _number(of.cost)
-    return _filled(head, kind, of, value=cost, difference=cost, **own)
+    return _fill_row(head, kind, of, value=cost, difference=cost, **own)
 
 
-def _filled(head: Row, kind: RowKind, of: Cell | Total | Item | Sum, **own: Any) -> Row:  # noqa: ANN401  (columns)
+def _fill_row(head: Row, kind: RowKind, of: Cell | Total | Item | Sum, **own: Any) -> Row:  # noqa: ANN401  (columns)
     """Return a row with the fields of a value that are called as columns are, and `own`."""
     shared = (one.name for one in fields(of) if one.name in MEANINGS and one.name not in own)
     known: dict[str, Any] = {name: _plain(name, getattr(of, name)) for name in shared}

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import astuple, fields
 
 from hardcost.show.exports import csv
-from hardcost.show.exports.csv import shown
+from hardcost.show.exports.csv import visible_cell
 from hardcost.show.exports.export import Export
 from hardcost.show.exports.markdown import code, table
 from hardcost.show.exports.rows import Row
@@ -21,7 +21,7 @@ def csv_text(rows: Iterable[Row], *, raw: bool = False) -> str:
 
 def markdown_text(rows: Iterable[Row]) -> str:
     """Return rows as a table in Markdown, without the columns that are empty in all of them."""
-    values = [[shown(value) for value in astuple(row)] for row in rows]
+    values = [[visible_cell(value) for value in astuple(row)] for row in rows]
     used = [at for at in range(len(COLUMNS)) if any(row[at] for row in values)]
     numeric = [at for at in used if _is_numeric(COLUMNS[at])]
     body = [[row[at] if at in numeric else code(row[at]) for at in used] for row in values]

@@ -11,7 +11,7 @@ from typing import Any
 
 from hardcost.model.finding.calls import Calls, Hotspots
 from hardcost.show.exports.export import Export
-from hardcost.show.exports.stacks import ExportedStacks, exported
+from hardcost.show.exports.stacks import ExportedStacks, exported_stacks
 
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
@@ -20,7 +20,9 @@ def speedscope(profiles: Sequence[Hotspots], name: str) -> str:
     """Return the JSON; its weights are instructions, for which the format has no unit."""
     numbers: dict[str, int] = {}
     shown = [
-        _profile(one, side, numbers) for one in exported(profiles) for side in ("before", "after")
+        _profile(one, side, numbers)
+        for one in exported_stacks(profiles)
+        for side in ("before", "after")
     ]
     document = {
         "$schema": _SCHEMA,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from hardcost.model.finding.calls import CLOCK, Hotspots
-from hardcost.model.workload import Workload, among
+from hardcost.model.workload import Workload, metric_among
 from hardcost.units import visible
 
 _FINEST = 1024  # parts of an instruction: estimates are rounded to these
@@ -27,17 +27,17 @@ class ExportedStacks:
     stacks: tuple[tuple[tuple[str, ...], int, int], ...]
 
 
-def exported(profiles: Sequence[Hotspots]) -> list[ExportedStacks]:
+def exported_stacks(profiles: Sequence[Hotspots]) -> list[ExportedStacks]:
     """Return each metric's stacks; names have nothing invisible in them."""
     workloads = {one.workload for one in profiles}
-    return [_exported(one, workloads) for one in profiles]
+    return [_stacks_of_metric(one, workloads) for one in profiles]
 
 
-def _exported(one: Hotspots, workloads: Collection[Workload]) -> ExportedStacks:
+def _stacks_of_metric(one: Hotspots, workloads: Collection[Workload]) -> ExportedStacks:
     stacks = [stack for stack in one.stacks if stack.functions != (CLOCK,)]
     scale = _scale(number for stack in stacks for number in (stack.before, stack.after))
     return ExportedStacks(
-        title=visible(among(workloads, one.workload, one.metric)),
+        title=visible(metric_among(workloads, one.workload, one.metric)),
         unit="instructions" if scale == 1 else f"instructions/{scale}",
         before=str(one.before),
         after=str(one.after),

@@ -18,8 +18,8 @@ from typing import Any
 from hardcost.profiles.decision import Decision
 from hardcost.profiles.decision_entry import GivenUp
 from hardcost.show.exports import csv
-from hardcost.show.exports.markdown import code, escaped, table
-from hardcost.show.text import decimals, number, percent, signed
+from hardcost.show.exports.markdown import code, escape_text, table
+from hardcost.show.text import decimals, number, percent, signed_number
 from hardcost.units import visible
 
 Writer = Callable[[Decision, datetime], str]
@@ -59,16 +59,16 @@ def markdown_text(decision: Decision, _: datetime) -> str:
     rows = [
         (
             code(one.control),
-            escaped(source(one)),
-            escaped(" ".join(one.ids)),
-            escaped(one.severity),
-            escaped(evidence(one)),
-            escaped(one.conditions),
-            escaped(one.reason),
+            escape_text(source(one)),
+            escape_text(" ".join(one.ids)),
+            escape_text(one.severity),
+            escape_text(evidence(one)),
+            escape_text(one.conditions),
+            escape_text(one.reason),
         )
         for one in decision.given_up
     ]
-    title = f"# Waivers for {escaped(decision.kept.title)}\n\n"
+    title = f"# Waivers for {escape_text(decision.kept.title)}\n\n"
     return f"{title}{table(header, rows)}\n"
 
 
@@ -115,7 +115,7 @@ def evidence(one: GivenUp) -> str:
     share, of = _share(one), ""
     if share:
         of = f", {percent(share)} of the {number(one.baseline, digits)} without the profile"
-    return f"{one.metric}: {signed(one.cost, digits)} {one.unit}{interval}{of}."
+    return f"{one.metric}: {signed_number(one.cost, digits)} {one.unit}{interval}{of}."
 
 
 def source(one: GivenUp) -> str:

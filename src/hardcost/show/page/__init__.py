@@ -2,6 +2,12 @@
 
 Each script is ours, and the page's policy allows it by its hash. All else is escaped.
 
-`page.py` puts it together with `templates/`. `choice.js` and `whatif.js` become one script, by
-`what_if.py`; `flames.js` zooms in what `flame_graph.py` laid out.
+- `page.py`: the sections and their order, which tables fold, `templates/`; the policy
+- `what_if.py`: data for ticking controls on and off; `choice.js`: what a choice costs;
+  `whatif.js`: wires it
+- `flame_graph.py`: lays flame graphs out; `flames.js`: zooms and searches
+- `trace_lanes.py`: a trace as lanes
+- `script.py`: a script with its hash
+
+Words are from `show/sentences/`, tables from `show/tables/`, drawings from `show/charts/`.
 """

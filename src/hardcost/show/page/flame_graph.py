@@ -20,8 +20,8 @@ from hardcost.model.call_tree import FramePath
 from hardcost.model.finding.calls import Calls, Hotspots, Stack
 from hardcost.model.finding.study import StudyFinding
 from hardcost.show.page.script import Script, script_of
-from hardcost.show.sentences.hotspots import digits_of, named
-from hardcost.show.text import number, percent, signed
+from hardcost.show.sentences.hotspots import digits_of, function_name
+from hardcost.show.text import number, percent, signed_number
 from hardcost.units import count, visible
 
 FLAMES_GUIDE = (
@@ -103,7 +103,7 @@ class Graph:
 
     def label(self, it: Flame) -> str:
         """Return the name of a frame as it is shown."""
-        return count(it.merged, "smaller frame") if it.merged else named(it.name)
+        return count(it.merged, "smaller frame") if it.merged else function_name(it.name)
 
     def share(self, part: float, whole: float) -> str:
         """Return a width in per cent of another."""
@@ -112,14 +112,14 @@ class Graph:
     def moved(self, it: Flame) -> str:
         """Return what is written behind a frame's name: by how much it differs."""
         moved = it.after - it.before
-        shown = signed(moved, self.digits) if moved else ""
+        shown = signed_number(moved, self.digits) if moved else ""
         return " ".join(filter(None, (shown, it.change)))
 
     def words(self, it: Flame) -> str:
         """Return all that is known of a frame, in words."""
         one, digits = self.of, self.digits
         moved = it.after - it.before
-        more = f"{signed(moved, digits)} {visible(one.unit)}" if moved else "no difference"
+        more = f"{signed_number(moved, digits)} {visible(one.unit)}" if moved else "no difference"
         share = f", {percent(moved / one.cost)} of the whole difference" if one.cost else ""
         sides = (
             f"{number(it.before, digits)} under {self.before},"
@@ -162,7 +162,7 @@ def graphs(finding: StudyFinding | Calls) -> Iterator[Graph]:
 
 def _title(one: Hotspots) -> str:
     digits, unit = digits_of(one), visible(one.unit)
-    moved = f"{signed(one.cost, digits)} {unit}" if one.cost else "no difference"
+    moved = f"{signed_number(one.cost, digits)} {unit}" if one.cost else "no difference"
     sides = f"{number(one.value, digits)} → {number(one.value + one.cost, digits)}"
     return f"{visible(one.metric)}: {moved} ({sides})"
 
@@ -174,7 +174,7 @@ def flame(stacks: Sequence[Stack], name: str = "all", *, least: float = 0.0) -> 
     """
     paths = [(one.functions[:DEEPEST], one.before, one.after) for one in stacks]
     root = _tree(name, paths)
-    return _merged(root, least * root.width)
+    return _merge_narrow(root, least * root.width)
 
 
 def _tree(name: str, stacks: Sequence[tuple[FramePath, float, float]]) -> Flame:
@@ -192,8 +192,8 @@ def _tree(name: str, stacks: Sequence[tuple[FramePath, float, float]]) -> Flame:
     return replace(_sum(own, *children), name=name, children=tuple(children))
 
 
-def _merged(one: Flame, least: float) -> Flame:
-    wide = tuple(_merged(child, least) for child in one.children if child.width >= least)
+def _merge_narrow(one: Flame, least: float) -> Flame:
+    wide = tuple(_merge_narrow(child, least) for child in one.children if child.width >= least)
     small = [child for child in one.children if child.width < least]
     if small:
         wide += (replace(_sum(*small), merged=sum(child.frames for child in small)),)

@@ -26,7 +26,7 @@ from hardcost.show.charts.chart import UNDRAWN, Charts, charts
 from hardcost.show.charts.drawing import Chart
 from hardcost.show.charts.frontier import frontier_charts
 from hardcost.show.charts.recorders import share_charts, timeline_charts
-from hardcost.show.charts.svg import renamed
+from hardcost.show.charts.svg import rename_ids
 from hardcost.show.page import what_if
 from hardcost.show.page.flame_graph import FLAMES_GUIDE, Graph, flame_script, graphs
 from hardcost.show.page.trace_lanes import LANES_GUIDE, Lanes, drawings
@@ -50,7 +50,7 @@ from hardcost.show.tables.published import (
     range_grids,
 )
 from hardcost.show.tables.recorders import event_grids, lookup_grids, loss_grids, share_grids
-from hardcost.show.tables.run import run_matrices, where
+from hardcost.show.tables.run import instrument_and_machine, run_matrices
 from hardcost.show.tables.several import bill_line, common_lines, several_heading, totals_grid
 from hardcost.show.tables.source_listing import Listing, listings
 from hardcost.show.tables.steps import successive_grids
@@ -146,7 +146,7 @@ class Section:
 def to_html(finding: Finding, *, drawn: bool = True) -> str:
     """Return a report as one self-contained HTML page; without `drawn` it has no charts."""
     first, sections = answer(finding), _sections(finding, drawn=drawn)
-    chosen = what_if.embedded(finding) if isinstance(finding, Bill) else None
+    chosen = what_if.data_for_page(finding) if isinstance(finding, Bill) else None
     flamed = any(section.flames for section in sections)
     return _template().render(
         title=visible(finding.title or finding.study),
@@ -179,7 +179,7 @@ def _template() -> Template:
     environment.filters["phrases"] = phrases
     environment.filters["pages"] = _pages
     environment.filters["breadth"] = _breadth
-    environment.filters["coded"] = _coded
+    environment.filters["coded"] = _mark_code
     environment.filters["behind"] = _behind
     return environment.get_template("report.html.j2")
 
@@ -192,7 +192,7 @@ def _subtitle(finding: Finding) -> str:
     if isinstance(finding, Bill):
         size = bill_size(finding, searched=finding.search is not None)
         what = f"bill for {visible(finding.profile)}: {size}"
-    return f"{what}; {where(finding)}"
+    return f"{what}; {instrument_and_machine(finding)}"
 
 
 def _behind(notes: Sequence[str], text: str) -> str:
@@ -213,7 +213,7 @@ def _breadth(grid: Grid) -> int:
     return max((step for step in _STEPS if step <= wide), default=0)
 
 
-def _coded(text: str) -> Markup:
+def _mark_code(text: str) -> Markup:
     """Return `text` escaped, with backticks as code."""
     parts = _CODE.split(text)
     marked = [
@@ -263,35 +263,35 @@ def _sections(finding: Finding, *, drawn: bool) -> list[Section]:
     if isinstance(finding, Bills):
         return _several(finding, drawn=drawn)
     made = charts(finding) if drawn else Charts()
-    measured = _measured(finding, made)
+    measured = _measured_sections(finding, made)
     match finding:
         case Bill():
-            return [*_of_bill(finding, drawn=drawn), *measured]
+            return [*_sections_of_bill(finding, drawn=drawn), *measured]
         case Calls():
             return [*_hotspots(finding), *measured]
         case Traces():
-            return [*_traced(finding), *measured]
+            return [*_trace_section(finding), *measured]
         case StudyFinding():
             return [
                 *_hotspots(finding),
                 *measured,
-                *_changed(finding),
-                *_observed(finding, drawn=drawn),
-                *_compared(finding, made),
+                *_successive_section(finding),
+                *_recorder_section(finding, drawn=drawn),
+                *_published_section(finding, made),
             ]
 
 
-def _of_bill(finding: Bill, *, drawn: bool) -> Iterable[Section]:
+def _sections_of_bill(finding: Bill, *, drawn: bool) -> Iterable[Section]:
     if isinstance(finding, Advised):
-        yield from _chosen(finding, drawn=drawn)
-    yield from _advised(finding)
-    yield from _billed(finding)
+        yield from _choice_sections(finding, drawn=drawn)
+    yield from _advice_section(finding)
+    yield from _bill_sections(finding)
     yield from _both(finding)
-    yield from _accounted(finding)
-    yield from _searched(finding)
+    yield from _accounting_section(finding)
+    yield from _search_section(finding)
 
 
-def _chosen(finding: Advised, *, drawn: bool) -> Iterable[Section]:
+def _choice_sections(finding: Advised, *, drawn: bool) -> Iterable[Section]:
     choice = finding.choice
     _, *said = choice_sentences(choice)
     grids = given_up_grids(choice)
@@ -307,12 +307,12 @@ def _chosen(finding: Advised, *, drawn: bool) -> Iterable[Section]:
         )
 
 
-def _advised(finding: Bill) -> Iterable[Section]:
+def _advice_section(finding: Bill) -> Iterable[Section]:
     if finding.advice is not None:
         yield Section("budget", "Within the budget", tuple(advice_lines(finding.advice)))
 
 
-def _billed(finding: Bill) -> Iterable[Section]:
+def _bill_sections(finding: Bill) -> Iterable[Section]:
     tables = tuple(bill_grids(finding, _LISTED))
     yield Section("bill", "The bill", grids=tables[:1])
     matrix = tuple(_matrix(finding))
@@ -325,7 +325,7 @@ def _both(finding: Bill) -> Iterable[Section]:
         yield Section("both", "Both numbers", grids=tuple(grids))
 
 
-def _accounted(finding: Bill) -> Iterable[Section]:
+def _accounting_section(finding: Bill) -> Iterable[Section]:
     accounting = finding.accounting
     if accounting:
         yield Section(
@@ -337,7 +337,7 @@ def _accounted(finding: Bill) -> Iterable[Section]:
         )
 
 
-def _searched(finding: Bill) -> Iterable[Section]:
+def _search_section(finding: Bill) -> Iterable[Section]:
     if finding.search is not None:
         _, *lines = search_lines(finding.search)
         yield Section("search", "How the culprits were found", tuple(lines))
@@ -362,7 +362,7 @@ def _hotspots(finding: StudyFinding | Calls) -> Iterable[Section]:
         )
 
 
-def _traced(finding: Traces) -> Iterable[Section]:
+def _trace_section(finding: Traces) -> Iterable[Section]:
     sums = (sum_line(one) for one in shown_traces(finding))
     yield Section(
         "lanes",
@@ -376,10 +376,13 @@ def _traced(finding: Traces) -> Iterable[Section]:
     )
 
 
-def _measured(finding: Finding, drawn: Charts) -> Iterable[Section]:
+def _measured_sections(finding: Finding, drawn: Charts) -> Iterable[Section]:
     failures = failures_of(finding)
     if finding.cells or failures:
-        grids = (*summary_grids(finding), *(_fitted(for_page(it)) for it in run_matrices(finding)))
+        grids = (
+            *summary_grids(finding),
+            *(_fit_width(for_page(it)) for it in run_matrices(finding)),
+        )
         shown, folded = ((), grids) if isinstance(finding, Bill) else (grids, ())
         title = "What was measured"
         yield Section("measured", title, charts=drawn.run, grids=shown, folded=folded)
@@ -390,7 +393,7 @@ def _measured(finding: Finding, drawn: Charts) -> Iterable[Section]:
         yield Section("failed", f"{failed} failed", failures=reasons(finding))
 
 
-def _changed(finding: StudyFinding) -> Iterable[Section]:
+def _successive_section(finding: StudyFinding) -> Iterable[Section]:
     grids = successive_grids(finding)
     if grids:
         axis = visible(finding.successive or "")
@@ -398,7 +401,7 @@ def _changed(finding: StudyFinding) -> Iterable[Section]:
         yield Section("changes", f"From {axis} to {axis}", (said,), grids=tuple(grids))
 
 
-def _observed(finding: StudyFinding, *, drawn: bool) -> Iterable[Section]:
+def _recorder_section(finding: StudyFinding, *, drawn: bool) -> Iterable[Section]:
     seen = (*counter_grids(finding), *loss_grids(finding), *lookup_grids(finding))
     folded = (*share_grids(finding), *event_grids(finding))
     if seen or folded:
@@ -412,7 +415,7 @@ def _observed(finding: StudyFinding, *, drawn: bool) -> Iterable[Section]:
         )
 
 
-def _compared(finding: StudyFinding, drawn: Charts) -> Iterable[Section]:
+def _published_section(finding: StudyFinding, drawn: Charts) -> Iterable[Section]:
     figures = (
         *(for_page(matrix) for matrix in published_matrices(finding)),
         *range_grids(finding),
@@ -432,20 +435,22 @@ def _several(finding: Bills, *, drawn: bool) -> list[Section]:
     """Return the bills side by side, then each by itself."""
     lines, grids = tuple(common_lines(finding)), (totals_grid(finding),)
     each = [
-        _of_several(section, number, one)
+        _section_of_several(section, number, one)
         for number, one in enumerate(finding.bills, 1)
         for section in _sections(one, drawn=drawn)
     ]
     return [Section("several", "Side by side", lines, grids=grids), *each]
 
 
-def _of_several(section: Section, number: int, bill: Bill) -> Section:
+def _section_of_several(section: Section, number: int, bill: Bill) -> Section:
     """Return a section of one of several bills, with links unlike those of the others."""
 
     def apart(chart: Chart) -> Chart:
-        return replace(chart, panels=tuple(renamed(svg, f"bill{number}") for svg in chart.panels))
+        return replace(
+            chart, panels=tuple(rename_ids(svg, f"bill{number}") for svg in chart.panels)
+        )
 
-    def linked(grid: Grid) -> Grid:
+    def prefix_anchors(grid: Grid) -> Grid:
         anchors = tuple(name and f"bill{number}-{name}" for name in grid.anchors)
         return replace(grid, title=f"{visible(bill.profile)}: {grid.title}", anchors=anchors)
 
@@ -454,8 +459,8 @@ def _of_several(section: Section, number: int, bill: Bill) -> Section:
         name=f"{section.name}-{number}",
         title=f"{bill_line(bill)}. {section.title}",
         charts=tuple(map(apart, section.charts)),
-        grids=tuple(map(linked, section.grids)),
-        folded=tuple(map(linked, section.folded)),
+        grids=tuple(map(prefix_anchors, section.grids)),
+        folded=tuple(map(prefix_anchors, section.folded)),
         pictures=tuple(map(apart, section.pictures)),
     )
 
@@ -469,7 +474,7 @@ def _matrix(finding: Bill) -> Iterable[Grid]:
         yield replace(grid, anchors=anchors)
 
 
-def _fitted(grid: Grid) -> Grid:
+def _fit_width(grid: Grid) -> Grid:
     return grid if len(grid.groups) <= _ROOMY else without_optional(grid)
 
 
@@ -482,10 +487,10 @@ def _environment(finding: Finding) -> list[tuple[str, str]]:
 
 def _commands(finding: Finding) -> list[str]:
     """Return the commands that repeat the measurement and that show it again."""
-    return [*_again(finding), _shell(["hardcost", "report", finding.run])]
+    return [*_repeat_command(finding), _shell(["hardcost", "report", finding.run])]
 
 
-def _again(finding: Finding) -> list[str]:
+def _repeat_command(finding: Finding) -> list[str]:
     """Return the command line and its folder; for a run without them, an equivalent."""
     if finding.command:
         there = [_shell(["cd", finding.folder])] if finding.folder else []

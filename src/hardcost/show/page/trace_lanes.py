@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hardcost.model.finding.trace import Traced, Traces
-from hardcost.show.sentences.trace import LONGEST, title_of, who
+from hardcost.show.sentences.trace import LONGEST, process_purpose, title_of
 from hardcost.show.text import number, percent, shorten
-from hardcost.units import count, listed, visible
+from hardcost.units import count, join_in_prose, visible
 
 LANES_GUIDE = (
     "Each lane is a process, from left to right in instructions. Filled: it runs. Framed: it could "
@@ -98,7 +98,8 @@ def lanes(one: Traced, name: str) -> Lanes:
     return Lanes(
         name=name,
         title=title_of(one),
-        words=f"Who runs when, in {number(one.length)} instructions: {visible(listed(shares))}",
+        words=f"Who runs when, in {number(one.length)} instructions:"
+        f" {visible(join_in_prose(shares))}",
         height=len(shown) * HEIGHT,
         lanes=tuple(_lane(one, process, at) for process, at in places.items()),
         lines=lines if len(lines) <= _MOST_WAKES else (),
@@ -114,7 +115,7 @@ def _lane(one: Traced, process: int, at: int) -> Lane:
     mine = [piece for piece in one.pieces if piece.process == process]
     ran = sum(piece.instructions for piece in mine)
     name = one.processes[process]
-    known = who(name)
+    known = process_purpose(name)
     said = f"{number(ran)} insn, {percent(ran / max(one.length, 1))}"
     waits = []
     last = None

@@ -24,7 +24,7 @@ from hardcost.model.finding.bill import Bill, Item, Itemised, Total
 from hardcost.model.finding.choice import Advised
 from hardcost.model.role import Whole
 from hardcost.model.workload import MetricId
-from hardcost.show.bill_rows import BillRow, Ledger, called, ledger
+from hardcost.show.bill_rows import BillRow, BillRows, benchmark_names, rows_of_bill
 from hardcost.show.page.script import Script, script_of
 from hardcost.show.sentences.amounts import metric_words, unit_words
 from hardcost.show.sentences.answer import by_metric, free_entries, is_free
@@ -48,7 +48,7 @@ def script() -> Script:
     return script_of(text)
 
 
-def embedded(finding: Bill) -> Markup | None:
+def data_for_page(finding: Bill) -> Markup | None:
     """Return the data of a bill as JSON for a page; None if there is no choice to make.
 
     There is none in a bill by search, which prices only the culprits, nor in one of a single
@@ -57,32 +57,32 @@ def embedded(finding: Bill) -> Markup | None:
     if len(finding.controls) < 2 or not finding.pieces:  # noqa: PLR2004  (a choice)
         return None
     items = {(item.control, item.metric): item for item in (*finding.small, *finding.items)}
-    book = ledger(finding)
-    known = {entry.control for entry in book.entries}
+    rows = rows_of_bill(finding)
+    known = {entry.control for entry in rows.entries}
     if any((name, of.metric) not in items for name in known for of in finding.totals):
         return None
     if not known.issuperset(name for _, names in finding.pieces for name in names):
         return None
-    text = json.dumps(_data(finding, book, items), separators=(",", ":"), allow_nan=False)
+    text = json.dumps(_data(finding, rows, items), separators=(",", ":"), allow_nan=False)
     return Markup(text.translate(_ESCAPES))  # noqa: S704  (nothing in it can end the element)
 
 
 def _data(
-    finding: Bill, book: Ledger, items: Mapping[tuple[str, MetricId], Item]
+    finding: Bill, rows: BillRows, items: Mapping[tuple[str, MetricId], Item]
 ) -> dict[str, Any]:
     """Return what the script reads; `choice.js` says what the keys mean."""
     totals = [of for of in finding.totals if _finite(of.baseline, of.with_profile)]
-    numbers = {entry.control: index for index, entry in enumerate(book.entries)}
-    free = {entry.control for entry in free_entries(book)}
+    numbers = {entry.control: index for index, entry in enumerate(rows.entries)}
+    free = {entry.control for entry in free_entries(rows)}
     return {
-        "id": _identity(finding, book),
+        "id": _identity(finding, rows),
         "profile": visible(finding.profile),
         "advised": isinstance(finding, Advised) or finding.advice is not None,
         "file": f"{_file_name(finding.profile)}.toml",
-        "metrics": [_metric(of, finding, book, items) for of in totals],
+        "metrics": [_metric(of, finding, rows, items) for of in totals],
         "mix": [str(of.unit).endswith("/op") for of in totals],
-        "weights": [round(1000 * book.weighed.weights.get(of.metric, 0.0), 3) for of in totals],
-        "average": "" if book.weighed.leading is None else metric_words(book.weighed.leading),
+        "weights": [round(1000 * rows.weighed.weights.get(of.metric, 0.0), 3) for of in totals],
+        "average": "" if rows.weighed.leading is None else metric_words(rows.weighed.leading),
         "controls": [
             _control(entry, finding, numbers, [items[entry.control, of.metric] for of in totals])
             | {
@@ -93,16 +93,16 @@ def _data(
                     if of.metric in entry.items and not is_free(entry.items[of.metric])
                 ],
             }
-            for entry in book.entries
+            for entry in rows.entries
         ],
-        "measured": _measured(finding, totals, numbers),
+        "measured": _measured_choices(finding, totals, numbers),
         "pieces": [[text, [numbers[name] for name in names]] for text, names in finding.pieces],
     }
 
 
-def _identity(finding: Bill, book: Ledger) -> str:
+def _identity(finding: Bill, rows: BillRows) -> str:
     """Return what distinguishes this bill from others in an address that holds a choice."""
-    named = [finding.run, *(entry.control for entry in book.entries)]
+    named = [finding.run, *(entry.control for entry in rows.entries)]
     return hashlib.sha256(json.dumps(named).encode()).hexdigest()[:8]
 
 
@@ -112,9 +112,9 @@ def _file_name(profile: str) -> str:
 
 
 def _metric(
-    of: Total, finding: Bill, book: Ledger, items: Mapping[tuple[str, MetricId], Item]
+    of: Total, finding: Bill, rows: BillRows, items: Mapping[tuple[str, MetricId], Item]
 ) -> dict[str, Any]:
-    account = next(one for one in book.accounts if one.metric == of.metric)
+    account = next(one for one in rows.accounts if one.metric == of.metric)
     own = [item for (_, metric), item in items.items() if metric == of.metric]
     words, chance = unit_words(of.unit), _chance(of, finding, own)
     return {
@@ -125,7 +125,7 @@ def _metric(
         "baseline": _number(of.baseline),
         "cost": _number(of.cost),
         "chance": _number(chance),
-        "shared": None if finding.needs else _shared(of, own, chance, finding),
+        "shared": None if finding.needs else _shared_cost(of, own, chance, finding),
     }
 
 
@@ -146,7 +146,9 @@ def _chance(of: Total, finding: Bill, items: Iterable[Item]) -> float:
     return max((of.least, drawn, *halves))
 
 
-def _shared(of: Total, items: Sequence[Item], chance: float, bill: Itemised) -> float | int | None:
+def _shared_cost(
+    of: Total, items: Sequence[Item], chance: float, bill: Itemised
+) -> float | int | None:
     """Return the one cost that all controls share; None if the measurements do not fit that.
 
     They fit if each control costs the same amount more alone than in the profile, and the profile
@@ -155,11 +157,11 @@ def _shared(of: Total, items: Sequence[Item], chance: float, bill: Itemised) -> 
     contains two configurations, and a difference of two costs four, which chance can change
     accordingly; the total is compared with all of them, as in `interaction_bound`.
     """
-    more = [item.alone - _saved(item, bill) for item in items]
+    more = [item.alone - _saving(item, bill) for item in items]
     if not _finite(*more):
         return None
     shared = statistics.median_low(more)
-    left = of.cost - math.fsum(_saved(item, bill) for item in items) - shared
+    left = of.cost - math.fsum(_saving(item, bill) for item in items) - shared
     alike = all(abs(one - shared) <= math.sqrt(2) * chance for one in more)
     adds_up = abs(left) <= interaction_bound(chance, len(items))
     return _number(shared) if alike and adds_up else None
@@ -174,25 +176,25 @@ def _control(
     ids = next((item.ids for item in items if item.ids), ())
     return {
         "name": visible(entry.control),
-        "place": visible(" ".join(filter(None, (str(place or ""), *called(ids))))),
+        "place": visible(" ".join(filter(None, (str(place or ""), *benchmark_names(ids))))),
         "ids": visible(" ".join(ids)),
         "file": visible("" if place is None or place.line is None else place.file),
         "severity": visible(next((item.severity for item in items), "")),
         "caveat": visible("; ".join(caveats) or ("the numbers do not show its cost" * unshown)),
         "needs": [numbers[name] for name in bill.needs.get(entry.control, ()) if name in numbers],
-        "cost": [_number(_saved(item, bill)) for item in items],
+        "cost": [_number(_saving(item, bill)) for item in items],
         "alone": [_number(item.alone) for item in items],
     }
 
 
-def _saved(item: Item, bill: Itemised) -> float:
+def _saving(item: Item, bill: Itemised) -> float:
     """Return what leaving a control out saves: of the only rule, the price of having any, too."""
     if bill.rules != (item.control,):
         return item.cost
     return item.cost + math.fsum(one.cost for one in bill.fixed if one.metric == item.metric)
 
 
-def _measured(
+def _measured_choices(
     finding: Bill, totals: Sequence[Total], numbers: Mapping[str, int]
 ) -> list[dict[str, Any]]:
     """Return what was measured besides the bill's own trials: what a budget leaves."""

@@ -2,6 +2,14 @@
 
 A terminal and a page say the same sentences.
 
-`answer.py` is the answer of a bill; `run.py`, `choice.py`, `gate.py`, `hotspots.py` and `trace.py`
-are those of the others.
+- `answer.py`: a bill's answer, and how many controls are ranked on the first screen
+- `run.py`: the answer of a study, and of a comparison
+- `choice.py`: that of `advise`; `advice.py`: what a bill's budget leaves out
+- `gate.py`, `hotspots.py`, `trace.py`: those of the others
+- `statement.py`: an answer as a value
+- `amounts.py`: units, and growth in words: "2.1 times as expensive"
+- `caveats.py`, `single_draws.py`: marks at numbers, and their notes
+- `failures.py`: failed trials with the end of their log; controls that were not measured
+- `steps.py`: changes from level to level; `search_steps.py`: how a search went;
+  `time_and_count.py`: where the two disagree
 """

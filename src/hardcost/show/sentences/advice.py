@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from hardcost.analysis.bill.budget import Budget, enough, raised
+from hardcost.analysis.bill.budget import Budget, raise_budget, round_up_share
 from hardcost.model.finding.bill import Advice, Total
 from hardcost.show.text import percent
-from hardcost.units import count, listed
+from hardcost.units import count, join_in_prose
 
 
 def advice_lines(advice: Advice) -> list[str]:
@@ -22,7 +22,7 @@ def advice_lines(advice: Advice) -> list[str]:
         return list(_none_fits(advice, budget))
     whole = count(len(advice.leave_out) + advice.kept, "control")
     proposal = f"leave out {len(advice.leave_out)} of {whole}"
-    measured = f"Measured with what remains: at most {_grown(_worst(advice.totals))}."
+    measured = f"Measured with what remains: at most {_growth_words(_worst(advice.totals))}."
     every = "" if advice.budgets else " on every metric"
     return [
         f"To keep within {budget}{every}, {proposal}. {measured}",
@@ -40,23 +40,23 @@ def _budget(advice: Advice | Budget) -> str:
     parts = [f"{percent(limit)} on {metric}" for metric, limit in own.items()]
     if others is not None:
         parts.append(percent(others) + (" on all others" if parts else ""))
-    return listed(parts)
+    return join_in_prose(parts)
 
 
 def _none_fits(advice: Advice, budget: str) -> Iterator[str]:
     """Yield that no control can be kept, or no audit rule, and the least budget that keeps one."""
-    over = {str(it.metric): _share(it) for it in advice.alone if _share(it) > _allowed(advice, it)}
-    least = raised(Budget(advice.budget, advice.budgets), over, enough)
+    over = {str(it.metric): _share(it) for it in advice.alone if _share(it) > _limit_of(advice, it)}
+    least = raise_budget(Budget(advice.budget, advice.budgets), over, round_up_share)
     kind = "audit rule" if advice.kept else "control"
     end = f": the least budget that keeps one is {_budget(least)}" if over else ""
     yield f"No {kind} can be kept within {budget}{end}. `hardcost advise` says what that keeps."
     if advice.kept:
         whole = count(len(advice.leave_out) + advice.kept, "control")
-        measured = f"at most {_grown(_worst(advice.totals))}, measured"
+        measured = f"at most {_growth_words(_worst(advice.totals))}, measured"
         yield f"Within {budget}, {advice.kept} of {whole} can be kept: {measured}."
 
 
-def _allowed(advice: Advice, total: Total) -> float:
+def _limit_of(advice: Advice, total: Total) -> float:
     return advice.budgets.get(
         str(total.metric), math.inf if advice.budget is None else advice.budget
     )
@@ -66,7 +66,7 @@ def _worst(totals: tuple[Total, ...]) -> Total:
     return max(totals, key=_share)
 
 
-def _grown(total: Total) -> str:
+def _growth_words(total: Total) -> str:
     return f"{percent(_share(total))} more, on {total.metric}"
 
 

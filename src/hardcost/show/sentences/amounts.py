@@ -8,8 +8,8 @@ from typing import Protocol
 
 from hardcost.analysis.bill.weights import AVERAGE, WHOLE
 from hardcost.model.workload import MetricId
-from hardcost.show.text import MISSING, decimals, percent, ratio, signed
-from hardcost.units import Identity, is_rate, listed, visible
+from hardcost.show.text import MISSING, decimals, percent, ratio, signed_number
+from hardcost.units import Identity, is_rate, join_in_prose, visible
 
 _WORDS = {
     "insn/op": "instructions per operation",
@@ -83,24 +83,24 @@ def instrument_words(name: str) -> str:
     return f"instrument {visible(name)}{what}"
 
 
-def quoted(name: str | Identity) -> str:
+def quote_name(name: str | Identity) -> str:
     """Return a name for use in a sentence: in quotes if it contains a space."""
     shown = visible(name)
     return f"'{shown}'" if " " in shown else shown
 
 
-def joined(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Return names as a list in prose, each in quotes if it contains a space."""
-    return listed([f"'{name}'" if " " in name else name for name in names])
+    return join_in_prose([f"'{name}'" if " " in name else name for name in names])
 
 
-def amount(before: float, after: float, unit: str) -> float:
+def cost_factor(before: float, after: float, unit: str) -> float:
     """Return the cost as a multiple of `before`: for a rate, the inverse. NaN if unknown."""
     over, under = (before, after) if is_rate(unit) else (after, before)
     return over / under if under else math.nan
 
 
-def grown(factor: float, unit: str) -> str:
+def growth_words(factor: float, unit: str) -> str:
     """Return `2.1 times as expensive`, or the wording for a time or a small change."""
     dear, cheap = ("longer", "shorter") if unit in _TIMES else ("more expensive", "cheaper")
     if not math.isfinite(factor):
@@ -110,9 +110,9 @@ def grown(factor: float, unit: str) -> str:
     return f"{ratio(factor)[1:]} times as {'long' if unit in _TIMES else 'expensive'}"
 
 
-def grown_to(factor: float, base: str, unit: str) -> str:
+def growth_clause(factor: float, base: str, unit: str) -> str:
     """Return `is 2.1 times as expensive as none`, or the wording for a time or a small change."""
-    verb, words = "takes" if unit in _TIMES else "is", grown(factor, unit)
+    verb, words = "takes" if unit in _TIMES else "is", growth_words(factor, unit)
     return f"{verb} {words} {'as' if ' times ' in words else 'than'} {base}"
 
 
@@ -122,8 +122,8 @@ def metric_words(metric: MetricId) -> str:
         return "the average system call"
     words = _METRICS.get(metric.name)
     if words is None:
-        return quoted(metric)
-    return words if metric.workload is None else f"{words} of {quoted(metric.workload)}"
+        return quote_name(metric)
+    return words if metric.workload is None else f"{words} of {quote_name(metric.workload)}"
 
 
 def change(of: MetricChange, cell: MetricInterval | None, program: str = "the program") -> str:
@@ -136,28 +136,28 @@ def change(of: MetricChange, cell: MetricInterval | None, program: str = "the pr
     difference = of.with_profile - of.baseline
     digits = decimals((of.baseline, of.with_profile))
     per = "instructions" if of.metric == AVERAGE and unit == "insn/op" else unit_words(unit)
-    added = f"{signed(difference, digits)} {per}"
-    factor = amount(of.baseline, of.with_profile, unit)
+    added = f"{signed_number(difference, digits)} {per}"
+    factor = cost_factor(of.baseline, of.with_profile, unit)
     name = metric_words(of.metric)
     if of.metric.name == WHOLE:
-        name = program if of.metric.workload is None else quoted(of.metric.workload)
+        name = program if of.metric.workload is None else quote_name(of.metric.workload)
     if not math.isfinite(factor):
         return f"adds {added} to {name}"
     if is_rate(unit):
         verb = "lowers" if difference < 0 else "raises"
         words = f"{verb} {name} to {percent(of.with_profile / of.baseline)} of the baseline's"
     elif of.metric.name == WHOLE and unit not in _TIMES:
-        words = f"makes {name} execute {_executed(factor)}"
+        words = f"makes {name} execute {_execution_words(factor)}"
     else:
         verb = "take " if unit in _TIMES else ""
-        words = f"makes {name} {verb}{grown(factor, unit)}"
+        words = f"makes {name} {verb}{growth_words(factor, unit)}"
     span = _span(cell)
     if of.metric.name == WHOLE and unit not in _TIMES and factor < _TWICE:
         span = _span_of_shares(cell)
     return f"{words} ({span})" if span else f"{words} ({added})"
 
 
-def _executed(factor: float) -> str:
+def _execution_words(factor: float) -> str:
     """Return how many more instructions a program executes: `40.0% more instructions`."""
     if factor >= _TWICE:
         return f"{ratio(factor)[1:]} times as many instructions"

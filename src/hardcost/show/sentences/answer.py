@@ -20,16 +20,16 @@ from hardcost.model.finding.head import Found
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.finding.trace import Traces
 from hardcost.model.role import AuditOff, Role, Whole
-from hardcost.model.workload import MetricId, among
-from hardcost.show.bill_rows import BillRow, Ledger, MetricFigures, ledger
+from hardcost.model.workload import MetricId, metric_among
+from hardcost.show.bill_rows import BillRow, BillRows, MetricFigures, rows_of_bill
 from hardcost.show.sentences.advice import advice_lines
 from hardcost.show.sentences.amounts import (
-    amount,
     change,
+    cost_factor,
     instrument_words,
-    joined,
+    join_names,
     metric_words,
-    quoted,
+    quote_name,
     unit_words,
 )
 from hardcost.show.sentences.choice import choice_sentences
@@ -38,7 +38,7 @@ from hardcost.show.sentences.run import run_answer
 from hardcost.show.sentences.statement import Ranked, Statement
 from hardcost.show.sentences.time_and_count import both_sentences
 from hardcost.show.sentences.trace import trace_answer
-from hardcost.show.text import decimals, number, percent, shorten, signed
+from hardcost.show.text import decimals, number, percent, shorten, signed_number
 from hardcost.units import count, is_rate, visible
 from hardcost.workloads import command
 
@@ -77,28 +77,28 @@ def answer(finding: Finding) -> Statement:
 
 def bill_answer(finding: Bill) -> Statement:
     """Return what a profile costs, in all and by control."""
-    book = ledger(finding)
+    rows = rows_of_bill(finding)
     chosen = choice_sentences(finding.choice)[:1] if isinstance(finding, Advised) else []
-    sentences = [*chosen, *_advised(finding), *_whole(finding, book)]
+    sentences = [*chosen, *_advice_sentence(finding), *_whole_cost(finding, rows)]
     sentences += both_sentences(finding)
-    sentences += _any_rule(book)
-    sentences += _defaults(book)
+    sentences += _any_rule(rows)
+    sentences += _defaults(rows)
     kind = kind_of(finding)
     if finding.search is not None:
-        sentences += _searched(finding, book)
+        sentences += _search_sentences(finding, rows)
     else:
-        sentences += _controls(book, kind)
+        sentences += _controls(rows, kind)
     # A search measures the culprits only, and says nothing about other single controls.
-    free = () if finding.search is not None else free_entries(book)
-    by = "" if book.leading is None else metric_words(book.leading.metric)
+    free = () if finding.search is not None else free_entries(rows)
+    by = "" if rows.leading is None else metric_words(rows.leading.metric)
     return Statement(
         tuple(sentences),
         f"The most expensive {_TITLES[kind]}, by their cost on {by}",
-        tuple(_ranked(book)),
+        tuple(_ranked_controls(rows)),
         "Free here: not distinguishable from 0 on anything measured"
-        f" ({len(free)} of {len(book.entries)})",
+        f" ({len(free)} of {len(rows.entries)})",
         tuple((entry.number, visible(entry.control)) for entry in free),
-        _others(book, kind, searched=finding.search is not None),
+        _others(rows, kind, searched=finding.search is not None),
     )
 
 
@@ -106,8 +106,10 @@ def _side_by_side(bills: Sequence[Bill]) -> Iterator[str]:
     """Yield each bill's first sentence, which profile costs most, and what the average is."""
     for one in bills:
         yield from bill_answer(one).sentences[:1]
-    books = {one.profile: ledger(one) for one in bills}
-    costs = {name: book.leading for name, book in books.items() if book.leading is not None}
+    rows_by_profile = {one.profile: rows_of_bill(one) for one in bills}
+    costs = {
+        name: rows.leading for name, rows in rows_by_profile.items() if rows.leading is not None
+    }
     if len(costs) < 2 or len({(one.metric, one.unit) for one in costs.values()}) != 1:  # noqa: PLR2004
         return
     least, *_, most = sorted(costs, key=lambda name: costs[name].cost)
@@ -117,10 +119,10 @@ def _side_by_side(bills: Sequence[Bill]) -> Iterator[str]:
         yield f"Their costs on {where} are not distinguishable."
     else:
         yield (
-            f"{quoted(most)} costs most on {where}: {number(by, of.digits)} {_per(of)} more than"
-            f" {quoted(least)}."
+            f"{quote_name(most)} costs most on {where}: {number(by, of.digits)} {_per(of)}"
+            f" more than {quote_name(least)}."
         )
-    yield from _average_of(next(iter(books.values())))
+    yield from _average_of(next(iter(rows_by_profile.values())))
 
 
 def kind_of(bill: Itemised) -> str:
@@ -130,22 +132,23 @@ def kind_of(bill: Itemised) -> str:
     return "rule" if names and all(name.startswith("-") for name in names) else "control"
 
 
-def _others(book: Ledger, kind: str, *, searched: bool) -> str:
+def _others(rows: BillRows, kind: str, *, searched: bool) -> str:
     """Return the costs of controls that are not listed, and those that no control has by itself."""
-    of, named = book.leading, {entry.control for entry in dear_entries(book)[:TOP]}
-    others = [entry for entry in book.entries if entry.control not in named]
+    of, named = rows.leading, {entry.control for entry in dear_entries(rows)[:TOP]}
+    others = [entry for entry in rows.entries if entry.control not in named]
     if of is None or searched:
         return ""
     said, cost = [], of.of(others)
     if cost:
         whose = f"The other {kind} costs" if len(others) == 1 else f"The {len(others)} others cost"
         together = "" if len(others) == 1 else " together"
-        said.append(f"{whose} {signed(cost, of.digits)} {_per(of)}{together}.")
-    beyond = of.cost - of.fixed - of.of(book.entries)
+        said.append(f"{whose} {signed_number(cost, of.digits)} {_per(of)}{together}.")
+    beyond = of.cost - of.fixed - of.of(rows.entries)
     if abs(beyond) > abs(of.cost) * _TELLING:
         what = "what they cost together but not one by one" if beyond > 0 else "what they share"
         said.append(
-            f"{signed(beyond, of.digits)} {_per(of)} belong to no single {kind}: {what}, and noise."
+            f"{signed_number(beyond, of.digits)} {_per(of)} belong to no single {kind}:"
+            f" {what}, and noise."
         )
     return " ".join(said)
 
@@ -165,7 +168,7 @@ def is_nothing(total: Total, cell: Cell | None) -> bool:
     return cell.ratio_low < cell.ratio_high and cell.ratio_low <= 1 <= cell.ratio_high
 
 
-def free_entries(book: Ledger) -> tuple[BillRow, ...]:
+def free_entries(rows: BillRows) -> tuple[BillRow, ...]:
     """Return the controls whose cost is not distinguishable from 0 on any metric.
 
     A control without an item for a metric is in the rest there. Controls whose cost the numbers do
@@ -173,7 +176,7 @@ def free_entries(book: Ledger) -> tuple[BillRow, ...]:
     """
     return tuple(
         entry
-        for entry in book.entries
+        for entry in rows.entries
         if not entry.unshown and all(map(is_free, entry.items.values()))
     )
 
@@ -192,15 +195,15 @@ def _has_audit(finding: Bill) -> bool:
     return any(cell.configuration == AuditOff() for cell in finding.cells)
 
 
-def _advised(finding: Bill) -> Iterator[str]:
+def _advice_sentence(finding: Bill) -> Iterator[str]:
     """Yield what to leave out for a budget, if there was one."""
     if finding.advice is not None:
         yield advice_lines(finding.advice)[0]
 
 
-def _whole(bill: Bill, book: Ledger) -> Iterator[str]:
+def _whole_cost(bill: Bill, rows: BillRows) -> Iterator[str]:
     """Yield the cost of the whole profile: on what leads the bill, and where it is largest."""
-    profile = quoted(bill.profile)
+    profile = quote_name(bill.profile)
     instrument = instrument_words(bill.instrument)
     totals = [it for it in bill.totals if math.isfinite(it.baseline + it.with_profile)]
     if not totals:
@@ -214,20 +217,20 @@ def _whole(bill: Bill, book: Ledger) -> Iterator[str]:
         yield f"{profile} has no cost distinguishable from 0 on {where} ({instrument})."
         yield from _too_wide(totals[0] if len(totals) == 1 else None)
         return
-    program, every = _program(bill), with_average(bill, book.weighed).totals
-    leading = next(it for it in every if it.metric == book.weighed.leading)
+    program, every = _program(bill), with_average(bill, rows.weighed).totals
+    leading = next(it for it in every if it.metric == rows.weighed.leading)
     if leading in clear or (leading not in totals and leading.distinguishable):
-        changed = change(_as_listed(leading, book), cells.get(leading.metric), program)
+        changed = change(_round_total(leading, rows), cells.get(leading.metric), program)
         compared = f"compared to a system with {baseline_words(bill)}"
         yield f"{profile} {changed}, {compared} ({instrument})."
     else:
         where = metric_words(leading.metric)
         yield f"{profile} has no cost distinguishable from 0 on {where} ({instrument})."
         yield from _too_wide(leading)
-    yield from _average_of(book)
+    yield from _average_of(rows)
     if not bill.weights or leading not in clear:
-        for one in _also(leading, clear):
-            yield f"{profile} {change(one, cells.get(one.metric), program)}{_mostly(one, book)}."
+        for one in _further_totals(leading, clear):
+            yield f"{profile} {change(one, cells.get(one.metric), program)}{_mostly(one, rows)}."
 
 
 def _too_wide(total: Total | None) -> Iterator[str]:
@@ -235,20 +238,20 @@ def _too_wide(total: Total | None) -> Iterator[str]:
     if total is None or total.low is None or total.high is None or total.low == total.high:
         return
     ends = (total.low, total.high)
-    low, high = (signed(end, decimals(ends)) for end in ends)
+    low, high = (signed_number(end, decimals(ends)) for end in ends)
     unit = unit_words(total.unit)
     yield f"It may be anything from {low} to {high} {unit}; more --repetitions narrow that."
 
 
-def _as_listed(leading: Total, book: Ledger) -> Total:
+def _round_total(leading: Total, rows: BillRows) -> Total:
     """Return a total in the list's rounded figures, so that no two sentences differ by a digit."""
-    of = book.leading
+    of = rows.leading
     if of is None or of.metric != leading.metric:
         return leading
     return replace(leading, baseline=float(of.baseline), with_profile=float(of.with_profile))
 
 
-def _also(leading: Total, clear: Sequence[Total]) -> Iterator[Total]:
+def _further_totals(leading: Total, clear: Sequence[Total]) -> Iterator[Total]:
     """Yield what is worth a sentence beside what leads: other whole programs, the worst call."""
     others = [it for it in clear if leading.metric != it.metric != _NULL]
     yield from (it for it in others if _is_whole(it))
@@ -268,12 +271,12 @@ def _program(finding: Found) -> str:
     if len(workloads) != 1:
         return "the program"
     (only,) = workloads
-    return "your program" if only.name == command.KIND.name else f"the workload {quoted(only)}"
+    return "your program" if only.name == command.KIND.name else f"the workload {quote_name(only)}"
 
 
-def _average_of(book: Ledger) -> Iterator[str]:
+def _average_of(rows: BillRows) -> Iterator[str]:
     """Yield what the average call is the mean of."""
-    weighed = book.weighed
+    weighed = rows.weighed
     if weighed.covered is None or len(weighed.weights) == 1:
         return
     calls = f"{len(weighed.weights)} measured calls"
@@ -290,15 +293,15 @@ def _average_of(book: Ledger) -> Iterator[str]:
         )
 
 
-def _any_rule(book: Ledger) -> Iterator[str]:
+def _any_rule(rows: BillRows) -> Iterator[str]:
     """Yield what having any audit rule costs, on what leads the bill."""
-    paid = book.leading
+    paid = rows.leading
     if paid is None or not paid.fixed or paid.baseline <= 0:
         return
     cost = f"{number(paid.fixed, paid.digits)} of the {number(paid.cost, paid.digits)}"
     if paid.fixed > paid.cost:
         cost = number(paid.fixed, paid.digits)
-    end = "; only leaving out all rules saves that" if len(book.entries) > 1 else ""
+    end = "; only leaving out all rules saves that" if len(rows.entries) > 1 else ""
     yield (
         f"Having any audit rule at all costs {cost} {_per(paid)} on"
         f" {metric_words(paid.metric)}{end}."
@@ -309,14 +312,14 @@ def _per(account: MetricFigures) -> str:
     return "instructions" if account.unit == "insn/op" else unit_words(account.unit)
 
 
-def _defaults(book: Ledger) -> Iterator[str]:
+def _defaults(rows: BillRows) -> Iterator[str]:
     """Yield the total with and without what is the default anyway."""
-    of = book.leading
+    of = rows.leading
     if of is None or of.baseline <= 0:
         return
     whose = {
         entry.control: next((it.default for it in entry.items.values() if it.default), None)
-        for entry in book.entries
+        for entry in rows.entries
     }
     default = [one for one, of_whom in whose.items() if of_whom and of.items.get(one)]
     if not default:
@@ -324,17 +327,17 @@ def _defaults(book: Ledger) -> Iterator[str]:
             yield f"It is the default of the {next(iter(whose.values()))} anyway."
         return
     cost = sum((of.items[control] for control in default), Decimal(0))
-    named = joined([shorten(visible(one), _NAME) for one in default[:_DEAREST]])
+    named = join_names([shorten(visible(one), _NAME) for one in default[:_DEAREST]])
     more = f" and {len(default) - _DEAREST} more" if len(default) > _DEAREST else ""
     yield (
         f"Without what is the default anyway ({named}{more}), the cost on"
-        f" {metric_words(of.metric)} is {signed(of.cost - cost, of.digits)} {_per(of)}."
+        f" {metric_words(of.metric)} is {signed_number(of.cost - cost, of.digits)} {_per(of)}."
     )
 
 
 def _factor(total: Total) -> float:
     """Return a metric's cost with the profile as a multiple of the baseline's cost."""
-    factor = amount(total.baseline, total.with_profile, total.unit)
+    factor = cost_factor(total.baseline, total.with_profile, total.unit)
     return factor if math.isfinite(factor) else 0.0
 
 
@@ -342,15 +345,15 @@ def by_metric(finding: Found, role: Role) -> dict[MetricId, Cell]:
     """Return a configuration's cells by the names that metrics have in a bill."""
     cells = [cell for cell in finding.cells if cell.configuration == role]
     workloads = {cell.workload for cell in cells}
-    return {among(workloads, c.workload, c.metric): c for c in cells}
+    return {metric_among(workloads, c.workload, c.metric): c for c in cells}
 
 
-def _mostly(total: Total, book: Ledger) -> str:
+def _mostly(total: Total, rows: BillRows) -> str:
     """Return which control makes more than half of a metric's cost, if one does."""
-    account = next((one for one in book.accounts if one.metric == total.metric), None)
+    account = next((one for one in rows.accounts if one.metric == total.metric), None)
     if account is None or not account.items or is_rate(account.unit):
         return ""
-    entry = max(book.entries, key=lambda one: account.items.get(one.control, Decimal(0)))
+    entry = max(rows.entries, key=lambda one: account.items.get(one.control, Decimal(0)))
     cost = account.items.get(entry.control, Decimal(0))
     if cost <= 0 or cost * 2 <= account.cost or is_free(entry.items[total.metric]):
         return ""
@@ -358,14 +361,14 @@ def _mostly(total: Total, book: Ledger) -> str:
     return f"; {number(min(cost, account.cost), account.digits)} of that by {name}"
 
 
-def _controls(book: Ledger, kind: str) -> Iterator[str]:
+def _controls(rows: BillRows, kind: str) -> Iterator[str]:
     """Yield the most expensive control, how many are free, and how many are unknown."""
-    entries, free = book.entries, free_entries(book)
+    entries, free = rows.entries, free_entries(rows)
     unshown = [entry for entry in entries if entry.unshown]
     if len(entries) == 1 and free:
         yield f"Its only {kind} has no cost distinguishable from 0."
     if len(entries) > 1:
-        yield from _dearest(book, kind)
+        yield from _dearest(rows, kind)
         yield from _free(len(entries), len(free), len(unshown), kind)
     if unshown:
         controls = f"its only {kind}" if len(entries) == 1 else count(len(unshown), kind)
@@ -394,10 +397,10 @@ def _free(every: int, free: int, unshown: int, kind: str) -> Iterator[str]:
         yield f"None of the {every} {kind}s is free."
 
 
-def _dearest(book: Ledger, kind: str) -> Iterator[str]:
+def _dearest(rows: BillRows, kind: str) -> Iterator[str]:
     """Yield the most expensive control on what leads the bill, or that none stands out."""
-    of, dear = book.leading, dear_entries(book)
-    if of is None or len(free_entries(book)) == len(book.entries):
+    of, dear = rows.leading, dear_entries(rows)
+    if of is None or len(free_entries(rows)) == len(rows.entries):
         return
     where = metric_words(of.metric)
     if not dear:
@@ -417,49 +420,49 @@ def _dearest(book: Ledger, kind: str) -> Iterator[str]:
         yield f"The most expensive {kind} costs {amount_of}: {name}."
 
 
-def dear_entries(book: Ledger) -> list[BillRow]:
+def dear_entries(rows: BillRows) -> list[BillRow]:
     """Return the controls with a distinguishable cost on what leads the bill, in order."""
-    of = book.leading
+    of = rows.leading
     if of is None:
         return []
     return [
         entry
-        for entry in book.entries
+        for entry in rows.entries
         if of.metric in entry.items
         and not is_free(entry.items[of.metric])
         and (of.items[entry.control] < 0 if is_rate(of.unit) else of.items[entry.control] > 0)
     ]
 
 
-def _ranked(book: Ledger) -> Iterator[Ranked]:
+def _ranked_controls(rows: BillRows) -> Iterator[Ranked]:
     """Yield the most expensive controls as shown beside the answer."""
-    of, dear = book.leading, dear_entries(book)[:TOP]
+    of, dear = rows.leading, dear_entries(rows)[:TOP]
     if of is None:
         return
     for entry in dear:
         cost = of.items[entry.control]
         yield Ranked(
             visible(entry.control),
-            f"{signed(cost, of.digits)} {_per(of)}",
+            f"{signed_number(cost, of.digits)} {_per(of)}",
             float(cost / of.items[dear[0].control]),
             entry.number,
             visible(entry.place),
         )
 
 
-def _searched(bill: Itemised, book: Ledger) -> Iterator[str]:
+def _search_sentences(bill: Itemised, rows: BillRows) -> Iterator[str]:
     """Yield the result of a search: its culprits, and the cost of everything else together."""
-    culprits = [entry.control for entry in book.entries]
+    culprits = [entry.control for entry in rows.entries]
     if not culprits:
         yield "The search confirmed no single control as the cause."
         return
-    what = joined([shorten(visible(name), _NAME) for name in culprits[:_DEAREST]])
+    what = join_names([shorten(visible(name), _NAME) for name in culprits[:_DEAREST]])
     more = f" and {len(culprits) - _DEAREST} more" if len(culprits) > _DEAREST else ""
     yield f"The search confirmed {count(len(culprits), 'culprit')}: {what}{more}."
-    of = book.leading
-    if of is not None and bill.rest and book.entries[0] in dear_entries(book):
+    of = rows.leading
+    if of is not None and bill.rest and rows.entries[0] in dear_entries(rows):
         yield (
             f"On {metric_words(of.metric)} the first makes"
-            f" {signed(of.items[culprits[0]], of.digits)} {_per(of)}; everything but the culprits"
-            f" makes {signed(of.rest, of.digits)} together."
+            f" {signed_number(of.items[culprits[0]], of.digits)} {_per(of)};"
+            f" everything but the culprits makes {signed_number(of.rest, of.digits)} together."
         )

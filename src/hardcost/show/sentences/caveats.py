@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from hardcost.model.finding.bill import Item, Total
 from hardcost.model.workload import MetricId
-from hardcost.show.text import MARK, decimals, signed
-from hardcost.units import listed, visible
+from hardcost.show.text import MARK, decimals, signed_number
+from hardcost.units import join_in_prose, visible
 
 PREDICTED = (
     "the cost model's prediction of `cost`, made before measuring; for a rule on a file, whose cost"
@@ -23,7 +23,7 @@ INTERACTS = (
 )
 
 
-def marked(text: str, item: Item) -> str:
+def mark_caveat(text: str, item: Item) -> str:
     """Return a cost, marked if the item has a caveat."""
     return f"{text}{MARK}" if item.caveat else text
 
@@ -42,10 +42,10 @@ def caveat_notes(items: Iterable[Item]) -> list[str]:
     for item in items:
         if item.caveat:
             about.setdefault(item.caveat, {})[visible(item.control)] = None
-    return [f"{MARK} {listed(names)}: {visible(caveat)}" for caveat, names in about.items()]
+    return [f"{MARK} {join_in_prose(names)}: {visible(caveat)}" for caveat, names in about.items()]
 
 
-def unresolved(totals: Iterable[Total]) -> frozenset[MetricId]:
+def unresolved_metrics(totals: Iterable[Total]) -> frozenset[MetricId]:
     """Return the metrics whose totals are not distinguishable from 0."""
     return frozenset(total.metric for total in totals if total.may_be_nothing)
 
@@ -56,7 +56,7 @@ def unresolved_notes(totals: Iterable[Total]) -> list[str]:
     for total in totals:
         if total.may_be_nothing:
             ends = (total.low or 0.0, total.high or 0.0)
-            low, high = (signed(end, decimals(ends)) for end in ends)
+            low, high = (signed_number(end, decimals(ends)) for end in ends)
             cost = (
                 f"the cost is {low}"
                 if low == high

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from hardcost.model.finding.choice import Abandoned, Choice, Costs, Offer, Unkeepable
 from hardcost.show.sentences.amounts import unit_words
-from hardcost.show.text import decimals, percent, signed
-from hardcost.units import count, listed, visible
+from hardcost.show.text import decimals, percent, signed_number
+from hardcost.units import count, join_in_prose, visible
 
 _REQUIRED = "required control"
 
@@ -24,13 +24,13 @@ _IDS = 2
 
 def choice_sentences(choice: Choice) -> list[str]:
     """Return the answer: what to give up, what that does, and what no single rule's cost shows."""
-    return [*_chosen(choice), *_any_rule(choice)]
+    return [*_proposal(choice), *_any_rule(choice)]
 
 
-def _chosen(choice: Choice) -> list[str]:
+def _proposal(choice: Choice) -> list[str]:
     """Return what to give up, and what that does."""
     if not choice.has_budget:
-        whole = f"No budget was named: the whole profile costs {_grown(choice.before)};"
+        whole = f"No budget was named: the whole profile costs {_growth_words(choice.before)};"
         return [f"{whole} the table shows what keeping less of it costs."]
     budget = budget_words(choice)
     if choice.unkeepable is not None:
@@ -39,13 +39,13 @@ def _chosen(choice: Choice) -> list[str]:
         name = visible(choice.profile)
         return [f"Nothing of {name} fits within {budget}: whatever was measured costs more."]
     if not choice.given_up:
-        return [_nothing_given_up(choice, budget)]
+        return [_give_up_nothing(choice, budget)]
     return [
         (
             f"Give up {len(choice.given_up)} of {count(choice.controls, 'control')}:"
             f" {_from_to(choice)}{_worth(choice)}."
         ),
-        *_measured(choice, budget),
+        *_measured_words(choice, budget),
     ]
 
 
@@ -68,15 +68,17 @@ def _none_fits(choice: Choice, none_of: Unkeepable, budget: str) -> Iterator[str
 def _keeps(choice: Choice, budget: str, kept: int, costs: Sequence[Costs], how: str) -> str:
     """Return what can be kept within a budget."""
     part = f"{kept} of {count(choice.controls, 'control')}"
-    return f"Within {budget}, {part} can be kept: {_grown(costs)} ({how})."
+    return f"Within {budget}, {part} can be kept: {_growth_words(costs)} ({how})."
 
 
 def given_up_lines(choice: Choice) -> list[str]:
     """Return a line for each control that is given up by choice."""
-    return [f"  give up  {visible(_as_written(one))}  [{_facts(one)}]" for one in choice.abandoned]
+    return [
+        f"  give up  {visible(_original_text(one))}  [{_facts(one)}]" for one in choice.abandoned
+    ]
 
 
-def _as_written(one: Abandoned) -> str:
+def _original_text(one: Abandoned) -> str:
     """Return a control as its author wrote it; what replaces several is shown as it is."""
     return one.stands_for[0] if len(one.stands_for) == 1 else one.control
 
@@ -117,16 +119,18 @@ def signed_share(share: float) -> str:
     return f"+{percent(share)}" if share > 0 else percent(share)
 
 
-def _nothing_given_up(choice: Choice, budget: str) -> str:
+def _give_up_nothing(choice: Choice, budget: str) -> str:
     if choice.rewritten:
         return (
             f"Give up nothing: with rules that record the same and cost less, {_from_to(choice)};"
             f" within {budget}."
         )
-    return f"Give up nothing: {_grown(choice.before)} with the whole profile; within {budget}."
+    return (
+        f"Give up nothing: {_growth_words(choice.before)} with the whole profile; within {budget}."
+    )
 
 
-def _measured(choice: Choice, budget: str) -> Iterator[str]:
+def _measured_words(choice: Choice, budget: str) -> Iterator[str]:
     """Yield what was measured of the proposal, and what was tried to keep more."""
     number = len(choice.given_up)
     tried = "any of them" if choice.put_back == number else f"any of {choice.put_back} of them"
@@ -134,7 +138,7 @@ def _measured(choice: Choice, budget: str) -> Iterator[str]:
     added = f"; adding {tried} back would exceed that" if choice.put_back else ""
     yield f"That was measured to be within {budget}{added}."
     if choice.rewritten:
-        dearest = _grown(choice.equivalent)
+        dearest = _growth_words(choice.equivalent)
         yield (
             f"Keeping everything, with the rules rewritten to record the same for less, costs"
             f" {dearest}."
@@ -154,9 +158,8 @@ def _any_rule(choice: Choice) -> Iterator[str]:
     if not choice.fixed:
         return
     most = max(choice.fixed, key=lambda one: one.share)
-    amount = (
-        f"{signed(most.cost, decimals([most.cost]))} {unit_words(most.unit)}, {percent(most.share)}"
-    )
+    cost = signed_number(most.cost, decimals([most.cost]))
+    amount = f"{cost} {unit_words(most.unit)}, {percent(most.share)}"
     price = f"the price of having any audit rule ({amount} of {visible(most.metric)})"
     rules = len(choice.rules)
     if choice.unkeepable is not None and choice.avoids_fixed:
@@ -174,16 +177,16 @@ def _any_rule(choice: Choice) -> Iterator[str]:
 
 def _facts(one: Abandoned) -> str:
     digits = decimals([one.cost])
-    cost = f"{signed(one.cost, digits)} {unit_words(one.unit)} on {visible(one.metric)}"
+    cost = f"{signed_number(one.cost, digits)} {unit_words(one.unit)} on {visible(one.metric)}"
     facts = [cost if one.low > 0 else f"saves nothing by itself on {visible(one.metric)}"]
     facts += [visible(one.severity)] if one.severity else []
-    facts += [_named(one.ids)] if one.ids else []
+    facts += [_first_ids(one.ids)] if one.ids else []
     facts += [visible(one.where)] if one.place else []
     facts += [f"in place of {len(one.stands_for)} rules"] if len(one.stands_for) > 1 else []
     return "; ".join(facts)
 
 
-def _named(ids: Sequence[str]) -> str:
+def _first_ids(ids: Sequence[str]) -> str:
     """Return the first ids; JSON and the decision have all."""
     more = len(ids) - _IDS
     return visible(", ".join(ids[:_IDS])) + (f" and {count(more, 'more id')}" if more > 0 else "")
@@ -200,16 +203,16 @@ def _from_to(choice: Choice) -> str:
         for one in over[:_METRICS]
     ]
     more = len(over) - _METRICS
-    return listed([*said, *([count(more, "other metric")] if more > 0 else [])])
+    return join_in_prose([*said, *([count(more, "other metric")] if more > 0 else [])])
 
 
 def _is_over(one: Costs) -> bool:
     return one.limit is not None and one.cost > one.limit
 
 
-def _grown(costs: Sequence[Costs]) -> str:
+def _growth_words(costs: Sequence[Costs]) -> str:
     dearest = sorted(costs, key=lambda one: -one.share)[:_METRICS]
-    return listed([f"{signed_share(one.share)} on {visible(one.metric)}" for one in dearest])
+    return join_in_prose([f"{signed_share(one.share)} on {visible(one.metric)}" for one in dearest])
 
 
 def budget_words(of: Choice | Offer) -> str:
@@ -217,4 +220,4 @@ def budget_words(of: Choice | Offer) -> str:
     parts = [f"{percent(limit)} on {visible(name)}" for name, limit in of.budgets.items()]
     if of.budget is not None and math.isfinite(of.budget):
         parts.append(percent(of.budget) + (" on all others" if parts else " on every metric"))
-    return listed(parts)
+    return join_in_prose(parts)

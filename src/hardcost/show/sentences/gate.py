@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from auditrules.model.location import Location
 from hardcost.model.finding.change import Change, ChangeLine, Contribution, Gate, Growth
 from hardcost.show.sentences.amounts import unit_words
-from hardcost.show.text import MISSING, decimals, number, percent, signed
-from hardcost.units import count, is_rate, listed, visible
+from hardcost.show.text import MISSING, decimals, number, percent, signed_number
+from hardcost.units import count, is_rate, join_in_prose, visible
 
 _MOST_LINES = 3
 _MOST_METRICS = 3
@@ -25,15 +25,17 @@ def sentences(gate: Gate) -> tuple[str, ...]:
     if not over:
         found.append(_within(gate))
     else:
-        found += _beside(gate)
+        found += _other_metrics(gate)
     if gate.unclear:
         names = ", ".join(visible(one.name) for one in gate.unclear)
         found.append(f"Beyond the limit, but perhaps by chance: {names}.")
     if over and gate.accepted:
-        found.append(f"What {_accepted(gate)} adds is accepted by a comment, and not part of this.")
+        found.append(
+            f"What {_accepted_places(gate)} adds is accepted by a comment, and not part of this."
+        )
     if gate.any_rule is not None:
         found.append(f"{any_rule_words(gate.any_rule)}.")
-    found += _unpriced(gate)
+    found += _unpriced_lines(gate)
     if gate.unknown:
         found.append(f"Without a number: {visible(', '.join(map(str, gate.unknown)))}.")
     return tuple(found)
@@ -52,7 +54,7 @@ def verdict(growth: Growth) -> str:
     return "within"
 
 
-def grown(growth: Growth) -> str:
+def growth_percent(growth: Growth) -> str:
     """Return the growth of a metric, such as `+2.4%`."""
     return signed_percent(growth.share)
 
@@ -75,7 +77,7 @@ def amount(growth: Growth, value: float, *, with_sign: bool = True) -> str:
     """Return a number of a metric's unit as it is shown."""
     size = max(abs(growth.base), abs(growth.head))
     digits = 0 if size >= _WHOLE_FROM else decimals([growth.base, growth.head])
-    return signed(value, digits) if with_sign else number(value, digits)
+    return signed_number(value, digits) if with_sign else number(value, digits)
 
 
 ANY_RULE = "having any rule"
@@ -96,13 +98,13 @@ def any_rule_words(growth: Growth) -> str:
     )
 
 
-def of_line(gate: Gate, line: ChangeLine) -> str:
+def line_cost(gate: Gate, line: ChangeLine) -> str:
     """Return what a line of the change does, such as an annotation says."""
     parts = gate.parts_of(line)
     what = {Change.ADDED: "this line", Change.REMOVED: "a removed line", Change.CHANGED: "this"}
     if not parts:
         return f"{gate.how}: {what[line.change]} has no cost distinguishable from 0"
-    blamed = {one.name for one in gate.blamed(line)}
+    blamed = {one.name for one in gate.metrics_exceeded_by(line)}
     worst = sorted(parts, key=lambda each: each[0].name not in blamed)
     said = "; ".join(_part(growth, part) for growth, part in worst[:_MOST_METRICS])
     more = len(parts) - _MOST_METRICS
@@ -128,7 +130,7 @@ def _part(growth: Growth, part: Contribution) -> str:
     share = part.cost / growth.base if growth.base > 0 else math.nan
     over = ""
     if growth.over:
-        over = f", over the limit: {grown(growth)} in all, limit {limit(growth)}"
+        over = f", over the limit: {growth_percent(growth)} in all, limit {limit(growth)}"
     return (
         f"{amount(growth, part.cost)} {visible(growth.unit)} to {visible(growth.name)}"
         f" ({signed_percent(share)}{over})"
@@ -151,7 +153,7 @@ def _over(gate: Gate, growth: Growth) -> str:
     return f"{text}: {', '.join([*first, _causes(growth, causes)])}."
 
 
-def _beside(gate: Gate) -> Iterator[str]:
+def _other_metrics(gate: Gate) -> Iterator[str]:
     """Yield what the other metrics do, and how the change can pass."""
     others = [
         one
@@ -163,14 +165,14 @@ def _beside(gate: Gate) -> Iterator[str]:
         most = max(others, key=lambda one: one.share)
         rest = f"; {len(same)} more did not change" if same else ""
         if 0 < len(same) <= _MOST_METRICS:
-            rest = f"; {listed(same)} did not change"
+            rest = f"; {join_in_prose(same)} did not change"
         if len(others) == 1:
             yield f"Beside that, {visible(most.name)} grew by {percent(most.share)}{rest}."
         else:
             yield f"{len(others)} others grew by at most {percent(most.share)}{rest}."
     places = _to_blame(gate)
     if places:
-        where = listed(places[:_MOST_LINES])
+        where = join_in_prose(places[:_MOST_LINES])
         more = len(places) - _MOST_LINES
         if more > 0:
             where = f"{', '.join(places[:_MOST_LINES])} and {more} more"
@@ -204,7 +206,7 @@ def _to_blame(gate: Gate) -> list[str]:
     return [visible(place) for place in chosen]
 
 
-def _unpriced(gate: Gate) -> Iterator[str]:
+def _unpriced_lines(gate: Gate) -> Iterator[str]:
     """Yield which lines have a part that is not known, on which metrics, and why."""
     metrics: dict[tuple[str, str], list[str]] = {}
     for growth in gate.growths:
@@ -213,7 +215,7 @@ def _unpriced(gate: Gate) -> Iterator[str]:
             metrics.setdefault(key, []).append(visible(growth.name))
     for (what, why), names in metrics.items():
         more = len(names) - _MOST_METRICS
-        said = listed([*names[:_MOST_METRICS], *([f"{more} more"] if more > 0 else [])])
+        said = join_in_prose([*names[:_MOST_METRICS], *([f"{more} more"] if more > 0 else [])])
         yield f"What {what} adds to {said} has no number ({why})."
 
 
@@ -225,8 +227,8 @@ def _causes(growth: Growth, parts: Iterable[Contribution]) -> str:
     return f"{', '.join(said)} {unit_words(growth.unit)}"
 
 
-def _accepted(gate: Gate) -> str:
-    return listed([visible(one.place or "") for one in gate.accepted])
+def _accepted_places(gate: Gate) -> str:
+    return join_in_prose([visible(one.place or "") for one in gate.accepted])
 
 
 def _within(gate: Gate) -> str:
@@ -236,7 +238,9 @@ def _within(gate: Gate) -> str:
     unlimited = all(one.limit is None for one in gate.growths)
     text = "No limit was set." if unlimited else f"No metric is over its limit ({gate.how})."
     if gate.accepted:
-        text = f"{text[:-1]}, apart from what {_accepted(gate)} adds, which a comment accepts."
+        text = (
+            f"{text[:-1]}, apart from what {_accepted_places(gate)} adds, which a comment accepts."
+        )
     if not known:
         return text
     most = max(known, key=lambda one: one.share)
@@ -245,4 +249,4 @@ def _within(gate: Gate) -> str:
         bound = gate.how if unlimited else "no limit"
     causes = [part for part in most.parts if part.cost > 0][:_MOST_LINES]
     by = f"; {_causes(most, causes)}" if causes else ""
-    return f"{text} {visible(most.name)} grows most: {grown(most)} ({bound}){by}."
+    return f"{text} {visible(most.name)} grows most: {growth_percent(most)} ({bound}){by}."

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hardcost.model.finding.calls import Calls, Hotspots
 from hardcost.model.finding.study import StudyFinding
 from hardcost.show.sentences.statement import Ranked, Statement
-from hardcost.show.text import number, percent, shorten, signed
+from hardcost.show.text import number, percent, shorten, signed_number
 from hardcost.units import visible
 
 LONGEST = 60
@@ -26,8 +26,9 @@ def hotspots_answer(finding: Calls) -> Statement:
     unit = visible(dearest.unit)
     ranked = tuple(
         Ranked(
-            named(one.function),
-            f"{signed(one.own, digits_of(dearest))} {unit}, {percent(one.own / dearest.cost)}",
+            function_name(one.function),
+            f"{signed_number(one.own, digits_of(dearest))} {unit},"
+            f" {percent(one.own / dearest.cost)}",
             one.own / functions[0].own,
         )
         for one in functions
@@ -35,7 +36,7 @@ def hotspots_answer(finding: Calls) -> Statement:
     return Statement(sentences, f"Where the cost of {visible(dearest.metric)} arises", ranked)
 
 
-def named(function: str) -> str:
+def function_name(function: str) -> str:
     """Return a function's name as it is shown."""
     return shorten(visible(function), LONGEST)
 
@@ -63,6 +64,6 @@ def _sentence(one: Hotspots) -> str:
     more = "more" if one.cost > 0 else "less"
     return (
         f"{name} costs {number(abs(one.cost), digits_of(one))} {visible(one.unit)} {more};"
-        f" the largest part, {signed(first.own, digits_of(one))}"
-        f" ({percent(first.own / one.cost)}), arises in {named(first.function)}."
+        f" the largest part, {signed_number(first.own, digits_of(one))}"
+        f" ({percent(first.own / one.cost)}), arises in {function_name(first.function)}."
     )

@@ -18,11 +18,17 @@ from hardcost.model.finding.comparison import ComparedCell, Comparison
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.role import Role
 from hardcost.show.bill_rows import FEW
-from hardcost.show.sentences.amounts import grown_to, instrument_words, joined, quoted, unit_words
+from hardcost.show.sentences.amounts import (
+    growth_clause,
+    instrument_words,
+    join_names,
+    quote_name,
+    unit_words,
+)
 from hardcost.show.sentences.single_draws import is_unclear
 from hardcost.show.sentences.statement import Ranked, Statement
 from hardcost.show.sentences.steps import successive_sentences
-from hardcost.show.text import decimals, number, ratio, signed
+from hardcost.show.text import decimals, number, ratio, signed_number
 from hardcost.units import count, visible
 
 _WHOLE = "wall"
@@ -38,17 +44,17 @@ def run_answer(finding: StudyFinding) -> Statement:
     """Return the answer of a run: its configurations against their baseline."""
     overall = _overall(finding)
     unknown = set(finding.unexercised)
-    same = [name for name in overall if name not in unknown and _same(finding, name)]
+    same = [name for name in overall if name not in unknown and _is_same(finding, name)]
     dear = sorted(
         (name for name in overall if name not in same and overall[name] > 1),
         key=lambda name: -overall[name],
     )
     dear = [name for name in dear if _is_apart_from_baseline(finding, name)]
     sentences = [
-        *_failed(finding, overall),
+        *_failure_words(finding, overall),
         *_dearest(finding, overall, dear),
-        *_unchanged(overall, same),
-        *_unexercised(finding),
+        *_unchanged_words(overall, same),
+        *_unexercised_words(finding),
         *_slope(finding),
         *successive_sentences(finding),
     ]
@@ -56,7 +62,7 @@ def run_answer(finding: StudyFinding) -> Statement:
     ranked = tuple(
         Ranked(
             visible(name),
-            f"{ratio(overall[name])[1:]} times {_called(_baseline_of(finding, name))}"
+            f"{ratio(overall[name])[1:]} times {_baseline_words(_baseline_of(finding, name))}"
             f"{_tie(finding, dear, at)}",
             (overall[name] - 1) / largest,
         )
@@ -104,9 +110,9 @@ def _factor(cell: ComparedCell) -> float:
 def _most(cell: ComparedCell) -> str:
     digits = decimals((cell.before.value, cell.value))
     return (
-        f"The largest change is {quoted(cell.metric)} of {visible(cell.workload)} under "
-        f"{quoted(cell.configuration)}: {ratio(cell.ratio)[1:]} times the first run "
-        f"({signed(cell.difference, digits)} {unit_words(cell.unit)})."
+        f"The largest change is {quote_name(cell.metric)} of {visible(cell.workload)} under "
+        f"{quote_name(cell.configuration)}: {ratio(cell.ratio)[1:]} times the first run "
+        f"({signed_number(cell.difference, digits)} {unit_words(cell.unit)})."
     )
 
 
@@ -116,7 +122,7 @@ def _overall(finding: StudyFinding) -> dict[Role, float]:
     It is the geometric mean over the metrics, for whole programs over their total; the baseline and
     unknown configurations are left out.
     """
-    cells = _telling(finding.cells)
+    cells = _representative_cells(finding.cells)
     several = len({cell.workload for cell in cells}) > 1
     return {
         mean.configuration: mean.ratio
@@ -125,20 +131,20 @@ def _overall(finding: StudyFinding) -> dict[Role, float]:
     }
 
 
-def _telling(cells: Sequence[Cell]) -> list[Cell]:
+def _representative_cells(cells: Sequence[Cell]) -> list[Cell]:
     """Return the cells that represent all: for whole programs, those of the whole."""
     whole = [cell for cell in cells if cell.metric == _WHOLE]
     complete = {cell.workload for cell in whole} == {cell.workload for cell in cells}
     return whole if complete else list(cells)
 
 
-def _same(finding: StudyFinding, name: Role) -> bool:
+def _is_same(finding: StudyFinding, name: Role) -> bool:
     """Say whether no metric is distinguishable from the baseline under a configuration."""
     own = [cell for cell in finding.cells if cell.configuration == name]
     return not any(_is_apart(cell) and cell.ratio != 1 for cell in own)
 
 
-def _failed(finding: StudyFinding, overall: Mapping[Role, float]) -> Iterator[str]:
+def _failure_words(finding: StudyFinding, overall: Mapping[Role, float]) -> Iterator[str]:
     if finding.failures:
         trials = count(len(finding.failures), "trial")
         nothing = "" if overall else ", and the rest has no baseline to be compared with"
@@ -159,19 +165,19 @@ def _dearest(
         return
     name = asked or dear[0]
     cells = [cell for cell in finding.cells if cell.configuration == name]
-    base, telling = _baseline_of(finding, name), _telling(cells)
+    base, telling = _baseline_of(finding, name), _representative_cells(cells)
     mean = f" ({_mean_of(telling)}, {by})" if len(telling) > 1 else f" ({by})"
     if asked is not None and not _is_apart_from_baseline(finding, asked):
-        about = f"{quoted(name)}, which the study asks about,"
-        yield f"{about} is not distinguishable from {_called(base)}{mean}."
+        about = f"{quote_name(name)}, which the study asks about,"
+        yield f"{about} is not distinguishable from {_baseline_words(base)}{mean}."
     else:
         of = _rank(finding, overall, dear, name)
-        grown = grown_to(overall[name], _called(base), cells[0].unit)
-        yield f"{quoted(name)}{of} {grown}{mean}."
+        grown = growth_clause(overall[name], _baseline_words(base), cells[0].unit)
+        yield f"{quote_name(name)}{of} {grown}{mean}."
         known = [cell for cell in cells if math.isfinite(cost_ratio(cell)) and _is_apart(cell)]
         if known and len(cells) > 1:
             yield _worst(max(known, key=cost_ratio), finding)
-    yield from _beside(finding, overall, dear, name)
+    yield from _ties_and_dearest(finding, overall, dear, name)
 
 
 def _rank(
@@ -185,20 +191,21 @@ def _rank(
     return f"{asked[:-1]} and which is{most}" if asked else f",{most}"
 
 
-def _beside(
+def _ties_and_dearest(
     finding: StudyFinding, overall: Mapping[Role, float], dear: Sequence[Role], name: Role
 ) -> Iterator[str]:
     """Yield which configurations cost as much as one, and which cost most if it is another."""
     ties = _ties(finding, dear, name)
     if ties:
         verb = "is" if len(ties) == 1 else "are"
-        yield f"{joined(list(map(visible, ties)))} {verb} not distinguishable from it."
+        yield f"{join_names(list(map(visible, ties)))} {verb} not distinguishable from it."
     first = dear[0] if dear else name
     if first != name and first not in ties:
-        base, unit = _called(_baseline_of(finding, first)), finding.cells[0].unit
+        base, unit = _baseline_words(_baseline_of(finding, first)), finding.cells[0].unit
         others = _ties(finding, dear, first)
         most = " and as much as others" if others else " and most of all"
-        yield f"{quoted(first)} costs more{most}: it {grown_to(overall[first], base, unit)}."
+        clause = growth_clause(overall[first], base, unit)
+        yield f"{quote_name(first)} costs more{most}: it {clause}."
 
 
 def _ties(finding: StudyFinding, dear: Sequence[Role], name: Role) -> list[Role]:
@@ -216,7 +223,7 @@ def _tie(finding: StudyFinding, dear: Sequence[Role], at: int) -> str:
 def _apart(finding: StudyFinding, name: Role, other: Role) -> bool:
     """Say whether two configurations' means are distinguishable."""
     mine, theirs = (
-        _telling([cell for cell in finding.cells if cell.configuration == one])
+        _representative_cells([cell for cell in finding.cells if cell.configuration == one])
         for one in (name, other)
     )
     return distinguishable(mine, theirs)
@@ -236,7 +243,7 @@ def _mean_of(cells: Sequence[Cell]) -> str:
     """Return what a configuration's mean is taken over."""
     metrics = {cell.metric for cell in cells}
     if len(metrics) == 1:
-        return f"geometric mean of {quoted(metrics.pop())} in {len(cells):,} workloads"
+        return f"geometric mean of {quote_name(metrics.pop())} in {len(cells):,} workloads"
     return f"geometric mean of {len(cells):,} metrics"
 
 
@@ -245,9 +252,9 @@ def _worst(cell: Cell, finding: StudyFinding) -> str:
     several = len({one.workload for one in finding.cells}) > 1
     of = f" of {visible(cell.workload)}" if several else ""
     digits = decimals((cell.value, cell.value - cell.difference))
-    added = f"{signed(cell.difference, digits)} {unit_words(cell.unit)}"
+    added = f"{signed_number(cell.difference, digits)} {unit_words(cell.unit)}"
     times = ratio(cost_ratio(cell))[1:]
-    return f"It costs most on {quoted(cell.metric)}{of}: {times} times the baseline ({added})."
+    return f"It costs most on {quote_name(cell.metric)}{of}: {times} times the baseline ({added})."
 
 
 def _baselines_of(finding: StudyFinding, name: Role) -> dict[Role, None]:
@@ -255,25 +262,25 @@ def _baselines_of(finding: StudyFinding, name: Role) -> dict[Role, None]:
 
 
 def _baseline_of(finding: StudyFinding, name: Role) -> str:
-    return joined([visible(baseline) for baseline in _baselines_of(finding, name)])
+    return join_names([visible(baseline) for baseline in _baselines_of(finding, name)])
 
 
-def _called(baseline: str) -> str:
+def _baseline_words(baseline: str) -> str:
     """Return a baseline for use in a sentence, where a name such as `none` alone would mislead."""
     return "the baseline" if baseline == "baseline" else f"the baseline {baseline}"
 
 
-def _unchanged(overall: Mapping[Role, float], same: Sequence[Role]) -> Iterator[str]:
+def _unchanged_words(overall: Mapping[Role, float], same: Sequence[Role]) -> Iterator[str]:
     if same and len(overall) > 1:
         of = f"{len(same)} of {len(overall)} configurations"
         verb = "is" if len(same) == 1 else "are"
-        named = f": {joined([visible(name) for name in same])}" if len(same) <= _SHOWN else ""
+        named = f": {join_names([visible(name) for name in same])}" if len(same) <= _SHOWN else ""
         yield f"{of} {verb} not distinguishable from the baseline on any metric{named}."
 
 
-def _unexercised(finding: StudyFinding) -> Iterator[str]:
+def _unexercised_words(finding: StudyFinding) -> Iterator[str]:
     if finding.unexercised:
-        names = joined([visible(name) for name in finding.unexercised[:_SHOWN]])
+        names = join_names([visible(name) for name in finding.unexercised[:_SHOWN]])
         more = len(finding.unexercised) - _SHOWN
         others = f" and {more} more" if more > 0 else ""
         yield f"Nothing exercised what {names}{others} changes: that cost is not known."
@@ -291,15 +298,18 @@ def _slope(finding: StudyFinding) -> Iterator[str]:
         return
     units = {cell.unit for cell in finding.cells}
     metrics = [cell.metric for cell in finding.cells if cell.configuration == above[0][0]]
-    on = quoted(metrics[0]) if len(metrics) <= FEW else "the median metric"
+    on = quote_name(metrics[0]) if len(metrics) <= FEW else "the median metric"
     elsewhere: dict[str, list[str]] = {}
     for line, of in others:
         if (step := _step(finding, of)) not in {None, found}:
             elsewhere.setdefault(str(step), []).append(visible(line))
-    but = "".join(f"; along {joined(lines)} it adds {step}" for step, lines in elsewhere.items())
+    but = "".join(
+        f"; along {join_names(lines)} it adds {step}" for step, lines in elsewhere.items()
+    )
     yield (
-        f"From {quoted(above[0][0])} to {quoted(above[-1][0])}, one more of {visible(axis.name)}"
-        f" adds {found} {unit_words(units.pop())} to {on}, on average{but}."
+        f"From {quote_name(above[0][0])} to {quote_name(above[-1][0])},"
+        f" one more of {visible(axis.name)} adds {found} {unit_words(units.pop())} to {on},"
+        f" on average{but}."
     )
 
 

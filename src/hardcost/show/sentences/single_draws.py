@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from hardcost.analysis.estimates.estimates import FEWEST_RANKED
 from hardcost.model.finding.cell import Cell
-from hardcost.show.text import ABOUT, MARK, TIMES, number, signed
+from hardcost.show.text import ABOUT, MARK, TIMES, number, signed_number
 from hardcost.units import visible
 
 ABOUT_ZERO = f"{ABOUT}0"
@@ -27,21 +27,23 @@ def is_unclear(cell: Cell) -> bool:
 
 def draw_value(cell: Cell, digits: int) -> str:
     """Return a value, rounded to its resolution."""
-    return f"{_rounded(cell.value, cell, digits)}{MARK}"
+    return f"{_round_to_resolution(cell.value, cell, digits)}{MARK}"
 
 
 def draw_difference(cell: Cell, digits: int) -> str:
     """Return a difference from the baseline, or that it may be 0."""
     if is_unclear(cell):
         return _MARKED_ZERO
-    text = _rounded(cell.difference, cell, digits)
+    text = _round_to_resolution(cell.difference, cell, digits)
     return f"+{text}{MARK}" if cell.difference > 0 else f"{text}{MARK}"
 
 
 def difference(cell: Cell, digits: int) -> str:
     """Return a difference from the baseline, or that its interval includes 0."""
     exact = cell.trials == 1 and not cell.difference
-    return ABOUT_ZERO if cell.may_be_baseline and not exact else signed(cell.difference, digits)
+    return (
+        ABOUT_ZERO if cell.may_be_baseline and not exact else signed_number(cell.difference, digits)
+    )
 
 
 def interval_notes(cells: Iterable[Cell]) -> list[str]:
@@ -90,7 +92,7 @@ def draw_notes(cells: Iterable[Cell]) -> list[str]:
     ]
 
 
-def _rounded(amount: float, cell: Cell, digits: int) -> str:
+def _round_to_resolution(amount: float, cell: Cell, digits: int) -> str:
     """Return an amount in steps of the power of ten below the value's resolution."""
     step = abs(cell.value) * cell.resolution
     if not math.isfinite(amount) or step <= 0:

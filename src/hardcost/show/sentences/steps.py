@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hardcost.analysis.study.steps import WHATEVER
 from hardcost.model.finding.study import LevelChange, StudyFinding
-from hardcost.show.sentences.amounts import grown, quoted
+from hardcost.show.sentences.amounts import growth_words, quote_name
 from hardcost.show.text import ratio
 from hardcost.units import visible
 
@@ -28,11 +28,11 @@ def successive_sentences(finding: StudyFinding) -> Iterator[str]:
         if most.may_be_chance:
             yield f"{start} nothing changes."
             continue
-        metric = f"{quoted(most.metric)} of {visible(most.workload)}"
+        metric = f"{quote_name(most.metric)} of {visible(most.workload)}"
         if len({one.workload for one in found}) == 1:
-            metric = quoted(most.metric)
-        state = "" if most.state == WHATEVER else f" under {quoted(most.state)}"
+            metric = quote_name(most.metric)
+        state = "" if most.state == WHATEVER else f" under {quote_name(most.state)}"
         yield (
-            f"{start}, a metric is {grown(mean, most.unit)} on average; {metric}{state} changes"
-            f" most, to {ratio(most.ratio)[1:]} times what it was."
+            f"{start}, a metric is {growth_words(mean, most.unit)} on average;"
+            f" {metric}{state} changes most, to {ratio(most.ratio)[1:]} times what it was."
         )

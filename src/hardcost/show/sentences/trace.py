@@ -10,7 +10,7 @@ from hardcost.model.finding.trace import ProcessShare, Traced, Traces
 from hardcost.model.role import Baseline, Role, Whole
 from hardcost.show.sentences.statement import Ranked, Statement
 from hardcost.show.text import number, percent, shorten
-from hardcost.units import count, listed, visible
+from hardcost.units import count, join_in_prose, visible
 
 LONGEST = 40
 """Most characters of what a process does."""
@@ -36,7 +36,7 @@ _LIVES = {
 }
 
 
-def who(name: str) -> str | None:
+def process_purpose(name: str) -> str | None:
     """Return what is known of a process by its name."""
     return _LIVES.get(_NUMBER.sub("", name))
 
@@ -95,7 +95,7 @@ def _sentences(one: Traced) -> Iterator[str]:
     ]
     if call is None:
         yield f"{visible(one.metric)} takes {number(one.ticks)} instructions."
-        yield f"{listed(most)}."
+        yield f"{join_in_prose(most)}."
         return
     took = sum(deed.what == TAKES for piece in one.pieces for deed in piece.deeds)
     if one.arrived is None or one.returned is None:
@@ -110,4 +110,4 @@ def _sentences(one: Traced) -> Iterator[str]:
         f" done {number(one.arrived)} instructions after the call's entry. The call itself returns"
         f" after {number(one.returned)}."
     )
-    yield f"{listed(most)}."
+    yield f"{join_in_prose(most)}."

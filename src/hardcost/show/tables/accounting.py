@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from hardcost.analysis.bill.accounting import counted
+from hardcost.analysis.bill.accounting import outcome_counts
 from hardcost.model.accounts import Accounted, RuleOutcome
 from hardcost.show.tables.layout import Column, Grid, RowText
 from hardcost.units import count, visible
@@ -24,7 +24,7 @@ _REQUIREMENT = "SRG-"
 
 def accounting_line(accounting: Sequence[Accounted]) -> str:
     """Return one sentence on all rules: the numbers add up to that of the rules."""
-    number = counted(accounting)
+    number = outcome_counts(accounting)
     return (
         f"The benchmark's profile has {count(len(accounting), 'rule')}: "
         f"{number['priced']} priced, "
@@ -66,17 +66,18 @@ def _rules_grid(words: str, rules: Sequence[Accounted]) -> Grid:
         (Column("severity", tuple(visible(one.severity) for one in rules), left=True),),
         (),
         tuple(
-            RowText(visible(one.rule), visible(_called(one)), visible(_said(one))) for one in rules
+            RowText(visible(one.rule), visible(_benchmark_names(one)), visible(_rule_words(one)))
+            for one in rules
         ),
         "rule",
     )
 
 
-def _called(rule: Accounted) -> str:
+def _benchmark_names(rule: Accounted) -> str:
     return " ".join(one for one in rule.ids if not one.startswith(_REQUIREMENT))
 
 
-def _said(rule: Accounted) -> str:
+def _rule_words(rule: Accounted) -> str:
     """Return a rule's title, what carries it out, and why it has no price."""
     by = f"carried out by {'; '.join(rule.controls)}" if rule.controls else rule.kind
     return ". ".join(filter(None, (rule.title.rstrip("."), by, rule.why)))

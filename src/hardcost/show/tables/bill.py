@@ -14,7 +14,15 @@ from hardcost.model.finding.bill import Bill, Item, Itemised
 from hardcost.model.finding.cell import Cell
 from hardcost.model.role import AuditOff
 from hardcost.model.workload import MetricId
-from hardcost.show.bill_rows import FEW, BillRow, Ledger, MetricFigures, bill_size, ledger, others
+from hardcost.show.bill_rows import (
+    FEW,
+    BillRow,
+    BillRows,
+    MetricFigures,
+    bill_size,
+    others,
+    rows_of_bill,
+)
 from hardcost.show.sentences.amounts import metric_words
 from hardcost.show.sentences.answer import baseline_words, by_metric
 from hardcost.show.sentences.caveats import (
@@ -23,14 +31,14 @@ from hardcost.show.sentences.caveats import (
     PREDICTED,
     caveat_notes,
     caveat_words,
-    marked,
-    unresolved,
+    mark_caveat,
+    unresolved_metrics,
     unresolved_notes,
 )
 from hardcost.show.sentences.failures import unmeasured_lines
 from hardcost.show.sentences.search_steps import search_lines
 from hardcost.show.tables.accounting import accounting_line
-from hardcost.show.tables.first_screen import answered
+from hardcost.show.tables.first_screen import answer_and_advice
 from hardcost.show.tables.layout import (
     Column,
     ColumnGroup,
@@ -42,10 +50,10 @@ from hardcost.show.tables.layout import (
     TextLines,
     without_optional,
 )
-from hardcost.show.tables.run import measured_on, note_lines, where
+from hardcost.show.tables.run import conditions_line, instrument_and_machine, note_lines
 from hardcost.show.tables.time_and_count import BOTH_TERMS, both_grids
-from hardcost.show.text import ABSENT, MARK, interval, number, percent, ratio, signed
-from hardcost.units import count, listed, visible
+from hardcost.show.text import ABSENT, MARK, interval, number, percent, ratio, signed_number
+from hardcost.units import count, join_in_prose, visible
 
 _CHANCE = "(~0)"
 _CHOSEN, _NAMED = 4, 3
@@ -63,8 +71,8 @@ def bill_table(finding: Bill, top: int = 20, metrics: Sequence[str] = ()) -> Con
     grids = bill_grids(finding, top, metrics)
     return Layout(
         (
-            *answered(finding),
-            TextLines((bill_heading(finding), *measured_on(finding))),
+            *answer_and_advice(finding),
+            TextLines((bill_heading(finding), *conditions_line(finding))),
             *(GridText(grid) for grid in grids),
             *(GridText(one) for one in both_grids(finding, top, accounts_of(finding, metrics))),
             *([TextLines(tuple(unmeasured_lines(finding)))] if finding.unmeasured else []),
@@ -78,8 +86,8 @@ def bill_table(finding: Bill, top: int = 20, metrics: Sequence[str] = ()) -> Con
 
 def accounts_of(finding: Bill, metrics: Sequence[str] = ()) -> list[MetricFigures]:
     """Return the metrics that have columns in the itemised tables; none of an empty bill."""
-    book = ledger(finding)
-    return _chosen(book, metrics) if book.accounts else []
+    rows = rows_of_bill(finding)
+    return _chosen_metrics(rows, metrics) if rows.accounts else []
 
 
 def bill_heading(finding: Bill) -> str:
@@ -88,7 +96,8 @@ def bill_heading(finding: Bill) -> str:
     title = f" ({visible(named)})" if named and named != finding.profile else ""
     against = f"; compared with: {visible(finding.compared_with)}" if finding.compared_with else ""
     size = bill_size(finding, searched=finding.search is not None)
-    return f"Bill for {visible(finding.profile)}{title}: {size}{against}; {where(finding)}"
+    where = instrument_and_machine(finding)
+    return f"Bill for {visible(finding.profile)}{title}: {size}{against}; {where}"
 
 
 def reading_guide(bill: Itemised) -> tuple[tuple[str, str], ...]:
@@ -141,41 +150,41 @@ def _least_terms(bill: Itemised) -> list[tuple[str, str]]:
 
 def bill_grids(finding: Bill, top: int, metrics: Sequence[str] = ()) -> list[Grid]:
     """Return the bill's tables: the totals, and the items with the remainder up to the totals."""
-    book = ledger(finding)
-    if not book.accounts:
+    rows = rows_of_bill(finding)
+    if not rows.accounts:
         return []
-    shown, hidden = book.entries[:top], book.entries[top:]
+    shown, hidden = rows.entries[:top], rows.entries[top:]
     return [
-        _totals_grid(finding, book, shown, hidden),
-        _items_grid(finding, book, shown, hidden, _chosen(book, metrics)),
+        _totals_grid(finding, rows, shown, hidden),
+        _items_grid(finding, rows, shown, hidden, _chosen_metrics(rows, metrics)),
     ]
 
 
 def matrix_grid(finding: Bill) -> Grid:
     """Return every control's cost on every metric, and the remainder up to the totals."""
-    book = ledger(finding)
-    measured = [account for account in book.accounts if account.metric != AVERAGE]
-    grid = _items_grid(finding, book, book.entries, (), measured)
+    rows = rows_of_bill(finding)
+    measured = [account for account in rows.accounts if account.metric != AVERAGE]
+    grid = _items_grid(finding, rows, rows.entries, (), measured)
     columns = tuple(
         ColumnGroup("", (replace(column, header=group.title),))
         for group in without_optional(grid).groups
         for column in group.columns
     )
-    return replace(grid, groups=columns, title=f"Every cost: {_unit(finding, book)}")
+    return replace(grid, groups=columns, title=f"Every cost: {_unit(finding, rows)}")
 
 
-def _unit(finding: Bill, book: Ledger) -> str:
-    units = {account.unit for account in book.accounts}
+def _unit(finding: Bill, rows: BillRows) -> str:
+    units = {account.unit for account in rows.accounts}
     unit = f"{visible(units.pop())}, " if len(units) == 1 else ""
-    return f"{unit}{where(finding)}"
+    return f"{unit}{instrument_and_machine(finding)}"
 
 
 def _totals_grid(
-    finding: Bill, book: Ledger, shown: Sequence[BillRow], hidden: Sequence[BillRow]
+    finding: Bill, rows: BillRows, shown: Sequence[BillRow], hidden: Sequence[BillRow]
 ) -> Grid:
     """Return the cost of each metric without and with the profile, and its parts."""
-    accounts, known = book.accounts, finding.totals
-    unclear = unresolved(known)
+    accounts, known = rows.accounts, finding.totals
+    unclear = unresolved_metrics(known)
     labels = [Column("metric", tuple(visible(account.metric) for account in accounts), left=True)]
     if len({account.unit for account in accounts}) > 1:
         labels.append(Column("unit", tuple(visible(a.unit) for a in accounts), left=True))
@@ -184,28 +193,32 @@ def _totals_grid(
         Column("without", tuple(number(a.baseline, a.digits) for a in accounts)),
         Column("with", tuple(number(a.with_profile, a.digits) for a in accounts)),
         Column("cost", tuple(_total_cost(a) + MARK * (a.metric in unclear) for a in accounts)),
-        *([Column("least", tuple(_least(a) for a in accounts))] if book.has_least else []),
+        *([Column("least", tuple(_least(a) for a in accounts))] if rows.has_least else []),
         Column("ratio", tuple(times(account) for account in accounts)),
     )
-    dearest = [_dearest(book, account) for account in accounts]
+    dearest = [_dearest(rows, account) for account in accounts]
     most = (
         Column("most", tuple(amount for amount, _ in dearest), optional=True),
         Column("by", tuple(who for _, who in dearest), left=True, optional=True),
     )
-    made_of = [Column(_span(shown), tuple(signed(a.of(shown), a.digits) for a in accounts))]
+    made_of = [Column(_span(shown), tuple(signed_number(a.of(shown), a.digits) for a in accounts))]
     if hidden:
         header = f"+ {len(hidden)} others"
-        made_of.append(Column(header, tuple(signed(a.of(hidden), a.digits) for a in accounts)))
+        made_of.append(
+            Column(header, tuple(signed_number(a.of(hidden), a.digits) for a in accounts))
+        )
     if any(account.fixed for account in accounts):
-        fixed = tuple(signed(account.fixed, account.digits) for account in accounts)
+        fixed = tuple(signed_number(account.fixed, account.digits) for account in accounts)
         made_of.append(Column("+ any rule", fixed))
     if any(account.rest for account in accounts):
-        made_of.append(Column("+ rest", tuple(signed(a.rest, a.digits) for a in accounts)))
+        made_of.append(Column("+ rest", tuple(signed_number(a.rest, a.digits) for a in accounts)))
     if any(account.interaction for account in accounts):
-        interaction = tuple(signed(account.interaction, account.digits) for account in accounts)
+        interaction = tuple(
+            signed_number(account.interaction, account.digits) for account in accounts
+        )
         made_of.append(Column("+ interaction", interaction))
     return Grid(
-        f"What the profile costs: {_unit(finding, book)}; {_compared(finding)}",
+        f"What the profile costs: {_unit(finding, rows)}; {_baseline_note(finding)}",
         tuple(labels),
         (
             ColumnGroup("", costs),
@@ -217,7 +230,7 @@ def _totals_grid(
     )
 
 
-def _compared(finding: Bill) -> str:
+def _baseline_note(finding: Bill) -> str:
     """Return what `without` and `audit off` mean."""
     without = f"without: {baseline_words(finding)}"
     off = visible(finding.audit_off)
@@ -236,7 +249,7 @@ def _audit_off(accounts: Sequence[MetricFigures], off: Mapping[MetricId, Cell]) 
 
 def _total_cost(account: MetricFigures) -> str:
     """Return the profile's cost, marked if it is not distinguishable from chance."""
-    shown = signed(account.cost, account.digits)
+    shown = signed_number(account.cost, account.digits)
     return f"{shown} {_CHANCE}" if account.by_chance else shown
 
 
@@ -255,30 +268,30 @@ def times(account: MetricFigures) -> str:
     return ratio(float(account.with_profile / account.baseline)) if account.baseline else ABSENT
 
 
-def _dearest(book: Ledger, account: MetricFigures) -> tuple[str, str]:
+def _dearest(rows: BillRows, account: MetricFigures) -> tuple[str, str]:
     """Return the largest cost of one control on a metric, and its number, or how many share it."""
-    costs = [account.items.get(entry.control, Decimal(0)) for entry in book.entries]
+    costs = [account.items.get(entry.control, Decimal(0)) for entry in rows.entries]
     if not costs or max(costs) <= 0:
         return ABSENT, ""
     most = max(costs)
     equals = costs.count(most)
-    first = f"#{book.entries[costs.index(most)].number}"
-    return signed(most, account.digits), first if equals == 1 else f"each of {equals}"
+    first = f"#{rows.entries[costs.index(most)].number}"
+    return signed_number(most, account.digits), first if equals == 1 else f"each of {equals}"
 
 
-def _chosen(book: Ledger, metrics: Sequence[str]) -> list[MetricFigures]:
+def _chosen_metrics(rows: BillRows, metrics: Sequence[str]) -> list[MetricFigures]:
     """Return the metrics that have columns: the requested ones, all of few, or a selection."""
     if metrics:
-        known = [str(account.metric) for account in book.accounts]
+        known = [str(account.metric) for account in rows.accounts]
         for metric in metrics:
             if metric not in known:
                 hint = f"it has: {', '.join(map(visible, known))}"
                 raise InputError(f"the bill has no metric {metric!r}", hint=hint)
-        return [account for account in book.accounts if str(account.metric) in metrics]
-    leading = book.leading
-    if len(book.accounts) <= FEW or leading is None:
-        return sorted(book.accounts, key=lambda account: account is not leading)
-    clear = [a for a in book.accounts if a is not leading and not a.by_chance]
+        return [account for account in rows.accounts if str(account.metric) in metrics]
+    leading = rows.leading
+    if len(rows.accounts) <= FEW or leading is None:
+        return sorted(rows.accounts, key=lambda account: account is not leading)
+    clear = [a for a in rows.accounts if a is not leading and not a.by_chance]
     return [leading, *sorted(clear, key=_relative, reverse=True)][:_CHOSEN]
 
 
@@ -288,34 +301,34 @@ def _relative(account: MetricFigures) -> Decimal:
 
 def _items_grid(
     finding: Bill,
-    book: Ledger,
+    rows: BillRows,
     shown: Sequence[BillRow],
     hidden: Sequence[BillRow],
     chosen: Sequence[MetricFigures],
 ) -> Grid:
     """Return a row for each control, then the remainder, then the total, which is their sum."""
-    few = len(book.accounts) <= FEW
+    few = len(rows.accounts) <= FEW
     tail = _tail(hidden, chosen)
-    below = [_fired(hidden) if name == _OTHERS else "" for name in tail[:-1]]
-    fired = [*(_fired([entry]) for entry in shown), *below, _fired(book.entries)]
+    below = [_fired_count(hidden) if name == _OTHERS else "" for name in tail[:-1]]
+    fired = [*(_fired_count([entry]) for entry in shown), *below, _fired_count(rows.entries)]
     labels = [Column("#", (*(str(entry.number) for entry in shown), *("" for _ in tail)))]
-    if any(entry.fired is not None for entry in book.entries):
+    if any(entry.fired is not None for entry in rows.entries):
         labels.append(Column("fired", tuple(fired)))
     groups = tuple(
-        _account_group(book, account, shown, hidden, tail, full=few or account is chosen[0])
+        _account_group(rows, account, shown, hidden, tail, full=few or account is chosen[0])
         for account in chosen
     )
     columns = {account.metric for account in chosen}
     texts = [
         RowText(
-            visible(entry.control), visible(entry.place), _elsewhere(book, entry, columns, chosen)
+            visible(entry.control), visible(entry.place), _elsewhere(rows, entry, columns, chosen)
         )
         for entry in shown
     ]
     texts += [RowText(others(len(hidden)) if name == _OTHERS else name, sum=True) for name in tail]
-    by = "" if book.leading is None else f", by its cost on {metric_words(book.leading.metric)}"
+    by = "" if rows.leading is None else f", by its cost on {metric_words(rows.leading.metric)}"
     return Grid(
-        f"What each control costs{by}: {_unit(finding, book)}",
+        f"What each control costs{by}: {_unit(finding, rows)}",
         tuple(labels),
         groups,
         tuple(texts),
@@ -339,13 +352,13 @@ def _tail(hidden: Sequence[BillRow], chosen: Sequence[MetricFigures]) -> list[st
     return [*names, _TOTAL]
 
 
-def _fired(entries: Sequence[BillRow]) -> str:
+def _fired_count(entries: Sequence[BillRow]) -> str:
     known = [entry.fired for entry in entries if entry.fired is not None]
     return f"{sum(known):,}" if known else ABSENT
 
 
 def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would only rename them
-    book: Ledger,
+    rows: BillRows,
     account: MetricFigures,
     shown: Sequence[BillRow],
     hidden: Sequence[BillRow],
@@ -362,19 +375,19 @@ def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would 
         _TOTAL: account.cost,
     }
     costs = [_cost(account, entry) for entry in shown]
-    costs += [signed(sums[name], account.digits) for name in tail]
+    costs += [signed_number(sums[name], account.digits) for name in tail]
     columns = [Column("cost", tuple(costs), bars=_bars(account, shown, len(tail)))]
     if full:
         amounts = [account.of([entry]) for entry in shown] + [sums[name] for name in tail]
         shares = tuple(_share(amount, account.cost) for amount in amounts)
-        alone = [_alone(account, entry) for entry in shown] + ["" for _ in tail]
+        alone = [_cost_alone(account, entry) for entry in shown] + ["" for _ in tail]
         columns.append(Column("share", shares, optional=True))
         columns.append(Column("alone", tuple(alone), optional=True))
-        items = (item for entry in book.entries for item in entry.items.values())
+        items = (item for entry in rows.entries for item in entry.items.values())
         if any(item.predicted is not None for item in items):
-            guess = [_predicted(account, entry) for entry in shown] + ["" for _ in tail]
+            guess = [_predicted_cost(account, entry) for entry in shown] + ["" for _ in tail]
             columns.insert(1, Column("predicted", tuple(guess)))
-    several = len({other.unit for other in book.accounts}) > 1
+    several = len({other.unit for other in rows.accounts}) > 1
     title = visible(account.metric) + (f", {visible(account.unit)}" if several else "")
     return ColumnGroup(title, tuple(columns))
 
@@ -393,8 +406,8 @@ def _cost(account: MetricFigures, entry: BillRow) -> str:
     item = entry.items.get(account.metric)
     if item is None:
         return _CHANCE
-    shown = signed(account.items[entry.control], account.digits)
-    return marked(_with_interval(shown, item, account), item)
+    shown = signed_number(account.items[entry.control], account.digits)
+    return mark_caveat(_with_interval(shown, item, account), item)
 
 
 def _with_interval(shown: str, item: Item, account: MetricFigures) -> str:
@@ -405,19 +418,19 @@ def _with_interval(shown: str, item: Item, account: MetricFigures) -> str:
     )
 
 
-def _alone(account: MetricFigures, entry: BillRow) -> str:
+def _cost_alone(account: MetricFigures, entry: BillRow) -> str:
     item = entry.items.get(account.metric)
     if item is None:
         return ABSENT
-    shown = signed(item.alone, account.digits)
+    shown = signed_number(item.alone, account.digits)
     return f"{shown} {_CHANCE}" if 0 < abs(item.alone) <= account.least else shown
 
 
-def _predicted(account: MetricFigures, entry: BillRow) -> str:
+def _predicted_cost(account: MetricFigures, entry: BillRow) -> str:
     item = entry.items.get(account.metric)
     if item is None or item.predicted is None:
         return ABSENT
-    return signed(item.predicted, account.digits)
+    return signed_number(item.predicted, account.digits)
 
 
 def _share(amount: Decimal, of: Decimal) -> str:
@@ -425,23 +438,23 @@ def _share(amount: Decimal, of: Decimal) -> str:
 
 
 def _elsewhere(
-    book: Ledger, entry: BillRow, columns: set[MetricId], chosen: Sequence[MetricFigures]
+    rows: BillRows, entry: BillRow, columns: set[MetricId], chosen: Sequence[MetricFigures]
 ) -> str:
     """Return where else a control costs more, lint's diagnostics, and pointers to caveats."""
     usual = chosen[0].items.get(entry.control, Decimal(0))
     more = [
         (account.items[entry.control], account)
-        for account in book.accounts
+        for account in rows.accounts
         if account.metric not in columns and account.items.get(entry.control, usual) > usual
     ]
     more.sort(key=lambda pair: -pair[0])
-    named = [f"{visible(a.metric)} {signed(cost, a.digits)}" for cost, a in more[:_NAMED]]
+    named = [f"{visible(a.metric)} {signed_number(cost, a.digits)}" for cost, a in more[:_NAMED]]
     left = len(more) - _NAMED
     if left > 0:
         named.append(f"{left} more")
     found = {code for item in entry.items.values() for code in item.findings}
-    parts = [f"more on {listed(named)}"] if named else []
-    parts += [f"lint: {listed(sorted(found))}"] if found else []
+    parts = [f"more on {join_in_prose(named)}"] if named else []
+    parts += [f"lint: {join_in_prose(sorted(found))}"] if found else []
     parts += caveat_words(entry.items.values())
     return "; ".join(parts)
 

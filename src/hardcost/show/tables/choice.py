@@ -18,8 +18,8 @@ from hardcost.show.sentences.choice import (
     kept_lines,
 )
 from hardcost.show.tables.layout import Column, ColumnGroup, Grid, GridText, Layout, TextLines
-from hardcost.show.tables.run import measured_on, note_lines, where
-from hardcost.show.text import decimals, percent, signed
+from hardcost.show.tables.run import conditions_line, instrument_and_machine, note_lines
+from hardcost.show.text import decimals, percent, signed_number
 from hardcost.units import visible
 
 _METRICS = 4
@@ -34,7 +34,7 @@ def choice_table(finding: Advised) -> ConsoleRenderable:
     parts: list[ConsoleRenderable] = [TextLines(tuple(choice_sentences(choice)))]
     if lines := (*kept_lines(choice, finding.controls), *given_up_lines(choice)):
         parts.append(TextLines(lines))
-    parts.append(TextLines((_heading(choice, finding), *measured_on(finding))))
+    parts.append(TextLines((_heading(choice, finding), *conditions_line(finding))))
     if choice.frontier:
         parts.append(GridText(frontier_grid(choice)))
     parts.append(TextLines((*choice_notes(choice), *note_lines(finding))))
@@ -43,7 +43,7 @@ def choice_table(finding: Advised) -> ConsoleRenderable:
 
 def frontier_grid(choice: Choice) -> Grid:
     """Return the frontier: a row for each level of the budget."""
-    levels = _different(choice.frontier)
+    levels = _different_levels(choice.frontier)
     costs = [column for name in dearest(choice) for column in _columns(levels, name)]
     how = Column(
         "cost is", tuple("measured" if one.measured else "predicted" for one in levels), left=True
@@ -74,10 +74,10 @@ def given_up_grids(choice: Choice) -> tuple[Grid, ...]:
         names = tuple(map(visible, offer.kept))
         title = f"What can be kept within {budget_words(offer)}"
         grids.append(Grid(title, (Column("control", names, left=True),), ()))
-    return (*grids, *([_given_up(choice)] if choice.abandoned else []))
+    return (*grids, *([_given_up_grid(choice)] if choice.abandoned else []))
 
 
-def _given_up(choice: Choice) -> Grid:
+def _given_up_grid(choice: Choice) -> Grid:
     """Return the controls that are given up, with what each costs."""
     rows = choice.abandoned
     digits = decimals([one.cost for one in rows])
@@ -95,7 +95,7 @@ def _given_up(choice: Choice) -> Grid:
             ColumnGroup(
                 "",
                 (
-                    Column("saves", tuple(signed(one.cost, digits) for one in rows)),
+                    Column("saves", tuple(signed_number(one.cost, digits) for one in rows)),
                     Column("unit", tuple(visible(one.unit) for one in rows), left=True),
                     Column("on", tuple(visible(one.metric) for one in rows), left=True),
                 ),
@@ -122,7 +122,7 @@ def level_words(choice: Choice, level: FrontierLevel) -> str:
     return "yours" if level.factor == 1 else f"yours times {level.factor:g}"
 
 
-def _different(levels: Sequence[FrontierLevel]) -> list[FrontierLevel]:
+def _different_levels(levels: Sequence[FrontierLevel]) -> list[FrontierLevel]:
     """Return the levels that allow another choice than the one before, and the user's own."""
     return [
         one
@@ -136,9 +136,12 @@ def _columns(levels: Sequence[FrontierLevel], metric: MetricId) -> list[Column]:
     digits = decimals([one.cost for one in of])
     return [
         Column(visible(metric), tuple(map(cost_words, of))),
-        Column(visible(of[0].unit), tuple(signed(one.cost, digits) for one in of), optional=True),
+        Column(
+            visible(of[0].unit), tuple(signed_number(one.cost, digits) for one in of), optional=True
+        ),
     ]
 
 
 def _heading(choice: Choice, finding: Advised) -> str:
-    return f"Advice on {visible(choice.profile)}: {choice.controls} controls; {where(finding)}"
+    where = instrument_and_machine(finding)
+    return f"Advice on {visible(choice.profile)}: {choice.controls} controls; {where}"

@@ -21,8 +21,8 @@ from hardcost.show.tables.layout import (
     Prose,
     TextLines,
 )
-from hardcost.show.tables.run import where
-from hardcost.show.text import decimals, interval, ratio, signed
+from hardcost.show.tables.run import instrument_and_machine
+from hardcost.show.text import decimals, interval, ratio, signed_number
 from hardcost.units import count, visible
 
 
@@ -85,19 +85,22 @@ def _both_grid(comparison: Comparison, cells: Sequence[ComparedCell]) -> Grid:
         column("difference", _difference),
         column("ratio", lambda of, _: ratio(of.ratio)),
     )
-    first, second = where(comparison.compared_to), where(comparison)
+    first, second = (
+        instrument_and_machine(comparison.compared_to),
+        instrument_and_machine(comparison),
+    )
     places = first if first == second else f"{first}, then {second}"
     return Grid(f"In both runs: {places}", labels(cells), (ColumnGroup("", columns),))
 
 
 def _difference(cell: ComparedCell, digits: int) -> str:
-    return ABOUT_ZERO if cell.may_be_equal else signed(cell.difference, digits)
+    return ABOUT_ZERO if cell.may_be_equal else signed_number(cell.difference, digits)
 
 
 def _only_grid(run: Head, cells: Sequence[Cell], which: str) -> Grid:
     digits = digits_of(cells)
     values = tuple(interval(c.value, c.low, c.high, digits[c.metric]) for c in cells)
-    title = f"Only in the {which} run: {where(run)}"
+    title = f"Only in the {which} run: {instrument_and_machine(run)}"
     return Grid(title, labels(cells), (ColumnGroup("", (Column("value", values),)),))
 
 

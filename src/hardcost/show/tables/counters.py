@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from hardcost.analysis.recorders.counters import Counted, counted
+from hardcost.analysis.recorders.counters import Counted, counts_by_call
 from hardcost.model.finding.study import StudyFinding
 from hardcost.show.tables.layout import Column, Grid, numbers
 from hardcost.units import count, visible
@@ -30,7 +30,7 @@ _PROGRAMS = (
 
 def counter_grids(finding: StudyFinding) -> list[Grid]:
     """Return, for each workload, instructions and cycles of each call, and their ratio."""
-    every = counted(finding)
+    every = counts_by_call(finding)
     grids = []
     for workload in dict.fromkeys(one.workload for one in every):
         rows = [one for one in every if one.workload == workload]

@@ -45,7 +45,7 @@ def bill_screen(finding: Bill) -> ConsoleRenderable:
     more = f"All numbers{notes}: hardcost report {visible(finding.run)} --all"
     return Layout(
         (
-            *answered(finding),
+            *answer_and_advice(finding),
             *([TextLines(tuple(unmeasured_lines(finding)))] if finding.unmeasured else []),
             *([TextLines((accounting_line(finding.accounting),))] if finding.accounting else []),
             TextLines((*_remedies(finding), more)),
@@ -69,7 +69,7 @@ def _remedies(bill: Itemised) -> Iterator[str]:
     )
 
 
-def answered(finding: Bill) -> Iterator[TextLines]:
+def answer_and_advice(finding: Bill) -> Iterator[TextLines]:
     """Yield the answer, and what to leave out for a budget."""
     yield from first_screen(answer(finding))
     if finding.advice is not None and len(advice_lines(finding.advice)) > 1:

@@ -11,7 +11,7 @@ from hardcost.show.sentences.gate import (
     ANY_RULE,
     amount,
     conditions,
-    grown,
+    growth_percent,
     limit,
     sentences,
     title,
@@ -64,7 +64,7 @@ def _metrics(gate: Gate, shown: Sequence[Growth]) -> Grid:
         Column("before", tuple(amount(one, one.base, with_sign=False) for one in shown)),
         Column("after", tuple(amount(one, one.head, with_sign=False) for one in shown)),
         Column("difference", tuple(amount(one, one.difference) for one in shown)),
-        Column("growth", tuple(map(grown, shown))),
+        Column("growth", tuple(map(growth_percent, shown))),
         Column("limit", tuple(map(limit, shown))),
         Column("", tuple(map(verdict, shown)), left=True),
     ]

@@ -8,7 +8,13 @@ from collections.abc import Iterator, Sequence
 from rich.console import ConsoleRenderable
 
 from hardcost.model.finding.calls import CLOCK, Calls, Hotspots, OfControl, Process, Stack
-from hardcost.show.sentences.hotspots import LONGEST, digits_for, digits_of, hotspots_answer, named
+from hardcost.show.sentences.hotspots import (
+    LONGEST,
+    digits_for,
+    digits_of,
+    function_name,
+    hotspots_answer,
+)
 from hardcost.show.tables.layout import (
     Column,
     ColumnGroup,
@@ -20,9 +26,9 @@ from hardcost.show.tables.layout import (
     TextLines,
     Verbatim,
 )
-from hardcost.show.tables.run import measured_on, note_lines, where
+from hardcost.show.tables.run import conditions_line, instrument_and_machine, note_lines
 from hardcost.show.tables.source_listing import listing_of
-from hardcost.show.text import number, percent, shorten, signed
+from hardcost.show.text import number, percent, shorten, signed_number
 from hardcost.units import count, visible
 
 _TOP = 20
@@ -40,7 +46,14 @@ HOTSPOT_TERMS = (
 def hotspots_table(finding: Calls, top: int = _TOP) -> ConsoleRenderable:
     """Return hotspots for a terminal: each metric's `top` functions, and who calls the first."""
     parts: list[ConsoleRenderable] = [TextLines(hotspots_answer(finding).sentences)]
-    parts.append(TextLines((f"{visible(finding.title)}; {where(finding)}", *measured_on(finding))))
+    parts.append(
+        TextLines(
+            (
+                f"{visible(finding.title)}; {instrument_and_machine(finding)}",
+                *conditions_line(finding),
+            )
+        )
+    )
     for one in finding.hotspots:
         parts += map(GridText, hotspot_grids(one, top))
         parts += map(GridText, control_grids(finding, one.metric))
@@ -68,7 +81,7 @@ def hotspot_grids(one: Hotspots, top: int = _TOP) -> Iterator[Grid]:
 def _parts_grid(one: Hotspots, what: str, others: str, parts: Sequence[Process], top: int) -> Grid:
     """Return the parts whose cost changed most; the sum of all is the metric's cost."""
     shown, rest = parts[:top], parts[top:]
-    rows = [(named(process.name), process.before, process.after) for process in shown]
+    rows = [(function_name(process.name), process.before, process.after) for process in shown]
     if rest:
         sides = (math.fsum(process.before for process in rest), math.fsum(p.after for p in rest))
         rows.append((count(len(rest), f"other {what}", others), *sides))
@@ -80,7 +93,9 @@ def _parts_grid(one: Hotspots, what: str, others: str, parts: Sequence[Process],
         title=f"{_title(one)}, by {what}",
         labels=(Column(what, names, left=True),),
         groups=(
-            ColumnGroup("", (Column("cost", tuple(_moved(part, one) for part in moved)),)),
+            ColumnGroup(
+                "", (Column("cost", tuple(_difference_text(part, one) for part in moved)),)
+            ),
             ColumnGroup("", (Column("share", tuple(share)),)),
             ColumnGroup("", (Column("before", tuple(_amount(part, one) for part in before)),)),
             ColumnGroup("", (Column("after", tuple(_amount(part, one) for part in after)),)),
@@ -98,7 +113,7 @@ def control_grids(finding: Calls, metric: str) -> Iterator[Grid]:
         free = len(found) - len(dear)
         yield Grid(
             title=f"{visible(metric)}, {visible(unit)}, by control",
-            labels=(Column("cost", tuple(signed(one.cost, _digits(one)) for one in dear)),),
+            labels=(Column("cost", tuple(signed_number(one.cost, _digits(one)) for one in dear)),),
             groups=(),
             texts=tuple(_text(one) for one in dear),
             text_header="control, and the functions that execute more with it",
@@ -113,13 +128,13 @@ def _digits(one: OfControl) -> int:
 def _text(one: OfControl) -> RowText:
     digits = _digits(one)
     parts = [
-        f"{named(function.function)} {signed(function.own, digits)}"
+        f"{function_name(function.function)} {signed_number(function.own, digits)}"
         for function in one.functions[:_WHERE]
     ]
     rest = math.fsum(function.own for function in one.functions[_WHERE:])
     if len(one.functions) > _WHERE:
         others = count(len(one.functions) - _WHERE, "other")
-        parts.append(f"{others} {signed(rest, digits)}")
+        parts.append(f"{others} {signed_number(rest, digits)}")
     return RowText(visible(one.control), visible(one.place or ""), ", ".join(parts))
 
 
@@ -137,19 +152,19 @@ def _function_grid(one: Hotspots, top: int = _TOP) -> Grid:
         for function in sorted(one.functions, key=lambda each: -abs(each.total))[:top]
         if function.total and function not in shown and len(changed) <= top
     ]
-    names = [named(function.function) for function in shown]
-    own = [_moved(function.own, one) for function in shown]
-    total = [_moved(function.total, one) for function in shown]
+    names = [function_name(function.function) for function in shown]
+    own = [_difference_text(function.own, one) for function in shown]
+    total = [_difference_text(function.total, one) for function in shown]
     before = [_amount(function.own_before, one) for function in shown]
     after = [_amount(function.own_after, one) for function in shown]
     if rest:
         names.append(f"{count(len(rest), 'other function')}")
-        own.append(_moved(math.fsum(function.own for function in rest), one))
+        own.append(_difference_text(math.fsum(function.own for function in rest), one))
         total.append("")
         before.append(_amount(math.fsum(function.own_before for function in rest), one))
         after.append(_amount(math.fsum(function.own_after for function in rest), one))
     names.append("all")
-    own.append(_moved(one.cost, one))
+    own.append(_difference_text(one.cost, one))
     total.append("")
     before.append(_amount(one.value, one))
     after.append(_amount(one.value + one.cost, one))
@@ -175,8 +190,8 @@ def caller_lines(one: Hotspots) -> Iterator[str]:
             key=lambda stack: (abs(stack.after - stack.before), stack.functions),
         )
         if len(stack.functions) > 1:
-            moved = signed(stack.after - stack.before, digits_of(one))
-            yield f"{named(function.function)}, {moved} of it under: {_path(stack)}"
+            moved = signed_number(stack.after - stack.before, digits_of(one))
+            yield f"{function_name(function.function)}, {moved} of it under: {_path(stack)}"
 
 
 def _path(stack: Stack) -> str:
@@ -187,5 +202,5 @@ def _amount(value: float, one: Hotspots) -> str:
     return number(value, digits_of(one))
 
 
-def _moved(value: float, one: Hotspots) -> str:
-    return signed(value, digits_of(one))
+def _difference_text(value: float, one: Hotspots) -> str:
+    return signed_number(value, digits_of(one))

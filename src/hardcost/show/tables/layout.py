@@ -61,7 +61,7 @@ class ColumnGroup:
     @property
     def width(self) -> int:
         """Return the width in character cells, heading included, without the gap before it."""
-        return max(_joined(self.columns), cell_len(self.title))
+        return max(_joined_width(self.columns), cell_len(self.title))
 
 
 def numbers(title: str, values: Sequence[float]) -> ColumnGroup:
@@ -119,13 +119,13 @@ def without_optional(grid: Grid) -> Grid:
 
 def split(grid: Grid, width: int) -> list[Grid]:
     """Return `grid` in parts of at most `width` characters each, if every group fits."""
-    return [replace(grid, groups=groups) for groups in _packed(grid, width)]
+    return [replace(grid, groups=groups) for groups in _pack_groups(grid, width)]
 
 
 def fewest_parts(grid: Grid, width: int) -> list[tuple[ColumnGroup, ...]]:
     """Spread the groups over as few parts as possible; a group that is too wide has its own."""
     for candidate in (grid, without_optional(grid)):
-        parts = _packed(candidate, width)
+        parts = _pack_groups(candidate, width)
         if len(parts) == 1:
             break
     return parts
@@ -276,13 +276,13 @@ def _sums_only(grid: Grid) -> Grid:
     return replace(grid, texts=tuple(text if text.sum else RowText("") for text in grid.texts))
 
 
-def _joined(columns: Iterable[Column]) -> int:
+def _joined_width(columns: Iterable[Column]) -> int:
     widths = [column.width for column in columns]
     return sum(widths) + _GAP * (len(widths) - 1)
 
 
-def _packed(grid: Grid, width: int) -> list[tuple[ColumnGroup, ...]]:
-    room = max(width - _joined(grid.labels), _NARROWEST) if grid.labels else width
+def _pack_groups(grid: Grid, width: int) -> list[tuple[ColumnGroup, ...]]:
+    room = max(width - _joined_width(grid.labels), _NARROWEST) if grid.labels else width
     parts: list[list[ColumnGroup]] = [[]]
     used = 0
     for group in grid.groups:
@@ -300,7 +300,7 @@ def _lines(grid: Grid, groups: tuple[ColumnGroup, ...], width: int, rule: str) -
     columns = [*grid.labels, *(column for group in groups for column in group.columns)]
     widths = _widths(grid, groups)
     total = sum(widths) + _GAP * (len(widths) - 1)
-    beside = _beside(grid, width - total - _GAP)
+    beside = _fits_beside(grid, width - total - _GAP)
     header = _row([column.header for column in columns], columns, widths)
     if grid.texts and all(beside) and any(not text.sum and text.name for text in grid.texts):
         header += " " * _GAP + grid.text_header
@@ -323,7 +323,7 @@ def _lines(grid: Grid, groups: tuple[ColumnGroup, ...], width: int, rule: str) -
             yield from _below(grid.texts[nth], width)
 
 
-def _beside(grid: Grid, room: int) -> list[bool]:
+def _fits_beside(grid: Grid, room: int) -> list[bool]:
     """Return which rows' texts fit beside their numbers: each sum by itself, others all or none."""
     fits = [cell_len(_sentence(text)) <= room for text in grid.texts]
     every = all(fits)
@@ -335,7 +335,7 @@ def _widths(grid: Grid, groups: tuple[ColumnGroup, ...]) -> list[int]:
     widths = [column.width for column in grid.labels]
     for group in groups:
         own = [column.width for column in group.columns]
-        own[0] += group.width - _joined(group.columns)
+        own[0] += group.width - _joined_width(group.columns)
         widths.extend(own)
     return widths
 
@@ -349,31 +349,31 @@ def _headings(grid: Grid, groups: tuple[ColumnGroup, ...], widths: list[int], ru
         space = sum(own) + _GAP * (len(own) - 1)
         text += " " * (_GAP if text else 0)
         if len(group.columns) > 1 and group.title:
-            text += _centred(f" {group.title} ", space, rule)
+            text += _centre_text(f" {group.title} ", space, rule)
         else:
-            text += _padded(group.title, space, left=group.columns[0].left)
+            text += _pad_cell(group.title, space, left=group.columns[0].left)
         at += len(group.columns)
     return text
 
 
 def _row(cells: list[str], columns: list[Column], widths: list[int]) -> str:
     padded = [
-        _padded(cell, width, left=column.left)
+        _pad_cell(cell, width, left=column.left)
         for cell, column, width in zip(cells, columns, widths, strict=True)
     ]
     return (" " * _GAP).join(padded)
 
 
-def _padded(text: str, width: int, *, left: bool) -> str:
+def _pad_cell(text: str, width: int, *, left: bool) -> str:
     blanks = " " * max(width - cell_len(text), 0)
     return text + blanks if left else blanks + text
 
 
-def _centred(text: str, width: int, rule: str) -> str:
+def _centre_text(text: str, width: int, rule: str) -> str:
     """Return `text` with `rule` on both sides, or unchanged if there is no room."""
     free = width - cell_len(text)
     if free < 0:
-        return _padded(text.strip(), width, left=False)
+        return _pad_cell(text.strip(), width, left=False)
     return rule * (free // 2) + text + rule * (free - free // 2)
 
 
@@ -389,11 +389,11 @@ def _below(text: RowText, width: int) -> Iterator[Text]:
     for words in (text.name + place, text.more):
         if not words:
             continue
-        for line in _wrapped(words, max(width - _INDENT, 1)):
+        for line in _wrap_words(words, max(width - _INDENT, 1)):
             yield Text(" " * _INDENT + line, style="dim", overflow="fold")
 
 
-def _wrapped(words: str, width: int) -> list[str]:
+def _wrap_words(words: str, width: int) -> list[str]:
     """Return `words` in lines of at most `width` cells, broken at spaces if possible.
 
     An option stays on one line with its value, such as `-F` and `auid>=1000`.

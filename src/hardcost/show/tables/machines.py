@@ -12,7 +12,7 @@ from hardcost.model.role import Role
 from hardcost.model.workload import Workload
 from hardcost.show.tables.compare import digits_of, labels
 from hardcost.show.tables.layout import Column, ColumnGroup, Grid, GridText, Layout, Prose
-from hardcost.show.tables.run import where
+from hardcost.show.tables.run import instrument_and_machine
 from hardcost.show.text import interval, ratio
 from hardcost.units import visible
 
@@ -22,7 +22,7 @@ _Key = tuple[Role, Workload, str, str]
 
 def machines_table(findings: Sequence[Found]) -> ConsoleRenderable:
     """Return what each machine measured, side by side."""
-    places = (Prose(f"{visible(one.machine)}: {where(one)}") for one in findings)
+    places = (Prose(f"{visible(one.machine)}: {instrument_and_machine(one)}") for one in findings)
     notes = [
         Prose(f"{visible(one.machine)}: {visible(note)}") for one in findings for note in one.notes
     ]

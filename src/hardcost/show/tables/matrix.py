@@ -71,7 +71,7 @@ class Matrix:
         return self.entries.get((row, metric), self.nothing)
 
 
-def upright(matrix: Matrix) -> Grid:
+def upright_grid(matrix: Matrix) -> Grid:
     """Return rows down, metrics across."""
     groups = []
     for nth, metric in enumerate(matrix.metrics):
@@ -82,7 +82,7 @@ def upright(matrix: Matrix) -> Grid:
     return Grid(matrix.title, matrix.labels, tuple(groups), lines=matrix.lines, notes=matrix.notes)
 
 
-def across(matrix: Matrix) -> Grid:
+def transposed_grid(matrix: Matrix) -> Grid:
     """Return metrics down, rows across; the rows' other labels become notes."""
     names = tuple(metric.name for metric in matrix.metrics)
     labels = [Column("metric", names, left=True)]
@@ -106,7 +106,7 @@ def across(matrix: Matrix) -> Grid:
 def for_page(matrix: Matrix) -> Grid:
     """Return the layout that is easier to read with room to scroll."""
     many = len(matrix.metrics) > max(_MOST_ACROSS, matrix.rows)
-    return across(matrix) if many else upright(matrix)
+    return transposed_grid(matrix) if many else upright_grid(matrix)
 
 
 @dataclass(frozen=True)
@@ -118,12 +118,12 @@ class MatrixText(ConsoleRenderable):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the table."""
         del console
-        yield GridText(fitting(self.matrix, options.max_width))
+        yield GridText(fitting_grid(self.matrix, options.max_width))
 
 
-def fitting(matrix: Matrix, width: int) -> Grid:
+def fitting_grid(matrix: Matrix, width: int) -> Grid:
     """Return the layout that fits `width` characters, or else takes fewer lines."""
-    grid, other = upright(matrix), across(matrix)
+    grid, other = upright_grid(matrix), transposed_grid(matrix)
     if len(fewest_parts(grid, width)) == 1:
         return grid
     return min(grid, other, key=lambda it: len(fewest_parts(it, width)) * (it.rows + _AROUND))

@@ -10,7 +10,7 @@ from hardcost.analysis.study.published import (
     PublishedRange,
     PublishedRanges,
     PublishedSeries,
-    published,
+    published_figures,
 )
 from hardcost.analysis.study.published_pairs import (
     Values,
@@ -31,14 +31,14 @@ from hardcost.units import count, visible
 
 def published_title(finding: StudyFinding) -> str:
     """Return the title of the publication, or nothing."""
-    return f"Published: {published(finding.source).title}" if finding.source else ""
+    return f"Published: {published_figures(finding.source).title}" if finding.source else ""
 
 
 def published_notes(finding: StudyFinding) -> tuple[str, ...]:
     """Return the source of the published figures and how to read them."""
     if finding.source is None:
         return ()
-    figures = published(finding.source)
+    figures = published_figures(finding.source)
     return (
         f"Source: {figures.source}; measured with {figures.workload}.",
         "Another kernel, processor and instrument: compare the shape, not the numbers.",
@@ -56,7 +56,7 @@ def published_matrices(finding: StudyFinding) -> list[Matrix]:
     if finding.source is None:
         return []
     matrices = []
-    for series in published(finding.source).series:
+    for series in published_figures(finding.source).series:
         for workload in workloads(series, finding):
             cells = [c for c in finding.cells if workload in {None, c.workload}]
             matrix = _series_matrix(series, cells, workload)
@@ -69,16 +69,16 @@ def range_grids(finding: StudyFinding) -> list[Grid]:
     """Return a table for each set of published ranges, with ours over the same workloads."""
     if finding.source is None:
         return []
-    grids = [_range_grid(ranges, finding) for ranges in published(finding.source).ranges]
+    grids = [_range_grid(ranges, finding) for ranges in published_figures(finding.source).ranges]
     return [grid for grid in grids if grid is not None]
 
 
 def mean_grids(finding: StudyFinding) -> list[Grid]:
     """Return the table of mean penalties, if the run's source gives one of its own."""
-    if finding.source is None or not published(finding.source).mean:
+    if finding.source is None or not published_figures(finding.source).mean:
         return []
     means = mean_penalties(finding.cells)
-    return [_mean_grid(finding, means, published(finding.source).mean)] if means else []
+    return [_mean_grid(finding, means, published_figures(finding.source).mean)] if means else []
 
 
 def _series_matrix(

@@ -11,9 +11,9 @@ from hardcost.analysis.recorders.observations import (
     Amounts,
     LoadCounts,
     Shares,
+    amounts_of_instrument,
+    counts_during_load,
     cpu_shares,
-    during_load,
-    observed_by,
 )
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.workload import Workload
@@ -76,7 +76,7 @@ def share_grids(finding: StudyFinding) -> list[Grid]:
     grids = []
     for workload in dict.fromkeys(share.workload for share in shares):
         own = [share for share in shares if share.workload == workload]
-        names, parts = joined_shares(own)
+        names, parts = largest_shares(own)
         groups = [
             ColumnGroup(
                 "",
@@ -105,7 +105,7 @@ def share_title(finding: StudyFinding, workload: Workload) -> str:
     return f"{visible(workload)}: share of the busy processor time by process, {when}"
 
 
-def joined_shares(shares: Sequence[Shares]) -> tuple[list[str], list[list[float]]]:
+def largest_shares(shares: Sequence[Shares]) -> tuple[list[str], list[list[float]]]:
     """Return the processes with the largest shares, and each configuration's shares of them.
 
     The last is `(others)` if some are left out, here or by the guest; each configuration's shares
@@ -129,7 +129,7 @@ def joined_shares(shares: Sequence[Shares]) -> tuple[list[str], list[list[float]
 
 def loss_grids(finding: StudyFinding) -> list[Grid]:
     """Return one table of what audit and syslog recorded, lost and dropped."""
-    seen = _by_workload(observed_by(finding, "audit"))
+    seen = _by_workload(amounts_of_instrument(finding, "audit"))
     seen = [amounts for amounts in seen if amounts.totals.keys() & _LOSSES.keys()]
     if not any(amounts.totals.get(key) for amounts in seen for key in _LOSSES):
         return []
@@ -145,7 +145,7 @@ def loss_grids(finding: StudyFinding) -> list[Grid]:
 
 def event_grids(finding: StudyFinding) -> list[Grid]:
     """Return, for each workload, audit events by key and configuration."""
-    seen = observed_by(finding, "audit")
+    seen = amounts_of_instrument(finding, "audit")
     grids = []
     for workload in dict.fromkeys(a.workload for a in seen):
         own = [a for a in seen if a.workload == workload]
@@ -163,13 +163,13 @@ def event_grids(finding: StudyFinding) -> list[Grid]:
 
 def lookup_grids(finding: StudyFinding) -> list[Grid]:
     """Return one table of lookups in SELinux's access vector cache, if there were any."""
-    seen = _by_workload(observed_by(finding, "avc"))
+    seen = _by_workload(amounts_of_instrument(finding, "avc"))
     seen = [amounts for amounts in seen if amounts.totals.get("lookups")]
     if not seen:
         return []
     columns = [numbers("lookups", [_total(a, "lookups") for a in seen])]
     notes = list(_own_cost(finding, "avc"))
-    loads = during_load(finding, "avc", "lookups")
+    loads = counts_during_load(finding, "avc", "lookups")
     if loads:
         own = [loads.get((a.configuration, a.workload), LoadCounts(0, 0.0)) for a in seen]
         columns.append(numbers("lookups/request", [load.each for load in own]))
@@ -217,8 +217,8 @@ def _own_cost(
         and one.times
         and one.times[-1] > 0
     ]
-    return tuple(_watching(instrument, parts)) if parts else ()
+    return tuple(_watching_words(instrument, parts)) if parts else ()
 
 
-def _watching(instrument: str, parts: Sequence[float]) -> Iterable[str]:
+def _watching_words(instrument: str, parts: Sequence[float]) -> Iterable[str]:
     yield f"the recorder ({instrument}) took at most {100 * max(parts):.2g}% of the recorded time"

@@ -63,7 +63,7 @@ def run_table(finding: StudyFinding) -> ConsoleRenderable:
     """Return all tables of a run for a terminal: what was measured, published figures, notes."""
     parts: list[ConsoleRenderable] = [TextLines(run_answer(finding).sentences)]
     about = [visible(finding.about)] if finding.about else []
-    parts.append(TextLines((heading(finding), *about, *measured_on(finding))))
+    parts.append(TextLines((heading(finding), *about, *conditions_line(finding))))
     parts += [GridText(grid) for grid in summary_grids(finding)]
     parts += [MatrixText(matrix) for matrix in run_matrices(finding)]
     parts += [GridText(grid) for grid in successive_grids(finding)]
@@ -89,7 +89,7 @@ def heading(finding: Found) -> str:
     return f"{title} (study {visible(finding.study)}, run {visible(finding.run)})"
 
 
-def measured_on(finding: Found) -> list[str]:
+def conditions_line(finding: Found) -> list[str]:
     """Return a line with what the numbers depend on; none if nothing of it is known."""
     known = finding.environment
     names = {"kernel": "kernel", "qemu": "QEMU", "cpu_model": "processor model"}
@@ -109,7 +109,7 @@ def run_matrices(finding: Finding) -> list[Matrix]:
     return [_workload_matrix(finding, workload) for workload in dict.fromkeys(workloads)]
 
 
-def where(finding: Head) -> str:
+def instrument_and_machine(finding: Head) -> str:
     """Return the instrument and machine as a table's title names them."""
     return f"instrument {visible(finding.instrument)}, machine {visible(finding.machine)}"
 
@@ -118,7 +118,7 @@ def _workload_matrix(finding: Finding, workload: Workload) -> Matrix:
     cells = {(c.configuration, c.metric): c for c in finding.cells if c.workload == workload}
     lost = {f.configuration for f in failures_of(finding) if f.workload == workload}
     lost -= {configuration for configuration, _ in cells}
-    configurations = _ordered(finding, [*(name for name, _ in cells), *sorted(lost, key=str)])
+    configurations = _in_plan_order(finding, [*(name for name, _ in cells), *sorted(lost, key=str)])
     metrics = _unique(metric for _, metric in cells)
     units = _unique(cell.unit for cell in cells.values())
     entries = {}
@@ -133,7 +133,7 @@ def _workload_matrix(finding: Finding, workload: Workload) -> Matrix:
         against = "the configuration named in the row"
     unit = f"{visible(units[0])}, " if len(units) == 1 else ""
     return Matrix(
-        f"{visible(workload)}: {unit}{where(finding)}; differences from {against}",
+        f"{visible(workload)}: {unit}{instrument_and_machine(finding)}; differences from {against}",
         _labels(finding, configurations, cells),
         tuple(_metric(metric, cells, alone=len(units) == 1) for metric in metrics)
         or (Metric("result"),),
@@ -147,7 +147,7 @@ def _workload_matrix(finding: Finding, workload: Workload) -> Matrix:
     )
 
 
-def _ordered(finding: Finding, configurations: list[Role]) -> list[Role]:
+def _in_plan_order(finding: Finding, configurations: list[Role]) -> list[Role]:
     """Return each configuration once, in the plan's order if something failed."""
     found = _unique(configurations)
     if not failures_of(finding):

@@ -8,7 +8,7 @@ from rich.console import ConsoleRenderable
 
 from hardcost.model.finding.bill import Bill, Bills
 from hardcost.model.workload import MetricId
-from hardcost.show.bill_rows import MetricFigures, bill_size, ledger
+from hardcost.show.bill_rows import MetricFigures, bill_size, rows_of_bill
 from hardcost.show.sentences.advice import advice_lines
 from hardcost.show.sentences.answer import answer
 from hardcost.show.tables.bill import bill_grids, reading_guide, times
@@ -21,9 +21,9 @@ from hardcost.show.tables.layout import (
     Terms,
     TextLines,
 )
-from hardcost.show.tables.run import measured_on, note_lines, where
-from hardcost.show.text import ABSENT, number, signed
-from hardcost.units import count, listed, visible
+from hardcost.show.tables.run import conditions_line, instrument_and_machine, note_lines
+from hardcost.show.text import ABSENT, number, signed_number
+from hardcost.units import count, join_in_prose, visible
 
 
 def several_table(finding: Bills, top: int = 20) -> ConsoleRenderable:
@@ -31,7 +31,7 @@ def several_table(finding: Bills, top: int = 20) -> ConsoleRenderable:
     bills = finding.bills
     parts: list[ConsoleRenderable] = [
         TextLines(answer(finding).sentences),
-        TextLines((several_heading(finding), *measured_on(finding))),
+        TextLines((several_heading(finding), *conditions_line(finding))),
         TextLines(tuple(common_lines(finding))),
         GridText(totals_grid(finding)),
     ]
@@ -62,8 +62,8 @@ def several_screen(finding: Bills) -> ConsoleRenderable:
 
 def several_heading(finding: Bills) -> str:
     """Return the profiles of the bills and what they were measured with."""
-    names = listed(visible(one.profile) for one in finding.bills)
-    return f"Bills for {names}; {where(finding)}"
+    names = join_in_prose(visible(one.profile) for one in finding.bills)
+    return f"Bills for {names}; {instrument_and_machine(finding)}"
 
 
 def bill_line(bill: Bill) -> str:
@@ -79,7 +79,7 @@ def common_lines(finding: Bills) -> list[str]:
         baselines = f"One baseline for all: {visible(bills[0].compared_with)}."
     else:
         each = (f"{visible(one.profile)} with {visible(one.compared_with)}" for one in bills)
-        baselines = f"Each profile is compared with a baseline of its own: {listed(each)}."
+        baselines = f"Each profile is compared with a baseline of its own: {join_in_prose(each)}."
     if not finding.common:
         return [baselines, "No control is in all of the profiles."]
     every = "both" if len(bills) == len(("A", "B")) else "all of the"
@@ -89,40 +89,50 @@ def common_lines(finding: Bills) -> list[str]:
 
 def totals_grid(finding: Bills) -> Grid:
     """Return the cost of each metric under each profile, side by side."""
-    books = [{account.metric: account for account in ledger(one).accounts} for one in finding.bills]
-    metrics = list(dict.fromkeys(metric for book in books for metric in book))
+    figures = [
+        {account.metric: account for account in rows_of_bill(one).accounts} for one in finding.bills
+    ]
+    metrics = list(dict.fromkeys(metric for rows in figures for metric in rows))
     labels = [Column("metric", tuple(map(visible, metrics)), left=True)]
-    units = {account.unit for book in books for account in book.values()}
+    units = {account.unit for rows in figures for account in rows.values()}
     if len(units) > 1:
-        of = [next(book[one].unit for book in books if one in book) for one in metrics]
+        of = [next(rows[one].unit for rows in figures if one in rows) for one in metrics]
         labels.append(Column("unit", tuple(map(visible, of)), left=True))
     if finding.shared_baseline:
-        labels.append(Column("without", _shown(metrics, books[0], "baseline")))
+        labels.append(Column("without", _total_cells(metrics, figures[0], "baseline")))
     groups = [
-        ColumnGroup(visible(one.profile), _columns(metrics, book, finding))
-        for one, book in zip(finding.bills, books, strict=True)
+        ColumnGroup(visible(one.profile), _columns(metrics, rows, finding))
+        for one, rows in zip(finding.bills, figures, strict=True)
     ]
     unit = f"{visible(next(iter(units)))}, " if len(units) == 1 else ""
-    return Grid(f"What each profile costs: {unit}{where(finding)}", tuple(labels), tuple(groups))
-
-
-def _columns(
-    metrics: Sequence[MetricId], book: dict[MetricId, MetricFigures], finding: Bills
-) -> tuple[Column, ...]:
-    own = [] if finding.shared_baseline else [Column("without", _shown(metrics, book, "baseline"))]
-    return (
-        *own,
-        Column("with", _shown(metrics, book, "with_profile")),
-        Column("cost", _shown(metrics, book, "cost")),
-        Column("ratio", tuple(times(book[one]) if one in book else ABSENT for one in metrics)),
+    return Grid(
+        f"What each profile costs: {unit}{instrument_and_machine(finding)}",
+        tuple(labels),
+        tuple(groups),
     )
 
 
-def _shown(
-    metrics: Sequence[MetricId], book: dict[MetricId, MetricFigures], what: str
+def _columns(
+    metrics: Sequence[MetricId], rows: dict[MetricId, MetricFigures], finding: Bills
+) -> tuple[Column, ...]:
+    own = (
+        []
+        if finding.shared_baseline
+        else [Column("without", _total_cells(metrics, rows, "baseline"))]
+    )
+    return (
+        *own,
+        Column("with", _total_cells(metrics, rows, "with_profile")),
+        Column("cost", _total_cells(metrics, rows, "cost")),
+        Column("ratio", tuple(times(rows[one]) if one in rows else ABSENT for one in metrics)),
+    )
+
+
+def _total_cells(
+    metrics: Sequence[MetricId], rows: dict[MetricId, MetricFigures], what: str
 ) -> tuple[str, ...]:
-    form = signed if what == "cost" else number
+    form = signed_number if what == "cost" else number
     return tuple(
-        form(getattr(book[metric], what), book[metric].digits) if metric in book else ABSENT
+        form(getattr(rows[metric], what), rows[metric].digits) if metric in rows else ABSENT
         for metric in metrics
     )

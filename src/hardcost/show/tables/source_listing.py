@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from hardcost.model.finding.calls import Calls, Hotspots, SourceLine, SourceListing
 from hardcost.model.finding.study import StudyFinding
-from hardcost.show.sentences.hotspots import digits_of, named
-from hardcost.show.text import number, signed
+from hardcost.show.sentences.hotspots import digits_of, function_name
+from hardcost.show.text import number, signed_number
 from hardcost.units import visible
 
 _HEADS = ("own", "before", "after", "total", "line")
@@ -33,7 +33,8 @@ def listings(finding: StudyFinding | Calls) -> Iterator[Listing]:
 
 def listing_of(one: Hotspots, source: SourceListing) -> Listing:
     """Return a function's source with what its lines execute for one operation of a metric."""
-    title = f"{named(source.function)}, {visible(one.metric)}, {visible(one.unit)}, line by line"
+    metric = f"{visible(one.metric)}, {visible(one.unit)}"
+    title = f"{function_name(source.function)}, {metric}, line by line"
     return Listing(title, tuple(_listing(one, source)))
 
 
@@ -46,21 +47,27 @@ def _listing(one: Hotspots, source: SourceListing) -> Iterator[str]:
     rows = [_row(line, digits) for line in source.lines]
     before = math.fsum(line.own_before for line in source.lines)
     after = math.fsum(line.own_after for line in source.lines)
-    sums = (signed(after - before, digits), number(before, digits), number(after, digits), "", "")
+    sums = (
+        signed_number(after - before, digits),
+        number(before, digits),
+        number(after, digits),
+        "",
+        "",
+    )
     widths = [
         max(map(len, column))
         for column in zip(_HEADS, sums, *(row[:-1] for row in rows), strict=True)
     ]
-    yield f"{_joined(_HEADS, widths)}  source"
+    yield f"{_join_cells(_HEADS, widths)}  source"
     file, last = "", 0
     for line, row in zip(source.lines, rows, strict=True):
         if line.file != file:
             yield f"{visible(line.file)}:"
         elif line.number > last + 1:
-            yield f"{_joined(('', '', '', '', '…'), widths)}"
+            yield f"{_join_cells(('', '', '', '', '…'), widths)}"
         file, last = line.file, line.number
-        yield f"{_joined(row[:-1], widths)}  {row[-1]}".rstrip()
-    yield f"{_joined(sums, widths)}  in all"
+        yield f"{_join_cells(row[:-1], widths)}  {row[-1]}".rstrip()
+    yield f"{_join_cells(sums, widths)}  in all"
 
 
 def _row(line: SourceLine, digits: int) -> tuple[str, ...]:
@@ -71,13 +78,13 @@ def _row(line: SourceLine, digits: int) -> tuple[str, ...]:
         (number(line.own_before, digits), number(line.own_after, digits)) if counted else ("", "")
     )
     return (
-        signed(own, digits) if own else "",
+        signed_number(own, digits) if own else "",
         *sides,
-        signed(total, digits) if total else "",
+        signed_number(total, digits) if total else "",
         str(line.number) if line.number else "",
         visible(line.text) if line.number else _NO_LINE,
     )
 
 
-def _joined(cells: Sequence[str], widths: Sequence[int]) -> str:
+def _join_cells(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from hardcost.analysis.change.comparison import compared_cell
+from hardcost.analysis.change.comparison import compare_cells
 from hardcost.analysis.study.steps import AxisPath, lines
 from hardcost.model.finding.cell import Cell
 from hardcost.model.finding.study import StudyFinding
@@ -12,7 +12,7 @@ from hardcost.model.role import Role
 from hardcost.model.workload import Workload
 from hardcost.show.sentences.single_draws import ABOUT_ZERO
 from hardcost.show.tables.layout import Column, ColumnGroup, Grid
-from hardcost.show.text import ABSENT, decimals, interval, ratio, signed
+from hardcost.show.text import ABSENT, decimals, interval, ratio, signed_number
 from hardcost.units import visible
 
 _SAME = "="
@@ -74,10 +74,10 @@ def _texts(before: Cell | None, cell: Cell | None) -> tuple[str, str, str]:
     value = interval(cell.value, cell.low, cell.high, digits)
     if before is None:
         return value, ABSENT, ABSENT
-    now = compared_cell(before, cell, before.configuration)
+    now = compare_cells(before, cell, before.configuration)
     if now.equal:
         return value, _SAME, _SAME
     if now.may_be_equal:
         return value, ABOUT_ZERO, ratio(1.0)
     digits = decimals((before.value, cell.value))
-    return value, signed(now.difference, digits), ratio(now.ratio)
+    return value, signed_number(now.difference, digits), ratio(now.ratio)

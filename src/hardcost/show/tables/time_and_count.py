@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from hardcost.model.finding.bill import Bill, Both
 from hardcost.model.workload import MetricId
-from hardcost.show.bill_rows import Ledger, MetricFigures, ledger
+from hardcost.show.bill_rows import BillRows, MetricFigures, rows_of_bill
 from hardcost.show.tables.layout import Column, ColumnGroup, Grid, RowText
-from hardcost.show.text import ABSENT, decimals, interval, number, percent, ratio, signed
+from hardcost.show.text import ABSENT, decimals, interval, number, percent, ratio, signed_number
 from hardcost.units import visible
 
 _CHANCE = "(~0)"
@@ -44,7 +44,7 @@ def both_grids(finding: Bill, top: int, accounts: Sequence[MetricFigures]) -> li
     found = [_totals(finding, wholes)]
     if each:
         shown = [one.metric for one in accounts if any(it.metric == one.metric for it in wholes)]
-        found.append(_items(ledger(finding), each, top, shown))
+        found.append(_items(rows_of_bill(finding), each, top, shown))
     return found
 
 
@@ -58,8 +58,8 @@ def _totals(finding: Bill, wholes: Sequence[Both]) -> Grid:
     return Grid(title, labels, tuple(groups), notes=tuple(_notes(wholes)))
 
 
-def _items(book: Ledger, each: Sequence[Both], top: int, metrics: Sequence[MetricId]) -> Grid:
-    numbered = book.entries[:top]
+def _items(rows: BillRows, each: Sequence[Both], top: int, metrics: Sequence[MetricId]) -> Grid:
+    numbered = rows.entries[:top]
     known = {(one.control, one.metric): one for one in each}
     groups = []
     for metric in metrics:
@@ -67,7 +67,7 @@ def _items(book: Ledger, each: Sequence[Both], top: int, metrics: Sequence[Metri
         groups.append(ColumnGroup(visible(metric), _columns(own)))
     texts = tuple(RowText(visible(entry.control), visible(entry.place)) for entry in numbered)
     labels = [Column("#", tuple(str(entry.number) for entry in numbered))]
-    fired = [_fired(each, entry.control) for entry in numbered]
+    fired = [_fired_count(each, entry.control) for entry in numbered]
     if any(one != ABSENT for one in fired):
         labels.append(Column("fired", tuple(fired)))
     shown = [one for one in each if one.metric in metrics]
@@ -85,21 +85,21 @@ def _columns(own: Sequence[Both | None]) -> tuple[Column, ...]:
     present = [one for one in own if one is not None]
     digits = decimals([one.ns for one in present] or [0])
 
-    def apportioned(one: Both) -> str:
+    def apportioned_text(one: Both) -> str:
         return ABSENT if one.apportioned is None else f"≈{number(one.apportioned, digits)}"
 
     def share(one: Both) -> str:
         return ABSENT if one.measured or one.share is None else percent(one.share)
 
     return (
-        *(_spread(column, own) for column in _counts(present)),
-        *(_spread(column, own) for column in _times(present)),
+        *(_spread_cells(column, own) for column in _counts(present)),
+        *(_spread_cells(column, own) for column in _times(present)),
         Column("by count", _cells(own, share)),
-        Column("apportioned", _cells(own, apportioned)),
+        Column("apportioned", _cells(own, apportioned_text)),
     )
 
 
-def _spread(column: Column, own: Sequence[Both | None]) -> Column:
+def _spread_cells(column: Column, own: Sequence[Both | None]) -> Column:
     """Return a column of the entries that there are with a place for each of those there may be."""
     cells = iter(column.cells)
     return Column(column.header, tuple(ABSENT if one is None else next(cells) for one in own))
@@ -112,7 +112,7 @@ def _cells(own: Sequence[Both | None], shown: Callable[[Both], str]) -> tuple[st
 def _counts(some: Sequence[Both]) -> tuple[Column, ...]:
     digits = decimals([one.insn for one in some] or [0])
     return (
-        Column("insn", tuple(signed(one.insn, digits) for one in some)),
+        Column("insn", tuple(signed_number(one.insn, digits) for one in some)),
         Column("ratio", tuple(ratio(one.insn_ratio) for one in some)),
     )
 
@@ -120,7 +120,7 @@ def _counts(some: Sequence[Both]) -> tuple[Column, ...]:
 def _times(some: Sequence[Both]) -> tuple[Column, ...]:
     digits = decimals([one.ns for one in some] or [0])
     shown = (
-        signed(one.ns, digits)
+        signed_number(one.ns, digits)
         + interval(one.ns, one.ns_low, one.ns_high, digits).removeprefix(number(one.ns, digits))
         if one.measured
         else _CHANCE
@@ -130,7 +130,7 @@ def _times(some: Sequence[Both]) -> tuple[Column, ...]:
     return (Column("ns", tuple(shown)), Column("ratio", tuple(ratios)))
 
 
-def _fired(each: Iterable[Both], control: str) -> str:
+def _fired_count(each: Iterable[Both], control: str) -> str:
     known = [one.fired for one in each if one.control == control and one.fired is not None]
     return f"{sum(known):,}" if known else ABSENT
 

@@ -10,8 +10,8 @@ from rich.console import ConsoleRenderable
 
 from hardcost.model.finding.trace import Modelled, Piece, Traced, Traces
 from hardcost.model.role import Baseline
-from hardcost.show.sentences.hotspots import named
-from hardcost.show.sentences.trace import LONGEST, name_of, title_of, trace_answer, who
+from hardcost.show.sentences.hotspots import function_name
+from hardcost.show.sentences.trace import LONGEST, name_of, process_purpose, title_of, trace_answer
 from hardcost.show.tables.layout import (
     Column,
     ColumnGroup,
@@ -21,7 +21,7 @@ from hardcost.show.tables.layout import (
     Terms,
     TextLines,
 )
-from hardcost.show.tables.run import measured_on, note_lines, where
+from hardcost.show.tables.run import conditions_line, instrument_and_machine, note_lines
 from hardcost.show.text import number, percent, ratio, shorten
 from hardcost.units import count, visible
 
@@ -49,7 +49,14 @@ class PieceGroup:
 def trace_table(finding: Traces, *, whole: bool = False) -> ConsoleRenderable:
     """Return a trace for a terminal: of the order as much as fits a screen, or the `whole`."""
     parts: list[ConsoleRenderable] = [TextLines(trace_answer(finding).sentences)]
-    parts.append(TextLines((f"{visible(finding.title)}; {where(finding)}", *measured_on(finding))))
+    parts.append(
+        TextLines(
+            (
+                f"{visible(finding.title)}; {instrument_and_machine(finding)}",
+                *conditions_line(finding),
+            )
+        )
+    )
     for one in shown_traces(finding):
         parts += [GridText(share_grid(one)), GridText(order_grid(one, whole=whole))]
         parts.append(TextLines((sum_line(one),)))
@@ -68,7 +75,7 @@ def shown_traces(finding: Traces) -> list[Traced]:
 def trace_terms(finding: Traces) -> tuple[tuple[str, str], ...]:
     """Return what words and known processes of a trace are."""
     names = dict.fromkeys(share.process for one in shown_traces(finding) for share in one.shares())
-    known = [(name, who(name)) for name in names]
+    known = [(name, process_purpose(name)) for name in names]
     lives = {what: name for name, what in reversed(known) if what is not None}
     return (*TRACE_TERMS, *((name, what) for what, name in reversed(lives.items())))
 
@@ -77,7 +84,7 @@ def share_grid(one: Traced) -> Grid:
     """Return what each process had of a trace; the instructions add up to its length."""
     shares = one.shares()
     top, rest = shares[:_TOP], shares[_TOP:]
-    rows = [(named(it.process), it.ran, number(it.ready), number(it.slept)) for it in top]
+    rows = [(function_name(it.process), it.ran, number(it.ready), number(it.slept)) for it in top]
     if rest:
         ran = sum(share.ran for share in rest)
         rows.append((count(len(rest), "other process", "other processes"), ran, "", ""))
@@ -100,7 +107,7 @@ def share_grid(one: Traced) -> Grid:
 def order_grid(one: Traced, *, whole: bool = False) -> Grid:
     """Return who ran after whom; pieces that repeat are one row, unless the `whole` is wanted."""
     single = (PieceGroup(it, it.instructions, 1) for it in one.pieces)
-    rows = list(single if whole else islice(merged(one.pieces), _ROWS))
+    rows = list(single if whole else islice(merge_rounds(one.pieces), _ROWS))
     cells = [_cells(one, row) for row in rows]
     begins, names, instructions, rounds, doing, woken, then = (
         zip(*cells, strict=True) if cells else ((),) * 7
@@ -137,7 +144,7 @@ def model_grids(finding: Traces) -> Iterator[Grid]:
         yield _model_grid(one, base)
 
 
-def _modelled(
+def _modelled_group(
     title: str, one: Traced, base: Traced | None, length: Callable[[Modelled], int]
 ) -> ColumnGroup:
     """Return a length on each number of processors, and how many times that without the profile."""
@@ -153,12 +160,13 @@ def _modelled(
 
 def _model_grid(one: Traced, base: Traced | None) -> Grid:
     columns = [
-        _modelled("until it is done", one, base, lambda it: it.length),
-        _modelled("until its records are done, too", one, base, lambda it: it.drained),
+        _modelled_group("until it is done", one, base, lambda it: it.length),
+        _modelled_group("until its records are done, too", one, base, lambda it: it.drained),
     ]
     first = one.modelled[0]
     whose = [
-        f"{named(name)} {percent(part / max(first.limit, 1))}" for name, part in first.path[:_PATH]
+        f"{function_name(name)} {percent(part / max(first.limit, 1))}"
+        for name, part in first.path[:_PATH]
     ]
     chain = f"On any number of processors, {number(first.limit)} insn:"
     return Grid(
@@ -167,7 +175,10 @@ def _model_grid(one: Traced, base: Traced | None) -> Grid:
         groups=tuple(columns),
         notes=(
             f"{chain} {', '.join(whose)}.",
-            f"The busiest process, {named(first.busiest[0])}, executes {number(first.busiest[1])}.",
+            (
+                f"The busiest process, {function_name(first.busiest[0])},"
+                f" executes {number(first.busiest[1])}."
+            ),
         ),
     )
 
@@ -183,7 +194,7 @@ def sum_line(one: Traced) -> str:
     return f"{counted}: {', '.join(parts)}." if len(parts) > 1 else f"{counted}, as the trace has."
 
 
-def merged(pieces: Sequence[Piece]) -> Iterator[PieceGroup]:
+def merge_rounds(pieces: Sequence[Piece]) -> Iterator[PieceGroup]:
     """Yield pieces as rows; those of rounds that repeat, one after another, are one row each."""
     at = 0
     while at < len(pieces):
@@ -226,10 +237,10 @@ def _cells(one: Traced, row: PieceGroup) -> tuple[str, ...]:
     piece = row.piece
     deeds = list(dict.fromkeys(deed.what for deed in piece.deeds))
     doing = shorten(visible(", ".join([*piece.doing, *deeds])), LONGEST)
-    woken = "" if piece.woken is None else named(name_of(one, piece.woken_by))
+    woken = "" if piece.woken is None else function_name(name_of(one, piece.woken_by))
     return (
         number(piece.begin),
-        named(one.processes[piece.process]),
+        function_name(one.processes[piece.process]),
         number(row.instructions),
         f"x{row.rounds}" if row.rounds > 1 else "",
         doing,

@@ -119,7 +119,7 @@ def _family(unit: str, cells: Sequence[Cell]) -> Family:
         words = (value if key == axis else f"{key}={value}" for key, value in own)
         family.panels.setdefault(cell.metric, []).append((" ".join(words), cell))
     if not any(different):
-        return _numbered(family)
+        return _numbers_as_levels(family)
     panels = {
         metric: [(level or "default", cell) for level, cell in own]
         for metric, own in family.panels.items()
@@ -127,7 +127,7 @@ def _family(unit: str, cells: Sequence[Cell]) -> Family:
     return replace(family, panels=panels)
 
 
-def _numbered(family: Family) -> Family:
+def _numbers_as_levels(family: Family) -> Family:
     """Return `family` with metrics that differ only in a number as levels of one panel."""
     found = {metric: _NUMBERED.fullmatch(metric) for metric in family.panels}
     stems = [match[1] for match in found.values() if match]

@@ -29,7 +29,7 @@ class Built:
         return tuple(self.about.get("patches", "").splitlines())
 
 
-def built(folder: Path) -> Built:
+def kernel_in_folder(folder: Path) -> Built:
     """Return the kernel in a folder of the cache."""
     about = json.loads(own_text(folder / "about.json"))
     return Built(
@@ -42,20 +42,20 @@ def built(folder: Path) -> Built:
     )
 
 
-def kept(cache: Cache) -> Iterator[Built]:
+def kept_kernels(cache: Cache) -> Iterator[Built]:
     """Return every kernel in the cache that hardcost has built."""
     for about in sorted((cache.root / "kernels").glob("*/about.json")):
         name = about.parent.name
         if not name.startswith("."):
             folder = cache.find("kernels", name, known=is_known)
             if folder is not None:
-                yield built(folder)
+                yield kernel_in_folder(folder)
 
 
 def is_known(folder: Path) -> bool:
     """Say whether a kernel that an older hardcost built, without a manifest, is undamaged."""
     try:
-        return bool(built(folder).about["sha256"] == file_digest(folder / "vmlinux"))
+        return bool(kernel_in_folder(folder).about["sha256"] == file_digest(folder / "vmlinux"))
     except (OSError, ValueError, KeyError, TypeError):
         return False
 

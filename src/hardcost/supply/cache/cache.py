@@ -137,7 +137,7 @@ class Cache:
                     fill(folder)
         place = self.find(kind, name, parts)
         if place is None:
-            raise _went(self.root / kind / name)
+            raise _gone_error(self.root / kind / name)
         return place
 
     def find(
@@ -211,7 +211,7 @@ class Cache:
         with self._lock_file(kind, name) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             if only_if():
-                folders.removed(self.root / kind / name)
+                folders.remove_entry(self.root / kind / name)
 
     def _hold(self, kind: str, name: str) -> bool:
         """Keep an entry from being removed while this process lives; say whether it exists."""
@@ -220,7 +220,7 @@ class Cache:
         if node is None:
             if os.path.lexists(place):  # not an entry that hardcost made
                 log.warning("cache: %s %s is made again, since it is a link", kind, name)
-                folders.removed(place)
+                folders.remove_entry(place)
             return False
         held = self._held.pop((kind, name), None)
         if held is not None:
@@ -234,8 +234,8 @@ class Cache:
             with self._open_lock(kind, name, _USED) as file:
                 lock = os.dup(file)
             fcntl.flock(lock, fcntl.LOCK_SH)
-        if time.time() - _used(place) > _USE_SECONDS:
-            self.used(kind, name)
+        if time.time() - _last_use(place) > _USE_SECONDS:
+            self.note_use(kind, name)
         self._held[kind, name] = _Held(lock, folders.node(place))
         return self._held[kind, name].node is not None
 
@@ -266,14 +266,14 @@ class Cache:
         called with the seconds waited.
         """
         self._sweep_once()
-        async with self.locked(kind, name, waiting):
+        async with self.hold_lock(kind, name, waiting):
             with _filling(self.root, kind, name, title) as folder:
                 yield folder
                 if folder is not None:
                     self._found_whole.add((kind, name, folder.stat().st_ino, manifest.WHOLE))
 
     @contextlib.asynccontextmanager
-    async def locked(
+    async def hold_lock(
         self, kind: str, name: str, waiting: Callable[[float], None] | None = None
     ) -> AsyncIterator[int]:
         """Hold the lock of an entry, which keeps it from being removed; gives its descriptor.
@@ -282,7 +282,7 @@ class Cache:
         """
         with self._lock_file(kind, name) as file:
             since = time.monotonic()
-            while not folders.locked(file):
+            while not folders.try_lock(file):
                 if waiting is not None and time.monotonic() - since > _TELLING_SECONDS:
                     waiting(time.monotonic() - since)
                 await asyncio.sleep(_POLL_SECONDS)
@@ -292,14 +292,16 @@ class Cache:
         """Return all entries of `kinds`, by kind and name; what killed runs left is removed."""
         self._sweep_once()
         return tuple(
-            CacheEntry(kind, place.name, _title(place), folders.size(place), place, _used(place))
+            CacheEntry(
+                kind, place.name, _title(place), folders.size(place), place, _last_use(place)
+            )
             for kind in kinds
             for place in sorted((self.root / kind).glob("*"))
             if folders.is_folder(place)
             and (leftovers.ENTRY_NAME.fullmatch(place.name) or os.path.lexists(place / "title"))
         )
 
-    def named(self, names: tuple[str, ...]) -> tuple[CacheEntry, ...]:
+    def entries_named(self, names: tuple[str, ...]) -> tuple[CacheEntry, ...]:
         """Return the entries that `names` name (a unique prefix is enough).
 
         Raises:
@@ -340,14 +342,14 @@ class Cache:
                     if error.errno not in FULL_DISK:
                         raise
                     continue  # no process holds a lock that does not exist
-                if not folders.locked(file):
+                if not folders.try_lock(file):
                     return False
             gone = folders.put_aside(place)
         if gone is not None:
             folders.delete(gone)
         return True
 
-    def used(self, kind: str, name: str) -> None:
+    def note_use(self, kind: str, name: str) -> None:
         """Record the use of an entry, for `make_room` and for removals by age."""
         with contextlib.suppress(OSError):
             os.utime(self.root / kind / name)
@@ -359,8 +361,8 @@ class Cache:
         """
         entries = self.entries([kind])
         total, now, removed = sum(entry.size for entry in entries), time.time(), []
-        for entry in sorted(entries, key=lambda entry: _used(entry.path)):
-            if total <= most_bytes or now - _used(entry.path) < _KEPT_SECONDS:
+        for entry in sorted(entries, key=lambda entry: _last_use(entry.path)):
+            if total <= most_bytes or now - _last_use(entry.path) < _KEPT_SECONDS:
                 break
             if self._remove_unused(entry):
                 removed.append(entry)
@@ -408,7 +410,7 @@ class Cache:
     def _open_lock(
         self, kind: str, name: str, suffix: str = ""
     ) -> contextlib.AbstractContextManager[int]:
-        return folders.opened(self._folder("locks") / f"{kind}-{name}{suffix}")
+        return folders.open_lock(self._folder("locks") / f"{kind}-{name}{suffix}")
 
     def _folder(self, name: str) -> Path:
         folder = self.root / name
@@ -450,14 +452,14 @@ def _filling(root: Path, kind: str, name: str, title: str) -> Iterator[Path | No
         raise
 
 
-def _went(place: Path) -> MachineError:
+def _gone_error(place: Path) -> MachineError:
     return MachineError(
         f"{place} is missing or damaged right after it was made",
         hint="does something else write to the cache, or does its disk fail?",
     )
 
 
-def _used(place: Path) -> float:
+def _last_use(place: Path) -> float:
     """Return when an entry was last used, in seconds of the epoch; now, if it is gone."""
     with contextlib.suppress(OSError):
         return place.stat().st_mtime

@@ -44,7 +44,7 @@ def close(folder: Path) -> None:
             folder.chmod(OURS)
 
 
-def written(descriptor: int, grain: int) -> Iterator[tuple[int, int]]:
+def data_ranges(descriptor: int, grain: int) -> Iterator[tuple[int, int]]:
     """Yield where a sparse file has data, in whole pieces of `grain` bytes, each piece once."""
     size, place = os.fstat(descriptor).st_size, 0
     while place < size:
@@ -58,7 +58,7 @@ def written(descriptor: int, grain: int) -> Iterator[tuple[int, int]]:
         yield start, place
 
 
-def removed(place: Path) -> None:
+def remove_entry(place: Path) -> None:
     """Remove an entry in one step, as seen by others."""
     gone = put_aside(place)
     if gone is not None:
@@ -103,7 +103,7 @@ def is_folder(place: Path) -> bool:
     return place.is_dir() and not place.is_symlink()
 
 
-def locked(file: int) -> bool:
+def try_lock(file: int) -> bool:
     """Lock an open file unless another process has; say whether we have it now."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -124,17 +124,17 @@ def size(place: Path) -> int:
     return blocks * 512
 
 
-def swept(lock: Path, folder: Path) -> bool:
+def sweep(lock: Path, folder: Path) -> bool:
     """Remove a folder unless its lock is held; say whether it is gone."""
-    with contextlib.suppress(OSError), opened(lock, os.O_RDWR) as file:
-        if locked(file):
+    with contextlib.suppress(OSError), open_lock(lock, os.O_RDWR) as file:
+        if try_lock(file):
             delete(folder)
             return True
     return False
 
 
 @contextlib.contextmanager
-def opened(lock: Path, flags: int = os.O_RDWR | os.O_CREAT) -> Iterator[int]:
+def open_lock(lock: Path, flags: int = os.O_RDWR | os.O_CREAT) -> Iterator[int]:
     """Open a lock, and close it, which releases it.
 
     Raises:

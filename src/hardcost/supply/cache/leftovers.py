@@ -23,7 +23,7 @@ _HALF_DONE = re.compile(r"\.(.+)-(?:\w{8}|\d+\.\d+)")
 def remove(root: Path, kinds: Sequence[str]) -> None:
     """Remove what killed runs left in the cache at `root`; what a live run locks stays."""
     for lock in (root / "scratch").glob("*.lock"):
-        if _SCRATCH_LOCK.fullmatch(lock.name) and folders.swept(lock, lock.with_suffix("")):
+        if _SCRATCH_LOCK.fullmatch(lock.name) and folders.sweep(lock, lock.with_suffix("")):
             lock.unlink(missing_ok=True)
     for kind in kinds:
         for folder in (root / kind).glob(".*-*"):
@@ -33,7 +33,7 @@ def remove(root: Path, kinds: Sequence[str]) -> None:
             lock = root / "locks" / f"{kind}-{entry}"
             if not lock.exists():  # a maker always locks first
                 folders.delete(folder)
-            folders.swept(lock, folder)
+            folders.sweep(lock, folder)
 
 
 def remove_of_entry(place: Path) -> None:

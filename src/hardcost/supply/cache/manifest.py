@@ -45,7 +45,7 @@ class _UnreadableError(Exception):
 
 def write(folder: Path, entry: str) -> None:
     """Record the content of `folder`, which has the name `entry` in the cache."""
-    files = dict(_described(folder, path) for path in sorted(_paths(folder, "")))
+    files = dict(_describe_file(folder, path) for path in sorted(_paths(folder, "")))
     text = json.dumps({"version": _VERSION, "entry": entry, "files": files}, indent=0)
     (folder / FILE).write_text(f"{_hash(text)}\n{text}", encoding="ascii")
 
@@ -62,7 +62,7 @@ def damage(folder: Path, entry: str, parts: Sequence[str] = WHOLE) -> str | None
     not checked.
     """
     try:
-        expected = _expected(folder, entry)
+        expected = _expected_files(folder, entry)
         differs = (_difference(folder, expected, part) for part in parts)
         return next((what for what in differs if what is not None), None)
     except _UnreadableError as error:
@@ -90,7 +90,7 @@ def content_hash(path: Path) -> str:
     """Return the SHA-256 of a file's content and its offsets; zeros are left out."""
     total = hashlib.sha256()
     with path.open("rb", buffering=0) as file:
-        for start, end in folders.written(file.fileno(), _CHUNK):
+        for start, end in folders.data_ranges(file.fileno(), _CHUNK):
             for place in range(start, end, _CHUNK):
                 data = os.pread(file.fileno(), min(_CHUNK, end - place), place)
                 for first, last in _runs(data):
@@ -118,7 +118,7 @@ def _runs(data: bytes) -> Iterator[tuple[int, int]]:
         yield begun, len(data)
 
 
-def _expected(folder: Path, entry: str) -> _Described:
+def _expected_files(folder: Path, entry: str) -> _Described:
     """Return the files in an entry's manifest.
 
     Raises:
@@ -181,10 +181,10 @@ def _is_as_described(folder: Path, path: str, expected: list[int | str]) -> bool
     status = Path(folder, path).lstat()
     if stat.S_ISREG(status.st_mode) and status.st_size not in expected:
         return False
-    return _described(folder, path)[1] == expected
+    return _describe_file(folder, path)[1] == expected
 
 
-def _described(folder: Path, path: str) -> tuple[str, list[int | str]]:
+def _describe_file(folder: Path, path: str) -> tuple[str, list[int | str]]:
     """Return a path and the properties of its file."""
     place = Path(folder, path)
     status = place.lstat()

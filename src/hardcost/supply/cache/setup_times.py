@@ -26,7 +26,7 @@ def remember(cache: Cache, what: str, seconds: float) -> None:
         file.write(line.encode())  # in one piece, between what other runs append
 
 
-def remembered(cache: Cache) -> Mapping[str, list[float]]:
+def past_seconds(cache: Cache) -> Mapping[str, list[float]]:
     """Return the seconds that each thing took, the newest last; lines that are damaged are not."""
     found: defaultdict[str, list[float]] = defaultdict(list)
     with (

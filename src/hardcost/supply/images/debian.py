@@ -16,7 +16,7 @@ from pathlib import Path
 
 from hardcost.errors import MachineError
 from hardcost.host.install_command import install
-from hardcost.host.process import follow, found, run
+from hardcost.host.process import find_program, follow, run
 from hardcost.supply.cache import setup_times
 from hardcost.supply.cache.cache import Cache, digest
 from hardcost.supply.images import ext4, ext4_contents, record, selinux_labels, user_namespace
@@ -112,12 +112,12 @@ def debian_image(
             setup_times.remember(cache, "image", time.monotonic() - making.since)
         finally:
             notify(None)
-    return record.kept(place)
+    return record.load_image(place)
 
 
 def missing_programs() -> list[str]:
     """Return the missing programs that making an image needs."""
-    return [name for name in PROGRAMS if found(name) is None]
+    return [name for name in PROGRAMS if find_program(name) is None]
 
 
 def _parts(codename: str) -> dict[str, str]:
@@ -157,8 +157,8 @@ class _Making:
             self._report("naming what SELinux knows")
             packages = _versions(tree)
             run(user_namespace.as_root(["find", tree / "dev", "-mindepth", "1", "-delete"]))
-            labelled = selinux_labels.labelled(
-                ext4_contents.entries(tree, ext4.EPOCH), selinux_labels.computed(tree)
+            labelled = selinux_labels.add_labels(
+                ext4_contents.entries(tree, ext4.EPOCH), selinux_labels.compute_labels(tree)
             )
             self._report("making the file system")
             ext4.make(image, SIZE, labelled)
@@ -184,7 +184,7 @@ class _Making:
         self._report("starting")
         doing = "starting"
 
-        def heard(line: str | None) -> None:
+        def hear_line(line: str | None) -> None:
             nonlocal doing
             if line is not None and line.startswith("I: "):
                 step = line.removeprefix("I: ").rstrip(".")
@@ -192,7 +192,7 @@ class _Making:
             self._report(doing)
 
         remedy = "see its output above; apt-get update on the host must work"
-        follow(user_namespace.as_root(words), heard, remedy=remedy, environment=_PLAIN)
+        follow(user_namespace.as_root(words), hear_line, remedy=remedy, environment=_PLAIN)
         sources.unlink()
         setup.unlink()
 

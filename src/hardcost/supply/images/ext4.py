@@ -65,7 +65,7 @@ def make(image: Path, size: int, files: Iterable[ImageFile] = (), *, journal: bo
 
 
 def change(image: str | Path, commands: Iterable[str], script: Path) -> None:
-    """Have debugfs run `commands` on an image, or on a file system named by `inside`.
+    """Have debugfs run `commands` on an image, or on a file system named by `name_at_offset`.
 
     `script` is a temporary file for them.
 
@@ -75,19 +75,19 @@ def change(image: str | Path, commands: Iterable[str], script: Path) -> None:
     script.write_text("".join(f"{command}\n" for command in commands), encoding="utf-8")
     wrong: list[str] = []
 
-    def heard(line: str | None) -> None:
+    def hear_line(line: str | None) -> None:
         # It always exits with 0, repeats each command, and adds what went wrong.
         if line and not wrong and _HARMLESS.match(line) is None:
             wrong.append(line)
 
     words = as_root(["debugfs", "-w", "-f", script, "--", image])
-    follow(words, heard, remedy=REMEDY, environment=_ENVIRONMENT)
+    follow(words, hear_line, remedy=REMEDY, environment=_ENVIRONMENT)
     if wrong:
         raise MachineError(f"debugfs could not change {image}: {wrong[0]}")
     script.unlink()
 
 
-def inside(image: Path, start: int) -> str:
+def name_at_offset(image: Path, start: int) -> str:
     """Return e2fsprogs' name for the file system that begins at byte `start` of an image."""
     return f"{image}?offset={start}" if start else str(image)
 
@@ -95,7 +95,7 @@ def inside(image: Path, start: int) -> str:
 def text_of(file_system: str, path: str) -> str:
     """Return the text of a file in a file system, empty if the file does not exist."""
     return run(
-        ["debugfs", "-R", f"cat {ext4_contents.quoted(path)}", "--", file_system], remedy=REMEDY
+        ["debugfs", "-R", f"cat {ext4_contents.quote_path(path)}", "--", file_system], remedy=REMEDY
     )
 
 
@@ -103,7 +103,7 @@ def is_there(file_system: str, path: str) -> bool:
     """Say whether a file system has a file."""
     return bool(
         run(
-            ["debugfs", "-R", f"stat {ext4_contents.quoted(path)}", "--", file_system],
+            ["debugfs", "-R", f"stat {ext4_contents.quote_path(path)}", "--", file_system],
             remedy=REMEDY,
         )
     )
@@ -113,7 +113,7 @@ def content_digest(image: Path) -> str:
     """Return the SHA-256 of an image's content, in hex; blocks of zeros are left out."""
     total, zeros = hashlib.sha256(), bytes(_BLOCK)
     with image.open("rb") as file:
-        for start, end in folders.written(file.fileno(), _BLOCK):
+        for start, end in folders.data_ranges(file.fileno(), _BLOCK):
             file.seek(start)
             for place in range(start, end, _CHUNK):
                 data = file.read(min(_CHUNK, end - place))

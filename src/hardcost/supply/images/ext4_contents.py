@@ -69,42 +69,42 @@ def commands(files: Iterable[ImageFile], now: int, folder: Path) -> Iterator[str
     """
     here, seen = Path(), dict[str, tuple[Path, int]]()
     for entry in sorted(files, key=lambda one: one.path.parts):
-        name = quoted(entry.path.name or "/")
+        name = quote_path(entry.path.name or "/")
         if entry.path.parent != here:
             here = entry.path.parent
-            yield f"cd {quoted(f'/{here}')}"
+            yield f"cd {quote_path(f'/{here}')}"
         if entry.twin in seen and entry.twin:
             first, names = seen[entry.twin]
             seen[entry.twin] = (first, names + 1)
-            yield f"ln {quoted(f'/{first}')} {name}"
+            yield f"ln {quote_path(f'/{first}')} {name}"
             yield f"sif {name} links_count {names + 1}"
             continue
         if entry.twin and not stat.S_ISDIR(entry.mode):
             seen[entry.twin] = (entry.path, 1)
-        made = _made(entry, name)
+        made = _creation_commands(entry, name)
         if made is not None:
             yield from made
-            yield from _described(entry, name, now, folder)
+            yield from _attribute_commands(entry, name, now, folder)
 
 
-def quoted(path: str) -> str:
+def quote_path(path: str) -> str:
     """Return a path as a word for debugfs."""
     return '"' + path.replace('"', '""') + '"'
 
 
-def _made(entry: ImageFile, name: str) -> list[str] | None:
+def _creation_commands(entry: ImageFile, name: str) -> list[str] | None:
     """Return what creates a file; None for devices and sockets, which their users create."""
     kind = stat.S_IFMT(entry.mode)
     if kind == stat.S_IFDIR:
         return [] if not entry.path.name else [f"mkdir {name}"]
     if kind == stat.S_IFLNK:
-        return [f"symlink {name} {quoted(entry.target)}"]
+        return [f"symlink {name} {quote_path(entry.target)}"]
     if kind == stat.S_IFREG:
-        return [f"write {quoted(str(entry.source))} {name}"]
+        return [f"write {quote_path(str(entry.source))} {name}"]
     return [f"mknod {name} p"] if kind == stat.S_IFIFO else None
 
 
-def _described(entry: ImageFile, name: str, now: int, folder: Path) -> Iterator[str]:
+def _attribute_commands(entry: ImageFile, name: str, now: int, folder: Path) -> Iterator[str]:
     if _USUAL.get(stat.S_IFMT(entry.mode)) != entry.mode:
         yield f"sif {name} mode 0{entry.mode:o}"
     for key, value in (("uid", entry.owner), ("gid", entry.group)):
@@ -118,4 +118,4 @@ def _described(entry: ImageFile, name: str, now: int, folder: Path) -> Iterator[
         else:
             file = folder / f"value-{base64.b32encode(content).decode().rstrip('=')[:80]}"
             file.write_bytes(content)
-            yield f"ea_set -f {quoted(str(file))} {name} {attribute}"
+            yield f"ea_set -f {quote_path(str(file))} {name} {attribute}"

@@ -61,7 +61,7 @@ class Partition:
     holds: str
 
 
-def held(image: Path) -> str | None:
+def kind_of_image(image: Path) -> str | None:
     """Return the name of what a file is as a whole, None where it is nothing known.
 
     Raises:
@@ -82,7 +82,7 @@ def partitions(image: Path) -> list[Partition] | None:
     """
     found: list[Partition] = []
     total = image.stat().st_size
-    rows = _found("partx", "--raw", "--noheadings", "--output", _COLUMNS, "--", image)
+    rows = _run_finder("partx", "--raw", "--noheadings", "--output", _COLUMNS, "--", image)
     for row in rows.splitlines():
         number, first, sectors, *kind = row.split()
         start, size = int(first) * SECTOR, int(sectors) * SECTOR
@@ -97,11 +97,11 @@ def partitions(image: Path) -> list[Partition] | None:
 def _type(image: Path, *place: str) -> str | None:
     """Return the name of what blkid finds at a place; None where that is nothing, or not one."""
     words = ["--probe", *place, "--match-tag", "TYPE", "--output", "value", "--", str(image)]
-    found = _found("blkid", *words).strip()
+    found = _run_finder("blkid", *words).strip()
     return _NAMES.get(found, found) or None
 
 
-def _found(*words: str | Path) -> str:
+def _run_finder(*words: str | Path) -> str:
     return run(
         ["sh", "-c", _FINDS, "sh", *words],
         remedy=install("util-linux"),

@@ -16,12 +16,12 @@ _ABOUT = "image.json"
 
 
 def keep(folder: Path, image: RootImage) -> None:
-    """Record the properties of an image in its folder of the cache, for `kept`."""
+    """Record the properties of an image in its folder of the cache, for `load_image`."""
     record = dataclasses.asdict(image) | {"path": image.path.name}
     (folder / _ABOUT).write_text(json.dumps(record, indent=1), encoding="utf-8")
 
 
-def kept(place: Path) -> RootImage:
+def load_image(place: Path) -> RootImage:
     """Return an image of the cache, with the properties recorded when it was made.
 
     Raises:
@@ -43,7 +43,7 @@ def is_known(place: Path) -> bool:
     An image that is not named after its content (`grown`) does not.
     """
     try:
-        image = kept(place)
+        image = load_image(place)
         return image.digest == ext4.content_digest(image.path)
     except (MachineError, OSError):
         return False

@@ -17,7 +17,7 @@ _GIB = 1 << 30
 _FILE = "root.img"
 
 
-def grown(cache: Cache, image: RootImage, gib: int) -> RootImage:
+def grow_image(cache: Cache, image: RootImage, gib: int) -> RootImage:
     """Return `image` with at least `gib` GiB; the host allocates only what is written.
 
     Raises:
@@ -41,4 +41,4 @@ def grown(cache: Cache, image: RootImage, gib: int) -> RootImage:
         title = f"{image.title}, {gib} GiB"
         record.keep(folder, replace(image, path=larger, digest=name, title=title, size=gib * _GIB))
 
-    return record.kept(cache.make("images", name, f"{image.title}, {gib} GiB", fill))
+    return record.load_image(cache.make("images", name, f"{image.title}, {gib} GiB", fill))

@@ -22,7 +22,7 @@ _NONE = "<<none>>"
 _LIMIT_SECONDS = 600.0
 
 
-def computed(tree: Path) -> dict[str, str]:
+def compute_labels(tree: Path) -> dict[str, str]:
     """Return the label of each file of a Debian root, by its path in it, according to its policy.
 
     The root's own `matchpathcon` computes them. A root without a policy has none; files that the
@@ -45,7 +45,7 @@ def computed(tree: Path) -> dict[str, str]:
     return found
 
 
-def labelled(files: Iterable[ImageFile], contexts: Mapping[str, str]) -> list[ImageFile]:
+def add_labels(files: Iterable[ImageFile], contexts: Mapping[str, str]) -> list[ImageFile]:
     """Return files with their labels, by their paths."""
     found = []
     for one in files:

@@ -41,17 +41,17 @@ def tree_image(cache: Cache, files: int) -> RootImage:
     def fill(folder: Path) -> None:
         cache.check(source.folder)
         every = sorted(_files(source.folder), key=lambda path: path.parts)
-        chosen = spread(every, files)
+        chosen = sample_evenly(every, files)
         image, size = folder / "root.img", _size(source.folder, chosen)
         ext4.make(image, size, _entries(source.folder, chosen), journal=False)
         ext4.change(image, ["rmdir lost+found"], folder / "script")  # only root could copy it
         actual = title if len(chosen) == files else f"all {len(chosen)} files of {source.title}"
         record.keep(folder, RootImage(image, ext4.content_digest(image), actual, size))
 
-    return record.kept(cache.make("images", name, title, fill, known=record.is_known))
+    return record.load_image(cache.make("images", name, title, fill, known=record.is_known))
 
 
-def spread(every: Sequence[Path], count: int) -> list[Path]:
+def sample_evenly(every: Sequence[Path], count: int) -> list[Path]:
     """Return `count` of them, evenly spaced; all of them if there are fewer."""
     wanted = min(count, len(every))
     return [every[index * len(every) // wanted] for index in range(wanted)]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hardcost.errors import MachineError
-from hardcost.host.process import found, run
+from hardcost.host.process import find_program, run
 
 REMEDY = (
     "root needs the right to mount, which containers may lack (CAP_SYS_ADMIN); others need the"
@@ -37,7 +37,7 @@ def as_root(argv: Sequence[str | Path]) -> list[str | Path]:
 
 def why_not() -> str | None:
     """Return None if `as_root` works, else why it does not."""
-    if os.geteuid() != 0 and found("newuidmap") is None:
+    if os.geteuid() != 0 and find_program("newuidmap") is None:
         return "newuidmap is missing: without it, only root can create files of several users"
     try:
         run(as_root(["true"]))

@@ -52,7 +52,7 @@ def image_file(path: Path, cache: Cache) -> RootImage:
         MachineError: It can't be copied, or its file system is damaged beyond automatic repair.
     """
     path = path.absolute()
-    status = _looked_at(path)
+    status = _readable_status(path)
     if not stat.S_ISREG(status.st_mode):
         raise InputError(f"{path} is not a file", hint="a folder with a system goes to --rootfs")
     is_qcow2 = _begins_with(path, _QCOW2)
@@ -63,14 +63,16 @@ def image_file(path: Path, cache: Cache) -> RootImage:
     def fill(folder: Path) -> None:
         image = folder / "root.img"
         if is_qcow2:
-            _converted(path, image)
+            _convert_qcow2(path, image)
         else:
             words: list[str | Path] = ["cp", "--sparse=always", "--reflink=auto", "--", path, image]
             run(words, limit_seconds=_WHOLE_LIMIT_SECONDS)
-        os.truncate(image, _padded(image.stat().st_size))
-        _adopted(folder, image, path, _root(image, path))
+        os.truncate(image, _round_up(image.stat().st_size))
+        _adopt_image(folder, image, path, _root(image, path))
 
-    return record.kept(cache.make("images", name, f"image of {path}", fill, known=record.is_known))
+    return record.load_image(
+        cache.make("images", name, f"image of {path}", fill, known=record.is_known)
+    )
 
 
 def rootfs_dir(path: Path, cache: Cache) -> RootImage:
@@ -81,7 +83,7 @@ def rootfs_dir(path: Path, cache: Cache) -> RootImage:
         MachineError: It can't be read completely.
     """
     path = path.absolute()
-    if not stat.S_ISDIR(_looked_at(path).st_mode):
+    if not stat.S_ISDIR(_readable_status(path).st_mode):
         raise InputError(f"{path} is not a folder", hint="a disk image goes to --image")
     if not any(os.path.lexists(f"{path}{name}") for name in _OS_RELEASE):
         raise InputError(
@@ -89,21 +91,21 @@ def rootfs_dir(path: Path, cache: Cache) -> RootImage:
             hint="name the folder that holds etc, usr and var, such as mmdebstrap makes",
         )
     entries = sorted(_entries(path))
-    size = _padded(sum(size for _, size in entries) + _ROOM)
+    size = _round_up(sum(size for _, size in entries) + _ROOM)
     all_of_it = "\n".join(entry for entry, _ in entries)
     name = digest({"rootfs": str(path), "files": all_of_it, "recipe": _RECIPE})
 
     def fill(folder: Path) -> None:
         image = folder / "root.img"
         ext4.make(image, size, ext4_contents.entries(path, ext4.EPOCH))
-        _adopted(folder, image, path, None)
+        _adopt_image(folder, image, path, None)
 
-    return record.kept(
+    return record.load_image(
         cache.make("images", name, f"image of the system in {path}", fill, known=record.is_known)
     )
 
 
-def _looked_at(path: Path) -> os.stat_result:
+def _readable_status(path: Path) -> os.stat_result:
     try:
         status = path.stat()
         if not os.access(path, os.R_OK):
@@ -124,11 +126,11 @@ def _begins_with(path: Path, mark: bytes) -> bool:
         return file.read(len(mark)) == mark
 
 
-def _padded(size: int) -> int:
+def _round_up(size: int) -> int:
     return -(-size // GRAIN) * GRAIN
 
 
-def _converted(path: Path, image: Path) -> None:
+def _convert_qcow2(path: Path, image: Path) -> None:
     """Convert a qcow2 image to raw.
 
     Raises:
@@ -158,7 +160,7 @@ def _root(image: Path, shown: Path) -> partitions.Partition | None:
         InputError: There is none; `shown` is the file's name in the message.
     """
     found = partitions.partitions(image)
-    whole = partitions.held(image)
+    whole = partitions.kind_of_image(image)
     if found is None or whole == partitions.EXT4:
         if whole != partitions.EXT4:
             what = f"{shown} is {whole}" if whole else f"the content of {shown} is unknown"
@@ -172,7 +174,7 @@ def _root(image: Path, shown: Path) -> partitions.Partition | None:
     roots = [
         one
         for one in found
-        if one.holds == partitions.EXT4 and _title(ext4.inside(image, one.start))
+        if one.holds == partitions.EXT4 and _title(ext4.name_at_offset(image, one.start))
     ]
     if not roots:
         holds = "; ".join(f"{one.number}: {one.holds}, {one.size >> 20} MiB" for one in found)
@@ -192,14 +194,14 @@ def _title(file_system: str) -> str:
     return ""
 
 
-def _adopted(
+def _adopt_image(
     folder: Path, image: Path, origin: Path, partition: partitions.Partition | None
 ) -> None:
     """Check a copy's file system, repair what a journal can repair, and record the image.
 
     It gets a directory for Linux's source if it has none.
     """
-    place = ext4.inside(image, 0 if partition is None else partition.start)
+    place = ext4.name_at_offset(image, 0 if partition is None else partition.start)
     checked = run(["sh", "-c", 'e2fsck -f -p -- "$0" 2>&1; echo "=$?"', place], remedy=ext4.REMEDY)
     said, _, status = checked.strip().rpartition("=")
     if int(status) not in _CHECKED:
@@ -221,7 +223,7 @@ def _adopted(
 def _entries(path: Path) -> Iterator[tuple[str, int]]:
     """Yield each file below a folder, as text that changes when it does, and its size in bytes."""
     device = path.stat().st_dev
-    for place, folders, names in os.walk(path, onerror=_refused):
+    for place, folders, names in os.walk(path, onerror=_refuse_unreadable):
         for name in (*folders, *names):
             full = Path(place, name)
             status = full.lstat()
@@ -233,7 +235,7 @@ def _entries(path: Path) -> Iterator[tuple[str, int]]:
             yield f"{full} {status.st_mode} {_identity(status)}", status.st_size + _FOR_EACH_FILE
 
 
-def _refused(error: OSError) -> None:
+def _refuse_unreadable(error: OSError) -> None:
     raise MachineError(
         f"{error.filename} can't be read: {error.strerror}",
         hint="a system's files belong to several users: run hardcost as root to read them all",

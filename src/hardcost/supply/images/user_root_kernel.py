@@ -37,7 +37,7 @@ def own_kernel(root: RootImage, cache: Cache) -> OwnKernel | None:
     Raises:
         MachineError: It can't be copied.
     """
-    system = ext4.inside(root.path, _start(root))
+    system = ext4.name_at_offset(root.path, _start(root))
     newest = max(_kernels(system), key=_version, default=None)
     if newest is None:
         return None
@@ -78,7 +78,7 @@ def _version(name: str) -> list[tuple[int, int, str]]:
 
 
 def _dump(system: str, path: str, target: Path) -> None:
-    command = f"dump {ext4_contents.quoted(path)} {ext4_contents.quoted(str(target))}"
+    command = f"dump {ext4_contents.quote_path(path)} {ext4_contents.quote_path(str(target))}"
     run(["debugfs", "-R", command, "--", system])
     if not target.is_file() or not target.stat().st_size:
         raise MachineError(f"{path} can't be copied out of {system}")
@@ -88,8 +88,16 @@ def _modules(system: str, release: str, part: str, into: Path) -> None:
     """Copy a part of a kernel's modules, if it has it, and decompress them."""
     for base in ("/usr/lib/modules", "/lib/modules"):
         for ending in ("", *(f".ko{packed}" for packed in _ENDINGS)):
-            path = ext4_contents.quoted(f"{base}/{release}/kernel/{part}{ending}")
-            run(["debugfs", "-R", f"rdump {path} {ext4_contents.quoted(str(into))}", "--", system])
+            path = ext4_contents.quote_path(f"{base}/{release}/kernel/{part}{ending}")
+            run(
+                [
+                    "debugfs",
+                    "-R",
+                    f"rdump {path} {ext4_contents.quote_path(str(into))}",
+                    "--",
+                    system,
+                ]
+            )
             _remove_links(into)
     for packed in into.rglob("*.ko.*"):
         packed.with_suffix("").write_bytes(module_file.content(packed))

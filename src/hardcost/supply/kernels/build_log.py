@@ -19,7 +19,7 @@ def steps(log: Path) -> int:
     return sum(line.startswith(_STEPS) for line in text.splitlines())
 
 
-def failed(log: Path, status: int) -> MachineError:
+def build_error(log: Path, status: int) -> MachineError:
     """Return the error of a failed build, with the compiler's messages."""
     lines = log.read_text(errors="replace").splitlines()
     messages = "\n".join(([line for line in lines if _ERROR.search(line)] or lines)[-_SHOWN_LINES:])

@@ -60,7 +60,7 @@ class Tree:
         """
         wanted = overlay.digest or _SOURCE_ITSELF
         self._state.unlink(missing_ok=True)
-        names = {*self._noted_touched(), *overlay.files}
+        names = {*self._read_touched(), *overlay.files}
         self._note_touched(names)
         for name in sorted(names):
             here = name in overlay.files
@@ -71,7 +71,7 @@ class Tree:
     def _note_touched(self, names: Iterable[str]) -> None:
         put_own(self._touched, "\n".join(sorted(names)).encode())
 
-    def _noted_touched(self) -> frozenset[str]:
+    def _read_touched(self) -> frozenset[str]:
         """Return the files that may differ.
 
         Raises:
@@ -88,7 +88,7 @@ class Tree:
         if self.folder.is_symlink():
             return False
         try:
-            touched = self._noted_touched()
+            touched = self._read_touched()
             there, wanted = (_links(folder) for folder in (self.folder, self._source))
         except (OSError, ValueError):
             return False

@@ -29,7 +29,13 @@ from hardcost.host.output import BoundedOutput
 from hardcost.host.process import follow, running
 from hardcost.protocol.boot import Boot, KernelRecipe, Unmet
 from hardcost.supply.cache import folders
-from hardcost.supply.cache.built_kernels import Built, built, is_known, read_sealed, write_sealed
+from hardcost.supply.cache.built_kernels import (
+    Built,
+    is_known,
+    kernel_in_folder,
+    read_sealed,
+    write_sealed,
+)
 from hardcost.supply.cache.cache import Cache, digest, file_digest
 from hardcost.supply.kernels import (
     build_log,
@@ -81,7 +87,7 @@ class Kernels:
         says what to do about code of the user's that runs on this machine.
         """
         self._cache = cache
-        self._debians = source.named(cache, folder)
+        self._debians = source.named_debian_source(cache, folder)
         self._folder = folder if self._debians is None else None
         self._jobs = jobs or len(os.sched_getaffinity(0))
         self._report = report or (lambda _: None)
@@ -128,26 +134,28 @@ class Kernels:
 
     def _read_patches(self, recipe: KernelRecipe) -> Patched:
         read = patches.read(recipe.patches, self.source.version)
-        files = patch_overlay.of(read, self.source.folder)
+        files = patch_overlay.overlay_of(read, self.source.folder)
         remarks = self._maker.remarks(read)
         names = tuple(patch.name for patch in read)
-        return Patched(names, bool(remarks), remarks, files, *self._configured_with(files))
+        return Patched(names, bool(remarks), remarks, files, *self._source_for_kconfig(files))
 
     def remarks(self, recipe: KernelRecipe) -> tuple[str, ...]:
         """Return which code of the user's runs on this machine during the build, and how."""
         return self._patches(recipe).remarks
 
-    def _configured_with(self, files: patch_overlay.Overlay) -> tuple[KernelSource, bool]:
+    def _source_for_kconfig(self, files: patch_overlay.Overlay) -> tuple[KernelSource, bool]:
         """Return the source that Kconfig reads, and whether a tree of it is compiled.
 
         A tree is linked to its source; a folder of the user's can't be, since it may be edited.
         """
         if not files.files:
             return self.source, self._folder is None
-        origin = self.source if self._folder is None else source.copied(self._cache, self.source)
+        origin = (
+            self.source if self._folder is None else source.copy_source(self._cache, self.source)
+        )
         if files.is_plain(origin.folder):
             return origin, True
-        return source.patched(self._cache, origin, files), False
+        return source.patch_source(self._cache, origin, files), False
 
     def _configured_source(self, recipe: KernelRecipe) -> KernelSource:
         """Return the source that Kconfig reads: patched if the patches may affect it."""
@@ -159,7 +167,7 @@ class Kernels:
 
     def configuration(self, recipe: KernelRecipe) -> dict[str, str]:
         """Return the configuration that a recipe yields, dependencies applied by Kconfig."""
-        return config.read(self._resolved(recipe), "the resolved configuration")
+        return config.read(self._resolved_config(recipe), "the resolved configuration")
 
     def unmet(self, recipe: KernelRecipe) -> tuple[Unmet, ...]:
         """Return the options of a recipe that don't come out as requested, with the reasons."""
@@ -192,7 +200,7 @@ class Kernels:
         parts = {
             "source": self.source.digest,
             "tools": self._tools.versions,
-            "config": self._resolved(recipe),
+            "config": self._resolved_config(recipe),
             "recipe": _RECIPE,
         }
         changed = self._patches(recipe).overlay.digest
@@ -201,14 +209,14 @@ class Kernels:
     def find(self, recipe: KernelRecipe) -> Built | None:
         """Return the kernel if it is in the cache, complete."""
         folder = self._cache.find("kernels", self.name(recipe), known=is_known)
-        return None if folder is None else self._as_asked(recipe, folder)
+        return None if folder is None else self._with_names_of(recipe, folder)
 
-    def _as_asked(self, recipe: KernelRecipe, folder: Path) -> Built:
+    def _with_names_of(self, recipe: KernelRecipe, folder: Path) -> Built:
         """Return a kernel with this recipe's names: another recipe may have built it first."""
-        found = built(folder)
-        return replace(found, about={**found.about, **self._asked(recipe)})
+        found = kernel_in_folder(folder)
+        return replace(found, about={**found.about, **self._request_record(recipe)})
 
-    def _asked(self, recipe: KernelRecipe) -> dict[str, str]:
+    def _request_record(self, recipe: KernelRecipe) -> dict[str, str]:
         """Return what a recipe requests, as recorded with a kernel."""
         return {
             "base": recipe.base,
@@ -233,7 +241,7 @@ class Kernels:
                     await self._fill(folder, recipe, name)
         finally:
             self._report(None)
-        return self._as_asked(recipe, self._cache.root / "kernels" / name)
+        return self._with_names_of(recipe, self._cache.root / "kernels" / name)
 
     def order(self, recipe: KernelRecipe) -> Order:
         """Return what another host needs to build a recipe's kernel."""
@@ -242,16 +250,16 @@ class Kernels:
             name=self.name(recipe),
             title=self.title(recipe),
             source=SourceParts(of.digest, of.title, of.version, self._folder is None),
-            config=self._resolved(recipe),
+            config=self._resolved_config(recipe),
             names=patched.names,
-            asked=tuple(self._asked(recipe).items()),
+            asked=tuple(self._request_record(recipe).items()),
             overlay=patched.overlay,
             foreign=patched.foreign,
         )
         if self._debians is not None:
             archive = source.debian_package(self._cache, self._debians).archive
         else:
-            archive = source.archived(self._cache, of)
+            archive = source.archive_source(self._cache, of)
         supply = supply_of(archive, f"the source {of.title}", self._cache.root)
         identity = (("kernel", parts.name),)
         return Order(_MACHINE, Boot(kernel=recipe), identity, parts, (supply,))
@@ -279,9 +287,9 @@ class Kernels:
         found = {path.name for path in folder.iterdir()}
         if found != set(FILES):
             differs = f"it has {', '.join(sorted(found)) or 'no files'}"
-        elif (folder / "config").read_text() != self._resolved(recipe):
+        elif (folder / "config").read_text() != self._resolved_config(recipe):
             differs = "its configuration is another"
-        elif built(folder).about["sha256"] != file_digest(folder / "vmlinux"):
+        elif kernel_in_folder(folder).about["sha256"] != file_digest(folder / "vmlinux"):
             differs = "its image is another than the one that was built"
         else:
             return
@@ -300,7 +308,10 @@ class Kernels:
         self._cache.check(self._configured_source(recipe).folder)
         async with self._workplace(recipe) as (place, lock):
             started = time.monotonic()
-            folder_of_source, resolved = self._laid_out(place, recipe), self._resolved(recipe)
+            folder_of_source, resolved = (
+                self._lay_out_source(place, recipe),
+                self._resolved_config(recipe),
+            )
             with self._output(place, recipe) as output:
                 output.put(".config", resolved)
                 steps = await self._make(output, folder_of_source, lock, log, recipe)
@@ -314,7 +325,7 @@ class Kernels:
         shutil.copy(log, folder / "log")
         about = {
             "source": self.source.title,
-            **self._asked(recipe),
+            **self._request_record(recipe),
             "tools": self._tools.versions,
             "seconds": f"{time.monotonic() - started:.0f}",
             "steps": str(steps),
@@ -322,7 +333,7 @@ class Kernels:
         }
         (folder / "about.json").write_text(json.dumps(about, indent=1))
 
-    def _laid_out(self, place: Path, recipe: KernelRecipe) -> Path:
+    def _lay_out_source(self, place: Path, recipe: KernelRecipe) -> Path:
         """Return the folder to compile: the source's own, or its patched tree in `place`."""
         patched = self._patches(recipe)
         if not patched.in_tree:
@@ -374,7 +385,7 @@ class Kernels:
         ]
         if confined:
             kept = {} if "CCACHE_READONLY" in more else {ccache: ccache}
-            argv = self._maker.confined(argv, output, (folder, ccache), kept)
+            argv = self._maker.words_in_sandbox(argv, output, (folder, ccache), kept)
         title = self.title(recipe)
         usual = _USUAL_STEPS if recipe.base in config.bases() else None
         async with running(
@@ -387,7 +398,7 @@ class Kernels:
                     BuildProgress(title, build_log.steps(log), usual, time.monotonic() - started)
                 )
             if process.returncode:
-                raise build_log.failed(log, process.returncode)
+                raise build_log.build_error(log, process.returncode)
         return build_log.steps(log)
 
     @contextlib.asynccontextmanager
@@ -395,7 +406,7 @@ class Kernels:
         """Give the build folder of this source, exclusively, and its lock."""
         place = self._place(self._configured_source(recipe))
         waiting = functools.partial(self._wait, self.title(recipe))
-        async with self._cache.locked("builds", place.name, waiting) as lock:
+        async with self._cache.hold_lock("builds", place.name, waiting) as lock:
             objects, entry = BuildOutput(place / "o"), f"builds/{place.name}"
             objects.open(entry)
             yield place, lock
@@ -419,7 +430,7 @@ class Kernels:
         log.unlink(missing_ok=True)  # it may be a link, which is not written through
         return log
 
-    def _resolved(self, recipe: KernelRecipe) -> str:
+    def _resolved_config(self, recipe: KernelRecipe) -> str:
         """Return the whole configuration of a recipe, as completed by Kconfig; kept."""
         own = dict(recipe.options)
         base = config.base_text(recipe.base).rstrip("\n") + "\n"
@@ -438,7 +449,7 @@ class Kernels:
         if known is not None:
             return known
         self._tools.need_all()
-        text = self._configured(
+        text = self._run_kconfig(
             origin, "olddefconfig", (self._tiny(origin) if tiny else "") + wanted
         )
         # Kconfig begins each file that it writes with this comment, after a bare #.
@@ -456,16 +467,16 @@ class Kernels:
         known = read_sealed(kept)
         if known is not None:
             return known
-        text = self._configured(origin, "tinyconfig", "")
+        text = self._run_kconfig(origin, "tinyconfig", "")
         write_sealed(kept, text)
         return text
 
-    def _configured(self, origin: KernelSource, target: str, text: str) -> str:
+    def _run_kconfig(self, origin: KernelSource, target: str, text: str) -> str:
         """Return Kconfig's version of a configuration, in a folder that keeps its objects."""
         place, entry = self._place(origin), f"builds/{self._place(origin).name}"
         foreign = self._folder is not None or origin != self.source
         self._cache.check(origin.folder)
-        with folders.opened(place / "kconfig.lock") as lock, self._cache.scratch() as root:
+        with folders.open_lock(place / "kconfig.lock") as lock, self._cache.scratch() as root:
             fcntl.flock(lock, fcntl.LOCK_EX)
             output = BuildOutput(place / "kconfig", root=root)
             output.open(entry)
@@ -473,7 +484,11 @@ class Kernels:
             confined = self._maker.is_confined(foreign=foreign)
             argv = self._maker.words(origin.folder, output, {}, confined=confined)
             argv += [f"CC={self._tools.plain_compiler}", target]
-            inside = self._maker.confined(argv, output, (origin.folder,), {}) if confined else argv
+            inside = (
+                self._maker.words_in_sandbox(argv, output, (origin.folder,), {})
+                if confined
+                else argv
+            )
             follow(
                 inside,
                 lambda _: None,
@@ -503,5 +518,5 @@ class Kernels:
         options = dict(recipe.options)
         what = f"{len(options)} options" if len(options) != 1 else next(iter(options)) + " set"
         words = [f"Linux {self.source.version}, {recipe.base}", *[what] * bool(options)]
-        words += [f"{patches.shown(recipe.patches)} applied"] * bool(recipe.patches)
+        words += [f"{patches.patch_names(recipe.patches)} applied"] * bool(recipe.patches)
         return " and ".join(words)

@@ -10,7 +10,7 @@ from hardcost.host import compiler, sandbox
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.kernels.builder import FILES, Kernels
 from hardcost.supply.kernels.make import Trust
-from hardcost.supply.kernels.order import OrderedKernels
+from hardcost.supply.kernels.ordered_kernels import OrderedKernels
 from hardcost.supply.progress import Listener
 from hardcost.supply.transfer import Order, Supply, supply_of
 

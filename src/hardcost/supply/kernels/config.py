@@ -59,7 +59,7 @@ def file_text(path: Path) -> str:
     hint = f"name a file such as /boot/config-*, or one of: {', '.join(bases())}"
     content = files.content(path, "the kernel configuration", _LARGEST, hint)
     try:
-        text = decompress.whole(content, _LARGEST).decode("utf-8")
+        text = decompress.unpack_whole(content, _LARGEST).decode("utf-8")
     except (decompress.DamagedError, UnicodeError) as error:
         raise InputError(f"the kernel configuration {path} can't be read: {error}") from None
     read(text, str(path))
@@ -138,9 +138,9 @@ def value(config: Mapping[str, str], name: str) -> str:
 def _line(name: str, value: str) -> str:
     if value == NOT_SET:
         return f"# CONFIG_{name} is not set"
-    return f"CONFIG_{name}={value if _BARE.fullmatch(value) else _quoted(value)}"
+    return f"CONFIG_{name}={value if _BARE.fullmatch(value) else _quote(value)}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

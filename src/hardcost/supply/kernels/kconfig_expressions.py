@@ -57,31 +57,31 @@ def _either(tokens: list[str], config: Mapping[str, str]) -> _Result:
 
 
 def _both(tokens: list[str], config: Mapping[str, str]) -> _Result:
-    result, rest = _one(tokens, config)
+    result, rest = _operand(tokens, config)
     while rest and rest[0] == "&&":
-        other, rest = _one(rest[1:], config)
+        other, rest = _operand(rest[1:], config)
         result = False if False in {result, other} else None if None in {result, other} else True
     return result, rest
 
 
-def _one(tokens: list[str], config: Mapping[str, str]) -> _Result:
+def _operand(tokens: list[str], config: Mapping[str, str]) -> _Result:
     first, rest = tokens[0], tokens[1:]
     if first in _OPERATORS:
         raise IndexError(first)
     if first == "!":
-        result, rest = _one(rest, config)
+        result, rest = _operand(rest, config)
         return (None if result is None else not result), rest
     if first == "(":
         result, rest = _either(rest, config)
         return result, rest[1:]
     if rest and rest[0] in _SIGNS:
-        return _compared(first, rest[0], rest[1], config), rest[2:]
+        return _compare(first, rest[0], rest[1], config), rest[2:]
     if first.startswith("$("):
         return None, rest
     return _text(first, config) in {"y", "m"}, rest
 
 
-def _compared(left: str, sign: str, right: str, config: Mapping[str, str]) -> bool | None:
+def _compare(left: str, sign: str, right: str, config: Mapping[str, str]) -> bool | None:
     if left.startswith("$(") or right.startswith("$("):
         return None
     a, b = _text(left, config), _text(right, config)

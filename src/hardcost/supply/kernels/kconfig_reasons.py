@@ -65,7 +65,7 @@ class Kconfig:
         if not symbol.prompts:
             return "it can't be set by hand: others select it"
         if symbol.choice is not None:
-            other = self._chosen(symbol.choice, config)
+            other = self._chosen_symbol(symbol.choice, config)
             return f"it is one of a choice, and {other or 'another'} was chosen"
         return f"its value is {value(config, name)!r}: is {wanted!r} a valid value?"
 
@@ -101,7 +101,7 @@ class Kconfig:
             return "it can't be switched off in this source"
         return "its own default sets it, or it can't be switched off with the other options"
 
-    def _chosen(self, choice: int, config: Mapping[str, str]) -> str | None:
+    def _chosen_symbol(self, choice: int, config: Mapping[str, str]) -> str | None:
         for name, symbol in self.symbols.items():
             if symbol.choice == choice and value(config, name) == "y":
                 return name

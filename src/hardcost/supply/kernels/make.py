@@ -147,7 +147,7 @@ class KernelMake:
     def remarks(self, read: Sequence[Patch]) -> tuple[str, ...]:
         """Return which code of the user's runs on this machine during a build, and how."""
         runs = [
-            f"the patch {patch.name} changes {_listed(patch.run)}, which"
+            f"the patch {patch.name} changes {_list_names(patch.run)}, which"
             f" {'runs' if len(patch.run) == 1 else 'run'} on this machine while"
             " the kernel is built"
             for patch in read
@@ -203,7 +203,7 @@ class KernelMake:
         return ["env", "-i", *pairs, "make", "-C", str(folder), f"O={output.at}"]
 
     @staticmethod
-    def confined(
+    def words_in_sandbox(
         argv: Sequence[str], output: BuildOutput, reads: Sequence[Path], writes: Mapping[Path, Path]
     ) -> list[str]:
         """Return the words that run `argv` in the sandbox, with a folder for its output."""
@@ -213,7 +213,7 @@ class KernelMake:
         return sandbox.words(argv, output.root, reads=(output.at.parent, *reads), writes=written)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     """Return names for a reader: the first few, and the number of the others."""
     more = len(names) - _SHOWN_NAMES
     return ", ".join(names[:_SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -34,7 +34,7 @@ def content(path: Path) -> bytes:
             f"the module {path.name} is compressed in a way that hardcost can't read"
         )
     try:
-        found = decompress.whole(bounded.content(path, _MOST_BYTES), _MOST_BYTES)
+        found = decompress.unpack_whole(bounded.content(path, _MOST_BYTES), _MOST_BYTES)
     except (decompress.DamagedError, bounded.UnreadableError) as error:
         raise MachineError(f"the module {path.name} can't be unpacked: {error}") from error
     if not found.startswith(_ELF):

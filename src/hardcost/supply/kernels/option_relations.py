@@ -31,13 +31,13 @@ def relations(kernels: Kernels, recipe: KernelRecipe) -> Relations:
         already=tuple(option for option in held if option not in effective),
         unmet=unmet,
         requires={
-            name: _required(kernels.depends(recipe), name, wanted, dict(effective), base)
+            name: _requirements_of(kernels.depends(recipe), name, wanted, dict(effective), base)
             for name, wanted in effective
         },
     )
 
 
-def _required(
+def _requirements_of(
     depends: Kconfig,
     name: str,
     wanted: str,

@@ -72,7 +72,7 @@ class Overlay:
         """The hash of all its changes, "" if there are none."""
         if not self.files:
             return ""
-        return digest({name: _shown(file) for name, file in self.files.items()})
+        return digest({name: _hash_text(file) for name, file in self.files.items()})
 
     def is_plain(self, source: Path) -> bool:
         """Say whether make finds out by itself what to compile again.
@@ -92,7 +92,7 @@ NOTHING = Overlay()
 """An overlay without changes."""
 
 
-def of(patches: Sequence[Patch], source: Path) -> Overlay:
+def overlay_of(patches: Sequence[Patch], source: Path) -> Overlay:
     """Return the effect of `patches`, one after another, on the source in a folder.
 
     Raises:
@@ -132,9 +132,11 @@ def _check(patch: Patch, source: Path) -> None:
             *folders, path = (source / part for part in _beginnings(name))
             link = next((one for one in (*folders, path) if one.is_symlink()), None)
             if link is not None:
-                raise _refused(patch, change.line, f"{link.relative_to(source)} is a symbolic link")
+                raise _patch_error(
+                    patch, change.line, f"{link.relative_to(source)} is a symbolic link"
+                )
             if path.is_dir() or any(one.is_file() for one in folders):
-                raise _refused(patch, change.line, f"{name} can't be a file of this source")
+                raise _patch_error(patch, change.line, f"{name} can't be a file of this source")
 
 
 def _beginnings(name: str) -> list[str]:
@@ -143,7 +145,7 @@ def _beginnings(name: str) -> list[str]:
     return ["/".join(parts[:n]) for n in range(1, len(parts) + 1)]
 
 
-def _refused(patch: Patch, line: int, message: str) -> InputError:
+def _patch_error(patch: Patch, line: int, message: str) -> InputError:
     return InputError(f"{patch.name} can't be applied: {message}", place=Location(patch.file, line))
 
 
@@ -193,7 +195,7 @@ def _is_followed(name: str) -> bool:
     return path.suffix in _FOLLOWED
 
 
-def _shown(file: PatchedFile | None) -> str:
+def _hash_text(file: PatchedFile | None) -> str:
     """Return the text that represents a file in a hash."""
     if file is None:
         return "gone"

@@ -90,21 +90,21 @@ def read(words: Sequence[str], version: str = "") -> tuple[Patch, ...]:
     Raises:
         InputError: One does not exist, can't be read, or is not an acceptable patch.
     """
-    return tuple(patch for word in words for patch in _named(word, version))
+    return tuple(patch for word in words for patch in _patches_named(word, version))
 
 
-def shown(words: Sequence[str]) -> str:
+def patch_names(words: Sequence[str]) -> str:
     """Return the names of patches for a reader: of series, files and folders."""
     return ", ".join(Path(word).name or word for word in words)
 
 
-def _named(word: str, version: str) -> Iterator[Patch]:
+def _patches_named(word: str, version: str) -> Iterator[Patch]:
     path = of_release(_SERIES / word, version) if word in series() else Path(word)
     try:
         if path.is_dir():
             yield from _of_folder(path, word)
         elif path.exists():
-            patch = _parsed(path, path.name)
+            patch = _parse_file(path, path.name)
             if patch is None:
                 raise InputError("there is no diff in it", place=Location(str(path)), hint=_HINT)
             yield patch
@@ -143,7 +143,7 @@ def _of_folder(folder: Path, word: str) -> Iterator[Patch]:
         for file in folder.iterdir()
         if file.suffix in _SUFFIXES and not file.name.startswith(_COVER_LETTER) and file.is_file()
     )
-    found = [_parsed(file, f"{Path(word).name or word}/{file.name}") for file in named]
+    found = [_parse_file(file, f"{Path(word).name or word}/{file.name}") for file in named]
     if not any(found):
         raise InputError(
             f"there is no patch in the folder {folder}",
@@ -152,7 +152,7 @@ def _of_folder(folder: Path, word: str) -> Iterator[Patch]:
     yield from filter(None, found)
 
 
-def _parsed(path: Path, name: str) -> Patch | None:
+def _parse_file(path: Path, name: str) -> Patch | None:
     """Return a file's patch; None if it holds no diff."""
     content = files.content(path, "the patch", _LARGEST, _HINT)
     changes = tuple(_Reader(str(path), content.decode("utf-8", "surrogateescape")).changes())
@@ -200,10 +200,10 @@ class _Reader:
             raise self._error("the names of the files are ambiguous")
         moved: dict[str, str] = {}
         self._at += 1
-        while self._extended(moved):
+        while self._take_git_line(moved):
             self._at += 1
         extended = self._lines[begun + 1 : self._at]
-        old, new = (self._inside(name, begun) for name in names)
+        old, new = (self._without_first_folder(name, begun) for name in names)
         if moved and (moved.get("from"), moved.get("to")) != (old, new):
             raise self._error("the renaming contradicts `diff --git`", begun)
         if old != new and not moved:
@@ -211,12 +211,12 @@ class _Reader:
         head = [f"diff --git a/{old} b/{new}", *extended]
         if self._begins_plain():
             plain = self._plain(dict.fromkeys((old, new)))
-            return FileChange(plain.names, _joined(head) + plain.text, begun + 1, plain.hunks)
+            return FileChange(plain.names, _join_lines(head) + plain.text, begun + 1, plain.hunks)
         if all(line.startswith("index ") for line in extended):
             return None
-        return FileChange(tuple(dict.fromkeys((old, new))), _joined(head), begun + 1)
+        return FileChange(tuple(dict.fromkeys((old, new))), _join_lines(head), begun + 1)
 
-    def _extended(self, moved: dict[str, str]) -> bool:
+    def _take_git_line(self, moved: dict[str, str]) -> bool:
         """Process one of git's lines on a file; say whether it was one."""
         line = self._line()
         if line.startswith(("GIT binary patch", "Binary files ")):
@@ -226,16 +226,16 @@ class _Reader:
                 raise self._error(f"mode {mode['mode']} is not that of an ordinary file")
             return True
         if found := _MOVED.fullmatch(line):
-            moved[found["end"]] = self._checked(found["name"], self._at)
+            moved[found["end"]] = self._check_name(found["name"], self._at)
             return True
         return _ALIKE.fullmatch(line) is not None
 
     def _plain(self, known: dict[str, None] | None = None) -> FileChange:
         """Read `---`, `+++` and the hunks; `known` are the files that git's own lines name."""
         begun = self._at
-        (old, before), (new, after) = (self._stamped(ahead) for ahead in (0, 1))
+        (old, before), (new, after) = (self._name_and_stamp(ahead) for ahead in (0, 1))
         named = [
-            self._inside(name, begun + ahead)
+            self._without_first_folder(name, begun + ahead)
             for ahead, name in enumerate((old, new))
             if name != _NOWHERE
         ]
@@ -258,9 +258,9 @@ class _Reader:
         ]
         body = self._lines[begun + 2 : self._at]
         names = tuple(known or dict.fromkeys(named))
-        return FileChange(names, _joined([*head, *body]), begun + 1, tuple(hunks))
+        return FileChange(names, _join_lines([*head, *body]), begun + 1, tuple(hunks))
 
-    def _stamped(self, ahead: int) -> tuple[str, str]:
+    def _name_and_stamp(self, ahead: int) -> tuple[str, str]:
         """Return the name that a line gives, and the timestamp after it."""
         found = _STAMPED.fullmatch(self._line(ahead)[4:])
         if found is None:
@@ -291,14 +291,14 @@ class _Reader:
         """Say whether this line follows the diff: a mail's signature, or another file."""
         return self._line().rstrip() == "--" or self._begins_plain()
 
-    def _inside(self, name: str, at: int) -> str:
+    def _without_first_folder(self, name: str, at: int) -> str:
         """Return a name without its first folder (a/, b/), if it stays within the source."""
-        first, _, rest = self._checked(name, at).partition("/")
+        first, _, rest = self._check_name(name, at).partition("/")
         if not rest or not first:
             raise self._error(f"{name!r} has no leading folder, such as a/ or b/", at)
         return rest
 
-    def _checked(self, name: str, at: int) -> str:
+    def _check_name(self, name: str, at: int) -> str:
         """Return a name that stays within the source."""
         if not _NAME.fullmatch(name):
             raise self._error(f"{name!r} is not a valid name in a kernel's source", at)
@@ -311,5 +311,5 @@ class _Reader:
         return InputError.of((Problem(message, Location(self._file, line), _HINT),))
 
 
-def _joined(lines: Sequence[str]) -> str:
+def _join_lines(lines: Sequence[str]) -> str:
     return "".join(f"{line}\n" for line in lines)

@@ -121,7 +121,7 @@ class DebianSource:
         return self.package.removeprefix(_PACKAGES)
 
 
-def named(cache: Cache, source: Path | None) -> DebianSource | None:
+def named_debian_source(cache: Cache, source: Path | None) -> DebianSource | None:
     """Return which of Debian's sources is named: `debian:7.3`; None: it is a folder.
 
     Raises:
@@ -148,7 +148,7 @@ def debian_package(cache: Cache, which: DebianSource = DebianSource()) -> Packag
         MachineError: It is unavailable; the remedy names other sources.
     """
     files = _of_debian(
-        lambda: debian.unpacked(cache, which.package, elsewhere=which.release), which
+        lambda: debian.package_folder(cache, which.package, elsewhere=which.release), which
     )
     archive = files / "usr/src" / f"{which.package}.tar.xz"
     return Package(archive, _debian_version(cache, which))
@@ -208,7 +208,7 @@ def from_folder(folder: Path) -> KernelSource:
     return KernelSource(folder, _digest(folder), str(folder), _version(folder))
 
 
-def archived(cache: Cache, source: KernelSource) -> Path:
+def archive_source(cache: Cache, source: KernelSource) -> Path:
     """Return an archive of a folder of the user's, for other hosts."""
     name = digest({"archive of": source.digest})
 
@@ -229,7 +229,7 @@ def archived(cache: Cache, source: KernelSource) -> Path:
     return cache.make("sources", name, f"archive of {source.title}", fill) / _ARCHIVE
 
 
-def unpacked(cache: Cache, parts: SourceParts, archive: Path) -> KernelSource:
+def unpack_source(cache: Cache, parts: SourceParts, archive: Path) -> KernelSource:
     """Return the source that came from another host in an archive, unpacked on first use.
 
     Debian's is the entry that `debian_source` makes.
@@ -259,7 +259,7 @@ def _unpack(archive: Path, folder: Path, *words: str) -> None:
     )
 
 
-def copied(cache: Cache, source: KernelSource) -> KernelSource:
+def copy_source(cache: Cache, source: KernelSource) -> KernelSource:
     """Return a copy of a folder of the user's, kept and never written to."""
     name = digest({"copy of": source.digest})
 
@@ -272,7 +272,7 @@ def copied(cache: Cache, source: KernelSource) -> KernelSource:
     return KernelSource(folder, name, source.title, source.version)
 
 
-def patched(cache: Cache, source: KernelSource, overlay: Overlay) -> KernelSource:
+def patch_source(cache: Cache, source: KernelSource, overlay: Overlay) -> KernelSource:
     """Return a patched source, kept and never written to, as a source of its own."""
     name = digest({"source": source.digest, "patches": overlay.digest})
     title = f"{source.title}, patched"

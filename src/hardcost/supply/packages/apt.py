@@ -31,7 +31,7 @@ class Apt:
         self._codename = codename
         self._own = cache.root / ("apt" if codename is None else f"apt-{codename}")
 
-    def offered(self, names: Sequence[str]) -> str:
+    def first_offered(self, names: Sequence[str]) -> str:
         """Return the first of `names` that apt could install, with fresh lists if necessary.
 
         apt treats an unknown name as a pattern, and would download whatever matches it.
@@ -49,16 +49,16 @@ class Apt:
             )
         return found
 
-    def matching(self, pattern: str) -> tuple[str, ...]:
+    def matching_packages(self, pattern: str) -> tuple[str, ...]:
         """Return the packages whose names match a pattern of apt's, with fresh lists if none does.
 
         Raises:
             MachineError: Its lists can't be fetched.
         """
-        found = self._matching(pattern)
+        found = self._search_names(pattern)
         if not found:
             self._fetch_lists()
-            found = self._matching(pattern)
+            found = self._search_names(pattern)
         return found
 
     def depends(self, package: str) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ class Apt:
                 return name
         return None
 
-    def _matching(self, pattern: str) -> tuple[str, ...]:
+    def _search_names(self, pattern: str) -> tuple[str, ...]:
         if self._codename is not None and not self._own.is_dir():
             return ()
         words = ["apt-cache", *self._options(), "search", "--names-only", "--", pattern]

@@ -33,7 +33,7 @@ def debian_sources(codename: str, apt: Path = APT, as_of: str | None = None) -> 
     Raises:
         MachineError: It has none.
     """
-    stanzas = [found for one in _stanzas(apt) if (found := _of_debian(one, codename))]
+    stanzas = [found for one in _stanzas(apt) if (found := _debian_part(one, codename))]
     if not any(codename in stanza["suites"].split() for stanza in stanzas):
         raise MachineError(
             f"apt has no source of Debian's own packages for {codename} under {apt}",
@@ -45,7 +45,7 @@ def debian_sources(codename: str, apt: Path = APT, as_of: str | None = None) -> 
             suites = (one for one in stanza["suites"].split() if one == codename or not alone)
             stanza["suites"] = " ".join(one.replace(codename, as_of) for one in suites)
         stanzas = [stanza for stanza in stanzas if stanza["suites"]]
-    return "\n".join(_written(stanza) for stanza in stanzas)
+    return "\n".join(_stanza_text(stanza) for stanza in stanzas)
 
 
 def _stanzas(apt: Path) -> Iterator[Stanza]:
@@ -83,7 +83,7 @@ def _deb822(text: str) -> Iterator[Stanza]:
             yield stanza
 
 
-def _of_debian(stanza: Stanza, codename: str) -> Stanza | None:
+def _debian_part(stanza: Stanza, codename: str) -> Stanza | None:
     """Return the part of a stanza that is Debian's; None if there is none."""
     wanted = {codename, *(f"{codename}{end}" for end in ("-updates", "-security", "/updates"))}
     suites = [suite for suite in stanza.get("suites", "").split() if suite in wanted]
@@ -102,7 +102,7 @@ def _of_debian(stanza: Stanza, codename: str) -> Stanza | None:
     return {"types": "deb", "uris": uris, "suites": " ".join(suites), "components": "main"} | kept
 
 
-def _written(stanza: Stanza) -> str:
+def _stanza_text(stanza: Stanza) -> str:
     names = {"uris": "URIs", "signed-by": "Signed-By", "check-valid-until": "Check-Valid-Until"}
     lines = []
     for key, value in stanza.items():

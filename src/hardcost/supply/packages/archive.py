@@ -89,7 +89,7 @@ class _Stream(io.RawIOBase):
                 self.count += len(self._held)
                 if self.count > MOST_BYTES:
                     raise DamagedError(f"it has more than {MOST_BYTES >> 30} GiB, unpacked")  # noqa: TRY301  (as any other)
-        except BaseException as error:  # noqa: BLE001  (`_reading` raises it again)
+        except BaseException as error:  # noqa: BLE001  (`_raise_stream_error` raises it again)
             self.error = error
             return -1
         size = min(len(buffer), len(self._held))
@@ -105,7 +105,10 @@ def members(parts: Iterator[bytes], form: ArchiveForm) -> Iterator[Member]:
         DamagedError: It is damaged, or runs over a limit.
     """
     stream = _Stream(parts)
-    with _reading(stream), libarchive.stream_reader(stream, form, "none", _AT_ONCE) as archive:
+    with (
+        _raise_stream_error(stream),
+        libarchive.stream_reader(stream, form, "none", _AT_ONCE) as archive,
+    ):
         for count, entry in enumerate(archive, start=1):
             if count > MOST_MEMBERS:
                 raise DamagedError(f"it has more than {MOST_MEMBERS:,} members")
@@ -113,7 +116,7 @@ def members(parts: Iterator[bytes], form: ArchiveForm) -> Iterator[Member]:
 
 
 @contextlib.contextmanager
-def _reading(stream: _Stream) -> Iterator[None]:
+def _raise_stream_error(stream: _Stream) -> Iterator[None]:
     """Raise what ended a stream instead of what libarchive made of that."""
     try:
         yield
@@ -132,14 +135,16 @@ def _member(entry: libarchive.ArchiveEntry, stream: _Stream) -> Member:
     if not 0 < size < LONGEST_NAME:
         raise DamagedError(f"a name in its archive has {size} bytes")
     if name.count("/") > DEEPEST:
-        raise DamagedError(f"{shown(name)} lies below more than {DEEPEST} folders")
+        raise DamagedError(f"{name_in_message(name)} lies below more than {DEEPEST} folders")
 
     def blocks() -> Iterator[bytes]:
-        with _reading(stream):
+        with _raise_stream_error(stream):
             for block in entry.get_blocks(_AT_ONCE):
                 stream.given += len(block)
                 if stream.given > stream.count:
-                    raise DamagedError(f"{shown(name)} has holes and is larger than its archive")
+                    raise DamagedError(
+                        f"{name_in_message(name)} has holes and is larger than its archive"
+                    )
                 yield block
 
     if entry.islnk:
@@ -155,7 +160,7 @@ def _text(name: str | bytes | None) -> str:
     return os.fsdecode(name or "")
 
 
-def shown(name: str) -> str:
+def name_in_message(name: str) -> str:
     """Return a name for a message."""
     return repr(name if len(name) <= _SHOWN else f"{name[:_SHOWN]}...")
 
@@ -173,7 +178,7 @@ def write(found: Iterable[Member], folder: Path, wanted: re.Pattern[str] | None)
     for member in found:
         if wanted is not None and not _is_wanted(member, wanted):
             continue
-        path = _inside(member.name, folder)
+        path = _path_below(member.name, folder)
         if path == folder:
             continue
         folders += _make_way(member, path)
@@ -198,9 +203,9 @@ def _make_way(member: Member, path: Path) -> int:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise DamagedError(f"{shown(member.name)} lies below a file") from None
+        raise DamagedError(f"{name_in_message(member.name)} lies below a file") from None
     if path.is_symlink() or (path.exists() and not (member.kind == "folder" and path.is_dir())):
-        raise DamagedError(f"{shown(member.name)} is in it twice")
+        raise DamagedError(f"{name_in_message(member.name)} is in it twice")
     return made
 
 
@@ -214,13 +219,15 @@ def _link(member: Member, path: Path, folder: Path) -> int:
 
     In a cpio archive the last link to a file has its content.
     """
-    target = _inside(member.target, folder)
+    target = _path_below(member.target, folder)
     blocks = member.blocks()
     first = next(blocks, b"")
     if os.path.lexists(target):
         os.link(target, path, follow_symlinks=False)
     elif not first:
-        raise DamagedError(f"{shown(member.name)} is a link to {shown(member.target)}: nothing")
+        raise DamagedError(
+            f"{name_in_message(member.name)} is a link to {name_in_message(member.target)}: nothing"
+        )
     if first:
         _fill(path, itertools.chain([first], blocks), member.permissions)
     return path.lstat().st_size
@@ -233,14 +240,14 @@ def _fill(path: Path, blocks: Iterator[bytes], permissions: int) -> None:
         os.fchmod(descriptor, permissions & 0o755)
 
 
-def _inside(name: str, folder: Path) -> Path:
+def _path_below(name: str, folder: Path) -> Path:
     """Return where a path of an archive is below a folder, with no link on the way there."""
     parts = [part for part in name.split("/") if part not in {"", "."}]
     if name.startswith("/") or ".." in parts or "\0" in name:
-        raise DamagedError(f"the path {shown(name)} leads outside")
+        raise DamagedError(f"the path {name_in_message(name)} leads outside")
     path = folder
     for part in parts[:-1]:
         path /= part
         if path.is_symlink():
-            raise DamagedError(f"the path {shown(name)} leads through a link")
+            raise DamagedError(f"the path {name_in_message(name)} leads through a link")
     return path / parts[-1] if parts else folder

@@ -57,7 +57,7 @@ def _is_part(member: Member, name: str) -> bool:
 
 
 def _members(part: Member) -> Iterator[Member]:
-    return members(decompress.unpacked(part.blocks()), "tar")
+    return members(decompress.unpack_if_packed(part.blocks()), "tar")
 
 
 def _fields(found: Iterator[Member]) -> Mapping[str, str]:

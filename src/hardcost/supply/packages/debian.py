@@ -44,7 +44,7 @@ class _Kind:
     chosen: Callable[[Sequence[str], str], str | None]
 
 
-def unpacked(
+def package_folder(
     cache: Cache, package: str, parts: Sequence[str] = WHOLE, *, elsewhere: str | None = None
 ) -> Path:
     """Return the folder with a package's files, fetched on first use.
@@ -71,7 +71,7 @@ def package_root(package: str) -> Path:
     Raises:
         MachineError: It can't be fetched.
     """
-    return unpacked(_of_this_run(default_root()), package)
+    return package_folder(_of_this_run(default_root()), package)
 
 
 @functools.cache
@@ -80,7 +80,7 @@ def _of_this_run(root: Path) -> Cache:
     return Cache(root)
 
 
-def kept(cache: Cache, package: str) -> Path | None:
+def kept_package(cache: Cache, package: str) -> Path | None:
     """Return the folder with a package's files, None if it was not fetched yet."""
     place = _place(cache, package)
     return place / "files" if place.is_dir() else None
@@ -100,7 +100,7 @@ def offer(cache: Cache, package: str, elsewhere: str | None = None) -> str:
     place = _place(cache, package)
     if place.is_dir():
         return f"{package} {_recorded_version(place) or 'of an unknown version'}"
-    packages, chosen = _offering(cache, (package,), elsewhere)
+    packages, chosen = _release_offering(cache, (package,), elsewhere)
     return f"{chosen} of {packages.title}"
 
 
@@ -114,12 +114,12 @@ def current_kernel(cache: Cache) -> str:
 
     def fill(folder: Path) -> None:
         offering = _packages(cache, host_release.check())
-        offering.offered(("linux-image-amd64",))
+        offering.first_offered(("linux-image-amd64",))
         depends = filter(_CONCRETE_KERNEL.fullmatch, offering.depends("linux-image-amd64"))
         found = next(depends, None)
         if found is None:
             raise MachineError(f"{offering.title} has no kernel that linux-image-amd64 depends on")
-        (folder / "package").write_text(_checked(found))
+        (folder / "package").write_text(_check_name(found))
 
     cache.make("packages", place.name, "Debian's kernel", fill)
     return (place / "package").read_text()
@@ -136,7 +136,7 @@ def kernel_of(cache: Cache, version: str) -> tuple[str, str]:
         InputError: It is no version, or Debian has no such kernel; the hint names those it has.
         MachineError: Its lists can't be fetched.
     """
-    return _found(cache, _KERNELS, version)
+    return _find_package(cache, _KERNELS, version)
 
 
 def source_of(cache: Cache, version: str) -> tuple[str, str]:
@@ -148,7 +148,7 @@ def source_of(cache: Cache, version: str) -> tuple[str, str]:
         InputError: It is no version, or Debian has no such source; the hint names those it has.
         MachineError: Its lists can't be fetched.
     """
-    return _found(cache, _SOURCES, version)
+    return _find_package(cache, _SOURCES, version)
 
 
 def knows_kernel(cache: Cache, version: str) -> bool:
@@ -156,7 +156,7 @@ def knows_kernel(cache: Cache, version: str) -> bool:
     return _kind_place(cache, _KERNELS, version).is_dir()
 
 
-def _found(cache: Cache, kind: _Kind, version: str) -> tuple[str, str]:
+def _find_package(cache: Cache, kind: _Kind, version: str) -> tuple[str, str]:
     """Return the package of a kind and version, and the release that has it."""
     if _KERNEL_VERSION.fullmatch(version) is None:
         raise InputError(
@@ -168,11 +168,11 @@ def _found(cache: Cache, kind: _Kind, version: str) -> tuple[str, str]:
         others = [one for one in _RELEASES if one != own.codename]
         seen: set[str] = set()
         for codename in (None, *others):
-            offered = _offered(cache, own, codename, kind)
+            offered = _offered_packages(cache, own, codename, kind)
             seen.update(offered)
             found = kind.chosen(offered, version)
             if found is not None:
-                (folder / "package").write_text(_checked(found))
+                (folder / "package").write_text(_check_name(found))
                 (folder / "release").write_text(codename or own.codename)
                 return
         has = sorted({match[1] for one in seen if (match := kind.series.match(one))}, key=_numbers)
@@ -191,12 +191,12 @@ def _kind_place(cache: Cache, kind: _Kind, version: str) -> Path:
     return _place(cache, f"the {kind.title} {version}")
 
 
-def _offered(
+def _offered_packages(
     cache: Cache, own: host_release.HostRelease, codename: str | None, kind: _Kind
 ) -> tuple[str, ...]:
     """Return what a release offers; nothing of another release whose lists don't come."""
     try:
-        return _packages(cache, own, codename).matching(kind.pattern)
+        return _packages(cache, own, codename).matching_packages(kind.pattern)
     except MachineError:
         if codename is None:
             raise
@@ -240,12 +240,12 @@ _SOURCES = _Kind(
 
 def _entry(cache: Cache, package: str, elsewhere: str | None, parts: Sequence[str]) -> Path:
     """Return a package's place in the cache, with its version and the used `parts`."""
-    chosen = _checked(_chosen(cache, package) if "|" in package else package)
+    chosen = _check_name(_choose_package(cache, package) if "|" in package else package)
     place = _place(cache, chosen)
     before = _recorded_version(place)
 
     def fill(folder: Path) -> None:
-        archive = _offering(cache, (chosen,), elsewhere)[0].download(chosen, folder, before)
+        archive = _release_offering(cache, (chosen,), elsewhere)[0].download(chosen, folder, before)
         try:
             said = unpack.unpack(archive, folder / "files")
         except DamagedError as error:
@@ -261,7 +261,7 @@ def _entry(cache: Cache, package: str, elsewhere: str | None, parts: Sequence[st
     return cache.make("packages", place.name, title, fill, parts=(_VERSION, *parts))
 
 
-def _checked(package: str) -> str:
+def _check_name(package: str) -> str:
     """Return a package's name if it is valid by Debian's policy, section 5.6.1.
 
     Raises:
@@ -287,12 +287,12 @@ def _recorded_version(place: Path) -> str | None:
     return found if _VERSION_NUMBER.fullmatch(found) else None
 
 
-def _chosen(cache: Cache, alternatives: str) -> str:
+def _choose_package(cache: Cache, alternatives: str) -> str:
     """Return the package chosen from alternatives, on first use and remembered."""
 
     def fill(folder: Path) -> None:
-        names = tuple(_checked(name.strip()) for name in alternatives.split("|"))
-        (folder / "package").write_text(_offering(cache, names, None)[1])
+        names = tuple(_check_name(name.strip()) for name in alternatives.split("|"))
+        (folder / "package").write_text(_release_offering(cache, names, None)[1])
 
     name = _place(cache, alternatives).name
     place = cache.make("packages", name, f"which of {alternatives} Debian has", fill)
@@ -306,19 +306,19 @@ def _packages(cache: Cache, own: HostRelease, codename: str | None = None) -> Ap
     return DebianArchive(cache, codename or own.codename)
 
 
-def _offering(
+def _release_offering(
     cache: Cache, names: tuple[str, ...], elsewhere: str | None
 ) -> tuple[Apt | DebianArchive, str]:
     """Return what offers one of `names`, and which: the host's release, else another."""
     release = host_release.check()
     try:
         packages = _packages(cache, release)
-        return packages, packages.offered(names)
+        return packages, packages.first_offered(names)
     except MachineError:
         if elsewhere is None or elsewhere == release.codename:
             raise
     packages = _packages(cache, release, elsewhere)
-    return packages, packages.offered(names)
+    return packages, packages.first_offered(names)
 
 
 def _place(cache: Cache, package: str) -> Path:

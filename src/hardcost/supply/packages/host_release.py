@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from hardcost.errors import MachineError
 from hardcost.host.install_command import install
-from hardcost.host.process import found
+from hardcost.host.process import find_program
 from hardcost.supply.packages.signatures import GPGV
 
 _RELEASES = {"12": "bookworm", "13": "trixie"}
@@ -67,9 +67,9 @@ def check(os_release: Mapping[str, str] | None = None) -> HostRelease:
         own = release(os_release)
     except MachineError:
         own = HostRelease(_USUAL, os_release.get("PRETTY_NAME", "an unknown system"), has_apt=False)
-    if own.has_apt and all(found(name) for name in _APT):
+    if own.has_apt and all(find_program(name) for name in _APT):
         return own
-    if found(GPGV) is None:
+    if find_program(GPGV) is None:
         raise MachineError(
             f"{own.title} has no apt of Debian 12 or 13, so packages come from Debian's archive,"
             f" and no {GPGV}, which checks its signatures",

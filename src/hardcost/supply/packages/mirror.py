@@ -72,32 +72,32 @@ class DebianArchive:
         """The release of these packages."""
         return f"Debian's {self._codename}"
 
-    def offered(self, names: Sequence[str]) -> str:
+    def first_offered(self, names: Sequence[str]) -> str:
         """Return the first of `names` that there is, with fresh lists if necessary.
 
         Raises:
             MachineError: There is none of them, or the lists can't be fetched or are not Debian's.
         """
-        for offers in (self._known, self._fetched):
+        for offers in (self._known_offers, self._fetch_offers):
             known = offers()
             found = next((name for name in names if name in known), None)
             if found is not None:
                 return found
         raise MachineError(f"there is no package {' or '.join(names)} in {self.title}")
 
-    def matching(self, pattern: str) -> tuple[str, ...]:
+    def matching_packages(self, pattern: str) -> tuple[str, ...]:
         """Return the packages whose names match a pattern, with fresh lists if none does.
 
         Raises:
             MachineError: The lists can't be fetched, or are not Debian's.
         """
         wanted = re.compile(pattern)
-        found = tuple(sorted(filter(wanted.search, self._known())))
-        return found or tuple(sorted(filter(wanted.search, self._fetched())))
+        found = tuple(sorted(filter(wanted.search, self._known_offers())))
+        return found or tuple(sorted(filter(wanted.search, self._fetch_offers())))
 
     def depends(self, package: str) -> tuple[str, ...]:
         """Return the packages that an offered one depends on, the first of each alternative."""
-        parts = self._known()[package].depends.split(",")
+        parts = self._known_offers()[package].depends.split(",")
         return tuple(word.split()[0] for word in parts if word.strip())
 
     def download(self, package: str, folder: Path, version: str | None = None) -> Path:
@@ -109,11 +109,11 @@ class DebianArchive:
             MachineError: It can't be fetched, even with fresh lists, or is not what it must be.
         """
         del version
-        offer = self._known().get(package)
+        offer = self._known_offers().get(package)
         try:
             content = _package(offer)
         except MachineError:
-            again = self._fetched().get(package)
+            again = self._fetch_offers().get(package)
             if again in {offer, None}:
                 raise
             content = _package(again)
@@ -121,7 +121,7 @@ class DebianArchive:
         path.write_bytes(content)
         return path
 
-    def _known(self) -> Mapping[str, _Offer]:
+    def _known_offers(self) -> Mapping[str, _Offer]:
         """Return what the lists in the cache offer; nothing where they are missing or damaged."""
         if self._offers is None:
             try:
@@ -131,11 +131,11 @@ class DebianArchive:
                 return {}
         return self._offers
 
-    def _fetched(self) -> Mapping[str, _Offer]:
+    def _fetch_offers(self) -> Mapping[str, _Offer]:
         """Fetch the lists, and return what they offer: of each package the newest version."""
         found: dict[str, _Offer] = {}
         for mirror, suite in _suites(self._codename):
-            for name, offer in _listed(mirror, suite, _LIST.format(self._architecture)):
+            for name, offer in _offers_of_suite(mirror, suite, _LIST.format(self._architecture)):
                 before = found.get(name)
                 if before is None or key(before.version) < key(offer.version):
                     found[name] = offer
@@ -164,16 +164,16 @@ def _suites(codename: str) -> Iterator[tuple[str, str]]:
         yield f"{mirror}{_SECURITY}", f"{codename}{_SECURITY}"
 
 
-def _listed(mirror: str, suite: str, wanted: str) -> Iterator[tuple[str, _Offer]]:
+def _offers_of_suite(mirror: str, suite: str, wanted: str) -> Iterator[tuple[str, _Offer]]:
     """Yield what a suite offers, checked down to Debian's signature."""
     digest, place = _list_of(mirror, suite, wanted)
-    packed = _got(f"{mirror}/{place}", _LARGEST_LIST)
+    packed = _fetch(f"{mirror}/{place}", _LARGEST_LIST)
     if hashlib.sha256(packed).hexdigest() != digest:
         raise MachineError(
             f"{mirror} hands over a list of packages of {suite} that is not the one Debian signed",
             hint="the mirror may be changing: try again; else name another one",
         )
-    for paragraph in _unpacked(packed, suite).split("\n\n"):
+    for paragraph in _unpack_list(packed, suite).split("\n\n"):
         fields = dict(_FIELD.findall(paragraph))
         try:
             yield (
@@ -194,7 +194,7 @@ def _list_of(mirror: str, suite: str, wanted: str) -> tuple[str, str]:
     """Return the digest of a suite's list of packages, and its place on the mirror."""
     address = f"{mirror}/dists/{suite}/InRelease"
     try:
-        said = signatures.signed_text(_got(address, _LARGEST_RELEASE), own_keys()).decode()
+        said = signatures.signed_text(_fetch(address, _LARGEST_RELEASE), own_keys()).decode()
     except (signatures.UnsignedError, OSError, UnicodeError) as error:
         raise MachineError(f"{address} is not Debian's: {error}", hint=_REMEDY) from error
     fields = dict(_FIELD.findall(said))
@@ -226,9 +226,9 @@ def _is_past(time: str | None) -> bool:
         raise MachineError(f"Debian's archive gives an invalid time: {time}") from error
 
 
-def _unpacked(packed: bytes, suite: str) -> str:
+def _unpack_list(packed: bytes, suite: str) -> str:
     try:
-        return decompress.whole(packed, _MOST_UNPACKED).decode()
+        return decompress.unpack_whole(packed, _MOST_UNPACKED).decode()
     except (decompress.DamagedError, UnicodeError) as error:
         raise MachineError(f"the list of packages of {suite} is damaged: {error}") from error
 
@@ -236,7 +236,7 @@ def _unpacked(packed: bytes, suite: str) -> str:
 def _package(offer: _Offer | None) -> bytes:
     if offer is None:
         raise MachineError("the lists of packages don't have it any more")
-    content = _got(offer.address, min(offer.size, _LARGEST_PACKAGE))
+    content = _fetch(offer.address, min(offer.size, _LARGEST_PACKAGE))
     if hashlib.sha256(content).hexdigest() != offer.sha256:
         raise MachineError(
             f"{offer.address} is not the package that Debian's list names",
@@ -252,7 +252,7 @@ def own_keys() -> tuple[bytes, ...]:
     return tuple(one.read_bytes() for one in found if one.name.endswith(".asc"))
 
 
-def _got(address: str, most: int) -> bytes:
+def _fetch(address: str, most: int) -> bytes:
     """Return what is at an address, through the proxy that the environment names.
 
     Raises:

@@ -39,7 +39,7 @@ def signed_text(message: bytes, keys: Sequence[bytes]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="hardcost-signature-") as name:
         folder = Path(name)
         (folder / "message").write_bytes(message)
-        _judge(_asked(folder, keys, ["--output", "text", "--", "message"]))
+        _judge(_run_gpgv(folder, keys, ["--output", "text", "--", "message"]))
         return (folder / "text").read_bytes()
 
 
@@ -55,10 +55,10 @@ def check(data: bytes, signature: bytes, keys: Sequence[bytes]) -> None:
         folder = Path(name)
         (folder / "data").write_bytes(data)
         (folder / "signature").write_bytes(signature)
-        _judge(_asked(folder, keys, ["--", "signature", "data"]))
+        _judge(_run_gpgv(folder, keys, ["--", "signature", "data"]))
 
 
-def _asked(folder: Path, keys: Sequence[bytes], words: Sequence[str]) -> bytes:
+def _run_gpgv(folder: Path, keys: Sequence[bytes], words: Sequence[str]) -> bytes:
     """Return what gpgv says of the files in a folder."""
     rings = []
     for number, one in enumerate(keys):
@@ -78,12 +78,12 @@ def binary(keys: bytes) -> bytes:
     if not blocks:
         return keys
     try:
-        return b"".join(map(_unwrapped, blocks))
+        return b"".join(map(_unwrap_armor, blocks))
     except binascii.Error as error:
         raise InputError(f"a keyring's armor is damaged: {error}") from error
 
 
-def _unwrapped(block: bytes) -> bytes:
+def _unwrap_armor(block: bytes) -> bytes:
     """Return the bytes of a block of armor: after its headers, before its checksum."""
     body = block.replace(b"\r", b"").rpartition(b"\n\n")[2]
     lines = [line for line in body.split(b"\n") if not line.startswith(b"=")]

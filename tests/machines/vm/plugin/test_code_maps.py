@@ -10,7 +10,7 @@ from tests.protocol.json_messages import typed
 
 from hardcost.errors import TrialError
 from hardcost.machines.machine import Execution
-from hardcost.machines.vm.plugin.code_maps import counted_by_maps, programs
+from hardcost.machines.vm.plugin.code_maps import count_by_maps, programs
 from hardcost.protocol.ask import run, stop
 from hardcost.protocol.requests import DropCaches, Request, RunProgram
 
@@ -90,7 +90,7 @@ def _asked(first: Execution, second: Execution, job: Sequence[Request]) -> tuple
         asked.append((list(requests), code))
         return first if code is None else second
 
-    return asyncio.run(counted_by_maps(once, job)), asked
+    return asyncio.run(count_by_maps(once, job)), asked
 
 
 def test_maps_are_asked_for_once_all_is_measured_and_before_services_stop() -> None:

@@ -2,7 +2,7 @@
 
 from hardcost.machines.vm.plugin import elf_symbols, trace_points
 from hardcost.protocol.ask import install
-from hardcost.supply.programs import built
+from hardcost.supply.programs import program_path
 
 KERNEL = """\
 data ffffffff82000000 init_task
@@ -21,7 +21,7 @@ READINGS = ("hardcost-probe", "hardcost-measured")
 
 
 def test_calls_wake_ups_questions_and_answers_are_noted() -> None:
-    assert list(trace_points.wanted(KERNEL, [])) == [
+    assert list(trace_points.trace_lines(KERNEL, [])) == [
         "traced ffffffff81000000",
         "wakes ffffffff81000300",
         "wakes ffffffff81000400",
@@ -36,14 +36,14 @@ def test_calls_wake_ups_questions_and_answers_are_noted() -> None:
 
 def test_a_kernel_without_the_older_function_has_the_newer_one() -> None:
     newer = KERNEL.replace("ttwu_do_wakeup", "other")
-    assert "wakes ffffffff81000200" in list(trace_points.wanted(newer, []))
+    assert "wakes ffffffff81000200" in list(trace_points.trace_lines(newer, []))
 
 
 def test_the_caller_reads_the_clock_where_no_window_ends() -> None:
-    content = built(trace_points.CALLER).read_bytes()
+    content = program_path(trace_points.CALLER).read_bytes()
     job = [install(f"/usr/local/bin/{trace_points.CALLER}", content, 0o755)]
-    marks = {line.removeprefix("mark ") for line in trace_points.wanted("", job)}
+    marks = {line.removeprefix("mark ") for line in trace_points.trace_lines("", job)}
     assert marks
     for name in READINGS:
-        readings = elf_symbols.places_of(built(name).read_bytes(), trace_points.RDTSC)
+        readings = elf_symbols.places_of(program_path(name).read_bytes(), trace_points.RDTSC)
         assert not marks & {f"{address:x}" for address in readings}

@@ -17,18 +17,18 @@ import zstandard
 from hardcost.errors import InputError
 from hardcost.profiles.importers.scap import xml
 from hardcost.profiles.importers.scap.datastream import LARGEST
-from hardcost.profiles.importers.scap.xml import parsed
+from hardcost.profiles.importers.scap.xml import parse_xml
 
 MEASURED = """
 import json, pathlib, resource, sys
 from hardcost.errors import InputError
 from hardcost.profiles.importers.scap.datastream import LARGEST
-from hardcost.profiles.importers.scap.xml import parsed
+from hardcost.profiles.importers.scap.xml import parse_xml
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 before = peak()
 try:
-    parsed(pathlib.Path(sys.argv[1]), LARGEST, "a datastream")
+    parse_xml(pathlib.Path(sys.argv[1]), LARGEST, "a datastream")
     why = None
 except InputError as error:
     why = str(error)
@@ -44,7 +44,7 @@ def test_a_packed_file_is_read_as_the_same_one_unpacked(
 ) -> None:
     text = "<?xml version='1.0' encoding='utf-16'?>\n<a><!-- x -->\n<b c='d'>é</b></a>"
     (tmp_path / "x").write_bytes(pack(text.encode("utf-16")))
-    root = parsed(tmp_path / "x", LARGEST, "a datastream")
+    root = parse_xml(tmp_path / "x", LARGEST, "a datastream")
     assert [(one.tag, dict(one.attrib), one.text, one.sourceline) for one in root] == [
         ("b", {"c": "d"}, "é", 3)
     ]
@@ -92,13 +92,13 @@ def test_what_would_take_much_memory_is_refused_without_taking_it(
 def test_what_is_damaged_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "x.xml").write_bytes(content)
     with pytest.raises(InputError, match=message):
-        parsed(tmp_path / "x.xml", LARGEST, "a datastream")
+        parse_xml(tmp_path / "x.xml", LARGEST, "a datastream")
 
 
 def test_the_bound_is_of_the_whole_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.xml").write_bytes(b"<a><b c=''/><b d=''/></a>")
     monkeypatch.setattr(xml, "_MOST_ELEMENTS", 5)
-    assert parsed(tmp_path / "x.xml", LARGEST, "a datastream").tag == "a"
+    assert parse_xml(tmp_path / "x.xml", LARGEST, "a datastream").tag == "a"
     monkeypatch.setattr(xml, "_MOST_ELEMENTS", 4)
     with pytest.raises(InputError, match="more than 4 elements"):
-        parsed(tmp_path / "x.xml", LARGEST, "a datastream")
+        parse_xml(tmp_path / "x.xml", LARGEST, "a datastream")

@@ -43,11 +43,11 @@ def find(context: Context) -> Iterable[Diagnostic]:
             CODE,
             LEVEL,
             f"{'it never fires: ' if only else ''}{where} has no call with the number "
-            f"{wording.listed([str(n) for n in lacking])}{_elsewhere(lacking, arches)}",
+            f"{wording.list_names([str(n) for n in lacking])}{_elsewhere(lacking, arches)}",
             location_of(rule.source, column_of(rule.source, str(lacking[0]))),
             rule.source.text if rule.source else "",
             "name the calls instead",
-            prices.passing_over(context, rule) if only else None,
+            prices.cost_of_passing(context, rule) if only else None,
         )
 
 

@@ -91,8 +91,8 @@ def _finding(
     *,
     one_further: bool,
 ) -> Diagnostic:
-    new = wording.listed([name for _, names in missing for name in names], most=12)
-    old = wording.listed([pair.old for pair, _ in missing], most=12)
+    new = wording.list_names([name for _, names in missing for name in names], most=12)
+    old = wording.list_names([pair.old for pair, _ in missing], most=12)
     why = ", which glibc's open() calls" if missing[0][0] is _OPEN else ""
     own = f"add a rule for {new} with each tested argument shifted by one (a1 becomes a2)"
     return Diagnostic(
@@ -114,7 +114,7 @@ def _missing(
         if not rule.names(calls[pair.old]):
             continue
         mask = mask_of(tuple(calls[name] for name in pair.new))
-        missing = covering.missing(index, mask)
+        missing = covering.missing_calls(index, mask)
         if missing:
             yield pair, [name for name in pair.new if missing >> calls[name] & 1]
 

@@ -48,7 +48,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
         arch = arch_of(rule) or "b64"
         calls = [call for call in bits(rule.mask) if call in _on_files(arch)]
         if calls:
-            names = wording.listed([lookup.call_name(arch, call) for call in calls])
+            names = wording.list_names([lookup.call_name(arch, call) for call in calls])
             yield Diagnostic(
                 CODE,
                 LEVEL,
@@ -56,7 +56,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
                 location_of(rule.source, column_of(rule.source, "-S")),
                 rule.source.text if rule.source else "",
                 "add -F auid>=1000 -F auid!=unset if the rule is about people",
-                prices.recording(context, rule, calls[0], arch),
+                prices.cost_of_recording(context, rule, calls[0], arch),
             )
 
 

@@ -48,7 +48,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
     worst = max(hit, key=lambda call: rules_on[call])
     name = lookup.call_name("b64", worst)
     often = f"{rules_on[worst]} rules" if rules_on[worst] > 1 else "1 rule"
-    calls = wording.listed([lookup.call_name("b64", call) for call in hit], _SHOWN)
+    calls = wording.list_names([lookup.call_name("b64", call) for call in hit], _SHOWN)
     first = next(rule for rule in taxing if rule.mask >> hit[0] & 1)
     yield Diagnostic(
         CODE,

@@ -37,16 +37,19 @@ def find(context: Context) -> Iterable[Diagnostic]:
             continue
         arch = arch_of(rule)
         whose = {"b64": "64-bit ", "b32": "32-bit ", None: ""}[arch]
-        under = [wording.said(one) for one in rule.conditions if not is_test(one, "arch")]
+        under = [
+            wording.condition_words(one) for one in rule.conditions if not is_test(one, "arch")
+        ]
         number = lookup.calls("b64")[_COMMON]
         yield Diagnostic(
             CODE,
             LEVEL,
-            f"it records every {whose}call{' under ' + wording.listed(under) if under else ''}",
+            f"it records every {whose}call{' under ' + wording.list_names(under) if under else ''}",
             location_of(rule.source, column_of(rule.source, "-S")),
             rule.source.text if rule.source else "",
             "name the calls that matter, or narrow it by path, program, exit code or permission",
-            prices.recording(context, rule, number, "b64") or prices.walking(context, rule, number),
+            prices.cost_of_recording(context, rule, number, "b64")
+            or prices.cost_of_walking(context, rule, number),
         )
 
 

@@ -54,7 +54,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
                 location_of(rule.source),
                 rule.source.text if rule.source else "",
                 remedy,
-                prices.passing_over(context, rule),
+                prices.cost_of_passing(context, rule),
             )
 
 
@@ -62,7 +62,7 @@ def _reason(rule: KernelRule) -> tuple[str, str]:
     """Return why a rule can't fire and what to do about it; nothing where it may."""
     clash = contradiction(rule.conditions, one_file=rule.in_a_bucket)
     if clash:
-        words = wording.listed([wording.said(one) for one in clash])
+        words = wording.list_names([wording.condition_words(one) for one in clash])
         return f"{words} can't hold together", "remove one of them, or split the rule in two"
     if rule.list is not FilterList.EXIT or wording.is_all(rule.mask):
         return "", ""
@@ -72,9 +72,9 @@ def _reason(rule: KernelRule) -> tuple[str, str]:
     if wanted is not None and not any(
         _permissions(one, call) & value_of(wanted) for one in arches for call in bits(rule.mask)
     ):
-        calls = wording.named(rule.mask, arches[0])
+        calls = wording.calls_in_words(rule.mask, arches[0])
         return (
-            f"none of {calls} can have {wording.said(wanted)}",
+            f"none of {calls} can have {wording.condition_words(wanted)}",
             "name calls that can, or remove -S: perm alone selects its calls",
         )
     if _success_and_error(rule, arches):

@@ -41,11 +41,15 @@ def find(context: Context) -> Iterable[Diagnostic]:
         yield Diagnostic(
             CODE,
             LEVEL,
-            f"{wording.said(costly)} is tested before {wording.said(cheap)}, which is cheaper",
+            f"{wording.condition_words(costly)} is tested before {wording.condition_words(cheap)},"
+            " which is cheaper",
             location_of(rule.source),
             rule.source.text if rule.source else "",
-            f"put {wording.said(cheap)} before {wording.said(costly)}",
-            Cost(spared, f"on each call that reaches it and that {wording.said(cheap)} rejects"),
+            f"put {wording.condition_words(cheap)} before {wording.condition_words(costly)}",
+            Cost(
+                spared,
+                f"on each call that reaches it and that {wording.condition_words(cheap)} rejects",
+            ),
         )
 
 
@@ -54,7 +58,7 @@ def _worst_pair(context: Context, rule: KernelRule) -> tuple[Condition, Conditio
     found: tuple[Condition, Condition, float] | None = None
     costliest: tuple[Condition, float] | None = None
     for condition in rule.conditions:
-        cost = prices.testing(context, condition)
+        cost = prices.cost_of_testing(context, condition)
         if cost is None:
             continue
         if costliest and costliest[1] - cost >= _WORTH_TELLING:

@@ -38,5 +38,5 @@ def find(context: Context) -> Iterable[Diagnostic]:
                 location_of(rule.source, column_of(rule.source, "arch=")),
                 rule.source.text if rule.source else "",
                 "delete the rule",
-                prices.passing_over(context, rule),
+                prices.cost_of_passing(context, rule),
             )

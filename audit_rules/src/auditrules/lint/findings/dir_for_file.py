@@ -57,7 +57,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
                 location_of(rule.source, column),
                 rule.source.text if rule.source else "",
                 f"write -F path={rule.directory}: only calls that touch the file then try it",
-                prices.walking(context, rule, lookup.calls("b64")[_COMMON]),
+                prices.cost_of_walking(context, rule, lookup.calls("b64")[_COMMON]),
             )
 
 

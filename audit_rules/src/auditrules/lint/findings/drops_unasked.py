@@ -42,7 +42,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
             for one in rule.conditions
             if isinstance(one, FieldTest) and one.operator is Operator.NOT_EQUAL
         ]
-        types = record_types.named(rule)
+        types = record_types.types_named(rule)
         unasked = [name for name in _UNASKED if lookup.records()[name] in types]
         if not kept or len(unasked) < _FAR_APART:
             continue
@@ -50,8 +50,8 @@ def find(context: Context) -> Iterable[Diagnostic]:
         yield Diagnostic(
             CODE,
             LEVEL,
-            f"it drops all records but {wording.listed(kept)},"
-            f" also {wording.listed(unasked)}{joined}",
+            f"it drops all records but {wording.list_names(kept)},"
+            f" also {wording.list_names(unasked)}{joined}",
             location_of(rule.source, column_of(rule.source, "msgtype")),
             rule.source.text if rule.source else "",
             "name the types to drop, with msgtype= and a rule for each",

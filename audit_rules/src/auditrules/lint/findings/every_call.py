@@ -46,7 +46,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
             location_of(rule.source),
             rule.source.text if rule.source else "",
             _remedy(rule),
-            prices.walking(context, rule, lookup.calls("b64")[_COMMON]),
+            prices.cost_of_walking(context, rule, lookup.calls("b64")[_COMMON]),
         )
 
 

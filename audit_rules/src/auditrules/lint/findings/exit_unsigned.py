@@ -56,7 +56,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
         tests = rule.tests("exit")
         difference = _difference(tests) if any(one.operator in _ORDERED for one in tests) else ""
         if difference:
-            said = wording.listed([wording.said(one) for one in tests])
+            said = wording.list_names([wording.condition_words(one) for one in tests])
             yield Diagnostic(
                 CODE,
                 LEVEL,
@@ -69,17 +69,19 @@ def find(context: Context) -> Iterable[Diagnostic]:
 
 def _difference(tests: Sequence[FieldTest]) -> str:
     """Return for which results the kernel's comparison and a signed one differ, if for any."""
-    edges = {_signed(int(one.value)) + step for one in tests for step in (-1, 0, 1)}
+    edges = {_as_signed(int(one.value)) + step for one in tests for step in (-1, 0, 1)}
     for (first, last), which in ((_ERRORS, "fail"), (_RESULTS, "succeed")):
         for result in sorted({first, last, *(one for one in edges if first <= one <= last)}):
             held = all(
                 _COMPARED[one.operator](result % (2 * _SIGN), int(one.value)) for one in tests
             )
-            looks = all(_COMPARED[one.operator](result, _signed(int(one.value))) for one in tests)
+            looks = all(
+                _COMPARED[one.operator](result, _as_signed(int(one.value))) for one in tests
+            )
             if held is not looks:
                 return f"{'holds also' if held else 'does not hold'} for calls that {which}"
     return ""
 
 
-def _signed(number: int) -> int:
+def _as_signed(number: int) -> int:
     return number - 2 * _SIGN if number >= _SIGN else number

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from auditrules.auditctl.field_values import ALIASES, GROUPS, USERS, folded
+from auditrules.auditctl.field_values import ALIASES, GROUPS, USERS, fold_case
 from auditrules.auditctl.translate import COMPARABLE
 from auditrules.lint.context import Context, column_of
 from auditrules.lint.diagnostic import Diagnostic, Level, location_of
@@ -33,7 +33,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
         for one in rule.conditions:
             if not isinstance(one, FieldTest) or not isinstance(one.value, str):
                 continue
-            meant = folded(one.value)
+            meant = fold_case(one.value)
             if one.field not in USERS | GROUPS or meant not in {*USERS, *GROUPS, *ALIASES}:
                 continue
             kind = "user" if one.field in USERS else "group"

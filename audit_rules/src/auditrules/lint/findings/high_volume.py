@@ -55,7 +55,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
         often = _CONSTANT | _OPENING
         calls = [n for n in bits(rule.mask) if lookup.call_name(arch, n) in often]
         if calls:
-            names = wording.listed([lookup.call_name(arch, call) for call in calls])
+            names = wording.list_names([lookup.call_name(arch, call) for call in calls])
             yield Diagnostic(
                 CODE,
                 LEVEL,
@@ -63,7 +63,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
                 location_of(rule.source, column_of(rule.source, "-S")),
                 rule.source.text if rule.source else "",
                 "remove these calls, or narrow the rule by path, program or failure",
-                prices.recording(context, rule, calls[0], arch),
+                prices.cost_of_recording(context, rule, calls[0], arch),
             )
 
 

@@ -22,7 +22,7 @@ from itertools import groupby
 
 from auditrules.lint.context import Context
 from auditrules.lint.diagnostic import Diagnostic, Level
-from auditrules.lint.wording import listed
+from auditrules.lint.wording import list_names
 from auditrules.model.kernel_rule import FieldTest, KernelRule
 from auditrules.model.location import Location
 from auditrules.model.rule import Reading, RuleKind, rule_keys
@@ -54,12 +54,14 @@ def _finding(
     others = [(one, test) for one, rule in loaded for test in _tests(rule)]
     paths = [one for one in others if one[1].field in _PATHS]
     harm = [
-        _said(
+        _count_words(
             len(failing), "line", "can't be loaded because of it", "can't be loaded because of it"
         ),
-        _said(len(keys), "key", "ends in \\r", "end in \\r", [key for _, key in keys]),
-        _said(len(paths), "path", "ends in \\r", "end in \\r", [str(t.value) for _, t in paths]),
-        _said(len(others) - len(paths), "other value", "ends in \\r", "end in \\r"),
+        _count_words(len(keys), "key", "ends in \\r", "end in \\r", [key for _, key in keys]),
+        _count_words(
+            len(paths), "path", "ends in \\r", "end in \\r", [str(t.value) for _, t in paths]
+        ),
+        _count_words(len(others) - len(paths), "other value", "ends in \\r", "end in \\r"),
     ]
     first = [*failing, *(one for one, _ in keys), *(one for one, _ in others), *ended][0]
     how_many = "every line ends" if len(ended) == lines else f"{len(ended)} of {lines} lines end"
@@ -67,7 +69,7 @@ def _finding(
         CODE,
         LEVEL if failing else Level.WARNING,
         f"{how_many} in a carriage return, which auditctl reads as part of the last word: "
-        + (listed([one for one in harm if one]) or "no key and no path ends in one"),
+        + (list_names([one for one in harm if one]) or "no key and no path ends in one"),
         first.place,
         first.text,
         r"save the file with Unix line ends: sed -i 's/\r$//' FILE",
@@ -88,10 +90,10 @@ def _tests(rule: KernelRule) -> list[FieldTest]:
     ]
 
 
-def _said(amount: int, what: str, does: str, do: str, names: Sequence[str] = ()) -> str:
+def _count_words(amount: int, what: str, does: str, do: str, names: Sequence[str] = ()) -> str:
     """Return such as `2 keys end in it ('a' and 'b')`, or nothing for none."""
     if not amount:
         return ""
-    shown = listed([repr(name) for name in dict.fromkeys(names)], _MOST_NAMED)
+    shown = list_names([repr(name) for name in dict.fromkeys(names)], _MOST_NAMED)
     said = f"{amount} {what} {does}" if amount == 1 else f"{amount} {what}s {do}"
     return f"{said} ({shown})" if shown else said

@@ -47,6 +47,6 @@ def find(context: Context) -> Iterable[Diagnostic]:
             location_of(first.source),
             first.source.text if first.source else "",
             "write one rule with all their calls after -S",
-            prices.passing_over(context, first, len(others)),
+            prices.cost_of_passing(context, first, len(others)),
             tuple(location_of(rule.source) for rule in others),
         )

@@ -32,18 +32,18 @@ LEVEL = Level.WARNING
 def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule whose calls are others where it can match."""
     for rule in context.rules:
-        excluded = _excluded(rule)
+        excluded = _excluded_arch(rule)
         other = next(iter(arches_of(rule)), None)
         if excluded is None or other is None or wording.is_all(rule.mask):
             continue
         wrong = [
             number
-            for number in _named(rule, excluded)
+            for number in _named_calls(rule, excluded)
             if lookup.call_name(other, number) != lookup.call_name(excluded, number)
         ]
         if wrong:
             meant = lookup.call_name(excluded, wrong[0])
-            calls = wording.listed([lookup.call_name(excluded, one) for one in wrong])
+            calls = wording.list_names([lookup.call_name(excluded, one) for one in wrong])
             yield Diagnostic(
                 CODE,
                 LEVEL,
@@ -52,11 +52,11 @@ def find(context: Context) -> Iterable[Diagnostic]:
                 location_of(rule.source, column_of(rule.source, "arch!=")),
                 rule.source.text if rule.source else "",
                 f"write arch={other}",
-                prices.passing_over(context, rule),
+                prices.cost_of_passing(context, rule),
             )
 
 
-def _excluded(rule: KernelRule) -> Arch | None:
+def _excluded_arch(rule: KernelRule) -> Arch | None:
     """Return the ABI that a rule on calls excludes, in whose table auditctl looks."""
     tests = rule.tests("arch")
     if rule.list is not FilterList.EXIT or len(tests) != 1:
@@ -67,7 +67,7 @@ def _excluded(rule: KernelRule) -> Arch | None:
     return next(arch for arch, value in lookup.ARCH_NUMBERS.items() if value == test.value)
 
 
-def _named(rule: KernelRule, arch: Arch) -> list[int]:
+def _named_calls(rule: KernelRule, arch: Arch) -> list[int]:
     """Return the calls that a rule names by name."""
     if rule.source is None:
         return []

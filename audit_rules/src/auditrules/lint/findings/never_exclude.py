@@ -52,7 +52,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
 
 def _meet(rule: KernelRule, other: KernelRule) -> bool:
     """Say whether one record may match both."""
-    if not record_types.named(rule) & record_types.named(other):
+    if not record_types.types_named(rule) & record_types.types_named(other):
         return False
     texts = [
         {

@@ -52,7 +52,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
 
 
 def _finding(context: Context, rule: KernelRule, earlier: list[KernelRule]) -> Diagnostic:
-    first, spots = wording.deciding(earlier)
+    first, spots = wording.deciding_words(earlier)
     return Diagnostic(
         CODE,
         LEVEL,
@@ -60,7 +60,7 @@ def _finding(context: Context, rule: KernelRule, earlier: list[KernelRule]) -> D
         location_of(rule.source, column_of(rule.source, "-a")),
         rule.source.text if rule.source else "",
         "put it before them, or write -A",
-        prices.passing_over(context, rule),
+        prices.cost_of_passing(context, rule),
         spots,
     )
 

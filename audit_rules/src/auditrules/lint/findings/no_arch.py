@@ -47,7 +47,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
         yield Diagnostic(
             CODE,
             LEVEL,
-            f"it names calls without arch: {wording.listed(other, _SHOWN)}",
+            f"it names calls without arch: {wording.list_names(other, _SHOWN)}",
             location_of(rule.source, column_of(rule.source, "-S")),
             rule.source.text if rule.source else "",
             "write it twice, with -F arch=b64 and with -F arch=b32 before -S",

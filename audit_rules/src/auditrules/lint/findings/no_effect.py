@@ -68,7 +68,10 @@ def _reason(rule: KernelRule, *, dropping: bool) -> tuple[str, str]:
             if isinstance(one, FieldTest) and one.field not in OF_A_TASK
         ]
         if lacking:
-            return f"a new task has no {wording.listed(lacking)} yet", "test the process instead"
+            return (
+                f"a new task has no {wording.list_names(lacking)} yet",
+                "test the process instead",
+            )
     if rule.list is FilterList.FILESYSTEM:
         if rule.action is Action.ALWAYS:
             return "on this list the kernel heeds only `never`", "write never,filesystem"
@@ -87,10 +90,13 @@ def _of_records(rule: KernelRule, *, dropping: bool) -> tuple[str, str]:
     ]
     foreign += ["its key"] if rule.key else []
     if foreign:
-        what = wording.listed(foreign)
+        what = wording.list_names(foreign)
         return (
             f"the kernel does not test {what} there, but ends the walk and writes the record",
-            f"test only {wording.listed(sorted(OF_A_RECORD - {'loginuid_set'}), len(OF_A_RECORD))}",
+            (
+                "test only"
+                f" {wording.list_names(sorted(OF_A_RECORD - {'loginuid_set'}), len(OF_A_RECORD))}"
+            ),
         )
     if contradiction(rule.conditions):
         return "", ""  # reported as such
@@ -98,7 +104,7 @@ def _of_records(rule: KernelRule, *, dropping: bool) -> tuple[str, str]:
 
 
 def _of_types(rule: KernelRule, *, dropping: bool) -> tuple[str, str]:
-    types = record_types.named(rule)
+    types = record_types.types_named(rule)
     if not types - record_types.OF_AUDITD:
         return "auditd writes these records itself, without the kernel", "delete it"
     if rule.list is not FilterList.USER:

@@ -38,10 +38,12 @@ def find(context: Context) -> Iterable[Diagnostic]:
     filters = [
         one
         for one in context.by_rank
-        if one.list is FilterList.EXCLUDE and one.conditions and SYSCALL in record_types.named(one)
+        if one.list is FilterList.EXCLUDE
+        and one.conditions
+        and SYSCALL in record_types.types_named(one)
     ]
     for rule in filters[:_MOST_JUDGED]:
-        types, rest = record_types.named(rule), record_types.besides(rule)
+        types, rest = record_types.types_named(rule), record_types.besides(rule)
         useless = [one for one in context.recording if _within(rest, one)]
         if rest and not useless:
             continue
@@ -67,7 +69,11 @@ def _within(rest: tuple[Condition, ...], rule: KernelRule) -> bool:
 
 def _message(types: frozenset[int], rest: tuple[Condition, ...], useless: int) -> str:
     what = "every record" if types == record_types.RECORDS else "SYSCALL"
-    where = f" where {wording.listed([wording.said(one) for one in rest])}" if rest else ""
+    where = (
+        f" where {wording.list_names([wording.condition_words(one) for one in rest])}"
+        if rest
+        else ""
+    )
     why = "" if what == "every record" else ", without which the kernel writes no record of a call"
     rules = f"{useless} rules write" if useless > 1 else "one rule writes"
     return f"it drops {what}{where}{why}{f': {rules} nothing' if useless else ''}"

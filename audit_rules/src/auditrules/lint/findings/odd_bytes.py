@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 
 from auditrules.lint.context import Context
 from auditrules.lint.diagnostic import Diagnostic, Level, location_of
-from auditrules.lint.wording import listed
+from auditrules.lint.wording import list_names
 from auditrules.model.kernel_rule import FieldTest, KernelRule
 from auditrules.model.rule import rule_keys
 
@@ -36,7 +36,9 @@ def find(context: Context) -> Iterable[Diagnostic]:
         for word in _odd(rule):
             by_file.setdefault(location_of(rule.source).file, []).append((rule, word))
     for found in by_file.values():
-        words = listed([_shown(word) for word in dict.fromkeys(w for _, w in found)], _MOST_NAMED)
+        words = list_names(
+            [_escape_invisible(word) for word in dict.fromkeys(w for _, w in found)], _MOST_NAMED
+        )
         rules = list(dict.fromkeys(id(rule) for rule, _ in found))
         of_rule = {id(rule): rule for rule, _ in found}
         first, *others = (of_rule[one] for one in rules)
@@ -65,7 +67,7 @@ def _is_odd(text: str) -> bool:
     return not text.removesuffix("\r").isprintable()
 
 
-def _shown(text: str) -> str:
+def _escape_invisible(text: str) -> str:
     r"""Return text with invisible characters escaped, and bytes that are not UTF-8 as `\xff`."""
     text = text.encode(errors="surrogateescape").decode(errors="backslashreplace")
     return "".join(

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from auditrules.auditctl.field_values import folded, split_field
+from auditrules.auditctl.field_values import fold_case, split_field
 from auditrules.lint.context import Context, column_of, fields_of
 from auditrules.lint.diagnostic import Diagnostic, Level, location_of
 from auditrules.model.kernel_rule import KernelRule, Operator
@@ -33,7 +33,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each comparison with a positive error."""
     for rule in context.rules:
         for name, operator in _positive(rule):
-            number = lookup.errors()[folded(name).upper()]
+            number = lookup.errors()[fold_case(name).upper()]
             written = f"exit{operator}{name}"
             said = f"{written} compares with +{number}, but a call that fails with {name} returns"
             if operator is Operator.EQUAL:
@@ -59,5 +59,5 @@ def _positive(rule: KernelRule) -> Iterator[tuple[str, Operator]]:
         if option != "-F":
             continue
         field, operator, text = split_field(value)
-        if folded(field) == "exit" and folded(text).upper() in lookup.errors():
+        if fold_case(field) == "exit" and fold_case(text).upper() in lookup.errors():
             yield text, operator

@@ -18,9 +18,9 @@ from collections.abc import Iterable, Iterator
 
 from auditrules.lint.context import Context, column_of
 from auditrules.lint.diagnostic import Diagnostic, Level, location_of
-from auditrules.lint.wording import listed
+from auditrules.lint.wording import list_names
 from auditrules.model.kernel_rule import FieldTest, KernelRule
-from auditrules.model.rule import rule_keys, unquoted
+from auditrules.model.rule import rule_keys, strip_quotes
 
 CODE = "quotes"
 LEVEL = Level.WARNING
@@ -29,9 +29,9 @@ LEVEL = Level.WARNING
 def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule that loads quotes."""
     for rule in context.rules:
-        found = list(_quoted(rule))
+        found = list(_quoted_words(rule))
         if found:
-            what = listed([f"{kind} {text}" for kind, text in found])
+            what = list_names([f"{kind} {text}" for kind, text in found])
             yield Diagnostic(
                 CODE,
                 LEVEL,
@@ -42,7 +42,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
             )
 
 
-def _quoted(rule: KernelRule) -> Iterator[tuple[str, str]]:
+def _quoted_words(rule: KernelRule) -> Iterator[tuple[str, str]]:
     """Yield the keys, paths and labels that contain quotes, each with its kind."""
     if rule.source is not None:
         yield from (("the key", key) for key in rule_keys(rule.source) if _has_quotes(key))
@@ -55,4 +55,4 @@ def _quoted(rule: KernelRule) -> Iterator[tuple[str, str]]:
 def _has_quotes(text: str) -> bool:
     """Say whether quotes are in pairs, or at an end."""
     bare = text.removesuffix("\r")
-    return unquoted(bare) != bare or bare.strip("\"'") != bare
+    return strip_quotes(bare) != bare or bare.strip("\"'") != bare

@@ -63,7 +63,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
         covering = Covering(Numbered([*own, *known]))
         for index, rule in enumerate(rules):
             mask = rule.mask if name in _BY_CALL else ALL_CALLS
-            earlier = [rules[at] for at in covering.covering(len(rules) + index, mask)]
+            earlier = [rules[at] for at in covering.covering_rules(len(rules) + index, mask)]
             if earlier:
                 yield _finding(context, rule, earlier)
             elif rule.path is None:
@@ -108,18 +108,18 @@ def _in_trees(rule: KernelRule, trees: Mapping[str, set[str]]) -> Iterator[Condi
     steps = path.rstrip("/").split("/")
     for length in range(1, len(steps) + 1):
         above = "/".join(steps[:length]) or "/"
-        if any(_inside(path, link) and not _inside(above, link) for link in _LINKS):
+        if any(_is_inside(path, link) and not _is_inside(above, link) for link in _LINKS):
             continue
         for written in sorted(trees.get(above, ())):
             yield FieldTest("dir", Operator.EQUAL, written)
 
 
-def _inside(path: str, folder: str) -> bool:
+def _is_inside(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder}/")
 
 
 def _finding(context: Context, rule: KernelRule, earlier: list[KernelRule]) -> Diagnostic:
-    first, spots = wording.deciding(earlier)
+    first, spots = wording.deciding_words(earlier)
     return Diagnostic(
         CODE,
         LEVEL,
@@ -127,6 +127,6 @@ def _finding(context: Context, rule: KernelRule, earlier: list[KernelRule]) -> D
         location_of(rule.source),
         rule.source.text if rule.source else "",
         "put it before the wider rule, or delete it",
-        prices.passing_over(context, rule),
+        prices.cost_of_passing(context, rule),
         spots,
     )

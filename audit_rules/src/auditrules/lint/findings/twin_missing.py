@@ -42,10 +42,10 @@ def find(context: Context) -> Iterable[Diagnostic]:
         if not rest[index] and wording.is_all(rule.mask):
             continue  # to see any use of an ABI is a purpose of its own
         other = _OTHER[arch]
-        missing = twins[other].missing(index, wording.in_other(rule.mask, arch))
+        missing = twins[other].missing_calls(index, wording.in_other(rule.mask, arch))
         if not missing:
             continue
-        calls = "all calls" if wording.is_all(missing) else wording.named(missing, other)
+        calls = "all calls" if wording.is_all(missing) else wording.calls_in_words(missing, other)
         yield Diagnostic(
             CODE,
             LEVEL,

@@ -51,19 +51,19 @@ def find(context: Context) -> Iterable[Diagnostic]:
     unset = [(*one.conditions, *_NO_LOGIN) for one in rules]
     covering = Covering(Numbered([*(one.conditions for one in rules), *unset]))
     for index, rule in enumerate(rules):
-        asked = _asked(rule)
-        if asked and not covering.covering(len(rules) + index, rule.mask):
+        asked = _surprising_condition(rule)
+        if asked and not covering.covering_rules(len(rules) + index, rule.mask):
             yield _finding(rule, asked)
         if rule.path is None:
             covering.add(index, rule.mask)
     for rule in context.rules:
-        asked = _asked(rule) if rule.list is not FilterList.EXIT else None
+        asked = _surprising_condition(rule) if rule.list is not FilterList.EXIT else None
         if asked:
             yield _finding(rule, asked)
 
 
 def _finding(rule: KernelRule, asked: Condition) -> Diagnostic:
-    said = wording.said(asked)
+    said = wording.condition_words(asked)
     return Diagnostic(
         CODE,
         LEVEL,
@@ -80,7 +80,7 @@ def _column(rule: KernelRule, asked: Condition) -> int | None:
     return column_of(rule.source, f"{asked.field}{asked.operator}")
 
 
-def _asked(rule: KernelRule) -> Condition | None:
+def _surprising_condition(rule: KernelRule) -> Condition | None:
     """Return the condition that holds of processes without a login though it names others."""
     found = next((one for one in rule.conditions if _upwards(one)), None)
     if found is None or contradiction((*rule.conditions, *_NO_LOGIN)):

@@ -54,8 +54,8 @@ def _entry(number: int, file: ArchiveFile) -> bytes:
     links = 2 if stat.S_ISDIR(file.mode) else 1
     fields = (number, file.mode, 0, 0, links, 0, len(file.content), 0, 0, 0, 0, len(name), 0)
     header = b"070701" + b"".join(b"%08x" % field for field in fields)
-    return _padded(header + name) + _padded(file.content)
+    return _pad_to_four(header + name) + _pad_to_four(file.content)
 
 
-def _padded(content: bytes) -> bytes:
+def _pad_to_four(content: bytes) -> bytes:
     return content + b"\0" * (-len(content) % 4)

@@ -10,7 +10,7 @@ from hardcost.machines.vm.content.packages import Packages
 from hardcost.protocol.boot import Guest
 from hardcost.supply.cache.cache import Cache, digest, file_digest
 from hardcost.supply.packages import debian
-from hardcost.supply.programs import built
+from hardcost.supply.programs import program_path
 
 AUDIT_PACKAGES = ("auditd", "libaudit1", "libauparse0t64 | libauparse0", "libcap-ng0", "libc6")
 _AUDITCTL = "sbin/auditctl"
@@ -63,7 +63,7 @@ def probe_binary() -> Path:
     Raises:
         MachineError: It was not built.
     """
-    return built("hardcost-probe")
+    return program_path("hardcost-probe")
 
 
 def toolchain() -> str:
@@ -79,7 +79,7 @@ def initramfs(cache: Cache, kind: Guest = "small", kernel: BootKernel | None = N
 
     A Debian guest's holds the modules of `kernel` that mount its root; None has them built in.
     """
-    parts = {name: file_digest(built(name)) for name in _PROGRAMS.values()}
+    parts = {name: file_digest(program_path(name)) for name in _PROGRAMS.values()}
     parts |= {"recipe": _RECIPE, "guest": kind}
     if kind == "debian":
         found = kernel.modules if kernel is not None else None
@@ -100,7 +100,10 @@ def initramfs(cache: Cache, kind: Guest = "small", kernel: BootKernel | None = N
 
 
 def _programs() -> list[cpio.ArchiveFile]:
-    return [cpio.regular(path, built(name).read_bytes(), 0o755) for path, name in _PROGRAMS.items()]
+    return [
+        cpio.regular(path, program_path(name).read_bytes(), 0o755)
+        for path, name in _PROGRAMS.items()
+    ]
 
 
 def _starter(folder: Path | None) -> list[cpio.ArchiveFile]:

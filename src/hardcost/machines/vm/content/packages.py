@@ -24,7 +24,7 @@ class Packages:
     def __init__(self, cache: Cache, names: Sequence[str]) -> None:
         """Fetch what is not in the cache."""
         self._names = names
-        self._roots = [debian.unpacked(cache, name) for name in names]
+        self._roots = [debian.package_folder(cache, name) for name in names]
 
     def files(self, patterns: Iterable[str]) -> list[cpio.ArchiveFile]:
         """Return the files and links that match, each pattern at least one.
@@ -41,7 +41,9 @@ class Packages:
             MachineError: A pattern matches nothing, or a library is in none of the packages.
         """
         files = self.files(patterns)
-        needed = {name for file in files if _is_program(file) for name in self._needed(file.path)}
+        needed = {
+            name for file in files if _is_program(file) for name in self._libraries_of(file.path)
+        }
         libraries = [self._regular(f"{_LIBRARIES}/{name}") for name in sorted(needed)]
         loader = self._find(_LOADER).read_bytes()
         return [*files, cpio.regular(_LOADER_IN_GUEST, loader, 0o755), *libraries]
@@ -55,7 +57,7 @@ class Packages:
             for place, path in _places(base, pattern)
         ]
         if not found:
-            raise self._missing(pattern)
+            raise self._missing_error(pattern)
         for place, path in found:
             if place.is_symlink():
                 yield cpio.link(path, str(place.readlink()))
@@ -63,7 +65,7 @@ class Packages:
                 permissions = stat.S_IMODE(place.stat().st_mode)
                 yield cpio.regular(path, place.read_bytes(), permissions)
 
-    def _needed(self, path: str) -> set[str]:
+    def _libraries_of(self, path: str) -> set[str]:
         """Return the names of the libraries that the loader lists for a program."""
         folders = [
             root / part for root in self._roots for part in (_LIBRARIES, f"usr/{_LIBRARIES}")
@@ -81,9 +83,9 @@ class Packages:
             for place in (root / path, root / "usr" / path):
                 if place.exists():
                     return place
-        raise self._missing(path)
+        raise self._missing_error(path)
 
-    def _missing(self, path: str) -> MachineError:
+    def _missing_error(self, path: str) -> MachineError:
         return MachineError(
             f"{path} is in none of the packages {', '.join(self._names)}",
             hint="this release of Debian packs it elsewhere; please report it",

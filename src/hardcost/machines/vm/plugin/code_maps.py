@@ -51,7 +51,7 @@ _CODE_WORDS = 4  # `code ADDRESS OFFSET SIZE`
 _SECONDS = 600.0  # of the guest's time
 
 
-async def counted_by_maps(once: AskGuest, job: Sequence[Request]) -> Execution:
+async def count_by_maps(once: AskGuest, job: Sequence[Request]) -> Execution:
     """Carry a whole system's job out without the plugin, then with it, and return the latter.
 
     `once` carries a job out: with the plugin, if it is given what `programs` returns.
@@ -78,7 +78,7 @@ def programs(answers: Sequence[Answer]) -> str:
     """Return the code of each process as the plugin takes it: the functions of each file's part."""
     found = find(answers, ContentAnswer, _NAME)
     text = (found.text or "" if found else "").splitlines()
-    known = _known(text)
+    known = _functions_by_file(text)
     lines: dict[str, dict[str, None]] = {}
     code: dict[str, None] = {}
     parts: dict[str, list[str]] = {}
@@ -94,7 +94,7 @@ def programs(answers: Sequence[Answer]) -> str:
     )
 
 
-def _known(lines: Sequence[str]) -> dict[str, list[Function]]:
+def _functions_by_file(lines: Sequence[str]) -> dict[str, list[Function]]:
     """Return files' functions, by their place in the file; of several names the plainest first."""
     files: dict[str, list[str]] = {}
     of_file: list[str] = []
@@ -104,11 +104,12 @@ def _known(lines: Sequence[str]) -> dict[str, list[Function]]:
         elif line.startswith(_OF_FILES):
             of_file.append(line)
     return {
-        path: sorted(_debugged(said) or _exported(said), key=_place) for path, said in files.items()
+        path: sorted(_debug_functions(said) or _exported_functions(said), key=_place)
+        for path, said in files.items()
     }
 
 
-def _exported(lines: Sequence[str]) -> list[Function]:
+def _exported_functions(lines: Sequence[str]) -> list[Function]:
     """Return what a file exports."""
     found = []
     for line in lines:
@@ -119,7 +120,7 @@ def _exported(lines: Sequence[str]) -> list[Function]:
     return found
 
 
-def _debugged(lines: Sequence[str]) -> list[Function]:
+def _debug_functions(lines: Sequence[str]) -> list[Function]:
     """Return the functions in a file's debug file, if any, at their offsets in the file."""
     builds = [line.removeprefix("build ") for line in lines if line.startswith("build ")]
     if not builds:
@@ -127,13 +128,13 @@ def _debugged(lines: Sequence[str]) -> list[Function]:
     functions = debug_files.functions(builds[0])
     return [
         replace(one, address=one.address - begin + place, name=one.name[:_LONGEST])
-        for begin, place, size in _code(lines)
+        for begin, place, size in _code_parts(lines)
         for one in functions
         if begin <= one.address < begin + size
     ]
 
 
-def _code(lines: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+def _code_parts(lines: Sequence[str]) -> Iterator[tuple[int, int, int]]:
     """Yield the executable parts of a file: address as linked, offset in the file, size."""
     for line in lines:
         words = line.split(" ")

@@ -27,7 +27,7 @@ from hardcost.protocol.requests import (
     StartService,
     Watch,
 )
-from hardcost.supply.programs import built
+from hardcost.supply.programs import program_path
 
 PLUGIN = "hardcost-tcg-plugin.so"
 
@@ -60,22 +60,22 @@ def plugin() -> Path:
     Raises:
         MachineError: It was not built.
     """
-    return built(PLUGIN)
+    return program_path(PLUGIN)
 
 
-def asking() -> list[Request]:
+def symbol_requests() -> list[Request]:
     """Return what the probe is asked for the kernel's symbols."""
     return [read(name, name, tail=_LIMIT) for name in (_SYMBOLS, _MAPS)]
 
 
 def kernel_symbols(answers: Sequence[Answer]) -> str:
-    """Return the kernel's symbols as the plugin takes them, out of the answers to `asking`.
+    """Return the kernel's symbols for the plugin, out of the answers to `symbol_requests`.
 
     Raises:
         MachineError: The kernel does not say where its functions are.
     """
     texts = {one.name: one.text or "" for one in all_of(answers, ContentAnswer)}
-    lines = [*_of_kernel(texts[_SYMBOLS]), *_of_vdso(texts[_MAPS])]
+    lines = [*_kernel_lines(texts[_SYMBOLS]), *_vdso_lines(texts[_MAPS])]
     if not any(line.startswith("kernel ") for line in lines):
         raise MachineError(
             "the guest's kernel does not say where its functions are",
@@ -84,7 +84,7 @@ def kernel_symbols(answers: Sequence[Answer]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _of_kernel(text: str) -> Iterator[str]:
+def _kernel_lines(text: str) -> Iterator[str]:
     functions: dict[int, str] = {}
     for line in text.splitlines():
         words = line.replace("\t", " ").split(" ", _SYMBOL_WORDS - 1)
@@ -110,7 +110,7 @@ def _plainness(name: str) -> tuple[bool, int, int, str]:
     )
 
 
-def _of_vdso(text: str) -> Iterator[str]:
+def _vdso_lines(text: str) -> Iterator[str]:
     for line in text.splitlines():
         if line.endswith("[vdso]"):
             begin, _, end = line.partition(" ")[0].partition("-")
@@ -144,14 +144,14 @@ def prepare(
     shutil.copyfile(plugin(), own)
     lines = [*_readings(), *_windows(job), *_programs(job)]
     if traced:
-        lines += trace_points.wanted(kernel, job)
+        lines += trace_points.trace_lines(kernel, job)
     symbols.write_text(kernel + "".join(f"{line}\n" for line in lines))
     return own, symbols
 
 
 def _readings() -> Iterator[str]:
     for name in _READINGS:
-        for address in elf_symbols.places_of(built(name).read_bytes(), trace_points.RDTSC):
+        for address in elf_symbols.places_of(program_path(name).read_bytes(), trace_points.RDTSC):
             yield f"reading {address:x}"
 
 

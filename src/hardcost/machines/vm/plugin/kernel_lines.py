@@ -119,20 +119,20 @@ class BuiltHere:
         self._kernel = kernel
         self._recipes: dict[str, KernelRecipe | None] = {}
 
-    def of(self, boot: Boot) -> KernelRecipe | None:
+    def recipe_for(self, boot: Boot) -> KernelRecipe | None:
         """Return the recipe of a boot's kernel; of one that was built before, only for `lines`."""
         if boot.kernel is not None or not boot.lines:
             return boot.kernel
         image = self._kernel(boot).digest
         if image not in self._recipes:
-            known = built_kernels.kept(self._cache)
+            known = built_kernels.kept_kernels(self._cache)
             self._recipes[image] = recipe_of(image, known, self._kernels)
         return self._recipes[image]
 
-    def wanted(self, boot: Boot) -> tuple[KernelRecipe, ...]:
+    def kernels_to_build(self, boot: Boot) -> tuple[KernelRecipe, ...]:
         """Return all that is built for a boot: its kernel, and the twin that has its lines."""
         own = () if boot.kernel is None else (boot.kernel,)
-        of = self.of(boot) if boot.lines else None
+        of = self.recipe_for(boot) if boot.lines else None
         return own if of is None else (*own, twin_of(of))
 
 

@@ -37,7 +37,7 @@ class AddressRange:
 def code_digest(vmlinux: Path) -> str:
     """Return a hash of all that a kernel's image has in memory, but for the hashes of files."""
     whole = hashlib.sha256()
-    with _opened(vmlinux) as elf:
+    with _open_elf(vmlinux) as elf:
         for section in elf.iter_sections():
             if section["sh_flags"] & _ALLOCATED:
                 whole.update(f"{section.name} {section['sh_addr']} {section['sh_size']}\n".encode())
@@ -53,7 +53,7 @@ def rows(vmlinux: Path, start: int, end: int) -> tuple[AddressRange, ...]:
     Raises:
         MachineError: The image's debug data have none, or make no sense.
     """
-    with _opened(vmlinux) as elf:
+    with _open_elf(vmlinux) as elf:
         dwarf = elf.get_dwarf_info()
         ranges = dwarf.get_aranges()
         unit_at = None if ranges is None else ranges.cu_offset_at_addr(start)
@@ -61,10 +61,10 @@ def rows(vmlinux: Path, start: int, end: int) -> tuple[AddressRange, ...]:
             return ()
         unit = dwarf.get_CU_at(unit_at)
         program = dwarf.line_program_for_CU(unit)
-        return () if program is None else tuple(_between(program, start, end))
+        return () if program is None else tuple(_rows_between(program, start, end))
 
 
-def _between(program: Any, start: int, end: int) -> Iterator[AddressRange]:  # noqa: ANN401  (untyped)
+def _rows_between(program: Any, start: int, end: int) -> Iterator[AddressRange]:  # noqa: ANN401  (untyped)
     """Yield the rows of a part of the code, the first of them at its start."""
     states = [entry.state for entry in program.get_entries() if entry.state is not None]
     found: dict[int, AddressRange] = {}
@@ -93,7 +93,7 @@ def _file(header: Any, number: int) -> str:  # noqa: ANN401  (untyped)
 
 
 @contextmanager
-def _opened(vmlinux: Path) -> Iterator[ELFFile]:
+def _open_elf(vmlinux: Path) -> Iterator[ELFFile]:
     """Give an image's ELF file.
 
     Raises:

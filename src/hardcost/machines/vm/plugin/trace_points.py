@@ -48,7 +48,7 @@ def _kinds(name: str, waking: str | None) -> Iterator[str]:
         yield "wakes"
 
 
-def wanted(kernel: str, job: Sequence[Request]) -> Iterator[str]:
+def trace_lines(kernel: str, job: Sequence[Request]) -> Iterator[str]:
     """Yield the plugin's lines, from its lines of the kernel's functions and the job's programs."""
     functions: dict[str, str] = {}
     for line in kernel.splitlines():

@@ -2,6 +2,11 @@
 
 Nothing of a datastream is run; its XML loads no entity and no network.
 
-`profile.py` makes all controls of a profile; `rules.py` its audit rules, by `fix_scripts.py`;
-`settings.py` all else; `account.py` says what became of each rule.
+- `datastream.py`: the rules that a profile selects, with values and platforms
+- `tailoring.py`: a tailoring file's changes of that
+- `profile.py`: all controls of a profile
+- `rules.py`: its audit rules; `fix_scripts.py`: follows the scripts that write them
+- `settings.py`: which scripts become sysctls, boot words, mounts and services
+- `account.py`: what became of each rule; classes without cost are in `rule_classes.toml`
+- `xml.py`: reads XML, and bounds it
 """

@@ -38,7 +38,7 @@ class RuleClass:
         return any(pattern.match(rule) for pattern in self.rules)
 
 
-def accounted(
+def account_for(
     profile: Selected, controls: Sequence[Control], left_out: Mapping[str, str]
 ) -> tuple[Accounted, ...]:
     """Return each rule of a profile with what became of it, in the profile's order.
@@ -49,7 +49,9 @@ def accounted(
     for control in controls:
         for name in control.ids:
             by_rule.setdefault(name, []).append(control)
-    return tuple(_one(rule, by_rule.get(rule.name, ()), left_out) for rule in profile.rules)
+    return tuple(
+        _account_for_rule(rule, by_rule.get(rule.name, ()), left_out) for rule in profile.rules
+    )
 
 
 def class_of(rule: str) -> RuleClass | None:
@@ -72,7 +74,7 @@ def classes() -> tuple[RuleClass, ...]:
     )
 
 
-def _one(
+def _account_for_rule(
     rule: BenchmarkRule, controls: Iterable[Control], left_out: Mapping[str, str]
 ) -> Accounted:
     names = tuple(dict.fromkeys(control.name for control in controls))

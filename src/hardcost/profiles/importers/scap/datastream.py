@@ -23,7 +23,7 @@ from hardcost.profiles.importers.scap.xml import (
     element_text,
     id_of,
     line_of,
-    parsed,
+    parse_xml,
     short,
     title_of,
 )
@@ -124,7 +124,7 @@ def stream(path: Path) -> etree._Element:
     Raises:
         InputError: The file is neither, or can't be read.
     """
-    root = parsed(path, LARGEST, "a SCAP datastream")
+    root = parse_xml(path, LARGEST, "a SCAP datastream")
     if root.find(f".//{XCCDF}Benchmark") is None and root.tag != f"{XCCDF}Benchmark":
         raise InputError(
             "there is no XCCDF 1.2 benchmark in it",
@@ -182,7 +182,7 @@ class _Choice:
         chosen: dict[str, str] = {}
         set_to: dict[str, str] = {}
         severities: dict[str, str] = {}
-        changes = [one for part in reversed(list(_extended(benchmark, found))) for one in part]
+        changes = [one for part in reversed(list(_profile_chain(benchmark, found))) for one in part]
         for part in (*changes, *(() if tailored is None else tailored.changes)):
             name = part.get("idref") or ""
             if part.tag == f"{XCCDF}select":
@@ -235,7 +235,7 @@ class _Choice:
         return item.get("selected", "true") in {"true", "1"}
 
 
-def _extended(benchmark: etree._Element, found: etree._Element) -> Iterator[etree._Element]:
+def _profile_chain(benchmark: etree._Element, found: etree._Element) -> Iterator[etree._Element]:
     """Yield a profile, the one that it extends, and so on."""
     by_id = {id_of(one): one for one in benchmark.iter(f"{XCCDF}Profile")}
     current: etree._Element | None = found
@@ -306,10 +306,10 @@ def _holds(test: etree._Element) -> bool | None:
     if test.tag != f"{CPE}logical-test":
         return None
     parts = [_holds(part) for part in test] or [None]
-    return _combined(test, parts)
+    return _combine_results(test, parts)
 
 
-def _combined(test: etree._Element, parts: Sequence[bool | None]) -> bool | None:
+def _combine_results(test: etree._Element, parts: Sequence[bool | None]) -> bool | None:
     """Return the result of a logical test of `parts`."""
     decisive = test.get("operator", "AND").upper() == "OR"
     if decisive in parts:

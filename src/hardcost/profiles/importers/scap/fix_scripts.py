@@ -136,21 +136,21 @@ class _Run:
                 continue
             _follow_branch(line, branches, self.variables)
             if all(branches):
-                self._line(line)
+                self._follow_line(line)
             at += 1
 
-    def _line(self, line: str) -> None:
+    def _follow_line(self, line: str) -> None:
         assignment = _ASSIGNMENT.fullmatch(line.removeprefix("local "))
         chosen = _VALUE.fullmatch(line)
         if chosen:
             self.variables[chosen[1]] = chosen[2]
         elif assignment and assignment[1] in _TOOL_VARIABLES:
             value = assignment[2] if assignment[2] is not None else assignment[3]
-            self.variables[assignment[1]] = self._expanded(value)
+            self.variables[assignment[1]] = self._expand_variables(value)
         elif line.startswith(f'default_file="{FOLDER}'):
             self._syscall_rule(line)
         elif line.startswith(f'key_rule_file="{FOLDER}'):
-            self.key_file = self._expanded(line.split('"')[1])
+            self.key_file = self._expand_variables(line.split('"')[1])
         elif "-perm" in line.split() and "find /" in line:
             self.problem = (
                 "its lines are for the privileged programs that a machine happens to have"
@@ -173,7 +173,7 @@ class _Run:
             self._watch(echo[2], self.key_file)
             self.key_file = None
 
-    def _expanded(self, text: str) -> str:
+    def _expand_variables(self, text: str) -> str:
         def value(found: re.Match[str]) -> str:
             name = found[1] or found[2]
             if name not in self.variables:
@@ -183,7 +183,7 @@ class _Run:
         return _VARIABLE.sub(value, text)
 
     def _heredoc(self, found: re.Match[str], lines: Sequence[str]) -> None:
-        file = self._expanded(found[3].strip("\"'"))
+        file = self._expand_variables(found[3].strip("\"'"))
         if not file.startswith(FOLDER):
             return
         name = file.removeprefix(FOLDER)
@@ -200,7 +200,7 @@ class _Run:
 
     def _watch(self, line: str, file: str) -> None:
         """Widen the permissions of an existing watch, or append it."""
-        found = re.fullmatch(r"-w (\S+) -p ([rwxa]+) (-k \S+)", self._expanded(line))
+        found = re.fullmatch(r"-w (\S+) -p ([rwxa]+) (-k \S+)", self._expand_variables(line))
         if found is None:
             self.problem = "its script writes a watch that is not understood"
             return
@@ -210,13 +210,13 @@ class _Run:
             if there and there[1] == found[1]:
                 letters = there[2] + "".join(bit for bit in found[2] if bit not in there[2])
                 text = f"-w {there[1]} -p {letters}{there[3]}"
-                lines[at] = _asked_by_too(replace(lines[at], text=text), self.by)
+                lines[at] = _add_asker(replace(lines[at], text=text), self.by)
                 return
         self.folder.append(file.removeprefix(FOLDER), found[0], self.by)
 
     def _syscall_rule(self, line: str) -> None:
         """Add the calls to a rule that may share its line with them, or append one."""
-        file = self._expanded(line.split('"')[1]).removeprefix(FOLDER)
+        file = self._expand_variables(line.split('"')[1]).removeprefix(FOLDER)
         wanted = _parts(self.variables)
         calls = self.variables.get("SYSCALL", "").split()
         together = set(self.variables.get("SYSCALL_GROUPING", "").split())
@@ -230,7 +230,7 @@ class _Run:
             if there is None:
                 continue
             if set(calls) <= set(there):
-                lines[at] = _asked_by_too(lines[at], self.by)
+                lines[at] = _add_asker(lines[at], self.by)
                 return
             if together & set(there):
                 chosen = lines, at
@@ -240,7 +240,7 @@ class _Run:
             self.folder.append(file, text, self.by)
             return
         lines, at = chosen
-        lines[at] = _asked_by_too(_with_calls(lines[at], calls), self.by)
+        lines[at] = _add_asker(_with_calls(lines[at], calls), self.by)
 
 
 def _parts(variables: Mapping[str, str]) -> tuple[str, str, str]:
@@ -271,7 +271,7 @@ def _with_calls(line: WrittenRules, calls: Sequence[str]) -> WrittenRules:
     return replace(line, text=line.text.replace(there, new, 1))
 
 
-def _asked_by_too(line: WrittenRules, by: str) -> WrittenRules:
+def _add_asker(line: WrittenRules, by: str) -> WrittenRules:
     return replace(line, asked_by=tuple(dict.fromkeys((*line.asked_by, by))))
 
 

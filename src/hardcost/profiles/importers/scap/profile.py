@@ -9,7 +9,7 @@ from pathlib import Path
 
 from auditrules.load import watched_paths
 from auditrules.model.location import Location
-from hardcost.controls.control import Controls, Profile, together
+from hardcost.controls.control import Controls, Profile, combine_controls
 from hardcost.errors import InputError
 from hardcost.mechanisms.audit import Origin, controls_of
 from hardcost.model.accounts import Accounted, RuleOutcome
@@ -33,7 +33,7 @@ def load_scap_profile(path: Path, wanted: str, tailoring: Path | None = None) ->
             has a control for.
     """
     chosen, found = required_controls(path, wanted, tailoring)
-    listed = found.listed()
+    listed = found.with_companions()
     if not listed:
         rules = count(len(chosen.rules), "rule")
         raise InputError(
@@ -59,31 +59,33 @@ def required_controls(
         InputError: A file is not what it should be, or can't be read.
     """
     chosen = selection_of(path, wanted, tailoring)
-    return chosen, of_selected(chosen, shown(path))
+    return chosen, controls_of_selected(chosen, shown(path))
 
 
-def of_selected(chosen: Selected, name: str) -> Controls:
+def controls_of_selected(chosen: Selected, name: str) -> Controls:
     """Return the controls of what a profile of the datastream called `name` selects."""
     audit = rules_of_selected(chosen)
     origins: dict[tuple[Location, str], Origin] = {}
     rules = as_rule_set(audit, name, origins)
     settings = settings_of_selected(chosen)
     loads = bool(rules.rules) or rules.backlog_limit is not None or bool(rules.options)
-    found = together(
+    found = combine_controls(
         [
             Controls(
                 controls_of(rules, origins) if loads else (),
                 (*chosen.notes, *rules.notes, *watched_paths.notes(rules.rules)),
             ),
-            replace(of_settings(settings), notes=()),  # the accounting says what is left out
+            replace(
+                controls_of_settings(settings), notes=()
+            ),  # the accounting says what is left out
         ]
     )
     left_out = settings.left_out | {one.rule: one.why for one in audit.not_found}
-    accounting = account.accounted(chosen, found.listed(), left_out)
-    return together([found, Controls(accounting=accounting)])
+    accounting = account.account_for(chosen, found.with_companions(), left_out)
+    return combine_controls([found, Controls(accounting=accounting)])
 
 
-def of_settings(found: RequiredSettings) -> Controls:
+def controls_of_settings(found: RequiredSettings) -> Controls:
     """Return settings as controls."""
     return Controls((*found.sysctls, *found.boots, *found.system), tuple(found.notes))
 

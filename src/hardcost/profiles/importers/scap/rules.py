@@ -100,7 +100,7 @@ def rules_of_selected(found: Selected) -> AuditRules:
                 " rules"
             )
             raise InputError(message, place=Location(str(found.path))) from None
-    lines = gathered.ordered()
+    lines = gathered.lines_in_order()
     return AuditRules(
         profile=found.profile,
         title=found.title,
@@ -169,7 +169,7 @@ class _Gathered:
         elif problem := fix_scripts.follow(rule.scripts[0], self.folder, rule.name):
             self.not_found.append(MissingRules(rule.name, problem))
 
-    def ordered(self) -> tuple[OriginLine, ...]:
+    def lines_in_order(self) -> tuple[OriginLine, ...]:
         """Return the lines in augenrules' order; an unreadable one joins `not_found`."""
         lines: dict[Location, OriginLine] = {}
         # As `ls -v` lists them, which is the order of augenrules.

@@ -137,7 +137,7 @@ def _take(rule: BenchmarkRule, found: RequiredSettings, gathered: _Gathered) -> 
     """Import the settings that a rule requires; return why not."""
     if not rule.scripts:
         return "it has no script with its settings"
-    script = _filled(rule.scripts[0])
+    script = _fill_variables(rule.scripts[0])
     if state := _SELINUX.search(script):
         mode = state[1]
         if mode not in {"enforcing", "permissive"}:
@@ -282,7 +282,7 @@ def _origin(rules: Iterable[BenchmarkRule]) -> _Names:
     }
 
 
-def _filled(script: str) -> str:
+def _fill_variables(script: str) -> str:
     """Return a script with the variables that it sets itself filled in."""
     values = dict(_ASSIGNED.findall(script))
     return re.sub(r"\$(\w+)|\$\{(\w+)\}", lambda one: values.get(one[1] or one[2], one[0]), script)

@@ -18,7 +18,7 @@ from hardcost.profiles.importers.scap.xml import (
     XCCDF,
     id_of,
     line_of,
-    parsed,
+    parse_xml,
     short,
     title_of,
 )
@@ -53,7 +53,7 @@ def read(path: Path, wanted: str) -> Tailoring:
         InputError: It is not a tailoring file, can't be read, or has no such profile; all mistakes
             of the profile are reported, each at its line.
     """
-    root = parsed(path, LARGEST, "an XCCDF 1.2 tailoring file")
+    root = parse_xml(path, LARGEST, "an XCCDF 1.2 tailoring file")
     place = Location(str(path), line_of(root))
     if root.tag != f"{XCCDF}Tailoring":
         raise InputError(
@@ -62,8 +62,8 @@ def read(path: Path, wanted: str) -> Tailoring:
             hint="`hardcost export tailoring` and SCAP Workbench write such files",
         )
     profiles = list(root.iterchildren(f"{XCCDF}Profile"))
-    found = _chosen(profiles, path, wanted)
-    chain = list(_extended(found, profiles, path))
+    found = _choose_profile(profiles, path, wanted)
+    chain = list(_extended_profiles(found, profiles, path))
     changes = [one for part in reversed(chain) for one in part.iterchildren(*_CHANGES)]
     problems = list(_problems(changes, path))
     if problems:
@@ -88,14 +88,14 @@ def without_effect(tailoring: Tailoring, benchmark: etree._Element) -> tuple[str
     return (f"{tailoring.path} changes what the datastream does not have: {named}{more}",)
 
 
-def _chosen(profiles: Sequence[etree._Element], path: Path, wanted: str) -> etree._Element:
+def _choose_profile(profiles: Sequence[etree._Element], path: Path, wanted: str) -> etree._Element:
     """Return the profile of that id, or the only one that extends it."""
 
-    def named(name: str) -> bool:
+    def is_named(name: str) -> bool:
         return wanted in {name, short(name)}
 
-    own = [one for one in profiles if named(id_of(one))]
-    extending = [one for one in profiles if named(one.get("extends") or "")]
+    own = [one for one in profiles if is_named(id_of(one))]
+    extending = [one for one in profiles if is_named(one.get("extends") or "")]
     if own:
         return own[0]
     if len(extending) == 1:
@@ -109,7 +109,7 @@ def _chosen(profiles: Sequence[etree._Element], path: Path, wanted: str) -> etre
     )
 
 
-def _extended(
+def _extended_profiles(
     found: etree._Element, profiles: Sequence[etree._Element], path: Path
 ) -> Iterator[etree._Element]:
     """Yield a profile, the one of the same file that it extends, and so on."""

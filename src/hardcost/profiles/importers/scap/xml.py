@@ -26,7 +26,7 @@ _MOST_ELEMENTS = 2_000_000
 _AT_ONCE = 1 << 16
 
 
-def parsed(path: Path, largest: int, what: str) -> etree._Element:
+def parse_xml(path: Path, largest: int, what: str) -> etree._Element:
     """Return the root of an XML file of at most `largest` bytes; `what` says what it should be.
 
     It may be packed by gzip, bzip2, xz or zstd.
@@ -44,8 +44,8 @@ def parsed(path: Path, largest: int, what: str) -> etree._Element:
     )
     place = Location(str(path))
     try:
-        content = decompress.whole(bounded.content(path, largest), largest)
-        root = _fed(parser, content)
+        content = decompress.unpack_whole(bounded.content(path, largest), largest)
+        root = _feed_parser(parser, content)
     except (bounded.UnreadableError, decompress.DamagedError) as error:
         raise InputError(str(error), place=place, hint=f"name {what}") from None
     except etree.XMLSyntaxError as error:
@@ -56,7 +56,7 @@ def parsed(path: Path, largest: int, what: str) -> etree._Element:
     return root
 
 
-def _fed(parser: etree.XMLPullParser, content: bytes) -> etree._Element:
+def _feed_parser(parser: etree.XMLPullParser, content: bytes) -> etree._Element:
     count = 0
     for at in range(0, len(content), _AT_ONCE):
         parser.feed(content[at : at + _AT_ONCE])

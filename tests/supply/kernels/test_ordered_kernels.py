@@ -33,7 +33,7 @@ class Elsewhere:
 
     async def __call__(self, order: Order, folder: Path) -> None:
         self.orders.append(order)
-        sent: Order = worker.unpacked(worker.packed_value(order))
+        sent: Order = worker.unpack_value(worker.pack_value(order))
         files = {one.digest: Path(one.source) for one in order.supplies}
         made = await builds.built(sent, files, self.cache, 1)
         for one in made:

@@ -35,7 +35,7 @@ class OrderedKernels(Kernels):
         self._parts = parts
         source.fit_for_cache(cache)
         (archive,) = (files[one.digest] for one in order.supplies)
-        self._unpacked = source.unpacked(cache, parts.source, archive)
+        self._unpacked = source.unpack_source(cache, parts.source, archive)
         own = None if parts.source.is_debians else self._unpacked.folder
         super().__init__(cache, own, jobs=jobs)
         name = self.name(recipe)
@@ -59,11 +59,11 @@ class OrderedKernels(Kernels):
         """Return the result of patches, as it came."""
         parts = self._parts
         return Patched(
-            parts.names, parts.foreign, (), parts.overlay, *self._configured_with(parts.overlay)
+            parts.names, parts.foreign, (), parts.overlay, *self._source_for_kconfig(parts.overlay)
         )
 
-    def _asked(self, recipe: KernelRecipe) -> dict[str, str]:  # noqa: ARG002  (as above)
+    def _request_record(self, recipe: KernelRecipe) -> dict[str, str]:  # noqa: ARG002  (as above)
         return dict(self._parts.asked)
 
-    def _resolved(self, recipe: KernelRecipe) -> str:  # noqa: ARG002  (as above)
+    def _resolved_config(self, recipe: KernelRecipe) -> str:  # noqa: ARG002  (as above)
         return self._parts.config
