@@ -16,13 +16,14 @@ from dataclasses import replace
 
 from hardcost.analysis.calls.replay import model_trace
 from hardcost.analysis.calls.trace import trace_by_pieces
+from hardcost.controls.configuration import Setup
 from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.measure.execute import execute
 from hardcost.measure.prepare import prepare
 from hardcost.model.workload import Workload
 from hardcost.plan import factorial
-from hardcost.plan.plan import Setup, Trial
+from hardcost.plan.plan import Trial
 from hardcost.study.read import read
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.packages.debian import package_root

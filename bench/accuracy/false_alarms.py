@@ -28,6 +28,7 @@ from auditrules.model.rule import Rule
 from hardcost.analysis.bill import itemise
 from hardcost.analysis.estimates.estimates import Estimate, by_metric, shift
 from hardcost.analysis.estimates.resolution import placebo_bound
+from hardcost.controls.configuration import Configuration
 from hardcost.controls.control import Control, PlaceboKind, Profile
 from hardcost.errors import HardcostError
 from hardcost.host.process import run
@@ -42,7 +43,7 @@ from hardcost.model.role import Fired, Named
 from hardcost.model.workload import Workload
 from hardcost.plan.leave_one_out import bill_plan
 from hardcost.plan.placebo import USUAL
-from hardcost.plan.plan import Configuration, Trial
+from hardcost.plan.plan import Trial
 from hardcost.store.record import Record
 from hardcost.supply.cache.cache import Cache
 from hardcost.workloads import syscalls

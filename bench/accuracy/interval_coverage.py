@@ -35,6 +35,7 @@ from hardcost.analysis.estimates.estimates import (
     shift,
     value,
 )
+from hardcost.controls.configuration import Configuration
 from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.mechanisms.audit import AuditDaemon, AuditRule
@@ -42,7 +43,6 @@ from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.lsm import Lsm
 from hardcost.model.role import Baseline, Named
 from hardcost.plan.perturbations import USUAL
-from hardcost.plan.plan import Configuration
 from hardcost.store.record import Record
 from hardcost.study.read import workload_from_words
 from hardcost.supply.cache.cache import Cache

@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hardcost.analysis.estimates.estimates import series_of
+from hardcost.controls.configuration import Configuration
 from hardcost.errors import HardcostError
 from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.machine import VirtualMachine
@@ -28,7 +29,7 @@ from hardcost.mechanisms.audit import AuditDaemon
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
 from hardcost.plan.perturbations import UNPERTURBED, USUAL, perturbations_by_trial
-from hardcost.plan.plan import Configuration, Trial
+from hardcost.plan.plan import Trial
 from hardcost.store.record import Record
 from hardcost.study.read import workload_from_words
 from hardcost.supply.cache.cache import Cache

@@ -18,6 +18,7 @@ import time
 from tests.load import busy
 
 from auditrules.model.rule import Rule
+from hardcost.controls.configuration import Configuration
 from hardcost.controls.control import Profile
 from hardcost.machines.machine import Execution
 from hardcost.machines.vm.argv import Hardware
@@ -27,7 +28,7 @@ from hardcost.measure.prepare import FIXED_LAYOUT_SEED, Prepared, prepare
 from hardcost.mechanisms.audit import AuditDaemon, AuditRule
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
-from hardcost.plan.plan import Configuration, Trial
+from hardcost.plan.plan import Trial
 from hardcost.supply.cache.cache import Cache
 
 _LIMIT_SECONDS = 600.0

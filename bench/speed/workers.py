@@ -26,6 +26,7 @@ import psutil
 from tests.fakes.machine import make
 
 from auditrules.model.rule import Rule
+from hardcost.controls.configuration import Configuration
 from hardcost.machines.machine import Machine
 from hardcost.machines.options import MachineOptions
 from hardcost.measure import parallel
@@ -37,7 +38,7 @@ from hardcost.measure.workers.machine import spread_trials
 from hardcost.mechanisms.audit import AuditDaemon, AuditRule
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
-from hardcost.plan.plan import Configuration, Trial
+from hardcost.plan.plan import Trial
 from hardcost.store.record import Record
 
 COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hardcost.controls.configuration import Configuration
 from hardcost.errors import HardcostError
 from hardcost.host.process import run
 from hardcost.machines.vm.argv import Hardware
@@ -21,7 +22,7 @@ from hardcost.measure.prepare import prepare
 from hardcost.mechanisms.audit import AUDIT
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
-from hardcost.plan.plan import Configuration, Trial
+from hardcost.plan.plan import Trial
 from hardcost.protocol import ask
 from hardcost.protocol.answers import RanAnswer, all_of
 from hardcost.protocol.boot import Boot, KernelRecipe

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from tests.fakes.machine import FakeMachine
 
+from hardcost.controls.configuration import Configuration
 from hardcost.controls.control import Control
 from hardcost.errors import InputError, MachineError
 from hardcost.measure.boot_parameters import BootLines, problems_of
@@ -15,7 +16,7 @@ from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.kconfig import Kernel
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
-from hardcost.plan.plan import Configuration, Trial
+from hardcost.plan.plan import Trial
 from hardcost.protocol.boot import Boot, BootAccount, WordVerdict
 
 NULL = Workload("syscalls", (("calls", "null"),))

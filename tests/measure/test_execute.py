@@ -13,6 +13,7 @@ from tests.protocol.json_messages import as_sent, typed
 
 from auditrules.model.location import Location
 from auditrules.read.parse import read_line
+from hardcost.controls.configuration import Configuration
 from hardcost.controls.control import Control
 from hardcost.errors import InputError, MachineError, TrialError
 from hardcost.measure.execute import execute
@@ -22,7 +23,7 @@ from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.model.role import AxisLevel, Named
 from hardcost.model.workload import Workload
-from hardcost.plan.plan import Configuration, Trial
+from hardcost.plan.plan import Trial
 from hardcost.protocol.answers import Answer, CallAnswer, WrittenAnswer
 from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import Request

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from tests.fakes.machine import FakeMachine
 
+from hardcost.controls.configuration import Configuration
 from hardcost.measure.prepare import FIXED_LAYOUT_SEED, prepare
 from hardcost.model.role import Named
-from hardcost.plan.plan import Configuration, Trial
+from hardcost.plan.plan import Trial
 from hardcost.study.read import workload_from_words
 
 # As they were before parameters were read into types. unixbench's own program is left out: its

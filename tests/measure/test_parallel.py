@@ -7,13 +7,14 @@ import pytest
 from tests.fakes.machine import FakeMachine
 from tests.protocol.json_messages import typed
 
+from hardcost.controls.configuration import Configuration
 from hardcost.errors import InputError, TrialError
 from hardcost.machines.machine import Execution
 from hardcost.measure import parallel
 from hardcost.measure.prepare import prepare
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
-from hardcost.plan.plan import Configuration, Trial
+from hardcost.plan.plan import Trial
 from hardcost.protocol.answers import Answer
 from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import Request

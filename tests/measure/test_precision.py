@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from hardcost.analysis.estimates.estimates import cells
+from hardcost.controls.configuration import Configuration
 from hardcost.measure.precision import (
     FEWEST_ROUNDS,
     Aim,
@@ -19,7 +20,7 @@ from hardcost.measure.precision import (
 )
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
-from hardcost.plan.plan import Configuration, Plan, Trial
+from hardcost.plan.plan import Plan, Trial
 from hardcost.store.record import Record
 from hardcost.workloads.metric import MetricSamples
 

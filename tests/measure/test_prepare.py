@@ -6,6 +6,7 @@ import pytest
 from tests.fakes import guest
 from tests.fakes.machine import FakeMachine
 
+from hardcost.controls.configuration import Configuration, Setup
 from hardcost.errors import InputError
 from hardcost.machines.machine import Capabilities
 from hardcost.measure.monitor import Silent
@@ -15,7 +16,7 @@ from hardcost.mechanisms.mount import MountOptions
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
-from hardcost.plan.plan import Configuration, Plan, Setup, Trial
+from hardcost.plan.plan import Plan, Trial
 
 CALLS = Workload("syscalls", (("calls", "null"),))
 COPIES = Workload("syscalls", (("calls", "null"), ("copies", "4")))

@@ -9,6 +9,7 @@ import pytest
 from tests.fakes import guest
 from tests.fakes.machine import FakeMachine
 
+from hardcost.controls.configuration import Configuration
 from hardcost.controls.control import Control
 from hardcost.errors import InputError, MachineError, TrialError
 from hardcost.machines.machine import Capabilities
@@ -30,7 +31,7 @@ from hardcost.mechanisms.kconfig import Kernel, KernelOption
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
-from hardcost.plan.plan import Configuration, Plan, Trial
+from hardcost.plan.plan import Plan, Trial
 from hardcost.store.store import Store
 
 NULL = Workload("syscalls", (("calls", "null"),))

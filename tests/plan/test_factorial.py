@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from hardcost.controls.configuration import Configuration
 from hardcost.errors import InputError
 from hardcost.model.role import AxisLevel, Named
 from hardcost.model.workload import Workload
 from hardcost.plan.factorial import Overrides, block_of, plan, start_order
-from hardcost.plan.plan import Configuration, Plan, Trial
+from hardcost.plan.plan import Plan, Trial
 from hardcost.study.model import Study
 
 CONFIGURATIONS = tuple(Configuration(Named(name)) for name in "abcde")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from tests.fakes.machine import FakeMachine
 
+from hardcost.controls.configuration import Configuration, Setup
 from hardcost.errors import InputError
 from hardcost.measure.prepare import prepare
 from hardcost.mechanisms.lsm import Lsm
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
-from hardcost.plan.plan import Configuration, Plan, Setup, Trial
+from hardcost.plan.plan import Plan, Trial
 
 PLAIN = Configuration(Named("plain"))
 ENFORCING = Configuration(Named("enforcing"), (Lsm("enforcing"),))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from auditrules.model.rule import Rule
+from hardcost.controls.configuration import Configuration
 from hardcost.controls.control import Profile
 from hardcost.mechanisms.audit import AuditDaemon, AuditRule
 from hardcost.mechanisms.boot import BootParameter
@@ -15,7 +16,6 @@ from hardcost.model.role import Named
 from hardcost.model.workload import Workload
 from hardcost.plan.leave_one_out import bill_plan
 from hardcost.plan.placebo import affordable_placebos, configurations, placebos_of_study
-from hardcost.plan.plan import Configuration
 
 SETTING = Sysctl("kernel.panic", "0")
 

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from auditrules.model.rule import Rule
+from hardcost.controls.configuration import Setup
 from hardcost.controls.control import Control, Profile
 from hardcost.mechanisms.audit import AuditDaemon, AuditRule
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.model.workload import Workload
 from hardcost.plan import several
 from hardcost.plan.leave_one_out import bill_plan
-from hardcost.plan.plan import Plan, Setup
+from hardcost.plan.plan import Plan
 
 FILE = AuditRule(Rule("-w /etc/x -k a", watched_files=("/etc/x",)))
 TREE = AuditRule(Rule("-w /etc/x/ -k a", watched_directories=("/etc/x",)))

@@ -8,6 +8,7 @@ from typing import Any
 
 from tests.fakes.machine import FakeMachine
 
+from hardcost.controls.configuration import Configuration, Setup
 from hardcost.controls.control import Control
 from hardcost.mechanisms.auditd import Auditd, AuditPlugin
 from hardcost.mechanisms.boot import BootParameter
@@ -20,10 +21,9 @@ from hardcost.mechanisms.scanner import Scanner
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
-from hardcost.plan.plan import Configuration, Trial
+from hardcost.plan.plan import Trial
 from hardcost.profiles import catalogue
 from hardcost.protocol.boot import Boot
-from hardcost.study.model import Setup
 
 AUDIT = catalogue.load("stig-reduced").controls
 STIG = (*AUDIT, Sysctl("kernel.kptr_restrict", "1"), BootParameter("audit_backlog_limit=8192"))

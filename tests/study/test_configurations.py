@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from hardcost.controls.configuration import Configuration
 from hardcost.errors import InputError
 from hardcost.mechanisms.kconfig import Kernel
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.model.role import AxisLevel
-from hardcost.study.model import Configuration
 from hardcost.study.read import read
 
 HEAD = 'title = "x"\nworkloads = ["syscalls"]\nbaseline = "{}"\n'

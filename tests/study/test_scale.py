@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from hardcost.controls.configuration import Setup
 from hardcost.errors import InputError
-from hardcost.study.model import Setup
 from hardcost.study.read import read
 
 STUDY = """\

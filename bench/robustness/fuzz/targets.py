@@ -24,6 +24,7 @@ from auditrules.load.known_paths import read_list
 from auditrules.model.fault import RulesError
 from bench.robustness import fuzz_rules
 from hardcost.analysis.finding_text import finding_from_text
+from hardcost.controls.configuration import Configuration
 from hardcost.decompress import DamagedError
 from hardcost.errors import HardcostError, InputError, MachineError, StoreError
 from hardcost.instruments.names import instrument_named
@@ -35,7 +36,7 @@ from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
 from hardcost.plan import factorial, leave_one_out
-from hardcost.plan.plan import Configuration, Trial
+from hardcost.plan.plan import Trial
 from hardcost.profiles import audit_rules, catalogue
 from hardcost.profiles.importers import khc
 from hardcost.profiles.importers.scap import settings

@@ -119,7 +119,7 @@ def _say_interrupted() -> None:
     if console is None:
         print(f"interrupted{saved}", file=sys.stderr)
     else:
-        console.interrupted(f"interrupted{saved}")
+        console.emit_interrupted(f"interrupted{saved}")
 
 
 class _Notes(logging.Handler):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from hardcost.controls.configuration import Setup
 from hardcost.errors import InputError, Problem, RequestError, RequestProblem
 from hardcost.instruments.insn import INSN
 from hardcost.instruments.names import INSTRUMENTS, RECORDERS
@@ -28,7 +29,7 @@ from hardcost.measure.workers.lab import Lab, need_dask
 from hardcost.model.finding.finding import Finding
 from hardcost.model.request import CheckedRequest
 from hardcost.model.workload import Workload
-from hardcost.plan.plan import Plan, Setup
+from hardcost.plan.plan import Plan
 from hardcost.protocol.boot import Init
 from hardcost.store.location import default_path
 from hardcost.store.record import Record

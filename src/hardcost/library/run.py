@@ -11,6 +11,7 @@ from hardcost.analysis.calls.hotspots import hotspots_of
 from hardcost.analysis.estimates.estimates import cells
 from hardcost.analysis.estimates.resolution import allowing_for_chance
 from hardcost.analysis.study.published import published_figures
+from hardcost.controls.configuration import Configuration
 from hardcost.library import precision
 from hardcost.library.hotspots import check_watched
 from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finish_run, notes_of
@@ -22,7 +23,7 @@ from hardcost.model.finding.study import StudyFinding
 from hardcost.model.request import CheckedRequest
 from hardcost.model.role import PlaceboRole
 from hardcost.plan import factorial
-from hardcost.plan.plan import Configuration, Plan
+from hardcost.plan.plan import Plan
 from hardcost.profiles.settings import Settings
 from hardcost.store.record import Record
 from hardcost.study.model import Study

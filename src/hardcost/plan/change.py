@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
+from hardcost.controls.configuration import Configuration
 from hardcost.controls.control import Control, Profile, comparable_part, requirements_of
 from hardcost.instruments.names import instrument_named
 from hardcost.model.role import Base, Baseline, Whole, Without
@@ -18,7 +19,7 @@ from hardcost.plan import first_rule, placebo
 from hardcost.plan.factorial import trials
 from hardcost.plan.leave_one_out import plain_name
 from hardcost.plan.perturbations import note
-from hardcost.plan.plan import Configuration, Plan
+from hardcost.plan.plan import Plan
 
 ChangeState = Whole | Base
 """A state of the profile: the later one has the role of a bill's profile."""

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from hardcost.controls.configuration import Configuration, Setup
 from hardcost.instruments.names import instrument_named
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
 from hardcost.plan import placebo
 from hardcost.plan.perturbations import note, perturbations_by_trial
-from hardcost.plan.plan import Configuration, Plan, Setup, Trial
+from hardcost.plan.plan import Plan, Trial
 from hardcost.study.model import Study
 
 BLOCK_ROUNDS = 2

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hardcost.controls.configuration import Configuration
 from hardcost.controls.control import Control, comparable_part
 from hardcost.model.role import Idle
-from hardcost.plan.plan import Configuration
 
 
 def indices_paid_for(controls: Sequence[Control]) -> tuple[int, ...]:

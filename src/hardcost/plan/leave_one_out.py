@@ -10,6 +10,7 @@ import dataclasses
 import re
 from collections.abc import Collection, Sequence
 
+from hardcost.controls.configuration import Configuration
 from hardcost.controls.control import Control, Profile, comparable_part, requirements_of
 from hardcost.errors import InputError
 from hardcost.instruments.names import instrument_named
@@ -19,7 +20,7 @@ from hardcost.model.workload import Workload
 from hardcost.plan import first_rule, placebo
 from hardcost.plan.factorial import trials
 from hardcost.plan.perturbations import note, perturbations_by_trial
-from hardcost.plan.plan import Configuration, Plan, Trial
+from hardcost.plan.plan import Plan, Trial
 
 MOST_CONTROLS = 1000
 """Most controls that a bill measures one by one: the work grows with the square of the number."""

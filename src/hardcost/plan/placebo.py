@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hardcost.controls.configuration import Configuration
 from hardcost.controls.control import Control, PlaceboKind, comparable_part
 from hardcost.mechanisms.placebo import Placebo
 from hardcost.model import role
 from hardcost.model.role import Baseline, Role, Whole
 from hardcost.model.workload import Workload
-from hardcost.plan.plan import Configuration
 
 USUAL = 8
 """Placebos in a bill, unless the user says otherwise."""

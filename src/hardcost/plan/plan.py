@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from hardcost.controls.configuration import AS_USUAL, Configuration, Setup
 from hardcost.model.role import Role
 from hardcost.model.workload import Workload
-from hardcost.study.model import AS_USUAL, Configuration, Setup
 
 __all__ = ["Configuration", "Plan", "Setup", "Trial"]
 

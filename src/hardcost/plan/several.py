@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from hardcost.controls.configuration import Setup
 from hardcost.controls.control import Profile
 from hardcost.mechanisms import facts
 from hardcost.model.role import Baseline, OfProfile, Role
 from hardcost.plan.leave_one_out import LONGEST, plain_name
-from hardcost.plan.plan import Plan, Setup, Trial
+from hardcost.plan.plan import Plan, Trial
 
 
 def make_alike(profiles: Sequence[Profile]) -> tuple[Profile, ...]:

@@ -9,11 +9,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hardcost.controls.configuration import Configuration
 from hardcost.controls.control import Controls, combine_controls
 from hardcost.mechanisms.audit import controls_of, rules_of
 from hardcost.model.role import AxisLevel, Named
 from hardcost.profiles.control_tables import Resolver
-from hardcost.study.model import AxisTable, Configuration, StudyFile
+from hardcost.study.model import AxisTable, StudyFile
 from hardcost.toml.read import meant
 
 LARGEST_GRID = 10_000

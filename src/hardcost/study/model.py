@@ -42,10 +42,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StrictBool, StrictInt
 
-from hardcost.controls.control import Control
+from hardcost.controls.configuration import AS_USUAL, Configuration, Setup
 from hardcost.mechanisms.audit import AuditTable
 from hardcost.mechanisms.mechanism import TABLE
-from hardcost.model.role import AxisLevel, Named, Role
 from hardcost.model.workload import Workload
 from hardcost.profiles.control_tables import ControlsTable
 
@@ -144,47 +143,6 @@ class StudyFile(BaseModel):
     configuration: tuple[ConfigurationTable, ...] = ()
     base: ControlsTable = ControlsTable()
     axis: tuple[AxisTable, ...] = ()
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """One exact state to be measured, and what for."""
-
-    role: Role
-    controls: tuple[Control, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """Return the name in the store and in reports."""
-        return str(self.role)
-
-    @property
-    def levels(self) -> tuple[AxisLevel, ...]:
-        """Return the levels of the axes that span it in a study."""
-        return self.role.levels if isinstance(self.role, Named) else ()
-
-
-@dataclass(frozen=True)
-class Setup:
-    """How a trial's guest is set up, and what records it.
-
-    `fresh`: a cold boot for each trial. `init` starts a Debian guest's services. `record` names the
-    recorders, in order. `whole`: the guest is a whole Debian system, whatever the workload needs.
-    `by_function`: it is watched which functions execute how much, `traced`: and which process runs
-    when; `lines` names a function whose lines are counted one by one.
-    """
-
-    fresh: bool = False
-    init: Literal["probe", "systemd"] = "probe"
-    record: tuple[str, ...] = ()
-    whole: bool = False
-    by_function: bool = False
-    traced: bool = False
-    lines: str = ""
-
-
-AS_USUAL = Setup()
-"""From a snapshot, started by the probe, without recorders."""
 
 
 @dataclass(frozen=True)

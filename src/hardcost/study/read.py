@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 from auditrules.library import files
+from hardcost.controls.configuration import Configuration, Setup
 from hardcost.errors import InputError, Problem
 from hardcost.instruments.names import INSTRUMENTS, RECORDERS
 from hardcost.model.role import PLACEBO
@@ -15,7 +16,7 @@ from hardcost.model.workload import Workload
 from hardcost.profiles import catalogue
 from hardcost.profiles.control_tables import PackageRoot, Resolver
 from hardcost.study.configurations import configuration_meant, configurations
-from hardcost.study.model import Configuration, Setup, Study, StudyFile
+from hardcost.study.model import Study, StudyFile
 from hardcost.toml.read import LARGEST, TomlFile, meant, names_in, parse, titles_in, validated
 from hardcost.workloads.names import check_workload
 

@@ -22,10 +22,11 @@ from hardcost.analysis.estimates.estimates import (
     series_of,
     shift,
 )
+from hardcost.controls.configuration import Configuration
 from hardcost.errors import TrialError
 from hardcost.model.role import role_of
 from hardcost.model.workload import Workload, workload_of
-from hardcost.plan.plan import Configuration, Plan, Trial
+from hardcost.plan.plan import Plan, Trial
 from hardcost.store.record import Record
 from hardcost.workloads.metric import MetricSamples
 

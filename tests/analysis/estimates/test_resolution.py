@@ -18,13 +18,14 @@ from hardcost.analysis.estimates.resolution import (
     placebo_bound,
     smallest_distinguishable,
 )
+from hardcost.controls.configuration import Configuration
 from hardcost.controls.control import Profile
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.model.finding.bill import Total
 from hardcost.model.finding.cell import Cell
 from hardcost.model.role import role_of
 from hardcost.model.workload import MetricId, Workload, workload_of
-from hardcost.plan.plan import Configuration, Plan, Trial
+from hardcost.plan.plan import Plan, Trial
 from hardcost.show.sentences.single_draws import ABOUT_ZERO, difference
 from hardcost.store.record import Record
 from hardcost.units import Unit

@@ -22,6 +22,7 @@ from tests.fakes.machine import make
 from tests.measure.workers.labs import HARDCOST, START_SECONDS, TICK_SECONDS, RunningLab
 from tests.studies import of_rules
 
+from hardcost.controls.configuration import Configuration
 from hardcost.errors import InputError, TrialError, WorkersError
 from hardcost.machines.options import MachineOptions
 from hardcost.measure.carry_out import Concurrency
@@ -34,7 +35,7 @@ from hardcost.measure.workers.machine import spread_trials
 from hardcost.mechanisms.boot import BootParameter
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
-from hardcost.plan.plan import Configuration, Plan, Trial
+from hardcost.plan.plan import Plan, Trial
 from hardcost.store.record import Record
 from hardcost.store.store import Store
 

@@ -13,6 +13,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from hardcost.controls.configuration import Configuration
 from hardcost.errors import InputError
 from hardcost.instruments.names import instrument_named
 from hardcost.machines.machine import Capabilities, Earlier, Execution, Machine
@@ -29,7 +30,7 @@ from hardcost.measure.workers.runners import Runners
 from hardcost.measure.workers.transfer import Sending
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
-from hardcost.plan.plan import Configuration, Trial
+from hardcost.plan.plan import Trial
 from hardcost.protocol.boot import Boot, BootAccount, KernelRecipe, Relations
 from hardcost.protocol.requests import Request
 from hardcost.supply.transfer import Builder, Order

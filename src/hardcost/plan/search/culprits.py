@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from hardcost.controls.configuration import Configuration
 from hardcost.controls.control import Control, Profile, comparable_part, requirements_of
 from hardcost.instruments.names import instrument_named
 from hardcost.mechanisms import facts
@@ -19,7 +20,7 @@ from hardcost.model.workload import Workload
 from hardcost.plan import first_rule, placebo
 from hardcost.plan.factorial import trials
 from hardcost.plan.leave_one_out import plain_name
-from hardcost.plan.plan import Configuration, Plan, Trial
+from hardcost.plan.plan import Plan, Trial
 from hardcost.plan.search.group_testing import configurations_bound
 from hardcost.plan.search.questions import Question, SearchTask
 
