@@ -43,11 +43,7 @@ def main() -> NoReturn:
 
 
 def _status() -> int:
-    """Carry out what the command line says, say what went wrong; return the exit status.
-
-    Raises:
-        MemoryError: There is not enough of it.
-    """
+    """Carry out what the command line says, say what went wrong; return the exit status."""
     try:
         status = _carry_out()
     except HardcostError as error:
@@ -74,11 +70,7 @@ def _status() -> int:
 
 
 def _carry_out() -> int:
-    """Carry out what the command line says; return the exit status.
-
-    Raises:
-        BaseException: Whatever ends a verb early, but what click makes of its words and of its end.
-    """
+    """Carry out what the command line says; return the exit status."""
     try:
         _find_home()
         from hardcost.cli.command import hardcost  # noqa: PLC0415  (Ctrl-C may come meanwhile)
@@ -177,11 +169,7 @@ def _open_streams() -> None:
 
 
 def _find_home() -> None:
-    """Make sure that the places of cache and store can be determined.
-
-    Raises:
-        InputError: Nothing says where the user's home folder is.
-    """
+    """Make sure that the places of cache and store can be determined."""
     try:
         Path.home()
     except RuntimeError as error:

@@ -124,11 +124,7 @@ def copy_from_commit(top: Path, commit: str, name: str, into: Path) -> Path:
 
 
 def _write(top: Path, entry: TreeObject, into: Path, name: str) -> Path:
-    """Write a file's content below a folder.
-
-    Raises:
-        InputError: It is a link that would be read as rules, or too large, or has no proper name.
-    """
+    """Write a file's content below a folder."""
     place = into / name
     if entry.mode not in _FILES:
         if name.endswith(_READ_AS_RULES):
@@ -148,11 +144,7 @@ def _write(top: Path, entry: TreeObject, into: Path, name: str) -> Path:
 
 
 def _entry(top: Path, commit: str, name: str) -> TreeObject:
-    """Return what lies at a name in a commit.
-
-    Raises:
-        InputError: Nothing does.
-    """
+    """Return what lies at a name in a commit."""
     if name == ".":
         tree = _git_text(top, "rev-parse", "--verify", f"{commit}^{{tree}}", what="--git").strip()
         return TreeObject("040000", "tree", tree, 0, ".")
@@ -180,11 +172,7 @@ def _list_tree(top: Path, *words: str) -> list[TreeObject]:
 
 
 def _commit(top: Path, revision: str) -> str:
-    """Return a commit's full name.
-
-    Raises:
-        InputError: There is none of that name.
-    """
+    """Return a commit's full name."""
     what = f"--git: '{revision}' names no commit"
     if not revision or revision.startswith("-") or not revision.isprintable():
         raise InputError(what, hint="such as --git main..HEAD")
@@ -200,11 +188,7 @@ def _git_text(folder: Path, *words: str, what: str) -> str:
 
 
 def _git_output(folder: Path, *words: str, what: str) -> bytes:
-    """Return what git prints.
-
-    Raises:
-        InputError: It fails; `what` is what the user named.
-    """
+    """Return what git prints."""
     try:
         return process.output(
             (*_GIT, *words), folder=folder, limit_seconds=_LIMIT_SECONDS, environment=_ALONE

@@ -66,9 +66,6 @@ def _become_root(user: str, group: str) -> None:
     """Become root of a user namespace, which is this subordinate user and group outside.
 
     What is left of root's privileges there is for the program's guard to take away.
-
-    Raises:
-        OSError: There can't be such a namespace.
     """
     is_in, say = os.pipe()
     outside = os.fork()
@@ -98,11 +95,7 @@ def _are_mapped(process: int, user: str, group: str) -> bool:
 
 
 def _close() -> None:
-    """Leave this process no sockets but those of AF_UNIX.
-
-    Raises:
-        OSError: The kernel has no such filters.
-    """
+    """Leave this process no sockets but those of AF_UNIX."""
     steps = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *one) for one in _FILTER))
     program = struct.pack("@HP", len(_FILTER), ctypes.addressof(steps))  # struct sock_fprog
     prctl = ctypes.CDLL(None, use_errno=True).prctl

@@ -162,11 +162,7 @@ def _read_until_end(
 
 
 def _guarded_words(words: Sequence[str], guard: Sequence[str] = ()) -> list[str]:
-    """Return the words that run a program which ends with us, behind `guard`, setpriv's options.
-
-    Raises:
-        MachineError: setpriv is missing.
-    """
+    """Return the words that run a program which ends with us, behind `guard`, setpriv's options."""
     if find_program(_WITH_US[0]) is None:
         raise MachineError("setpriv is not installed", hint=install("util-linux"))
     return [*_WITH_US, *guard, *_STILL_OURS, str(os.getpid()), *words]

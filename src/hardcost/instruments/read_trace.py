@@ -70,11 +70,7 @@ def _trace(
 
 
 def _call(noted: Schedule, caller: str) -> tuple[int, int, int]:
-    """Return who made the call that the last two readings of the clock enclose, and when.
-
-    Raises:
-        TrialError: No process did.
-    """
+    """Return who made the call that the last two readings of the clock enclose, and when."""
     runs, readings = 0, []
     for note in noted.notes:
         if note.kind == "runs":

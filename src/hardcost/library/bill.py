@@ -73,11 +73,7 @@ def preview(request: BillRequest, monitor: Monitor | None = None) -> Foreseen:
 
 
 def _choose_way(request: BillRequest, monitor: Monitor) -> Single | BySearch | SideBySideBills:
-    """Return the bill that is to be measured, in the way that fits.
-
-    Raises:
-        InputError: The request is wrong.
-    """
+    """Return the bill that is to be measured, in the way that fits."""
     how, workloads = request.how, request.how.workloads_of_profile
     how.check()
     aim = precision.aim(request.precision, request.time_limit)
@@ -105,11 +101,7 @@ def _choose_way(request: BillRequest, monitor: Monitor) -> Single | BySearch | S
 
 
 def _is_searched(profiles: Sequence[Profile], request: BillRequest) -> bool:
-    """Say whether culprits are searched for, rather than each control measured.
-
-    Raises:
-        InputError: A search can't answer what is asked.
-    """
+    """Say whether culprits are searched for, rather than each control measured."""
     workloads, method, limit = request.how.workloads_of_profile, request.method, request.budget
     if method == "search" and limit is not None:
         raise RequestError(

@@ -35,11 +35,7 @@ def checks_of(machine: str, monitor: Monitor) -> list[Check]:
 
 
 def _as_it_is(machine: str, monitor: Monitor) -> list[Check]:
-    """Look at a real machine, and measure what it can distinguish from chance.
-
-    Raises:
-        HardcostError: There is no such machine, or it can't be reached.
-    """
+    """Look at a real machine, and measure what it can distinguish from chance."""
     wanted = MachineOptions(instrument=TIME.name, exact=False)
     names.check(machine, wanted)
     cache = Cache()

@@ -68,20 +68,12 @@ def preview(request: GateRequest, monitor: Monitor | None = None) -> Foreseen | 
 
 
 def _apply_limits(found: Gate, request: GateRequest) -> Gate:
-    """Return the answer with its limits.
-
-    Raises:
-        RequestError: There is a limit for a metric that there is not.
-    """
+    """Return the answer with its limits."""
     return replace(with_limits(found, request.limits), strict=request.strict)
 
 
 def _gate_or_answer(request: GateRequest, monitor: Monitor) -> MeasuredGate | Gate:
-    """Return what is to be measured, or the answer where nothing is.
-
-    Raises:
-        InputError: The request is wrong.
-    """
+    """Return what is to be measured, or the answer where nothing is."""
     base = str(request.base) if isinstance(request.base, Path) else request.base
     head = str(request.head) if isinstance(request.head, Path) else request.head
     both = sides(base, head, request.git, request.how.kept_in, monitor)

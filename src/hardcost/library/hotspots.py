@@ -65,11 +65,7 @@ def preview(request: HotspotsRequest, monitor: Monitor | None = None) -> Foresee
 
 
 def _plan_run(request: HotspotsRequest, monitor: Monitor) -> tuple[Profile, PlannedRun]:
-    """Return the profile, and the trials that are compared.
-
-    Raises:
-        HardcostError: The request is wrong, or the machine can't measure so.
-    """
+    """Return the profile, and the trials that are compared."""
     how = request.how
     how.check()
     workloads = how.workloads_of_profile
@@ -141,11 +137,7 @@ def _by_control(loaded: Profile, records: Sequence[Record]) -> Iterator[OfContro
 
 
 def _check_metrics(metrics: Sequence[str], known: Sequence[str]) -> None:
-    """Check that there are metrics of these names.
-
-    Raises:
-        InputError: There is none of one.
-    """
+    """Check that there are metrics of these names."""
     for metric in metrics:
         if metric not in known:
             raise RequestError(
@@ -154,11 +146,7 @@ def _check_metrics(metrics: Sequence[str], known: Sequence[str]) -> None:
 
 
 def _select_metrics(found: Calls, metrics: Sequence[str]) -> Calls:
-    """Return the finding with the profiles of the metrics that were named, or all.
-
-    Raises:
-        InputError: There is no such metric.
-    """
+    """Return the finding with the profiles of the metrics that were named, or all."""
     _check_metrics(metrics, [one.metric for one in found.hotspots])
     if not metrics:
         return found

@@ -82,11 +82,7 @@ async def _cancelled_by_signals(
 
 
 def _in_thread(work: Coroutine[Any, Any, _Result]) -> _Result:
-    """Run work in a thread, and wait for it; Ctrl-C cancels it.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C was pressed, and the work has ended.
-    """
+    """Run work in a thread, and wait for it; Ctrl-C cancels it."""
     begun, result = threading.Event(), Future[_Result]()
     task: asyncio.Task[_Result] | None = None
     loop = asyncio.new_event_loop()

@@ -190,9 +190,6 @@ def _recipe(request: KernelRequest) -> tuple[KernelRecipe, frozenset[str]]:
     """Return what is to be built: a profile's options, then fragments', then single ones.
 
     Also the names of the options that were asked for one by one.
-
-    Raises:
-        InputError: A profile, a file or an option is not as it should be.
     """
     recipe = KernelRecipe()
     if request.profile is not None:

@@ -62,11 +62,7 @@ def preview(request: TraceRequest, monitor: Monitor | None = None) -> Foreseen:
 
 
 def _plan_run(request: TraceRequest, monitor: Monitor) -> tuple[Profile, PlannedRun]:
-    """Return the profile, and the trials that are traced.
-
-    Raises:
-        HardcostError: The request is wrong, or the machine can't measure so.
-    """
+    """Return the profile, and the trials that are traced."""
     how = request.how
     how.check()
     workloads = _workloads(request.call, how)
@@ -76,11 +72,7 @@ def _plan_run(request: TraceRequest, monitor: Monitor) -> tuple[Profile, Planned
 
 
 def _workloads(call: str | None, how: Measuring) -> tuple[Workload, ...]:
-    """Return what is traced: one call, or the workloads that were named.
-
-    Raises:
-        InputError: It can't be traced.
-    """
+    """Return what is traced: one call, or the workloads that were named."""
     if (call is None) == (how.workloads is None):
         raise InputError("name a call, such as chmod, or a workload, such as filecopy: not both")
     if how.seeds is not None or how.repetitions is not None:

@@ -71,11 +71,7 @@ def _kind(name: str) -> MachineKind | None:
 
 
 def _kind_named(name: str) -> MachineKind:
-    """Return the kind of a machine.
-
-    Raises:
-        InputError: There is none of that name.
-    """
+    """Return the kind of a machine."""
     found = _kind(name)
     if found is None:
         hint = f"the machines are: {', '.join(TITLES)}"
@@ -239,12 +235,7 @@ def _with_address(name: str, wanted: MachineOptions) -> MachineOptions:
 
 
 def _for_others(name: str) -> ModuleType:
-    """Return the module of a machine that does another host's work.
-
-    Raises:
-        InputError: There is no machine of that name.
-        MachineError: Its numbers are its own.
-    """
+    """Return the module of a machine that does another host's work."""
     kind = _kind_named(name)
     if kind.counter is not None:
         raise MachineError(

@@ -155,11 +155,7 @@ async def _build_kernels(missing: Sequence[Prepared], site: TrialSite) -> bool:
 async def _boot_guests(
     boots: Sequence[Boot], site: TrialSite, expected_seconds: float | None, *, keep_going: bool
 ) -> dict[Boot, MachineError]:
-    """Boot a guest for each kernel line that has no snapshot yet; return those that do not boot.
-
-    Raises:
-        MachineError: One does not boot, and the run does not keep going.
-    """
+    """Boot a guest for each kernel line that has no snapshot yet; return those that do not boot."""
     failed: dict[Boot, MachineError] = {}
     if not boots:
         return failed

@@ -88,11 +88,7 @@ def _leaves_out_any(plan: Plan) -> bool:
 def _controls_to_blame(
     profile: Profile, plan: Plan, run: Run, error: HardcostError
 ) -> dict[int, str]:
-    """Return the controls to blame for a failure, by their index, each with the reason.
-
-    Raises:
-        HardcostError: `error`; none is to blame.
-    """
+    """Return the controls to blame for a failure, by their index, each with the reason."""
     every = range(len(profile.controls))
     failures = _failures(plan, [Alone(index) for index in every], run, error)
     found = {index: failures[Alone(index)] for index in every if Alone(index) in failures}
@@ -115,11 +111,7 @@ def _controls_to_blame(
 
 
 def _failures(plan: Plan, roles: Sequence[Role], run: Run, error: HardcostError) -> dict[Role, str]:
-    """Measure configurations beside the baseline; return why some failed, by their roles.
-
-    Raises:
-        HardcostError: `error`, where the baseline fails.
-    """
+    """Measure configurations beside the baseline; return why some failed, by their roles."""
     try:
         tried = run.try_out(trials_of_roles(plan, [Baseline(), *roles]))
     except (InputError, MachineError):

@@ -136,11 +136,7 @@ def _with_identity(trial: Trial, boot: Boot, job: Job, machine: Machine) -> Prep
 
 
 def _job(trial: Trial, machine: Machine) -> Job:
-    """Return the requests of a trial, from applying its controls to stopping them.
-
-    Raises:
-        InputError: A control can't be applied.
-    """
+    """Return the requests of a trial, from applying its controls to stopping them."""
     controls, setup = trial.configuration.controls, trial.setup
     able = machine.capabilities.requests
     job = (
@@ -194,11 +190,7 @@ def boot_of(trial: Trial) -> Boot:
 
 
 def _guest(trial: Trial, needed: Guest) -> Guest:
-    """Return the guest that fits both the workload and the setup.
-
-    Raises:
-        InputError: There is none.
-    """
+    """Return the guest that fits both the workload and the setup."""
     if not trial.setup.whole or needed == "debian":
         return needed
     if needed == "small":
@@ -211,11 +203,7 @@ def _guest(trial: Trial, needed: Guest) -> Guest:
 
 
 def _check_requests(trials: Iterable[tuple[Trial, Job]], machine: Machine) -> None:
-    """Check that a machine carries out all that it is asked to do, before anything is fetched.
-
-    Raises:
-        InputError: It does not: it is not to be changed so.
-    """
+    """Check that a machine carries out all that it is asked to do, before anything is fetched."""
     of_guest = machine.capabilities.requests is None
     able = machine.capabilities.requests or PROBE_REQUESTS
     beyond: dict[tuple[str, ...], list[str]] = {}
@@ -237,11 +225,7 @@ def _check_requests(trials: Iterable[tuple[Trial, Job]], machine: Machine) -> No
 
 
 def _check_copies(jobs: Iterable[Job], machine: Machine) -> None:
-    """Check that each copy of a call has a processor of its own.
-
-    Raises:
-        InputError: There are fewer processors.
-    """
+    """Check that each copy of a call has a processor of its own."""
     there = machine.capabilities.processors
     calls = (request for job in jobs for request in job if isinstance(request, MeasureCalls))
     most = max((one.copies or 1 for one in calls), default=1)

@@ -298,11 +298,7 @@ def _entry(  # noqa: PLR0913  (a row of the store, and how it came about)
 def _results_of_trials(
     prepared: Sequence[Prepared], came: Mapping[str, Record | HardcostError]
 ) -> TrialResults:
-    """Return the results of trials, under the names that were asked for.
-
-    Raises:
-        HardcostError: All failed.
-    """
+    """Return the results of trials, under the names that were asked for."""
     each = [(trial, came[trial.identity]) for trial in prepared]
     errors = [(trial, one) for trial, one in each if isinstance(one, HardcostError)]
     if len(errors) == len(prepared) and errors:

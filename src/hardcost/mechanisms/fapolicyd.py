@@ -279,11 +279,7 @@ class FapolicydMechanism(Mechanism[FapolicydKeys]):
 
 
 def _check_end(control: Fapolicyd, answers: Sequence[Answer]) -> list[str]:
-    """Return notes of how often the daemon was asked and what it denied.
-
-    Raises:
-        TrialError: It wrote no report, or was never asked.
-    """
+    """Return notes of how often the daemon was asked and what it denied."""
     report = replies.text(answers, "fapolicyd-report") or ""
     stopped = answer_named(answers, StoppedAnswer, SERVICE)
     log = "\n".join(stopped.logs.values())

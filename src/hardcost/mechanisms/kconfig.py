@@ -259,11 +259,7 @@ def recipe_of(controls: Sequence[Control]) -> KernelRecipe | None:
 
 
 def _kernel(controls: Sequence[Control]) -> Kernel | None:
-    """Return the one kernel of the controls, with the patches of all that name it.
-
-    Raises:
-        InputError: They name two.
-    """
+    """Return the one kernel of the controls, with the patches of all that name it."""
     kernels = of_kind(controls, Kernel)
     bases = tuple(dict.fromkeys(kernel.base for kernel in kernels))
     if len(bases) > 1:
@@ -291,12 +287,7 @@ def _anywhere(name: str) -> str:
 
 
 def _kernel_named(name: str, folder: Path) -> Kernel:
-    """Return the kernel of a name; paths begin at `folder`.
-
-    Raises:
-        ValueError: It is no version of Debian's and no release of an installed kernel, or there is
-            nothing at that path.
-    """
+    """Return the kernel of a name; paths begin at `folder`."""
     if name.startswith(DEBIAN) and _VERSION.fullmatch(name.removeprefix(DEBIAN)) is None:
         raise ValueError(f"'{name}' names no version of Linux, such as debian:6.12")
     if name.startswith(INSTALLED) and not _RELEASE.fullmatch(name.removeprefix(INSTALLED)):

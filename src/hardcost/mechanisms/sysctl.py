@@ -277,11 +277,7 @@ class SysctlMechanism(Mechanism[SysctlKeys]):
 
 
 def _path(control: Sysctl) -> str:
-    """Return the setting's file.
-
-    Raises:
-        InputError: The key names none.
-    """
+    """Return the setting's file."""
     try:
         return control.path
     except ValueError as error:

@@ -103,11 +103,7 @@ def bill_plan(  # noqa: PLR0913  (each is a choice of its own)
 
 
 def _check_number(profile: Profile, times: int) -> None:
-    """Check that a bill by single trials is feasible, each trial measured `times` times.
-
-    Raises:
-        InputError: It is not.
-    """
+    """Check that a bill by single trials is feasible, each trial measured `times` times."""
     number = len(profile.controls)
     if number > MOST_CONTROLS:
         raise InputError(

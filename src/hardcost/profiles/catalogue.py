@@ -173,11 +173,7 @@ def _load(name_or_path: str, package_root: PackageRoot | None, above: tuple[str,
 
 
 def _without_file(text: str) -> Profile:
-    """Return the profile of a text that names no file.
-
-    Raises:
-        InputError: It names nothing else either.
-    """
+    """Return the profile of a text that names no file."""
     inside = _IN_STREAM.fullmatch(text)
     if inside is not None:
         return load_scap_profile(Path(inside["file"]), inside["profile"])

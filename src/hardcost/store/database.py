@@ -225,12 +225,7 @@ def _marks() -> str:
 
 
 def _real(path: Path) -> Path:
-    """Return where a store is, whatever link its user names: what is beside it is there.
-
-    Raises:
-        StoreError: It is no regular file, or one of those beside it isn't.
-        OSError: It can't be read.
-    """
+    """Return where a store is, whatever link its user names: what is beside it is there."""
     real = Path(os.path.realpath(path))
     if os.path.lexists(real) and not real.is_file():
         raise StoreError(f"the store {path} is not a regular file", hint=_ELSEWHERE)
@@ -248,11 +243,7 @@ def _set_up(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def _schema_version(path: Path) -> int | None:
-    """Return the version of a store's schema; None: the file is empty.
-
-    Raises:
-        StoreError: It is another program's, or a newer hardcost's.
-    """
+    """Return the version of a store's schema; None: the file is empty."""
     if not path.exists() or (path.is_file() and path.stat().st_size == 0):
         return None
     with contextlib.closing(_connect_to_look(path)) as connection:

@@ -183,11 +183,7 @@ class Store:
         return found
 
     def _take(self, name: str) -> None:
-        """Lock a run.
-
-        Raises:
-            StoreError: Another process has it.
-        """
+        """Lock a run."""
         if self._owners is None:
             self._owners = database.Owners(self.path)
         if not self._owners.take(name):

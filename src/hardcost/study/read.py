@@ -66,11 +66,7 @@ def instrument_of(name_or_path: str) -> str | None:
 
 
 def _file(name_or_path: str) -> tuple[TomlFile, Path]:
-    """Return a study's file and where it lies.
-
-    Raises:
-        InputError: There is no such study, or the file is not TOML.
-    """
+    """Return a study's file and where it lies."""
     ready = name_or_path in study_names()
     path = _FOLDER / f"{name_or_path}.toml" if ready else Path(name_or_path)
     try:

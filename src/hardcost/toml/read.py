@@ -91,11 +91,7 @@ def parse(content: bytes, name: str) -> TomlFile:
 
 
 def _not_deep(data: dict[str, Any]) -> dict[str, Any]:
-    """Return a file's values.
-
-    Raises:
-        RecursionError: Tables and arrays are nested too deeply.
-    """
+    """Return a file's values."""
     level: list[Any] = [data]
     for _ in range(_DEEPEST):
         inner = (one.values() if isinstance(one, dict) else one for one in level)

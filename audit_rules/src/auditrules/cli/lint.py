@@ -175,11 +175,7 @@ def lint(texts: tuple[str, ...], own: _Options) -> None:
 
 
 def _check_together(own: _Options, *, fix: bool) -> None:
-    """Check that the options that write files go together.
-
-    Raises:
-        UsageError: They don't.
-    """
+    """Check that the options that write files go together."""
     if own.dry_run and not fix:
         raise click.UsageError("--dry-run shows what --fix would write: give both.")
     if own.generate_ignore and fix:

@@ -115,11 +115,7 @@ def optimize(
 
 
 def _check(out: Path, paths: Sequence[Path], *, force: bool) -> None:
-    """Check that writing destroys nothing.
-
-    Raises:
-        InputError: The file is an input, or already exists.
-    """
+    """Check that writing destroys nothing."""
     from auditrules.library import files
 
     real = out.resolve()

@@ -154,11 +154,7 @@ def _numbers(name: str, table: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _by_length(table: Mapping[str, float]) -> dict[int, float]:
-    """Return numbers by a number of rules.
-
-    Raises:
-        ConstantsError: One is not by a number.
-    """
+    """Return numbers by a number of rules."""
     if wrong := [key for key in table if not (key.isascii() and key.isdecimal() and len(key) < 6)]:  # noqa: PLR2004  (digits)
         raise ConstantsError(f"these are not constants: [{_CROWDING}] has {wrong[0]!r}")
     return {int(key): value for key, value in table.items()}

@@ -202,11 +202,7 @@ def _line_of(text: str, name: str) -> int | None:
 
 
 def _by_number(file: str, counts: Mapping[Arch, Mapping[str, float]]) -> Histogram:
-    """Return the counts by number of the call.
-
-    Raises:
-        RulesError: A name is no call's.
-    """
+    """Return the counts by number of the call."""
     found: defaultdict[tuple[Arch, int], float] = defaultdict(float)
     faults = []
     for arch, by_name in counts.items():

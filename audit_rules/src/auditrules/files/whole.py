@@ -103,11 +103,7 @@ def replaces(path: Path) -> bool:
 
 
 def _target(path: Path) -> _Target:
-    """Return what is to be written.
-
-    Raises:
-        OSError: It is a folder, can't be reached, or may not be written.
-    """
+    """Return what is to be written."""
     status = None
     with contextlib.suppress(FileNotFoundError):
         status = path.stat()  # the kernel's walk, so that its rules on links of others hold

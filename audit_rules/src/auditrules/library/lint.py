@@ -74,11 +74,7 @@ def possible_repairs(
 
 
 def _read(texts: Sequence[str], caller: Caller) -> LintedFiles:
-    """Return the lines of each file and folder, with the faults of whole files.
-
-    Raises:
-        InputError: Nothing in a file or folder could be read.
-    """
+    """Return the lines of each file and folder, with the faults of whole files."""
     files = parts(texts, caller)
     unreadable = [fault for readings, faults in files if not readings for fault in faults]
     if unreadable:
@@ -125,11 +121,7 @@ class _Files:
         return replace(self.look(), written_down=done)
 
     def _check_files(self, field: str) -> None:
-        """Check that what a field of the request has written is files.
-
-        Raises:
-            RequestError: An argument is no file or folder of rules.
-        """
+        """Check that what a field of the request has written is files."""
         texts = self.request.texts
         if len(files_of(texts, self.caller)) < len(texts):
             raise RequestError(
@@ -156,12 +148,7 @@ class _Files:
 
 
 def _fix(context: Context, files: LintedFiles, request: LintRequest) -> Fixed:
-    """Find the repairs, the safe ones or all, and write them unless the request says otherwise.
-
-    Raises:
-        InputError: A file changed meanwhile.
-        StoreError: A file can't be written.
-    """
+    """Find the repairs, the safe ones or all, and write them unless the request says otherwise."""
     lines = tuple(readings for readings, _ in files)
     found = repairs.repair_lines(lines, context, request.codes, unsafe=request.unsafe)
     contents = _contents(found.repairs)
@@ -175,10 +162,6 @@ def _add_comments(found: Sequence[Diagnostic]) -> tuple[int, int]:
     """Write a comment above each line with findings, which leaves these out from now on.
 
     Return how many findings that are, and in how many files.
-
-    Raises:
-        InputError: A file changed meanwhile.
-        StoreError: A file can't be written.
     """
     codes: dict[str, dict[int, list[Diagnostic]]] = {}
     for one in found:
@@ -195,11 +178,7 @@ def _add_comments(found: Sequence[Diagnostic]) -> tuple[int, int]:
 
 
 def _contents(found: Sequence[Repair]) -> dict[str, tuple[bytes, bytes]]:
-    """Return the content of each file with a repair, before and after.
-
-    Raises:
-        InputError: A file is not what it was when its lines were read.
-    """
+    """Return the content of each file with a repair, before and after."""
     contents = {}
     for file in dict.fromkeys(one.place.file for one in found):
         before = content(Path(file), "the file", LARGEST_FILE)

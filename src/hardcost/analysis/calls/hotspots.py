@@ -174,11 +174,7 @@ def _middle(pairs: list[list[_Draw]]) -> list[list[_Draw]]:
 def _draws(
     records: Sequence[Record], role: Role, workload: Workload, metric: str, names: Names
 ) -> dict[tuple[int, int], _Draw]:
-    """Return a configuration's draws of a metric, by seed and by repetition or perturbation.
-
-    Raises:
-        TrialError: One was not counted by function.
-    """
+    """Return a configuration's draws of a metric, by seed and by repetition or perturbation."""
     found = {}
     for record in records:
         if (record.role, record.workload) != (role, workload):

@@ -346,11 +346,7 @@ def _ratios(mine: Series, baseline: Series | None, every: Sequence[SeriesKey]) -
 
 
 def _common(of: Series, against: Series) -> list[SeriesKey]:
-    """Return the seeds and repetitions that both were measured with.
-
-    Raises:
-        TrialError: There are none.
-    """
+    """Return the seeds and repetitions that both were measured with."""
     keys = [key for key in of.medians if key in against.medians]
     if not keys:
         raise TrialError("two configurations were measured with no seed in common")

@@ -144,12 +144,7 @@ def _plans(processes: Mapping[str, int]) -> Iterator[CallPlan]:
 
 
 def _levels(answers: Sequence[Answer], one: TimedSet) -> dict[str, float]:
-    """Return the mean over processes of the medians of their windows, by operation.
-
-    Raises:
-        InputError: auditctl refused a rule.
-        TrialError: The machine did not measure what it was asked for.
-    """
+    """Return the mean over processes of the medians of their windows, by operation."""
     loaded = only(answers, AuditAnswer)
     if loaded.loaded != len(one.rules):
         said = (loaded.stderr.strip() or "nothing")[:300]

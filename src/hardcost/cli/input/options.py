@@ -62,11 +62,7 @@ def _join_values(
 def _kernel_words(
     context: click.Context, _option: click.Parameter, words: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return words of the kernel's command line.
-
-    Raises:
-        InputError: One says how trials start, as `--boot` once could.
-    """
+    """Return words of the kernel's command line."""
     for word in words:
         if word in _FORMERLY and not context.resilient_parsing:
             raise InputError(
@@ -203,11 +199,7 @@ def whole_bill_option() -> Any:
 
 
 def _age(text: str) -> timedelta:
-    """Return how long an age such as 30d, 12h or 2w is.
-
-    Raises:
-        BadParameter: It is none.
-    """
+    """Return how long an age such as 30d, 12h or 2w is."""
     found = re.fullmatch(r"([0-9]{1,5})([hdw])", text)
     if found is None:
         raise click.BadParameter(f"{text!r} is no age such as 12h, 30d or 2w")

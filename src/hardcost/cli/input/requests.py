@@ -185,11 +185,7 @@ def gate_files(written: Sequence[str], sarif_file: Path | None) -> tuple[OutputF
 
 
 def _format_and_file(text: str) -> tuple[str, Path]:
-    """Return the format and the file that `FORMAT=FILE` names.
-
-    Raises:
-        InputError: There is no such format, or no file.
-    """
+    """Return the format and the file that `FORMAT=FILE` names."""
     form, _, name = text.partition("=")
     if form not in GATE_FORMATS or not name:
         raise InputError(

@@ -134,9 +134,6 @@ def _put_or_print(
     """Write a result to a file, as its table if it has no other content; without a file, print it.
 
     `show_finding` prints what has no other content.
-
-    Raises:
-        StoreError: The file can't be written.
     """
     if output is not None:
         put(output, render(table(), _WIDTH).encode() if content is None else content)

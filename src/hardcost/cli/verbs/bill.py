@@ -172,11 +172,7 @@ def bill(
 def _request(
     profiles: tuple[str, ...], own: _Options, added: SettingOptions, shared: MeasuringOptions
 ) -> hardcost.BillRequest:
-    """Return what is asked of the bill.
-
-    Raises:
-        InputError: A value is wrong.
-    """
+    """Return what is asked of the bill."""
     from auditrules.library.histogram import histogram
     from hardcost.cli.input import requests
     from hardcost.library import percentages
@@ -214,11 +210,7 @@ def _request(
 
 
 def _show(request: hardcost.BillRequest, own: _Options, shared: MeasuringOptions) -> None:
-    """Print the bill, or its plan.
-
-    Raises:
-        Exit: A control could not be measured, or the bill is over its budget.
-    """
+    """Print the bill, or its plan."""
     from hardcost.cli.output import dry_run, finding
     from hardcost.errors import MachineError
     from hardcost.library.bill import preview

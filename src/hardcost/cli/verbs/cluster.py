@@ -144,11 +144,7 @@ def scheduler(own: _SchedulerOptions, tls: TlsOptions) -> None:
 
 
 def _words(option: str, text: str) -> list[str]:
-    """Return the words of a command, as a shell would see them.
-
-    Raises:
-        InputError: There are none, or a quote is not closed.
-    """
+    """Return the words of a command, as a shell would see them."""
     try:
         words = shlex.split(text)
     except ValueError as error:

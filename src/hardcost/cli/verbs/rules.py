@@ -135,11 +135,7 @@ def _fit(machine: str, form: str, caller: ProfileCaller, *, yes: bool) -> None:
 
 
 def _timed_on(own: _Options) -> str | None:
-    """Return the machine whose times are wanted; None: it is about instructions.
-
-    Raises:
-        InputError: Options contradict each other.
-    """
+    """Return the machine whose times are wanted; None: it is about instructions."""
     if own.fit_on is not None and not own.fit:
         raise InputError(
             "--machine says where --fit measures", hint="--prices takes what was fitted there"

@@ -100,11 +100,7 @@ def trace(name: str | None, own: _Options, added: SettingOptions, shared: Measur
 
 
 def _numbers(processors: str | None) -> tuple[int, ...]:
-    """Return the numbers of processors, each once, in order.
-
-    Raises:
-        InputError: One is none.
-    """
+    """Return the numbers of processors, each once, in order."""
     words = [] if processors is None else processors.split(",")
     for word in words:
         if not (word.isascii() and word.isdecimal() and 1 <= int(word[:_DIGITS]) <= _MOST):

@@ -89,11 +89,7 @@ class BySearch:
             return finish_run(run, replace(finding, unmeasured=begun.unmeasured), self.how)
 
     def _begin(self) -> tuple[_Asked, str, SearchSettings]:
-        """Return the search's task, the statement of what it does at most, and its settings.
-
-        Raises:
-            InputError: A search can't answer what is asked.
-        """
+        """Return the search's task, the statement of what it does at most, and its settings."""
         if self.how.repetitions is not None:
             raise RequestError(
                 "a search decides itself how often it measures",
@@ -116,11 +112,7 @@ class BySearch:
 
     @cached_property
     def _on(self) -> PlannedRun | None:
-        """The machine where it has to be asked about kernel options, and can do what is wanted.
-
-        Raises:
-            InputError: A workload is wrong, or the profile is beyond the machine.
-        """
+        """The machine where it has to be asked about kernel options, and can do what is wanted."""
         recipe = recipe_of(self.profile.controls)
         if recipe is None or not recipe.options:
             return None
@@ -176,11 +168,7 @@ class _Begun:
 
 
 def _begin_search(asked: _Asked, run: Run, again: Callable[[Profile], _Asked]) -> _Begun:
-    """Measure what a search begins with, without the settings that the guest's kernel refuses.
-
-    Raises:
-        HardcostError: A trial failed, and it is not known which setting is to blame.
-    """
+    """Measure what a search begins with, without the settings that the guest's kernel refuses."""
     lost: list[Unmeasured] = []
     while True:
         try:
@@ -198,11 +186,7 @@ def _begin_search(asked: _Asked, run: Run, again: Callable[[Profile], _Asked]) -
 
 
 def _suspects(profile: Profile, on: PlannedRun | None) -> tuple[Profile, Suspects]:
-    """Return the profile without options that can't hold, and which of it a search may switch.
-
-    Raises:
-        InputError: There is nothing to be searched.
-    """
+    """Return the profile without options that can't hold, and which of it a search may switch."""
     recipe, requires = recipe_of(profile.controls), None
     if recipe is not None and on is not None:
         profile, requires = _drop_idle_options(profile, recipe, on)

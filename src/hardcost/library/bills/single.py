@@ -129,11 +129,7 @@ class Single:
 def _measure_bill(
     profile: Profile, plan: Plan, run: Run, planned: Callable[[Profile], Plan], *, running: bool
 ) -> Spared:
-    """Measure a bill; in guests, without the controls that they do not bear.
-
-    Raises:
-        HardcostError: A trial failed all the same.
-    """
+    """Measure a bill; in guests, without the controls that they do not bear."""
     if running:  # nothing is tried out on a machine that is in use
         return Spared(profile, plan, run.measure())
     return measure_and_drop_failing(profile, planned, run)

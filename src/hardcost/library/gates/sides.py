@@ -100,11 +100,7 @@ def _profile(state: GateSide) -> Profile | None:
 
 
 def _result(state: GateSide, store: Path, monitor: Monitor) -> Finding | None:
-    """Return the result that a state is or names; None if it is a profile.
-
-    Raises:
-        InputError: Nothing has that name.
-    """
+    """Return the result that a state is or names; None if it is a profile."""
     if not isinstance(state, str):
         return state if isinstance(state, Finding) else None
     name = state.strip()
@@ -125,11 +121,7 @@ def _result(state: GateSide, store: Path, monitor: Monitor) -> Finding | None:
 
 
 def _profiles_of_git(git: str, path: Path) -> Profiles:
-    """Return a file or folder at two revisions; where BASE has none, it is HEAD's without controls.
-
-    Raises:
-        InputError: There is no such revision, or HEAD has no such file.
-    """
+    """Return a file or folder at two revisions; where BASE has none, HEAD's without controls."""
     folder = next(one for one in (path.absolute(), *path.absolute().parents) if one.is_dir())
     found = git_revision.revisions(git, folder)
     name = git_revision.name_in(found.top, path)
@@ -155,11 +147,7 @@ def _copy_from_git(top: Path, commit: str, name: str) -> Iterator[Path]:
 
 
 def _load_copy(place: Path, shown: str, name: str) -> Profile:
-    """Return the profile in a copy, with the names that its files have in the repository.
-
-    Raises:
-        InputError: It can't be read or loaded.
-    """
+    """Return the profile in a copy, with the names that its files have in the repository."""
     where = _Renamed(
         str(place), shown, str(place.parent), shown.removesuffix(name) + _folder_above(name)
     )

@@ -102,12 +102,7 @@ def fit(name: str, monitor: Monitor | None = None, *, yes: bool = False) -> Time
 
 
 def _kept(name: str, monitor: Monitor) -> TimePrices:
-    """Return the prices that were fitted for a machine.
-
-    Raises:
-        InputError: None were.
-        MachineError: The machine can't be reached.
-    """
+    """Return the prices that were fitted for a machine."""
     machine = _machine(name, monitor, yes=False)
     found = kept_prices(machine, Cache())
     if found is None:

@@ -88,12 +88,7 @@ async def boot_with_parameters(reach: Keeps, wished: Wished) -> AsyncIterator[st
 
 
 async def _ask_for_reboot(reach: Keeps, wished: Wished, token: str) -> None:
-    """Reboot the machine with added parameters.
-
-    Raises:
-        InputError: It is not to be booted so.
-        MachineError: It does not reboot.
-    """
+    """Reboot the machine with added parameters."""
     book, planned = boot_book(reach), list[str]()
     order = {
         "run": wished.run,

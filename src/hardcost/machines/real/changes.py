@@ -135,11 +135,7 @@ class _Talk:
     async def _changes_error(
         self, said: KeeperMessage | None, complaints: Callable[[], str]
     ) -> HardcostError:
-        """Return why changes are not made; all that was is undone then.
-
-        Raises:
-            MachineError: It is not.
-        """
+        """Return why changes are not made; all that was is undone then."""
         match said:
             case keeper_messages.UnfitSaid():
                 return UnfitError(f"{self.reach.name} is not to be changed: {said.message}")
@@ -167,11 +163,7 @@ class _Talk:
             )
 
     async def _wait_until_undone(self, why: str) -> bool:
-        """Wait until all is undone; return whether that was since we asked for it.
-
-        Raises:
-            MachineError: It is not, or nothing says so.
-        """
+        """Wait until all is undone; return whether that was since we asked for it."""
         while (said := await self.stream.next(SECONDS)) is not None:
             match said:
                 case keeper_messages.JournalSaid():

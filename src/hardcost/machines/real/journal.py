@@ -185,11 +185,7 @@ def extend_journal(journal: Journal, content: bytes, file: str) -> Journal:
 
 
 def _with(journal: Journal, line: bytes, file: str, number: int) -> Journal:
-    """Return a journal with one more line.
-
-    Raises:
-        MachineError: The line is damaged.
-    """
+    """Return a journal with one more line."""
     try:
         text = line.decode("ascii")
         hashed, _, body = text.partition(" ")
@@ -210,11 +206,7 @@ def _with(journal: Journal, line: bytes, file: str, number: int) -> Journal:
 
 
 def _check(journal: Journal, entry: Entry) -> None:
-    """Check that an entry may follow.
-
-    Raises:
-        ValueError: It may not.
-    """
+    """Check that an entry may follow."""
     if isinstance(entry, Begin) != (not journal.entries):
         raise ValueError("begins a journal in the middle, or does not begin one")
     if isinstance(entry, Begin | JournalChange | Adopted):

@@ -310,11 +310,7 @@ class RealMachine:
         return replace(done, answers=(*own, *done.answers))
 
     def _check_before(self, before: Sequence[JournalChange], line: str) -> None:
-        """Check that all is as it was before the trials so far of the same boot.
-
-        Raises:
-            MachineError: It was changed in between.
-        """
+        """Check that all is as it was before the trials so far of the same boot."""
         for one in before:
             known = self._state.before.setdefault((one.kind, one.name, line), one)
             if known != one:
@@ -347,11 +343,7 @@ class RealMachine:
         return Execution(own, "", 0.0, seconds, surroundings=beside)
 
     async def _fit_windows(self, calls: MeasureCalls, limit_seconds: float) -> MeasureCalls:
-        """Return calls in windows that are long enough for the machine's clock, and counted.
-
-        Raises:
-            MachineError: As of `execute`.
-        """
+        """Return calls in windows that are long enough for the machine's clock, and counted."""
         if any(one.name not in self._times for one in calls.calls):
             words = functools.partial(
                 self.reach.words, self.facts.cpu, probe_command.scratch(), limit_seconds
@@ -411,11 +403,7 @@ def _relocate_programs(job: Sequence[Request], scratch: str) -> tuple[Request, .
 
 
 def _check_clock(answers: Sequence[Answer], seconds: float) -> None:
-    """Check that windows took no longer, all together, than hardcost waited for them.
-
-    Raises:
-        TrialError: They did: the machine's clock was set, or lies.
-    """
+    """Check that windows took no longer, all together, than hardcost waited for them."""
     for one in all_of(answers, CallAnswer):
         if one.clock == "monotonic" and sum(one.samples) > seconds * _MONOTONIC:
             raise TrialError(

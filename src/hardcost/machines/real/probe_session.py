@@ -108,11 +108,7 @@ async def _send(writer: asyncio.StreamWriter, sent: bytes, *, stays_open: bool) 
 
 
 async def _all_of(reader: asyncio.StreamReader) -> bytes:
-    """Return all that is written to a stream.
-
-    Raises:
-        TrialError: It has no end.
-    """
+    """Return all that is written to a stream."""
     pieces, size = [], 0
     with contextlib.suppress(ConnectionError):
         while piece := await reader.read(_PIECE):

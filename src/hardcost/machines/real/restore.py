@@ -166,11 +166,7 @@ async def wait_for_boot(reach: Keeps, before: str | None, seconds: float = UP_SE
 
 
 async def _ask_keeper(reach: Keeps, words: list[str], given: bytes, patience: float) -> _Came:
-    """Ask a keeper to undo what is left, and return its answer.
-
-    Raises:
-        MachineError: It does not say what it did, for as long as we have patience.
-    """
+    """Ask a keeper to undo what is left, and return its answer."""
     return await patiently(lambda: _undo_once(reach, words, given), patience)
 
 

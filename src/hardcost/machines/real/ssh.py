@@ -152,11 +152,7 @@ class SshReach:
         return [line.split()[0] if line.split() else "" for line in lines]
 
     async def _ask(self, script: str, what: str, sent: bytes = b"") -> Exchange:
-        """Run a script there.
-
-        Raises:
-            MachineError: It fails, or the host can't be reached.
-        """
+        """Run a script there."""
         came = await exchange(self._command(script), sent, _SECONDS)
         if came.status:
             failed = f"{what} failed with status {came.status}"

@@ -228,12 +228,7 @@ def _has_processes(uid: int) -> bool:
 
 
 def _place() -> Path:
-    """Return the folder of the locks, the same for all runs of a user and closed to others.
-
-    Raises:
-        _NoLocksError: This host has no such folder for this user, or it is open to others.
-        MachineError: There can't be such a folder, which may be another user's doing.
-    """
+    """Return the folder of the locks, the same for all runs of a user and closed to others."""
     user = os.geteuid()
     own = _RUN if user == 0 else _RUN / "user" / str(user)
     is_shared = not own.is_dir()

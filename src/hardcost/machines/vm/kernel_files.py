@@ -111,9 +111,6 @@ def _of_debian(cache: Cache, package: str, release: str | None = None) -> Kernel
     """Return the kernel of a package; since Linux 7 it only depends on those that hold the files.
 
     `release` is the release of Debian that has it, if the host's own has not.
-
-    Raises:
-        MachineError: They can't be fetched, or hold no kernel.
     """
     found = _in_package(cache, package, release)
     if found is not None:
@@ -146,13 +143,7 @@ def _in_package(cache: Cache, package: str, release: str | None) -> KernelFiles 
 
 
 def _unpack_package(cache: Cache, package: Path) -> Path:
-    """Return the folder with the files of a package, unpacked on first use.
-
-    Raises:
-        InputError: It can't be read, is damaged, is for another architecture, or is not signed
-            where that is asked for.
-        MachineError: Its signature can't be checked here.
-    """
+    """Return the folder with the files of a package, unpacked on first use."""
     files.check(package, "the package", unpack.LARGEST)
     if os.environ.get(KEYS):
         _check_signed(package, Path(os.environ[KEYS]))

@@ -349,11 +349,7 @@ class VirtualMachine:
         return await snapshot.restore(recipe, folder, self.cache, job, limit_seconds)
 
     async def _symbols(self, recipe: argv.Recipe) -> Path:
-        """Return a file with the symbols of a guest's kernel: it is asked once.
-
-        Raises:
-            MachineError: It does not say them.
-        """
+        """Return a file with the symbols of a guest's kernel: it is asked once."""
         name = digest({"guest": self._name(recipe.boot), "recipe": counting.RECIPE})
         async with self._lock(f"symbols {name}"):
             place = await asyncio.to_thread(self.cache.find, "symbols", name)
@@ -434,11 +430,7 @@ class VirtualMachine:
         return digest(self.identity(replace(boot, by_function=False, traced=False, lines="")))
 
     async def _snapshot(self, boot: Boot) -> Path:
-        """Return the folder of a snapshot that is what it was when it was taken.
-
-        Raises:
-            MachineError: The guest does not boot.
-        """
+        """Return the folder of a snapshot that is what it was when it was taken."""
         name = self._name(boot)
         async with self._lock(name):
             # Twice at most: another run may have made it meanwhile, or damaged it.

@@ -94,11 +94,7 @@ async def _save(guest: GuestProcess, folder: Path) -> None:
 
 @contextlib.contextmanager
 def _open_state(path: Path, mode: Literal["rb", "wb"]) -> Iterator[IO[bytes]]:
-    """Give an open file.
-
-    Raises:
-        MachineError: It can't be opened.
-    """
+    """Give an open file."""
     try:
         file = path.open(mode)
     except OSError as error:

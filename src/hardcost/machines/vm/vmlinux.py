@@ -100,12 +100,7 @@ def _join_elf(parts: Iterator[bytes]) -> bytes:
 
 
 def _has_pvh_entry(vmlinux: bytes) -> bool:
-    """Say whether an ELF64 file has a note of the type XEN_ELFNOTE_PHYS32_ENTRY.
-
-    Raises:
-        struct.error: The file ends too early.
-        DamagedError: It has more headers or notes than any kernel.
-    """
+    """Say whether an ELF64 file has a note of the type XEN_ELFNOTE_PHYS32_ENTRY."""
     (header_at,) = struct.unpack_from("<Q", vmlinux, 0x20)
     size, count = struct.unpack_from("<HH", vmlinux, 0x36)
     if count > _MOST_HEADERS:

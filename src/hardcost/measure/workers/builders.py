@@ -124,11 +124,7 @@ class Builders:
         return int(sum(self._builds.values()))
 
     async def _room(self) -> None:
-        """Wait until a worker has room for one more.
-
-        Raises:
-            NobodyBuildsError: There is no worker for it.
-        """
+        """Wait until a worker has room for one more."""
         while True:
             await self._look()
             if self._given < self._slots:
@@ -165,11 +161,7 @@ class Builders:
                 await self._link.cancel(future)
 
     async def _fetch_files(self, made: BuiltFiles, folder: Path) -> bool:
-        """Fetch what a worker has built; say whether all of it came.
-
-        Raises:
-            MachineError: Something arrived damaged.
-        """
+        """Fetch what a worker has built; say whether all of it came."""
         for supply in made.files:
             if "/" in supply.title or supply.title.startswith("."):
                 raise MachineError(f"a worker sends a file of a strange name: {supply.title!r}")
@@ -195,11 +187,7 @@ class Builders:
             start = piece.end
 
     async def _look(self) -> None:
-        """Admit workers that have come, and forget those that are gone; once in a while.
-
-        Raises:
-            NobodyBuildsError: There is no worker for it.
-        """
+        """Admit workers that have come, and forget those that are gone; once in a while."""
         async with self._looking:
             if time.monotonic() - self._looked >= _LOOK_SECONDS:
                 try:

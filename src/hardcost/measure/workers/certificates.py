@@ -111,12 +111,7 @@ def _place(lab: Lab) -> Path:
 
 @contextlib.contextmanager
 def _open_folder(folder: Path) -> Iterator[int]:
-    """Open the folder of certificates, so that nothing put in its place later is used instead.
-
-    Raises:
-        MachineError: It is a link, a file or another user's: the key would be written elsewhere.
-        OSError: It is missing, or can't be opened.
-    """
+    """Open the folder of certificates, so that nothing put in its place later is used instead."""
     refusal = MachineError(
         f"{folder} in the cache is no folder of this user's, and is not used",
         hint="remove it: it is made again; HARDCOST_CACHE keeps the whole cache elsewhere",
@@ -150,11 +145,7 @@ def _read(folder: int, name: str) -> str:
 
 
 def _kept_certificate(lab: Lab) -> str:
-    """Return the certificate that a scheduler of this user's made; empty if there is none.
-
-    Raises:
-        MachineError: hardcost did not make the folder of certificates.
-    """
+    """Return the certificate that a scheduler of this user's made; empty if there is none."""
     place = _place(lab)
     with contextlib.suppress(OSError, UnicodeError), _open_folder(place.parent) as folder:
         return _read(folder, place.name)

@@ -114,11 +114,7 @@ async def run_over_ssh(lab: Lab, what: OnHosts, say: Callable[[str], None]) -> N
 async def _relay_output(
     scheduler: Scheduler, workers: Mapping[str, _Worker], say: Callable[[str], None]
 ) -> None:
-    """Pass on what workers say, as long as there is one.
-
-    Raises:
-        MachineError: None is left, or the scheduler has ended.
-    """
+    """Pass on what workers say, as long as there is one."""
     running_on = dict(workers)
     ended = asyncio.ensure_future(scheduler.finished())
     try:

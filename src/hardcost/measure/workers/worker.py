@@ -185,11 +185,7 @@ class WorkerSide(WorkerPlugin):
 
 
 def _place_of(worker: Worker) -> WorkerSide:
-    """Return what `hardcost worker` added to a worker.
-
-    Raises:
-        TypeError: Something else did.
-    """
+    """Return what `hardcost worker` added to a worker."""
     place = worker.plugins[PLUGIN]
     if not isinstance(place, WorkerSide):
         raise TypeError(f"{PLUGIN} is another plugin on {worker.address}")

@@ -119,11 +119,7 @@ class Measurements:
             self._kept.setdefault(on, []).extend(answer)
 
     def _ask(self, on: frozenset[int], why: str, repetitions: int) -> Asking[Samples]:
-        """Ask, and write the log.
-
-        Raises:
-            TrialError: The answer is not a measurement.
-        """
+        """Ask, and write the log."""
         question = Question(tuple(sorted(on)), repetitions, why)
         answer = yield question
         if len(answer) < repetitions or not all(math.isfinite(one) and one > 0 for one in answer):

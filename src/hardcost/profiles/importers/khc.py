@@ -185,11 +185,7 @@ def _no_value(desired: str) -> str | None:
 
 
 def _parse_json(content: bytes, name: str) -> Any:  # noqa: ANN401  (JSON's values)
-    """Return the values of a report.
-
-    Raises:
-        InputError: It is too large, not UTF-8, or not JSON.
-    """
+    """Return the values of a report."""
     if len(content) > LARGEST:
         raise InputError("this is too large for a report", place=Location(name), hint=_HINT)
     try:
@@ -209,11 +205,7 @@ def _parse_json(content: bytes, name: str) -> Any:  # noqa: ANN401  (JSON's valu
 
 
 def _checks(data: Any, name: str) -> tuple[KernelCheck, ...]:  # noqa: ANN401  (JSON's values)
-    """Return the checks of a report.
-
-    Raises:
-        InputError: It is not an array of checks, or they have no results.
-    """
+    """Return the checks of a report."""
     if not isinstance(data, list) or not data:
         raise InputError("this is not an array of checks", place=Location(name), hint=_HINT)
     found: list[KernelCheck] = []

@@ -260,11 +260,7 @@ def _hint(hint: str | None) -> str:
 
 
 def _line(text: str, place: Location) -> _Line:
-    """Return a line that is no comment.
-
-    Raises:
-        InputError: It is not an assignment.
-    """
+    """Return a line that is no comment."""
     bare, may_fail = text.removeprefix("-"), text.startswith("-")
     key, sign, value = (part.strip() for part in bare.partition("="))
     if may_fail and not sign:

@@ -330,11 +330,7 @@ def sysctls() -> tuple[SysctlEntry, ...]:
 
 @cache
 def _read() -> tuple[tuple[OptionGroup, ...], tuple[CatalogueOption, ...]]:
-    """Return the groups and their entries.
-
-    Raises:
-        InputError: A file is invalid.
-    """
+    """Return the groups and their entries."""
     files = {slug: _load(f"options/{slug}.toml", _GroupFile) for slug in _SLUGS}
     found: list[CatalogueOption] = []
     for slug, file in files.items():

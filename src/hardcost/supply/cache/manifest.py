@@ -119,11 +119,7 @@ def _runs(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _expected_files(folder: Path, entry: str) -> _Described:
-    """Return the files in an entry's manifest.
-
-    Raises:
-        _UnreadableError: It is not valid.
-    """
+    """Return the files in an entry's manifest."""
     path = folder / FILE
     try:
         status = path.lstat()

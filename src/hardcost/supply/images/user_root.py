@@ -131,12 +131,7 @@ def _round_up(size: int) -> int:
 
 
 def _convert_qcow2(path: Path, image: Path) -> None:
-    """Convert a qcow2 image to raw.
-
-    Raises:
-        InputError: It takes part of its content from another file, which it names itself and which
-            could be any file of this machine.
-    """
+    """Convert a qcow2 image to raw."""
     with path.open("rb") as file:
         header = file.read(_QCOW2_HEADER)
     backing = header[_QCOW2_BACKING]
@@ -154,11 +149,7 @@ def _convert_qcow2(path: Path, image: Path) -> None:
 
 
 def _root(image: Path, shown: Path) -> partitions.Partition | None:
-    """Return the partition that holds the root; None if the whole image is its file system.
-
-    Raises:
-        InputError: There is none; `shown` is the file's name in the message.
-    """
+    """Return the partition that holds the root; None if the whole image is its file system."""
     found = partitions.partitions(image)
     whole = partitions.kind_of_image(image)
     if found is None or whole == partitions.EXT4:

@@ -72,12 +72,7 @@ class Tree:
         put_own(self._touched, "\n".join(sorted(names)).encode())
 
     def _read_touched(self) -> frozenset[str]:
-        """Return the files that may differ.
-
-        Raises:
-            OSError: The note can't be read.
-            ValueError: It names a file outside the tree.
-        """
+        """Return the files that may differ."""
         names = frozenset(own_text(self._touched).split())
         if any(name.startswith("/") or ".." in name.split("/") for name in names):
             raise ValueError("a file outside the tree")

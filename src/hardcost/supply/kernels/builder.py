@@ -121,11 +121,7 @@ class Kernels:
         return self._depends[folder]
 
     def _patches(self, recipe: KernelRecipe) -> Patched:
-        """Return the result of a recipe's patches on the source, as they were when first read.
-
-        Raises:
-            InputError: One is not a patch, or does not apply.
-        """
+        """Return the result of a recipe's patches on the source, as they were when first read."""
         if recipe.patches not in self._patched:
             self._patched[recipe.patches] = self._read_patches(recipe)
             for remark in self._patched[recipe.patches].remarks:
@@ -369,9 +365,6 @@ class Kernels:
 
         The programs inherit `lock`, so that no other build begins before the last of them has
         ended.
-
-        Raises:
-            MachineError: It failed.
         """
         place, foreign = output.at.parent, self._patches(recipe).foreign
         ccache, more = self._maker.ccache(foreign=foreign)

@@ -150,11 +150,7 @@ def _patch_error(patch: Patch, line: int, message: str) -> InputError:
 
 
 def _apply(patch: Patch, work: Path, diff: Path) -> None:
-    """Apply a patch to the files in `work`.
-
-    Raises:
-        InputError: It does not fit them; each failed hunk is reported.
-    """
+    """Apply a patch to the files in `work`."""
     diff.write_bytes(patch.text.encode("utf-8", "surrogateescape"))
     try:
         run([*_APPLY, f"--directory={work}", f"--input={diff}"])

@@ -262,11 +262,7 @@ def _entry(cache: Cache, package: str, elsewhere: str | None, parts: Sequence[st
 
 
 def _check_name(package: str) -> str:
-    """Return a package's name if it is valid by Debian's policy, section 5.6.1.
-
-    Raises:
-        MachineError: It is not; apt might take it for an option.
-    """
+    """Return a package's name if it is valid by Debian's policy, section 5.6.1."""
     if _NAME.fullmatch(package) is None:
         raise MachineError(
             f"{package!r} is not a valid name of a Debian package",

@@ -147,11 +147,7 @@ class DebianArchive:
 
 
 def _suites(codename: str) -> Iterator[tuple[str, str]]:
-    """Yield the suites of a release, each with the address of its mirror.
-
-    Raises:
-        MachineError: None is named.
-    """
+    """Yield the suites of a release, each with the address of its mirror."""
     mirror = os.environ.get(MIRROR, "").rstrip("/")
     if not mirror:
         raise MachineError(
@@ -253,11 +249,7 @@ def own_keys() -> tuple[bytes, ...]:
 
 
 def _fetch(address: str, most: int) -> bytes:
-    """Return what is at an address, through the proxy that the environment names.
-
-    Raises:
-        MachineError: It can't be had, or is larger than `most` bytes.
-    """
+    """Return what is at an address, through the proxy that the environment names."""
     if not address.startswith(("http://", "https://")):
         raise MachineError(f"{address} is no address of a mirror", hint=_REMEDY)
     try:

@@ -137,11 +137,7 @@ class BuiltHere:
 
 
 async def _twin(recipe: KernelRecipe, image: Path, kernels: Kernels) -> Path:
-    """Return the image of a kernel's twin with debug data.
-
-    Raises:
-        MachineError: It can't be built, or its code is another.
-    """
+    """Return the image of a kernel's twin with debug data."""
     twin = (await kernels.build(twin_of(recipe))).image
     codes = [await asyncio.to_thread(line_table.code_digest, one) for one in (image, twin)]
     if codes[0] != codes[1]:

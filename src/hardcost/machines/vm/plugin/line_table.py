@@ -94,11 +94,7 @@ def _file(header: Any, number: int) -> str:  # noqa: ANN401  (untyped)
 
 @contextmanager
 def _open_elf(vmlinux: Path) -> Iterator[ELFFile]:
-    """Give an image's ELF file.
-
-    Raises:
-        MachineError: It is damaged, or can't be read.
-    """
+    """Give an image's ELF file."""
     try:
         with vmlinux.open("rb") as file:
             yield ELFFile(file)
