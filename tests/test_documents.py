@@ -150,7 +150,9 @@ def test_a_folder_of_code_without_a_text_is_an_error(tmp_path: Path) -> None:
     package.mkdir(parents=True)
     (package / "read.py").touch()
     contract = '{containers = ["hardcost"], layers = ["(toml)"]}'
-    (tmp_path / "import_contracts.toml").write_text(f"[tool.importlinter]\ncontracts = [{contract}]\n")
+    (tmp_path / "import_contracts.toml").write_text(
+        f"[tool.importlinter]\ncontracts = [{contract}]\n"
+    )
     ran = subprocess.run(words, cwd=tmp_path, check=False, capture_output=True, text=True)
     assert ran.returncode == 1
     assert "src/hardcost/toml does not say what it is for" in ran.stderr
