@@ -95,9 +95,9 @@ def test_sigterm_leaves_the_old_content_and_nothing_else(tmp_path: Path) -> None
     program = (
         "import os, sys, time\n"
         "os.fsync = lambda _: (print('flushing', flush=True), time.sleep(600))\n"
-        "from hardcost.cli.main import main; main()\n"
+        "from auditrules.cli.main import main; main()\n"
     )
-    words = ["rules", "optimize", str(tmp_path / "x.rules"), "-o", str(file), "--force"]
+    words = ["optimize", str(tmp_path / "x.rules"), "-o", str(file), "--force"]
     argv = [sys.executable, "-c", program, *words]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as started:
         assert started.stdout is not None
@@ -288,7 +288,7 @@ def test_a_name_as_long_as_names_may_be_is_written(tmp_path: Path) -> None:
 MOUNTED = """
 import sys
 from pathlib import Path
-from hardcost.files import put
+from auditrules.library.files import put
 put(Path(sys.argv[1]), b"new")
 """
 

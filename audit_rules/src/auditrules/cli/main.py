@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 import traceback
 from typing import NoReturn
@@ -18,6 +19,9 @@ _FAILED, _SOFTWARE, _INTERRUPTED, _UNREAD = 3, 70, 130, 141
 
 def main() -> NoReturn:
     """Run the command line and exit with its status."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # no file is left half written
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is below nohup
+        signal.signal(signal.SIGHUP, signal.default_int_handler)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
