@@ -220,12 +220,14 @@ class _Writer:
     def _as_written(self, rule: KernelRule) -> str:
         """Return a rule's line, with its original spaces if lines are kept."""
         if self.made.options.keep_lines and rule.source is not None:
-            return self._raw.get(rule.source.place, rule.source.text)
+            return self._raw.get((rule.source.place, rule.source.text), rule.source.text)
         return _source(rule)
 
     @cached_property
-    def _raw(self) -> dict[Location | None, str]:
-        return {reading.place: reading.raw for reading in self.readings if reading.raw}
+    def _raw(self) -> dict[tuple[Location | None, str], str]:
+        """Lines with their spaces; rules of a datastream share the place of their XCCDF rule."""
+        read = (one for one in self.readings if one.rule is not None and one.raw)
+        return {(one.place, one.rule.text): one.raw for one in read if one.rule is not None}
 
     def _line(self, line: Candidate) -> Iterator[str]:
         for number in line.origins:
