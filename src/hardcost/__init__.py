@@ -119,7 +119,6 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())  # whoever wants n
 
 
 def __getattr__(name: str) -> object:
-    """Return what the library exports, imported now."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found: object = getattr(import_module(_HOME[name]), name)

@@ -16,7 +16,6 @@ class ClusterVerb(Verb):
     """A command that has `--help-all` where `--help` leaves a section out."""
 
     def __init__(self, *args: Any, **words: Any) -> None:
-        """Add `--help-all` if there is need of it."""
         super().__init__(*args, **words)
         if any(section_of(one) == CLUSTER for one in self.params):
             self.params.append(_help_all())

@@ -24,7 +24,6 @@ class BoundedOutput:
     """
 
     def __init__(self, name: str, path: Path | None = None, most: int = MOST_BYTES) -> None:
-        """Keep what the program of that name prints."""
         self._name = name
         self._path = path
         self._most = most

@@ -26,7 +26,6 @@ class Choices:
     """The choices of a profile, by numbers of those controls that are not part of the baseline."""
 
     def __init__(self, profile: Profile, plan: Plan, run: Run, records: Sequence[Record]) -> None:
-        """Take a bill's plan and its records."""
         self.profile = profile
         self._plan = plan
         self._run = run

@@ -35,7 +35,6 @@ class KernelScore(BaseModel):
     of: int
 
     def __str__(self) -> str:
-        """Return it for a reader."""
         return f"{self.met} of {self.of}"
 
 

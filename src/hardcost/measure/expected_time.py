@@ -33,7 +33,6 @@ class Span:
     high: float | None
 
     def __add__(self, other: Span) -> Span:
-        """Return how long both take, one after the other."""
         unknown = self.high is None or other.high is None
         return Span(self.low + other.low, None if unknown else (self.high or 0) + (other.high or 0))
 

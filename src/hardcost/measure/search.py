@@ -21,7 +21,6 @@ class Search:
     """Measures in a run what a search asks for; `records` are all of them, the first plan's too."""
 
     def __init__(self, run: Run, plan: Plan, found: Suspects, records: Sequence[Record]) -> None:
-        """Begin with the `records` of the search's first `plan`."""
         self.records = list(records)
         self._run = run
         self._plan = plan

@@ -8,7 +8,6 @@ unless the file says `-c`: then it continues, and reports the refusal in its exi
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,9 +33,15 @@ from hardcost.controls.control import (
     first,
     of_kind,
 )
-from hardcost.errors import InputError, Problem, TrialError
+from hardcost.errors import InputError, TrialError
 from hardcost.mechanisms import placebo, replies
 from hardcost.mechanisms.ansible import TaskGroup
+from hardcost.mechanisms.auditctl_messages import (
+    MOST_SHOWN,
+    auditctl_error,
+    parse_messages,
+    problem_of_line,
+)
 from hardcost.mechanisms.boot import AUDIT_OFF, BootParameter
 from hardcost.mechanisms.export import Exported, Left, on_one_line, with_comments
 from hardcost.mechanisms.mechanism import TABLE, Mechanism, Phase, TableSource
@@ -59,54 +64,10 @@ _BUCKETS = (
     " other files with the same remainder: that may be the cost of such a rule that fired 0 times"
 )
 
-_ADVICE = re.compile(r" (is|are) slower$")  # auditctl 4.0.2, of rules that it takes
-_REFUSED = re.compile(r"There was an error in line (\d{1,9}) of ")
 _RULES = "/etc/audit/audit.rules"
 _EXPORTED = "exported"  # the file of rules that are read back
 _MOST_PATHS = 10_000
-_SHOWN = 2000  # characters of what auditctl said that an error repeats
 _PATH_FAILED = re.compile(r"(/[^:]+): (.*?)(?: \(os error \d+\))?$")
-_WARNED = re.compile(r"in line (\d{1,9})\b")
-
-_REMEDIES = (
-    ("arch elf mapping not found", "write arch=b64 or arch=b32"),
-    ("must be before -S", "write -F arch= in front of -S"),
-    ("Syscall name unknown", "`ausyscall --dump` lists the names; 32-bit and 64-bit ones differ"),
-    ("Unknown user", "the machine has no such account: write the number"),
-    ("Unknown group", "the machine has no such group: write the number"),
-    ("Rule exists", "an earlier line says the same: leave this one out"),
-    ("No such file or directory", "check the path that the rule names"),
-    ("Invalid argument", "the kernel does not take these fields, or these values, together"),
-    ("bad keyword", "a list and an action are one word, such as always,exit"),
-    ("List must be given before field", "begin the rule with -a always,exit"),
-    ("key option needs a watch or syscall", "write -S all in front of -k"),
-    ("Key field needs a watch", "write -S all in front of the key"),
-    ("key option exceeds size limit", "all keys of a rule together have at most 256 characters"),
-    ("unknown errno", "name it as errno(3) does, with a minus sign: exit=-EACCES"),
-    ("missing operation", "a field is NAME=VALUE, or with another of auditctl's operators"),
-    ("missing value", "a field is NAME=VALUE, or with another of auditctl's operators"),
-    ("value should be number", "write a number"),
-    ("rwxa", "perm takes the letters r, w, x and a"),
-    ("isn't supported", "-p takes the letters r, w, x and a"),
-    ("must start with '/'", "write the whole path, without quotes"),
-    ("incompatible comparison", "-C compares user ids with user ids, group ids with group ids"),
-)
-
-_FIELDS = (
-    "a0 a1 a2 a3 arch auid devmajor devminor dir egid euid exe exit filetype fsgid fstype fsuid gid"
-    " inode key loginuid msgtype obj_gid obj_lev_high obj_lev_low obj_role obj_type obj_uid"
-    " obj_user path perm pers pid ppid saddr_fam sessionid sgid subj_clr subj_role subj_sen"
-    " subj_type subj_user success suid uid"
-)
-
-
-@dataclass
-class _Complaints:
-    """What auditctl said on standard error, by the line of the text that it read."""
-
-    refused: dict[int, str] = field(default_factory=dict)
-    warned: list[tuple[int | None, str]] = field(default_factory=list)
-    other: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -173,7 +134,6 @@ class AuditRule(Control):
     shares_price: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Take the place of the rule."""
         object.__setattr__(self, "place", self.rule.place)
 
     @property
@@ -400,7 +360,7 @@ class AuditMechanism(Mechanism[AuditKeys]):
         made = with_comments(profile, lines, done, left, "audit rules")
         return replace(made, settings="\n".join([head, *settings]) + "\n")
 
-    def role(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
+    def ansible_tasks(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
         """Return the group of audit rules, whose files are those of the export."""
         own = tuple(one for one in profile.controls if one.mechanism == self.name)
         made = self.export(Profile(profile.name, "", "", own))
@@ -443,27 +403,27 @@ class AuditMechanism(Mechanism[AuditKeys]):
             return ()
         by_probe = not any(one.takes_records for one in controls)
         answer = only(answers, AuditAnswer) if by_probe else _auditctl(answers)
-        complaints = _complaints(answer.stderr)
+        said = parse_messages(answer.stderr)
         begin = len(PREAMBLE) + len(daemon.options) + 1
         by_line = dict(enumerate(rules, begin))
         sent = _lines(daemon, rules)
         ours = range(len(PREAMBLE) + 1, len(sent) + 1)
-        if answer.exit not in {0, 1} or any(line not in ours for line in complaints.refused):
-            raise _auditctl_error(answer)
+        if answer.exit not in {0, 1} or any(line not in ours for line in said.refused):
+            raise auditctl_error(answer)
         problems = tuple(
-            _problem(sent[line - 1], by_line.get(line), message)
-            for line, message in sorted(complaints.refused.items())
+            problem_of_line(sent[line - 1], by_line.get(line), message)
+            for line, message in sorted(said.refused.items())
         )
         if problems and not daemon.tolerant:
             raise InputError.of(problems)
-        refused_rules = sum(line >= begin for line in complaints.refused)
+        refused_rules = sum(line >= begin for line in said.refused)
         if answer.loaded != len(rules) - refused_rules or (answer.exit and not problems):
-            raise _auditctl_error(answer, f"{answer.loaded} of {len(rules)} audit rules are loaded")
+            raise auditctl_error(answer, f"{answer.loaded} of {len(rules)} audit rules are loaded")
         notes = [f"{_at(problem.place)}{problem.message}" for problem in problems]
-        for line, text in complaints.warned:
+        for line, text in said.warned:
             rule = by_line.get(line) if line else None
             place = f"{rule.place}: " if rule and rule.place else ""
-            notes.append(f"{place}auditctl warns: {_WARNED.sub('in this line', text)}")
+            notes.append(f"{place}auditctl warns: {text}")
         return tuple(notes)
 
     def check(self, controls: Sequence[Control], name: str) -> None:
@@ -544,7 +504,9 @@ def _auditctl(answers: Sequence[Answer]) -> AuditAnswer:
     """Return the result of loading rules beside auditd, in the form of the probe's own answer."""
     said = replies.output(answers, "audit-list").strip() or "0"
     if not replies.is_number(said):
-        raise TrialError(f"the machine does not say how many rules are loaded: {said[:_SHOWN]!r}")
+        raise TrialError(
+            f"the machine does not say how many rules are loaded: {said[:MOST_SHOWN]!r}"
+        )
     ran = find(answers, RanAnswer, "audit-rules")
     if ran is None:
         return AuditAnswer(exit=0, stdout="", stderr="", loaded=int(said))
@@ -556,47 +518,8 @@ def _lines(daemon: AuditDaemon, rules: Sequence[Rule]) -> tuple[str, ...]:
     return (*PREAMBLE, *daemon.options, *(rule.text for rule in rules))
 
 
-def _complaints(text: str) -> _Complaints:
-    """Sort what auditctl said: a message stands before the line that says where it belongs."""
-    found = _Complaints()
-    for line in text.splitlines():
-        refused = _REFUSED.match(line)
-        if refused:
-            message = "; ".join(found.other) or "auditctl gives no reason"
-            found.refused[int(refused[1])] = message
-            found.other = []
-        elif line.lower().startswith("warning"):
-            warned = _WARNED.search(line)
-            found.warned.append((int(warned[1]) if warned else None, line))
-        elif line.strip() and not _ADVICE.search(line):
-            found.other.append(line.strip())
-    return found
-
-
-def _problem(line: str, rule: Rule | None, message: str) -> Problem:
-    """Return what is wrong with a line that auditctl refused."""
-    place = rule.place if rule else None
-    remedy = _remedy(message) if rule else "auditctl(8) says what the option takes"
-    return Problem(f"auditctl refuses `{line}`: {message}", place, remedy)
-
-
-def _remedy(message: str) -> str | None:
-    """Return what to do about a message of auditctl's, where that is known."""
-    unknown = re.search(r"unknown field: (\S+)", message)
-    if unknown:
-        close = difflib.get_close_matches(unknown[1], _FIELDS.split(), n=1)
-        return f"did you mean {close[0]}?" if close else "auditctl(8) lists the fields"
-    return next((remedy for part, remedy in _REMEDIES if part in message), None)
-
-
 def _at(place: Location | None) -> str:
     return f"{place}: " if place else ""
-
-
-def _auditctl_error(answer: AuditAnswer, message: str = "auditctl failed") -> TrialError:
-    """Return the error of a guest whose rules are not what was asked for, with auditctl's words."""
-    said = (answer.stderr.strip() or answer.stdout.strip() or "nothing")[:_SHOWN]
-    return TrialError(f"{message}; auditctl ended with {answer.exit} and said: {said}")
 
 
 def _union(before: tuple[str, ...], after: tuple[str, ...]) -> tuple[str, ...]:

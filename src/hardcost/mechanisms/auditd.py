@@ -208,7 +208,7 @@ class AuditdMechanism(Mechanism[AuditdKeys]):
             for key, value in one.settings:
                 yield TomlEntry(("auditd", "settings", key), value, (one.name,))
 
-    def role(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
+    def ansible_tasks(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
         """Return the daemon's group: the lines of auditd.conf that it sets, and its plug-ins."""
         settings: dict[str, str] = {}
         left: list[Left] = []

@@ -238,7 +238,7 @@ class BootMechanism(Mechanism[BootKeys]):
             line = f"kargs = [{', '.join(json.dumps(word) for word in words)}]"
         return with_comments(profile, [line], len(words), left, what)
 
-    def role(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
+    def ansible_tasks(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
         """Return the group of boot parameters, whose file is GRUB's."""
         own = of_kind(profile.controls, BootParameter)
         made = self.export(Profile(profile.name, "", "", tuple(own)), "grub")

@@ -204,7 +204,7 @@ class FapolicydMechanism(Mechanism[FapolicydKeys]):
             yield TomlEntry(("fapolicyd", "rules"), one.rules, (one.name,))
             yield TomlEntry(("fapolicyd", "integrity"), one.integrity, (one.name,))
 
-    def role(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
+    def ansible_tasks(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
         """Return the group of the daemon with RHEL's own rules."""
         found = of_kind(profile.controls, Fapolicyd)
         usual = [one for one in found if one.rules == Fapolicyd.rules]

@@ -178,7 +178,7 @@ class KernelMechanism(Mechanism[KernelKeys]):
     """The kernel that boots, or the base, options and patches that one is built with."""
 
     name = "kconfig"
-    not_in_role = "a kernel is built with it, which a role does not do"
+    why_no_ansible_tasks = "a kernel is built with it, which a role does not do"
     toml = (
         '`kernel = "lean"`, `kconfig = ["SLUB_DEBUG_ON=y"]`, `kernel-patches`, `kconfig-tolerant`'
     )

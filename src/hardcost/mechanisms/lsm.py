@@ -120,7 +120,7 @@ class LsmMechanism(Mechanism[LsmKeys]):
         for one in of_kind(controls, Lsm):
             yield TomlEntry(("lsm",), one.mode, (one.name,))
 
-    def role(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
+    def ansible_tasks(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
         """Return SELinux's group and AppArmor's; that there is no module is nothing to set."""
         found = of_kind(profile.controls, Lsm)
         modes = [one.mode for one in found if one.mode in _ENFORCE]

@@ -228,10 +228,10 @@ class Mechanism(ABC, Generic[Keys]):
         """Return a profile's controls of this kind as a file for the tool that applies them."""
         raise NotImplementedError
 
-    not_in_role: ClassVar[str] = "hardcost has no tasks for it"
+    why_no_ansible_tasks: ClassVar[str] = "hardcost has no tasks for it"
     """Why an Ansible role does not set these controls."""
 
-    def role(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
+    def ansible_tasks(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
         """Return the groups of an Ansible role's tasks, and the controls that they can't set."""
         own = (one for one in profile.controls if one.mechanism == self.name)
-        return (), [(one.name, self.not_in_role) for one in own]
+        return (), [(one.name, self.why_no_ansible_tasks) for one in own]

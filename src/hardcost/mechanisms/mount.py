@@ -73,7 +73,7 @@ class MountMechanism(Mechanism[MountKeys]):
         for one in of_kind(controls, MountOptions):
             yield TomlEntry(("mount", one.path), list(one.options), (one.name,))
 
-    def role(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
+    def ansible_tasks(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
         """Return the group of mount options, which are values."""
         options: list[Outside] = []
         left: list[Left] = []

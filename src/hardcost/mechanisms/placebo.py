@@ -54,7 +54,7 @@ class PlaceboMechanism(Mechanism[NoKeys]):
     """A change without effect, applied as any control is; reports never list it."""
 
     name = "placebo"
-    not_in_role = "it changes nothing"
+    why_no_ansible_tasks = "it changes nothing"
     keys = NoKeys
 
     def boot_parameters(self, controls: Sequence[Control]) -> tuple[str, ...]:

@@ -131,7 +131,7 @@ class RsyslogMechanism(Mechanism[RsyslogKeys]):
             }.items():
                 yield TomlEntry(("rsyslog", key), value, (one.name,))
 
-    def role(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
+    def ansible_tasks(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
         """Return the group of the daemon as it is installed."""
         found = of_kind(profile.controls, Rsyslog)
         left = [one for one in found if one.rate_limit or one.forward]

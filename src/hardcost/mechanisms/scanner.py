@@ -190,7 +190,7 @@ class ScannerMechanism(Mechanism[ScannerKeys]):
     """ClamAV, which scans each file before it is opened."""
 
     name = "scanner"
-    not_in_role = "the scanner and its signatures are your choice"
+    why_no_ansible_tasks = "the scanner and its signatures are your choice"
     toml = "`scanner = true`, or `{ paths, prevention, signatures }`"
     verified_by = "the EICAR test file, which has to be refused"
     keys = ScannerKeys

@@ -81,7 +81,7 @@ class ServiceMechanism(Mechanism[ServiceKeys]):
     """A unit of systemd on a machine that runs already, with files of its own."""
 
     name = "service"
-    not_in_role = "which services run, and with which files, is your site's"
+    why_no_ansible_tasks = "which services run, and with which files, is your site's"
     toml = '`service = { "rsyslog.service" = "stopped" }`, or `{ running, files }`'
     verified_by = "the state that systemd reports"
     keys = ServiceKeys

@@ -263,7 +263,7 @@ class SysctlMechanism(Mechanism[SysctlKeys]):
         found, left = lines(profile.controls, Sysctl, _sysctl_line, other="it is no sysctl")
         return with_comments(profile, found, len(found), left, "sysctls")
 
-    def role(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
+    def ansible_tasks(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
         """Return the group of sysctls, whose file is that of the export."""
         own = Profile(profile.name, "", "", tuple(of_kind(profile.controls, Sysctl)))
         made = self.export(own)

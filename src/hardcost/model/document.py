@@ -61,7 +61,6 @@ class AsText:
     read: Callable[[str], Any]
 
     def __get_pydantic_core_schema__(self, *_: object) -> CoreSchema:
-        """Return how pydantic reads and writes the value."""
         return core_schema.no_info_plain_validator_function(
             self._value_of,
             serialization=core_schema.plain_serializer_function_ser_schema(

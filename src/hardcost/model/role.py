@@ -23,7 +23,6 @@ class Baseline:
     """What the others are compared with."""
 
     def __str__(self) -> str:
-        """Return the role as text."""
         return "baseline"
 
 
@@ -32,7 +31,6 @@ class Whole:
     """The whole profile; of a change, the later one."""
 
     def __str__(self) -> str:
-        """Return the role as text."""
         return "profile"
 
 
@@ -41,7 +39,6 @@ class Base:
     """The earlier profile of a change."""
 
     def __str__(self) -> str:
-        """Return the role as text."""
         return "base"
 
 
@@ -50,7 +47,6 @@ class AuditOff:
     """Without audit, for scale."""
 
     def __str__(self) -> str:
-        """Return the role as text."""
         return "audit-off"
 
 
@@ -59,7 +55,6 @@ class Fired:
     """The profile with a key of its own for each rule, to count which rules fire."""
 
     def __str__(self) -> str:
-        """Return the role as text."""
         return "fired"
 
 
@@ -68,7 +63,6 @@ class Original:
     """The profile in whose place an equivalent one is measured."""
 
     def __str__(self) -> str:
-        """Return the role as text."""
         return "original"
 
 
@@ -79,7 +73,6 @@ class Idle:
     rules: int
 
     def __str__(self) -> str:
-        """Return the role as text."""
         return f"idle-rules:{self.rules}"
 
 
@@ -91,7 +84,6 @@ class Without:
     of: Whole | Base = Whole()
 
     def __str__(self) -> str:
-        """Return the role as text."""
         of = "" if self.of == Whole() else f"{self.of}-"
         return f"{of}without:{_runs(self.controls)}"
 
@@ -103,7 +95,6 @@ class Alone:
     control: int
 
     def __str__(self) -> str:
-        """Return the role as text."""
         return f"alone:{self.control}"
 
 
@@ -114,7 +105,6 @@ class With:
     controls: tuple[int, ...]
 
     def __str__(self) -> str:
-        """Return the role as text."""
         return f"with:{_runs(self.controls)}"
 
 
@@ -145,7 +135,6 @@ class Named:
     levels: tuple[AxisLevel, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
-        """Return the role as text."""
         return self.name
 
 
@@ -157,7 +146,6 @@ class PlaceboRole:
     number: int
 
     def __str__(self) -> str:
-        """Return the role as text."""
         return f"{PLACEBO}{self.of}:{self.number}"
 
 
@@ -169,7 +157,6 @@ class OfProfile:
     role: Role
 
     def __str__(self) -> str:
-        """Return the role as text."""
         return f"{self.profile}: {self.role}"
 
 

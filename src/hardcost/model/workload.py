@@ -26,7 +26,6 @@ class Workload:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, *_: object) -> CoreSchema:
-        """Return how pydantic reads and writes it: as text."""
         return AsText(workload_of).__get_pydantic_core_schema__()
 
 
@@ -43,7 +42,6 @@ class MetricId:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, *_: object) -> CoreSchema:
-        """Return how pydantic reads and writes it: as text."""
         return AsText(metric_of).__get_pydantic_core_schema__()
 
 

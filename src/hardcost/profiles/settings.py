@@ -30,7 +30,6 @@ class Settings(CheckedRequest):
         return tuple(one.name for one in fields(self) if getattr(self, one.name))
 
     def __bool__(self) -> bool:
-        """Say whether there are any."""
         return bool(self.given)
 
     def controls(self) -> Controls:

@@ -59,7 +59,6 @@ class Store:
             self._connection = database.readable(path) if read_only else database.writable(path)
 
     def __enter__(self) -> Self:
-        """Return itself."""
         return self
 
     def __exit__(

@@ -24,7 +24,6 @@ class RefusedError(Exception):
     """The rule can't be loaded because of the current option."""
 
     def __init__(self, message: str, remedy: str | None = None) -> None:
-        """Keep the message and the remedy."""
         super().__init__(message)
         self.message, self.remedy = message, remedy
 

@@ -25,7 +25,6 @@ class Shared(click.Option):
     """An option that several verbs have, in a section of their help."""
 
     def __init__(self, *args: Any, section: str, **words: Any) -> None:
-        """Hold the section."""
         super().__init__(*args, **words)
         self.section = section
 

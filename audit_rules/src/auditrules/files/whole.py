@@ -34,7 +34,6 @@ class UnwritableError(Exception):
     """A file can't be written; the message says why, and `hint` names the remedy, if known."""
 
     def __init__(self, why: str, hint: str | None = None) -> None:
-        """Hold the reason and the remedy."""
         super().__init__(why)
         self.hint = hint
 

@@ -60,7 +60,6 @@ class Covering:
     """
 
     def __init__(self, numbered: Numbered) -> None:
-        """Hold no rule yet."""
         self._numbered = numbered
         self._sets = Subsets[int](numbered.frequency.__getitem__)
         self._held: dict[frozenset[int], _Held] = {}

@@ -78,7 +78,6 @@ class RequestError(InputError):
     """A request says something wrong, or what does not go together."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
-        """Hold one problem of a request."""
         super().__init__(message)
         self._hold((RequestProblem(message, hint=hint),))
 

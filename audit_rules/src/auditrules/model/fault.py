@@ -30,7 +30,6 @@ class RulesError(InputError):
     """Rules can't be read; `faults` are all their faults, at least one."""
 
     def __init__(self, faults: tuple[Fault, ...]) -> None:
-        """Hold all faults, so that they are reported at once."""
         super().__init__("; ".join(fault.message for fault in faults))
         self._hold(tuple(Problem(one.message, one.place, one.remedy) for one in faults))
         self.faults = faults

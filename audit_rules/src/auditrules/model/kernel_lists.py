@@ -32,7 +32,6 @@ class Present:
     """
 
     def __init__(self) -> None:
-        """Hold no rule yet."""
         self._same: defaultdict[Hashable, dict[int, None]] = defaultdict(dict)
         """The rules that are the same, in the order of adding.
 

@@ -151,7 +151,6 @@ class KernelRule:
     source: Rule | None = field(default=None, compare=False)
 
     def __hash__(self) -> int:
-        """Return the hash of all that makes rules equal, computed once."""
         return self._hash
 
     def __getstate__(self) -> dict[str, object]:

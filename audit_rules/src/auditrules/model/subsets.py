@@ -19,7 +19,6 @@ class Subsets(Generic[_T]):
     """Sets, added one by one; `frequency` says of a member how many sets have it."""
 
     def __init__(self, frequency: Callable[[_T], int]) -> None:
-        """Hold no set yet."""
         self._frequency = frequency
         self._empty: list[frozenset[_T]] = []
         self._by_rarest: dict[_T, list[frozenset[_T]]] = {}

@@ -84,7 +84,6 @@ class Assumption:
     text: str
 
     def __str__(self) -> str:
-        """Return the text."""
         return self.text
 
 

@@ -137,7 +137,6 @@ class Model:
     """Values that satisfy all of a solver's formulas."""
 
     def __init__(self, model: z3.ModelRef) -> None:
-        """Hold a model of z3's."""
         self._model = model
 
     def holds(self, formula: Formula) -> bool:
@@ -160,7 +159,6 @@ class Effort:
     """
 
     def __init__(self, seconds: float) -> None:
-        """Begin now."""
         self._end = time.process_time() + seconds
 
     def check(self) -> None:

@@ -16,7 +16,6 @@ class LineWords:
     """
 
     def __init__(self, raw: str) -> None:
-        """Split a line as auditctl does."""
         self.raw = raw
         words = split_words(raw)
         columns = word_columns(raw)

@@ -36,7 +36,6 @@ class Names:
     """The names of the stacks in each trial, which every metric and control asks for again."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._known: dict[int, tuple[CallTree, FrameNames]] = {}
 
     def of(self, tree: CallTree) -> FrameNames:

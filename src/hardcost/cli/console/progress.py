@@ -86,7 +86,6 @@ class PlainProgress(_Shown):
     """Notes as lines; of a stage a line now and then."""
 
     def __init__(self) -> None:
-        """Nothing has happened yet."""
         self._making = ProgressLine()
         self._began = self._said = 0.0
         self._expected: float | None = None
@@ -143,7 +142,6 @@ class Bars(PlainProgress):
     """Notes as lines; of a stage a bar, with the time left."""
 
     def __init__(self) -> None:
-        """No bar is shown yet."""
         super().__init__()
         self._bar: Progress | None = None
 
@@ -193,7 +191,6 @@ class ProgressLine:
     """A line that is written over on a terminal, and now and then a line elsewhere."""
 
     def __init__(self) -> None:
-        """Nothing is shown yet."""
         self._last: float | None = None
 
     def show(self, text: str, seconds: float) -> None:

@@ -28,7 +28,6 @@ class ProfileCaller(Caller):
     verbs = "hardcost rules"
 
     def __init__(self, monitor: Monitor) -> None:
-        """Hold the monitor."""
         self.monitor = monitor
 
     def note(self, text: str) -> None:

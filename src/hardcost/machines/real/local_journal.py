@@ -29,7 +29,6 @@ class Book:
     """The journal of one machine, as far as it is here."""
 
     def __init__(self, machine: str) -> None:
-        """Hold where it is; nothing is made yet."""
         self.path = place(machine)
         self._journal = journal.Journal()
 

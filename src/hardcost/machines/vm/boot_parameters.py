@@ -29,7 +29,6 @@ class KernelParameters:
     """
 
     def __init__(self, image: Path, modules: Path | None) -> None:
-        """Read nothing yet."""
         self._image = image
         self._modules = modules
 

@@ -157,7 +157,6 @@ class QemuFiles:
             os.fchmod(descriptor, stat.S_IMODE(status.st_mode) | permissions)
 
     def __iter__(self) -> Iterator[int]:
-        """Yield the descriptors."""
         return iter(self.descriptors)
 
 

@@ -37,7 +37,6 @@ class SpotChecks:
     """Executes trials once, and the first and every sixteenth of them again."""
 
     def __init__(self) -> None:
-        """Begin to count."""
         self._trials = 0
 
     async def execute(self, once: Once) -> Execution:

@@ -31,7 +31,6 @@ class Link:
     """What a run needs of Dask; all of it is used in one event loop."""
 
     def __init__(self, lab: Lab, resume: str | None = RESUME) -> None:
-        """Hold where the scheduler is, and the remedy if it is lost."""
         self.address = lab.address
         self.run = secrets.token_hex(4)
         self._lab = lab

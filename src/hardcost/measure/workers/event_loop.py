@@ -18,7 +18,6 @@ class Elsewhere:
     """
 
     def __init__(self, name: str = "workers") -> None:
-        """Start the thread."""
         self._loop = asyncio.new_event_loop()
         # What Dask leaves behind in its tasks as it ends helps no user; what matters is raised.
         self._loop.set_exception_handler(lambda _loop, _about: None)

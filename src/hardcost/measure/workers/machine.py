@@ -57,7 +57,6 @@ class Spread:
         elsewhere: Elsewhere,
         note: Callable[[str], None],
     ) -> None:
-        """Hold where trials and builds go: to workers, asked in the event loop `elsewhere`."""
         self._local = local
         self._runners, self._builders = joined.runners, joined.builders
         self._elsewhere = elsewhere

@@ -18,7 +18,6 @@ class Sending:
     """What each worker has of the supplies of a run."""
 
     def __init__(self, client: Client, run: str) -> None:
-        """No worker is known to have anything yet."""
         self._client = client
         self._run = run
         self._have: dict[str, set[str]] = {}

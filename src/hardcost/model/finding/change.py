@@ -148,7 +148,6 @@ class Unknown:
         return _metric_name(self.metric, self.configuration)
 
     def __str__(self) -> str:
-        """Return it as a sentence has it."""
         return f"{self.name} ({self.why})"
 
 

@@ -139,7 +139,6 @@ class Choice:
     profile: Internal[str]
 
     def __post_init__(self) -> None:
-        """Work out how many controls are kept."""
         object.__setattr__(self, "kept", self.controls - len(self.given_up))
 
     @property

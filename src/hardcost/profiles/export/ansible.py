@@ -126,7 +126,7 @@ def _groups(profile: Profile) -> tuple[tuple[TaskGroup, ...], tuple[Left, ...]]:
     """
     groups, left = list[TaskGroup](), list[Left]()
     for mechanism in ALL:
-        own, lacking = mechanism.role(profile)
+        own, lacking = mechanism.ansible_tasks(profile)
         groups += (one for one in own if one.controls)
         left += lacking
     return tuple(sorted(groups, key=lambda one: one.can_refuse)), tuple(left)

@@ -50,7 +50,6 @@ class Reader:
     """Reads what was noted of one window after the other."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         self._processes: list[str] = []
         self._notes: list[ScheduleNote] = []
         self._is_cut = False

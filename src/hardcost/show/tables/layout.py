@@ -139,7 +139,6 @@ class Prose(ConsoleRenderable):
     style: str = ""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the paragraph; the console wraps it."""
         yield Text(_for(self.text, console, options), style=self.style)
 
 
@@ -151,7 +150,6 @@ class TextLines(ConsoleRenderable):
     style: str = ""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the paragraphs."""
         del console, options
         for line in self.lines:
             yield Prose(line, self.style)
@@ -164,7 +162,6 @@ class Verbatim(ConsoleRenderable):
     lines: tuple[str, ...]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the lines."""
         for line in self.lines:
             yield Text(_for(line, console, options), no_wrap=True, overflow="ignore")
 
@@ -195,7 +192,6 @@ class GridText(ConsoleRenderable):
     grid: Grid
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield title, parts of the table and notes, line by line."""
         ascii_only = is_plain(console, options)
         grid = _in_ascii(self.grid) if ascii_only else self.grid
         width = options.max_width
@@ -217,7 +213,6 @@ class Layout(ConsoleRenderable):
     parts: tuple[ConsoleRenderable, ...]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the parts."""
         del console, options
         for nth, part in enumerate(self.parts):
             if nth:

@@ -116,7 +116,6 @@ class MatrixText(ConsoleRenderable):
     matrix: Matrix
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the table."""
         del console
         yield GridText(fitting_grid(self.matrix, options.max_width))
 

@@ -26,7 +26,6 @@ class Apt:
     """
 
     def __init__(self, cache: Cache, release: HostRelease, codename: str | None = None) -> None:
-        """Look up nothing yet."""
         self._release = release
         self._codename = codename
         self._own = cache.root / ("apt" if codename is None else f"apt-{codename}")

@@ -61,7 +61,6 @@ class DebianArchive:
     """A release of Debian as its mirrors have it; its lists are kept in the cache."""
 
     def __init__(self, cache: Cache, codename: str, architecture: str = "amd64") -> None:
-        """Look up nothing yet."""
         self._codename = codename
         self._architecture = architecture
         self._own = cache.root / f"archive-{codename}-{architecture}"

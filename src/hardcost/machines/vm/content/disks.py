@@ -69,7 +69,6 @@ class OwnRoots:
     """A root of the user's, made an image by `make`, with its own kernel where it has one."""
 
     def __init__(self, make: Callable[[Cache], RootImage]) -> None:
-        """Hold how the image is made."""
         self._make = make
         self._made: RootImage | None = None
 

@@ -22,7 +22,6 @@ class Packages:
     """Unpacked packages, searched as if they were installed together."""
 
     def __init__(self, cache: Cache, names: Sequence[str]) -> None:
-        """Fetch what is not in the cache."""
         self._names = names
         self._roots = [debian.package_folder(cache, name) for name in names]
 

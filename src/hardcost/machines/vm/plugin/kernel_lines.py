@@ -113,7 +113,6 @@ class BuiltHere:
     def __init__(
         self, cache: Cache, kernels: Kernels, kernel: Callable[[Boot], BootKernel]
     ) -> None:
-        """Look for kernels in the cache, each once."""
         self._cache = cache
         self._kernels = kernels
         self._kernel = kernel
