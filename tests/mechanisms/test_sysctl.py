@@ -41,7 +41,7 @@ def test_tabs_and_spaces_count_alike() -> None:
 def test_a_setting_that_did_not_take_is_a_failed_trial() -> None:
     with pytest.raises(TrialError, match=r"kernel\.kptr_restrict=2 did not take") as caught:
         SYSCTLS.verify((RESTRICT,), typed([written(PATH, "1")]))
-    assert caught.value.problems[0].hint == "before, it was '0': does the kernel take this value?"
+    assert caught.value.problems[0].hint == "before, it was '0': set a value that this kernel takes"
 
 
 def test_a_setting_that_was_not_answered_is_a_failed_trial() -> None:

@@ -136,7 +136,7 @@ def test_stock_and_flat_are_measured_beside_each_other_and_beside_what_was_publi
         ),
         (["INIT_STACK_ALL_ZERO=y", "INIT_STACK_ALL_PATTERN=y"], "one of a choice"),
         (["STACKTRACE=n"], "STACKDEPOT, TRACING select it"),
-        (["ARCH_MMAP_RND_BITS=99"], "a valid value?"),
+        (["ARCH_MMAP_RND_BITS=99"], "is a valid value"),
     ],
 )
 def test_options_that_do_not_come_out_are_reported_with_the_reason(

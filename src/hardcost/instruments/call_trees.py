@@ -1,8 +1,8 @@
-"""Call trees of samples, from the segments that the emulator's plugin counted.
+"""Call trees of samples, from the windows that the emulator's plugin counted.
 
 Our programs read the clock at the begin of a window and at its end, and the plugin counts in
-between: that is a segment. Which segment is which sample follows from their order; and each has as
-many instructions as the instrument says, or the trial fails.
+between. The order of the windows gives the sample of each, and each has as many instructions as the
+instrument says, or the trial fails.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def call_tree(seen: Stacks, windows: Sequence[Windows | Together]) -> CallTree:
 def find_windows(
     counted_windows: Sequence[CountedWindow], group: Windows, at: int
 ) -> tuple[list[CountedWindow], int]:
-    """Return the segments that are a group's windows, and where the next group may begin.
+    """Return the counted windows of a group, and the index where the next group may begin.
 
     Raises:
-        TrialError: There are no segments of these lengths.
+        TrialError: There are no windows of these lengths.
     """
     reach = group.before + len(group.ticks)
     for begin in range(at, len(counted_windows) - reach + 1):
@@ -59,7 +59,7 @@ def find_windows(
 
 
 def _is(one: CountedWindow, ticks: int) -> bool:
-    """Say whether a segment is a window of so many ticks; who waits executes no instructions."""
+    """Say whether a window has so many ticks; a process that waits executes no instructions."""
     return one.total == ticks or (one.idle > 0 and one.total < ticks)
 
 

@@ -48,11 +48,12 @@ def _as_it_is(machine: str, monitor: Monitor) -> list[Check]:
     )
     made = until_done(names.make(machine, wanted, monitor))
     with monitor.stage("seconds", round(_SECONDS)) as advance:
-        told = [0]
+        seconds_shown = 0
 
         def heard(left: float) -> None:
-            while told[0] < round(_SECONDS - left):
-                told[0] += 1
+            nonlocal seconds_shown
+            while seconds_shown < round(_SECONDS - left):
+                seconds_shown += 1
                 advance()
 
         found = until_done(resolutions(made, _SECONDS, heard))

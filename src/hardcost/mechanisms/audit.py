@@ -479,7 +479,7 @@ class AuditMechanism(Mechanism[AuditKeys]):
                     return InputError(
                         f"the machine can't have {path}, which the rule watches: {found[2]}",
                         place=place,
-                        hint="is a part of the path a file there, or too long?",
+                        hint="name a shorter path, none of whose folders is a file there",
                     )
         return None
 

@@ -260,12 +260,12 @@ class FapolicydMechanism(Mechanism[FapolicydKeys]):
         if denied.status != _CANNOT_EXECUTE:
             raise TrialError(
                 f"{control.name} did not take: a program that is not trusted could be executed",
-                hint=f"it ended with {denied.status}; is /usr/local on the list of trusted files?",
+                hint=f"it ended with {denied.status}; remove /usr/local from the trusted files",
             )
         if allowed.status != 0:
             raise TrialError(
                 f"{control.name} denies /usr/bin/true: {_words_of(allowed)}",
-                hint=f"does the guest's {TRUST} hold the programs of this image?",
+                hint=f"add this image's programs to the guest's {TRUST}",
             )
         notes = []
         if _MADE in replies.output(answers, "fapolicyd-prepare"):

@@ -186,7 +186,7 @@ class LsmMechanism(Mechanism[LsmKeys]):
         if _MAJOR.intersection(modules) != ({wanted} if wanted else set()):
             raise TrialError(
                 f"{lsm.name} did not take: the kernel runs {', '.join(modules)}",
-                hint="does another boot parameter choose the security module?",
+                hint="remove the boot parameter (`lsm=`, `security=`) that chooses another",
             )
         if lsm.mode == "none":
             return ()
@@ -229,7 +229,7 @@ def _selinux(lsm: Lsm, answers: Sequence[Answer]) -> tuple[str, ...]:
         raise TrialError(
             f"{lsm.name} did not take: {by_program}"
             f"/sys/fs/selinux/enforce is {', then '.join(shown)}",
-            hint="does another boot parameter set SELinux's mode?",
+            hint="remove the other boot parameter (`enforcing=`) that sets SELinux's mode",
         )
     return ()
 

@@ -284,7 +284,7 @@ def _check_detection(control: Scanner, answers: Sequence[Answer]) -> None:
         if f"{test}: {SIGNATURE}" not in found:
             raise TrialError(
                 f"{control.name} did not take: it did not detect the EICAR test file in {path}",
-                hint="is another file system mounted below it?",
+                hint="if another file system is mounted below it, name that one instead",
                 console=found,
             )
         refused = answer_named(answers, RanAnswer, f"scanner-refuses {test}")

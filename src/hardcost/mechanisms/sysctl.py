@@ -236,7 +236,7 @@ class SysctlMechanism(Mechanism[SysctlKeys]):
                 raise TrialError(
                     f"{control.name} did not take: {control.key} is {found.after!r}",
                     place=control.place,
-                    hint=f"before, it was {found.before!r}: does the kernel take this value?",
+                    hint=f"before, it was {found.before!r}: set a value that this kernel takes",
                 )
         return tuple(notes)
 
@@ -248,7 +248,7 @@ class SysctlMechanism(Mechanism[SysctlKeys]):
                 return InputError(
                     f"the kernel has no setting {control.key}",
                     place=control.place,
-                    hint="is the key misspelt, or the kernel built without it?",
+                    hint="check the key's spelling, or build the kernel with what provides it",
                 )
             if found:
                 return InputError(

@@ -168,7 +168,7 @@ def lint(texts: tuple[str, ...], own: _Options) -> None:
     else:
         print(sarif if own.format == "sarif" else to_json(result))
     if github.is_github_job() and result.found:
-        notes = github.finding_annotations(result.found, caller.program)
+        notes = github.diagnostic_annotations(result.found, caller.program)
         click.echo(notes, err=own.format != "text")
     if {one.level.value for one in result.found} & _FAILS[own.fail_on]:
         raise click.exceptions.Exit(1)

@@ -68,7 +68,7 @@ def standard_input() -> bytes:
     if too_much:
         raise InputError(
             f"{STANDARD_INPUT} is {too_much}, too much for audit rules",
-            hint="is that what was meant?",
+            hint="send audit rules alone",
         )
     return data
 

@@ -33,7 +33,7 @@ class LintRequest:
 
     `root` is a folder with the machine's file system; without `b32`, no program makes 32-bit calls.
     `then`: `fix` makes the safe repairs (all with `unsafe`; without `write` they are only found),
-    and `ignore` writes comments that leave the findings out from now on.
+    and `ignore` writes comments that leave the diagnostics out from now on.
     """
 
     texts: tuple[str, ...]
@@ -159,9 +159,9 @@ def _fix(context: Context, files: LintedFiles, request: LintRequest) -> Fixed:
 
 
 def _add_comments(found: Sequence[Diagnostic]) -> tuple[int, int]:
-    """Write a comment above each line with findings, which leaves these out from now on.
+    """Write a comment above each line with diagnostics, which leaves these out from now on.
 
-    Return how many findings that are, and in how many files.
+    Return how many diagnostics that are, and in how many files.
     """
     codes: dict[str, dict[int, list[Diagnostic]]] = {}
     for one in found:

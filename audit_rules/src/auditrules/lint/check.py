@@ -1,4 +1,4 @@
-"""A finding's file, as a value, and the documentation in it.
+"""A diagnostic's file, as a value, and the documentation in it.
 
 Such a file, in `findings/`, has its code, its level, a docstring and `find`. The docstring's first
 line is the title; its paragraphs begin with What, Why, Example and Remedy.
@@ -21,7 +21,7 @@ _SECTION = re.compile(rf"^({'|'.join(SECTIONS)}): *", re.MULTILINE)
 
 
 class LintCheck(Protocol):
-    """A finding's file, as a value: the module itself."""
+    """A diagnostic's file, as a value: the module itself."""
 
     CODE: str
     LEVEL: Level
@@ -33,7 +33,7 @@ class LintCheck(Protocol):
 
 @dataclass(frozen=True)
 class Documentation:
-    """The documentation in a finding's file."""
+    """The documentation in a diagnostic's file."""
 
     code: str
     level: Level
@@ -53,7 +53,7 @@ class Documentation:
 
 
 def documentation(check: LintCheck) -> Documentation:
-    """Return the documentation in a finding's file."""
+    """Return the documentation in a diagnostic's file."""
     return Documentation(check.CODE, check.LEVEL, (check.__doc__ or check.CODE).strip())
 
 

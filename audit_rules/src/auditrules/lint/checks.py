@@ -1,4 +1,4 @@
-"""All findings that there are, a line for each, and looking for them."""
+"""All diagnostics that there are, a line for each, and looking for them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ CODES: tuple[str, ...] = (
 
 
 def _check(code: str) -> LintCheck:
-    """Return the file of a finding, which has the finding's name."""
+    """Return the file of a diagnostic, which has the diagnostic's name."""
     found: Any = import_module(f"{__package__}.findings.{code.replace('-', '_')}")
     check: LintCheck = found
     return check
@@ -100,7 +100,7 @@ def findings_in(
 
 
 def documentations() -> tuple[Documentation, ...]:
-    """Return what each finding's file says of it."""
+    """Return what each diagnostic's file says of it."""
     return tuple(documentation(check) for check in CHECKS)
 
 

@@ -26,7 +26,7 @@ class LintOptions:
 
     `b32`: programs can enter the kernel by the 32-bit ABI. `root` is the machine's file system,
     None where it is not there to be looked at. `whole`: the lines are all that is loaded there.
-    `constants` are what its kernel's steps cost; without them no finding has a cost.
+    `constants` are what its kernel's steps cost; without them no diagnostic has a cost.
     """
 
     b32: bool = True
@@ -67,7 +67,7 @@ class Context:
         return {one.place: one.text for one in self.readings}
 
     def leaves_out(self, code: str, place: Location) -> bool:
-        """Say whether a comment leaves out a finding at a place."""
+        """Say whether a comment leaves out a diagnostic at a place."""
         return code in self._ignores.get(place.at(None), ())
 
     @cached_property

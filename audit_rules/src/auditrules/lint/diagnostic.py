@@ -53,7 +53,7 @@ class Diagnostic:
 class Repair:
     """One line's repair: the text that takes the place of the line's, None where it is removed.
 
-    `code` is the finding; `what` says what is done. `safe`: it is proved that all lines record
+    `code` is the diagnostic; `what` says what is done. `safe`: it is proved that all lines record
     the same afterwards.
     """
 

@@ -1,4 +1,4 @@
-"""What findings cost: predicted out of the constants of one kernel, in instructions.
+"""What diagnostics cost: predicted out of the constants of one kernel, in instructions.
 
 A rule is priced alone. Where rules of lists beside `exit` decide about a call, its cost is None.
 """

@@ -1,7 +1,7 @@
-"""Findings in SARIF 2.1.0 (OASIS), which editors and code hosts show beside the lines.
+"""Diagnostics in SARIF 2.1.0 (OASIS), which editors and code hosts show beside the lines.
 
-Every code is in it, also those without a finding, and a log without results is whole: a code host
-closes the alerts that it no longer has.
+Every code is in it, also those without a diagnostic, and a log without results is whole: a code
+host closes the alerts that it no longer has.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ _SCHEMA = (
 
 
 def log(
-    findings: Iterable[Diagnostic], program: str, version: str, repairs: Iterable[Repair] = ()
+    diagnostics: Iterable[Diagnostic], program: str, version: str, repairs: Iterable[Repair] = ()
 ) -> dict[str, Any]:
-    """Return the SARIF log of a program; `repairs` are the fixes of findings."""
+    """Return the SARIF log of a program; `repairs` are the fixes of diagnostics."""
     rules = documentations()
     index = {rule.code: at for at, rule in enumerate(rules)}
     fixes = {(one.code, one.place.file, one.place.line): _fix(one) for one in repairs}
     seen: Counter[str] = Counter()
     results = []
-    for finding in findings:
-        # What stays when lines move: the finding, its file and the rule's words.
-        named = fingerprint(finding.code, finding.spot.file, finding.text)
+    for diagnostic in diagnostics:
+        # What stays when lines move: the diagnostic, its file and the rule's words.
+        named = fingerprint(diagnostic.code, diagnostic.spot.file, diagnostic.text)
         seen[named] += 1
-        result = _result(finding, index[finding.code], f"{named}:{seen[named]}")
-        fix = fixes.get((finding.code, finding.spot.file, finding.spot.line or 0))
+        result = _result(diagnostic, index[diagnostic.code], f"{named}:{seen[named]}")
+        fix = fixes.get((diagnostic.code, diagnostic.spot.file, diagnostic.spot.line or 0))
         if fix is not None:
             result["fixes"] = [fix]
         results.append(result)
@@ -86,28 +86,28 @@ def description(
     }
 
 
-def _result(finding: Diagnostic, rule: int, named: str) -> dict[str, Any]:
-    words = [f"{finding.message}."]
-    if finding.remedy:
-        words.append(f"Remedy: {finding.remedy}.")
-    if finding.cost:
-        words.append(f"Predicted cost: {finding.cost}.")
+def _result(diagnostic: Diagnostic, rule: int, named: str) -> dict[str, Any]:
+    words = [f"{diagnostic.message}."]
+    if diagnostic.remedy:
+        words.append(f"Remedy: {diagnostic.remedy}.")
+    if diagnostic.cost:
+        words.append(f"Predicted cost: {diagnostic.cost}.")
     result: dict[str, Any] = {
-        "ruleId": finding.code,
+        "ruleId": diagnostic.code,
         "ruleIndex": rule,
-        "level": finding.level.value,
+        "level": diagnostic.level.value,
         "message": {"text": " ".join(words)},
-        "locations": [location(finding.spot)],
+        "locations": [location(diagnostic.spot)],
         "partialFingerprints": {"rule/v2": named},
     }
-    if finding.related:
+    if diagnostic.related:
         result["relatedLocations"] = [
-            {"id": at, **location(spot)} for at, spot in enumerate(finding.related)
+            {"id": at, **location(spot)} for at, spot in enumerate(diagnostic.related)
         ]
-    if finding.cost:
+    if diagnostic.cost:
         result["properties"] = {
-            "predictedInstructions": finding.cost.instructions,
-            "paid": finding.cost.paid,
+            "predictedInstructions": diagnostic.cost.instructions,
+            "paid": diagnostic.cost.paid,
         }
     return result
 

@@ -43,7 +43,7 @@ class Rule:
     `key` is the first key (`-k`, `-F key=`), or "". `watched_directories` and `watched_files` are
     the absolute paths whose existence the rule needs or tests (`-w`, `-F path=`, `-F dir=`,
     `-F exe=`). `columns` are where its words begin in the line, from 1. `ignores` are the codes of
-    findings that comments above it leave out.
+    diagnostics that comments above it leave out.
     """
 
     text: str
@@ -122,7 +122,7 @@ class Reading:
     raw: str = field(default="", compare=False)
     """The line as it is in its file, with all its spaces."""
     ignores: frozenset[str] = field(default=frozenset(), compare=False)
-    """The codes of which no finding is wanted here, as comments above the line say."""
+    """The codes of which no diagnostic is wanted here, as comments above the line say."""
 
     def at_fault(self, message: str, remedy: str | None, column: int | None = None) -> Reading:
         """Return the reading of the line as a faulty one."""

@@ -119,14 +119,14 @@ def disagreement(  # noqa: PLR0913  (what differs between the sets)
     relation: Relation,
     *,
     heard: tuple[bool, bool] = (True, True),
-    told_otherwise: Formula = solver.FALSE,
+    noted_otherwise: Formula = solver.FALSE,
     dropped: tuple[Formula, Formula] = (solver.FALSE, solver.FALSE),
     unrequested: Formula = solver.FALSE,
 ) -> Formula:
     """Return when two sets do not agree as the relation wants it (`Relation.agree`).
 
     `heard` says of each set whether a record that is asked for elsewhere is written at all,
-    `told_otherwise` when the two records list other files or receivers of a signal; `dropped` when
+    `noted_otherwise` when the two records list other files or receivers of a signal; `dropped` when
     each set drops the SYSCALL record, and `unrequested` when the record is dropped that would
     request one.
     """
@@ -149,7 +149,7 @@ def disagreement(  # noqa: PLR0913  (what differs between the sets)
         found.append(solver.all_of([raised, requested_a, dropped[0]]))
     if heard[1] and not heard[0] and not relation.at_least:
         found.append(solver.all_of([raised, requested_b, dropped[1]]))
-    found.append(solver.all_of([recorded_a, recorded_b, told_otherwise]))
+    found.append(solver.all_of([recorded_a, recorded_b, noted_otherwise]))
     if not relation.at_least:
         found.append(solver.all_of([recorded_b, solver.negation(recorded_a)]))
     if not relation.ignore_keys:

@@ -242,18 +242,18 @@ class _Proof:
         said = [verdicts(one, parts, keys) for one, parts in zip(seen, (left, right), strict=True)]
         written = negation(other_lists.drops(atoms, self.a, records.OBJ_PID))
         noted = constant(value=self._notes_differ(found))
-        told_otherwise = all_of([noted, written])
+        noted_otherwise = all_of([noted, written])
         if matters:
             written = negation(other_lists.drops(atoms, self.a, records.PATH))
             named = all_of([atoms.visits(0), atoms.leads(0), written])
-            told_otherwise = any_of([told_otherwise, named])
+            noted_otherwise = any_of([noted_otherwise, named])
         heard = (True, True) if self.raised_anyway else self.counted
         return atoms, disagreement(
             said[0],
             said[1],
             self.relation,
             heard=heard,
-            told_otherwise=told_otherwise,
+            noted_otherwise=noted_otherwise,
             dropped=(
                 other_lists.drops(atoms, self.a, records.SYSCALL),
                 other_lists.drops(atoms, self.b, records.SYSCALL),

@@ -1,4 +1,4 @@
-"""Comments that leave findings out: `# hardcost: ignore=CODE` on the line above a rule.
+"""Comments that leave diagnostics out: `# hardcost: ignore=CODE` on the line above a rule.
 
 auditctl takes no comment behind a rule. Further comments may stand between; words behind the codes
 are the reason.
@@ -13,14 +13,14 @@ from dataclasses import replace
 from auditrules.model.rule import Reading, RuleKind
 
 OVER_LIMIT = "over-limit"
-"""What accepts a rule's cost, for the gate; no finding of lint has this code."""
+"""What accepts a rule's cost, for the gate; no diagnostic of lint has this code."""
 
 _OURS = re.compile(r"#+ *hardcost:")
 _IGNORES = re.compile(r"#+ *hardcost: *ignore=([a-z0-9-]+(?: *, *[a-z0-9-]+)*)(?= |$)")
 
 
 def comment(codes: Iterable[str]) -> str:
-    """Return the comment that leaves out findings of these codes."""
+    """Return the comment that leaves out diagnostics of these codes."""
     return f"# hardcost: ignore={','.join(codes)}"
 
 
@@ -48,6 +48,6 @@ def attach_codes(readings: Iterable[Reading]) -> Iterator[Reading]:
 
 
 def with_codes(reading: Reading, codes: frozenset[str]) -> Reading:
-    """Return a line's reading with the codes of which no finding is wanted there."""
+    """Return a line's reading with the codes of which no diagnostic is wanted there."""
     rule = reading.rule and replace(reading.rule, ignores=codes)
     return replace(reading, rule=rule, ignores=codes)

@@ -203,7 +203,7 @@ def _unreadable(text: str, words: list[str]) -> LineProblem | None:
             mark is not None,
             (
                 f"auditctl treats {mark[0] if mark else ''!r} as a mark of its own",
-                "delete the character; is this a file of audit rules?",
+                "delete the character, or name a file of audit rules",
                 mark.start() + 1 if mark else None,
             ),
         ),

@@ -188,7 +188,7 @@ def _content(path: Path, name: str, faults: list[Fault]) -> bytes:
         remedy = "name a file of audit rules or a folder"
         faults.append(Fault(str(error), Location(name), remedy))
         return b""
-    remedy = "is this a file of audit rules?"
+    remedy = "name a file of audit rules"
     too_much = excess(len(data), data.count(b"\n"))
     if too_much:
         faults.append(Fault(f"it is {too_much}", Location(name), remedy))
@@ -236,7 +236,7 @@ def _read_folder(
         size, lines = size + len(data), lines + data.count(b"\n")
         too_much = excess(size, lines)
         if too_much:
-            remedy = "is this a folder of audit rules?"
+            remedy = "name a folder of audit rules"
             message = f"its files are {too_much} together"
             faults.append(Fault(message, Location(shown(path)), remedy))
             return ()

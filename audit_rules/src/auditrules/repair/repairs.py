@@ -29,7 +29,7 @@ FileParts = tuple[tuple["Reading", ...], ...]
 
 DUPLICATE, SPELLING, ORDER = duplicate_rule.CODE, cannot_load.CODE, costly_order.CODE
 CODES = (DUPLICATE, SPELLING, ORDER)
-"""The findings that some repair is for."""
+"""The codes of the diagnostics that can be repaired."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def repair_lines(
     `context` is lint's of the same lines. No repair is made that the prover shows to change what
     loads today.
     """
-    found = _Finding(parts, context, frozenset(codes))
+    found = _RepairSearch(parts, context, frozenset(codes))
     found.look()
     possible = _harmless(parts, found.repairs, context, found.left)
     wanted = [one for one in possible if unsafe or one.code != SPELLING]
@@ -104,8 +104,8 @@ def _apply_to_part(part: Sequence[Reading], by_place: dict[Location, Repair]) ->
             )
 
 
-class _Finding:
-    """Looking for repairs, line by line."""
+class _RepairSearch:
+    """Searches lines for repairs."""
 
     def __init__(self, parts: FileParts, context: Context, codes: frozenset[str]) -> None:
         self.parts, self.context, self.codes = parts, context, codes

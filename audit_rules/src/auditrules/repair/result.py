@@ -31,7 +31,7 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Linted:
-    """What was found, how many findings comments left out, and how many were written down now."""
+    """The diagnostics, the number that comments left out, and the number written down now."""
 
     context: Context
     found: tuple[Diagnostic, ...]

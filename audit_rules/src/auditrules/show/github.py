@@ -32,9 +32,9 @@ def make_harmless(text: str) -> str:
     return f"::stop-commands::{token}\n{text}\n::{token}::"
 
 
-def finding_annotations(findings: Iterable[Diagnostic], program: str) -> str:
-    """Return workflow commands for what lint found: an annotation for each finding."""
-    return "\n".join(_annotation(one, program) for one in findings)
+def diagnostic_annotations(diagnostics: Iterable[Diagnostic], program: str) -> str:
+    """Return workflow commands for what lint found: an annotation for each diagnostic."""
+    return "\n".join(_annotation(one, program) for one in diagnostics)
 
 
 def _annotation(one: Diagnostic, program: str) -> str:

@@ -40,7 +40,7 @@ _COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.NOTE: "cyan"}
 
 
 class FindingCost(RulesDocument):
-    """Instructions that a finding costs, and which calls pay them."""
+    """Instructions that a diagnostic costs, and which calls pay them."""
 
     instructions: Amount
     paid: str
@@ -85,7 +85,7 @@ class LineRepair(RulesDocument):
 
 
 class LeftFinding(RulesDocument):
-    """A finding that is not repaired, and why."""
+    """A diagnostic that is not repaired, and why."""
 
     file: str
     line: int
@@ -124,7 +124,7 @@ def to_json(result: Linted) -> str:
 
 
 def to_sarif(result: Linted, offered: Sequence[Repair], program: str) -> str:
-    """Return the findings as the SARIF log of a program, with the repairs that could be made."""
+    """Return the diagnostics as the SARIF log of a program, with the repairs that could be made."""
     return _json(log(result.found, program, _version(program), offered))
 
 
@@ -226,7 +226,7 @@ def _repair(one: Repair) -> LineRepair:
 
 
 def documentation_lines(one: Documentation) -> Iterator[str]:
-    """Yield the documentation of a finding, line by line."""
+    """Yield the documentation of a diagnostic, line by line."""
     said = one.sections
     yield f"{one.code} ({one.level}): {one.title}."
     for name in ("What", "Why", "Remedy"):
@@ -238,17 +238,17 @@ def documentation_lines(one: Documentation) -> Iterator[str]:
 
 
 def text(result: Linted, *, show_all: bool = False) -> Iterator[str]:
-    """Yield what was repaired, the findings file by file, and a summary."""
+    """Yield what was repaired, the diagnostics file by file, and a summary."""
     if result.fixed is not None:
         yield from _repair_lines(result.fixed)
     for file, of_file in groupby(result.found, key=lambda one: one.spot.file):
         yield style(visible(file) or "the rules", bold=True)
         seen: dict[str, list[Diagnostic]] = {}
-        for finding in of_file:
-            alike = seen.setdefault(finding.code, [])
-            alike.append(finding)
+        for diagnostic in of_file:
+            alike = seen.setdefault(diagnostic.code, [])
+            alike.append(diagnostic)
             if show_all or len(alike) <= _IN_FULL:
-                yield from _finding_lines(finding)
+                yield from _diagnostic_lines(diagnostic)
         if not show_all:
             yield from _rest_lines(seen)
         yield ""
@@ -261,17 +261,17 @@ def text(result: Linted, *, show_all: bool = False) -> Iterator[str]:
     yield from _summary(result)
 
 
-def _finding_lines(finding: Diagnostic) -> Iterator[str]:
-    spot = finding.spot
+def _diagnostic_lines(diagnostic: Diagnostic) -> Iterator[str]:
+    spot = diagnostic.spot
     place = ":".join(str(part) for part in (spot.line, spot.column) if part is not None)
-    level = style(finding.level.value, fg=_COLOURS[finding.level])
-    yield f"  {place or '-'}: {level}: {visible(finding.message)} [{finding.code}]"
-    if finding.text:
-        yield f"      {visible(finding.text)}"
-    if finding.remedy:
-        yield f"      remedy: {visible(finding.remedy)}"
-    if finding.cost:
-        yield f"      predicted cost: {finding.cost}"
+    level = style(diagnostic.level.value, fg=_COLOURS[diagnostic.level])
+    yield f"  {place or '-'}: {level}: {visible(diagnostic.message)} [{diagnostic.code}]"
+    if diagnostic.text:
+        yield f"      {visible(diagnostic.text)}"
+    if diagnostic.remedy:
+        yield f"      remedy: {visible(diagnostic.remedy)}"
+    if diagnostic.cost:
+        yield f"      predicted cost: {diagnostic.cost}"
 
 
 def _rest_lines(seen: Mapping[str, Sequence[Diagnostic]]) -> Iterator[str]:

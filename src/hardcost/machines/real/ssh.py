@@ -121,7 +121,7 @@ class SshReach:
         if await self._there() != wanted:
             raise MachineError(
                 f"{self.name}: our programs did not arrive there as they were sent",
-                hint="is its disk full, or does sha256sum (coreutils) lack there?",
+                hint="free space on its disk, and install coreutils there if sha256sum is missing",
             )
 
     def words(self, cpu: int | None, scratch: str, seconds: float, job_bytes: int) -> list[str]:

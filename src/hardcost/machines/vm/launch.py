@@ -140,7 +140,8 @@ async def _bound_lifetime(seconds: float, still: Standstill) -> AsyncIterator[No
     except TimeoutError:
         kind = StoodStillError if still.was_seen else TrialError
         raise kind(
-            f"QEMU did not answer within {seconds:.0f} s", hint="is this machine out of memory?"
+            f"QEMU did not answer within {seconds:.0f} s",
+            hint="check free memory (`free -m`), then repeat with fewer --jobs",
         ) from None
 
 
@@ -148,8 +149,8 @@ def _with_plugin(
     streams: Streams, recipe: Recipe, symbols: Path, job: Sequence[Request], files: QemuFiles
 ) -> Streams:
     """Return the streams with QEMU's plugin, whose files are made and given to its QEMU."""
-    told = symbols.read_text() + recipe.programs
-    made = counting.prepare(streams.folder, told, job, traced=recipe.boot.traced)
+    symbols_text = symbols.read_text() + recipe.programs
+    made = counting.prepare(streams.folder, symbols_text, job, traced=recipe.boot.traced)
     given = [files.own_path(place) for place in made]
     out = files.own_path(_counts_file(streams), written=True)
     stopped = not boots_afresh(recipe.boot)

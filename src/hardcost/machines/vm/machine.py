@@ -36,7 +36,7 @@ from hardcost.supply.transfer import Builder, Order, supply_of
 
 _QEMU_VERSION = re.compile(r"version (\S+(?: \([^)]*\))?)")
 _SNAPSHOTS_BYTES = 10 << 30  # of all that are kept; those that no run uses any more go first
-_DISK = "does something else write to the cache, or does its disk fail?"
+_DISK = "stop other programs that write to the cache, and check its disk (`dmesg`)"
 _ACCOUNT = "account.json"
 _SYMBOLS, _SYMBOLS_SECONDS = "kernel", 600.0  # a file, and what it may take to make it
 _GUESTS: tuple[Guest, ...] = ("small", "compiler", "debian")

@@ -75,7 +75,7 @@ async def repeat_until_equal(once: Once) -> Execution:
         seen.append(latest)
     raise TrialError(
         f"{_MOST_EXECUTIONS} executions of the same trial all gave other counts",
-        hint="counts ought to repeat: what does the workload do that depends on the host?",
+        hint="counts ought to repeat: make the workload independent of the host",
     )
 
 

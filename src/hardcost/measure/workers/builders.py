@@ -109,7 +109,7 @@ class Builders:
             self._given -= 1
         raise WorkersError(
             "workers lose what they are sent, or what they have built",
-            hint="is a disk full, or damaged?",
+            hint="free space on their disks, or replace a damaged one",
         )
 
     async def close(self) -> None:

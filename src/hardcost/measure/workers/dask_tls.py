@@ -81,7 +81,7 @@ def address_towards(lab: Lab) -> str:
     except OSError as error:
         raise MachineError(
             f"no Dask scheduler answers at {lab.address}: {error.strerror}",
-            hint="is its name right, and a network there?",
+            hint="check its name and this host's network",
         ) from error
 
 

@@ -128,7 +128,10 @@ class Runners:
                 raise came.error()
             execution: Execution = came
             return execution
-        raise WorkersError("a worker loses what it was sent", hint="is its disk full, or damaged?")
+        raise WorkersError(
+            "a worker loses what it was sent",
+            hint="free space on its disk, or replace the disk if it is damaged",
+        )
 
     async def close(self) -> None:
         """Give the workers back."""

@@ -42,7 +42,7 @@ class CountedWindow:
 
 @dataclass(frozen=True)
 class Stacks:
-    """All frames, numbered from 1, and all segments in their order."""
+    """All frames, numbered from 1, and all windows in their order."""
 
     frames: tuple[Frame, ...]
     windows: tuple[CountedWindow, ...]
@@ -88,7 +88,7 @@ def _parse_stacks(text: str) -> Stacks:
 
 
 def _finish(windows: list[CountedWindow], reader: schedule.Reader) -> None:
-    """Add to the latest segment what was noted of it."""
+    """Add its schedule to the latest window."""
     found = reader.finish()
     if found is not None:
         windows[-1] = replace(windows[-1], schedule=found)
@@ -114,9 +114,9 @@ def _read_window(text: str, known: int) -> CountedWindow:
     total, idle, *counts = text.split(" ")
     counted = CountedWindow(int(total), int(idle), tuple(_counts(counts, known)))
     if not 0 <= counted.total <= _MOST_INSTRUCTIONS or counted.idle < 0:
-        raise ValueError(f"a segment has {total} instructions")
+        raise ValueError(f"a window has {total} instructions")
     if counted.total != sum(count for _, count in counted.counts):
-        raise ValueError("the parts of a segment do not add up to its total")
+        raise ValueError("the parts of a window do not add up to its total")
     return counted
 
 

@@ -23,8 +23,8 @@ def successive_sentences(finding: StudyFinding) -> Iterator[str]:
         start = f"From {axis} {visible(before)} to {visible(after)}"
         logarithms = [math.log(one.ratio) for one in found]
         mean = math.exp(math.fsum(logarithms) / len(found))
-        told = [one for one in found if not one.may_be_chance] or found
-        most = max(told, key=lambda one: abs(math.log(one.ratio)))
+        clear = [one for one in found if not one.may_be_chance] or found
+        most = max(clear, key=lambda one: abs(math.log(one.ratio)))
         if most.may_be_chance:
             yield f"{start} nothing changes."
             continue

@@ -455,7 +455,7 @@ def _filling(root: Path, kind: str, name: str, title: str) -> Iterator[Path | No
 def _gone_error(place: Path) -> MachineError:
     return MachineError(
         f"{place} is missing or damaged right after it was made",
-        hint="does something else write to the cache, or does its disk fail?",
+        hint="stop other programs that write to the cache, and check its disk (`dmesg`)",
     )
 
 

@@ -448,7 +448,8 @@ class Kernels:
         # Kconfig begins each file that it writes with this comment, after a bare #.
         if not text.lstrip("#\n").startswith(_RESOLVED_BY_KCONFIG[1:]):
             raise MachineError(
-                "Kconfig left the configuration unchanged", hint="is this its source?"
+                "Kconfig left the configuration unchanged",
+                hint="name the folder of a kernel's source",
             )
         kept.parent.mkdir(exist_ok=True)
         write_sealed(kept, text)
@@ -485,7 +486,7 @@ class Kernels:
             follow(
                 inside,
                 lambda _: None,
-                remedy="is the source complete?",
+                remedy="unpack the whole source again",
                 limit_seconds=_CONFIGURING_SECONDS,
                 shown=argv,
             )

@@ -67,7 +67,7 @@ class Kconfig:
         if symbol.choice is not None:
             other = self._chosen_symbol(symbol.choice, config)
             return f"it is one of a choice, and {other or 'another'} was chosen"
-        return f"its value is {value(config, name)!r}: is {wanted!r} a valid value?"
+        return f"its value is {value(config, name)!r}: check that {wanted!r} is a valid value"
 
     def missing(self, name: str, config: Mapping[str, str]) -> list[str]:
         """Return the dependencies of `name` that don't hold in `config`.

@@ -1,5 +1,7 @@
 """A file for each diagnostic: its code, its level, its documentation, and how it is found.
 
+`findings` is also their key in the JSON of lint; elsewhere a finding is what a run found.
+
 No rule has two diagnostics for one fault: a file imports another one only to leave out what that
 one reports.
 

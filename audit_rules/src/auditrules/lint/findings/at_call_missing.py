@@ -78,13 +78,13 @@ def find(context: Context) -> Iterable[Diagnostic]:
         tested = _arguments(alike[index])
         at = index + len(rules) if tested else index
         for level, pairs in ((LEVEL, (_OPEN,)), (Level.NOTE, _OTHERS)):
-            known = [pair for pair in pairs if _can_be_told(pair, tested)]
+            known = [pair for pair in pairs if _has_counterparts(pair, tested)]
             missing = list(_missing(covering[arch], at, rule, known, arch))
             if missing:
-                yield _finding(rule, level, missing, one_further=bool(tested))
+                yield _diagnostic(rule, level, missing, one_further=bool(tested))
 
 
-def _finding(
+def _diagnostic(
     rule: KernelRule,
     level: Level,
     missing: Sequence[tuple[_Pair, list[str]]],
@@ -119,7 +119,7 @@ def _missing(
             yield pair, [name for name in pair.new if missing >> calls[name] & 1]
 
 
-def _can_be_told(pair: _Pair, tested: frozenset[str]) -> bool:
+def _has_counterparts(pair: _Pair, tested: frozenset[str]) -> bool:
     """Say whether each tested argument has a known counterpart in the newer call."""
     return not tested or (pair.further and _LAST not in tested)
 

@@ -42,10 +42,10 @@ def find(context: Context) -> Iterable[Diagnostic]:
         every = list(readings)
         ended = [one for one in every if one.carriage_return]
         if any(one.kind is not RuleKind.COMMENT for one in ended):
-            yield _finding(context, rules, len(every), ended)
+            yield _diagnostic(context, rules, len(every), ended)
 
 
-def _finding(
+def _diagnostic(
     context: Context, rules: dict[Location, KernelRule], lines: int, ended: Sequence[Reading]
 ) -> Diagnostic:
     failing = [one for one in ended if one.place in context.failing_by_end]

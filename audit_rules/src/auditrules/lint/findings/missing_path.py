@@ -32,10 +32,10 @@ def find(context: Context) -> Iterable[Diagnostic]:
     if root is None:
         return
     for missing in missing_paths(context.rules, root):
-        yield _finding(missing)
+        yield _diagnostic(missing)
 
 
-def _finding(missing: MissingPath) -> Diagnostic:
+def _diagnostic(missing: MissingPath) -> Diagnostic:
     rule, test, refused = missing.rule, missing.test, missing.refused
     path = str(test.value)
     column = column_of(rule.source, f"{test.field}{test.operator}") or column_of(rule.source, "/")

@@ -48,10 +48,10 @@ def find(context: Context) -> Iterable[Diagnostic]:
             continue
         earlier = [one for other, one in recording if other < at and _meet(rule, one)]
         if earlier:
-            yield _finding(context, rule, earlier)
+            yield _diagnostic(context, rule, earlier)
 
 
-def _finding(context: Context, rule: KernelRule, earlier: list[KernelRule]) -> Diagnostic:
+def _diagnostic(context: Context, rule: KernelRule, earlier: list[KernelRule]) -> Diagnostic:
     first, spots = wording.deciding_words(earlier)
     return Diagnostic(
         CODE,

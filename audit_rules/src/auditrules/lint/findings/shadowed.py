@@ -65,7 +65,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
             mask = rule.mask if name in _BY_CALL else ALL_CALLS
             earlier = [rules[at] for at in covering.covering_rules(len(rules) + index, mask)]
             if earlier:
-                yield _finding(context, rule, earlier)
+                yield _diagnostic(context, rule, earlier)
             elif rule.path is None:
                 covering.add(index, mask)
 
@@ -118,7 +118,7 @@ def _is_inside(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder}/")
 
 
-def _finding(context: Context, rule: KernelRule, earlier: list[KernelRule]) -> Diagnostic:
+def _diagnostic(context: Context, rule: KernelRule, earlier: list[KernelRule]) -> Diagnostic:
     first, spots = wording.deciding_words(earlier)
     return Diagnostic(
         CODE,

@@ -53,16 +53,16 @@ def find(context: Context) -> Iterable[Diagnostic]:
     for index, rule in enumerate(rules):
         asked = _surprising_condition(rule)
         if asked and not covering.covering_rules(len(rules) + index, rule.mask):
-            yield _finding(rule, asked)
+            yield _diagnostic(rule, asked)
         if rule.path is None:
             covering.add(index, rule.mask)
     for rule in context.rules:
         asked = _surprising_condition(rule) if rule.list is not FilterList.EXIT else None
         if asked:
-            yield _finding(rule, asked)
+            yield _diagnostic(rule, asked)
 
 
-def _finding(rule: KernelRule, asked: Condition) -> Diagnostic:
+def _diagnostic(rule: KernelRule, asked: Condition) -> Diagnostic:
     said = wording.condition_words(asked)
     return Diagnostic(
         CODE,

@@ -55,14 +55,14 @@ async def lines_of(
     if not found[0]:
         raise InputError(f"--lines: the kernel's debug data say no line of {boot.lines}")
     names = _Names(kernels, of)
-    told = "".join(
+    source_text = "".join(
         f"kernel {row.address:x} {piece(name, names.line(row))}\n"
         for (name, start, _), rows in zip(places, found, strict=True)
         for row in rows
         if (name, row.address) != (places[0][0], start)
     )
     rows = [row for each in found for row in each]
-    return FunctionLines(places[0][0], names.line(found[0][0]), told, names.source(rows))
+    return FunctionLines(places[0][0], names.line(found[0][0]), source_text, names.source(rows))
 
 
 def check(boot: Boot, of: KernelRecipe | None) -> None:
