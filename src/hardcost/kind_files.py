@@ -1,4 +1,4 @@
-"""What the files of a folder define, for folders of which each file is one kind of something.
+"""The definitions in the files of a folder, each of which is one kind of something.
 
 Each such folder has a list of its files. Whoever adds a file adds its line to the list.
 """

@@ -26,7 +26,7 @@ from hardcost.model.workload import MetricId, Workload
 _Object = dict[str, Any]
 
 _TEXTS = (Workload, MetricId, Location, *get_args(get_args(Role)[0]))
-"""What a finding in the store has as text."""
+"""The types that a finding in the store has as text."""
 
 _READERS: Mapping[str, TypeAdapter[Finding]] = {
     kind: TypeAdapter(of)
@@ -42,7 +42,7 @@ _READERS: Mapping[str, TypeAdapter[Finding]] = {
 
 
 def finding_to_text(finding: Finding) -> str:
-    """Return a finding as text for the store: all of it, also what its JSON leaves out."""
+    """Return a finding as text for the store, with the fields that its JSON leaves out."""
     return json.dumps(_plain(finding))
 
 
@@ -62,7 +62,7 @@ def finding_from_text(text: str) -> Finding:
 
 
 def _plain(value: object) -> object:
-    """Return a value as JSON has it; what a dataclass works out itself is left out."""
+    """Return a value as JSON has it, without the fields that a dataclass works out itself."""
     if isinstance(value, _TEXTS):
         return str(value)
     if dataclasses.is_dataclass(value):
@@ -99,7 +99,7 @@ def upgrade_finding(old: _Object) -> _Object:
 
 
 def _fields_of_kind(old: _Object) -> _Object:
-    """Return what a saved finding without a version has by its kind."""
+    """Return the fields that a saved finding without a version has by its kind."""
     if old.get("together"):
         together = old["together"]
         return {
@@ -146,7 +146,7 @@ def _of_control(old: _Object) -> _Object:
 
 
 def _complete_earlier(found: Finding, old: _Object) -> Finding:
-    """Return the finding with what an earlier version worked out whenever it showed one."""
+    """Return the finding with the values that earlier versions worked out when they showed one."""
     if isinstance(found, Bill) and old.get("counted"):
         counted = _READERS["bill"].validate_python(upgrade_finding(old["counted"]))
         if isinstance(counted, Bill):

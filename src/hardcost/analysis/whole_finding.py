@@ -28,7 +28,7 @@ _Finding = TypeVar("_Finding", bound=Finding)
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What a run knows beside its records.
+    """The facts of a run beside its records.
 
     `notes_before` and `notes_after` come before and after the finding's own. `boot_controls` were
     set on a boot's command line, and `faults` are what guests answered about them. `configurations`
@@ -65,7 +65,7 @@ def complete(finding: _Finding, run: RunFacts) -> _Finding:
 
 
 def with_derived_values(finding: _Finding) -> _Finding:
-    """Return a finding with what follows from its cells, items and levels.
+    """Return a finding with the values that follow from its cells, items and levels.
 
     A study's are its changes from level to level, published figures beside its own, and mean
     penalties. A bill's items come by their size, and bills of one run have its environment.

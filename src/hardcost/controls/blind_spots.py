@@ -25,7 +25,7 @@ class Uncounted:
 
 
 def blind_spot_of(kind: Literal["boot", "option"], name: str) -> Uncounted | None:
-    """Return what the table says of a boot parameter or a kernel option; None: it has none."""
+    """Return the table's text on a boot parameter or a kernel option; None if it has none."""
     return _table()[kind].get(name)
 
 

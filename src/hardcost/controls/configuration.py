@@ -1,4 +1,4 @@
-"""What a trial measures: a configuration of controls, and how its guest is set up."""
+"""The state that a trial measures: a configuration of controls, and the set-up of its guest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hardcost.model.role import AxisLevel, Named, Role
 
 @dataclass(frozen=True)
 class Configuration:
-    """One exact state to be measured, and what for."""
+    """One exact state to be measured, and its role."""
 
     role: Role
     controls: tuple[Control, ...] = ()
@@ -29,7 +29,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Setup:
-    """How a trial's guest is set up, and what records it.
+    """The set-up of a trial's guest, and its recorders.
 
     `fresh`: a cold boot for each trial. `init` starts a Debian guest's services. `record` names the
     recorders, in order. `whole`: the guest is a whole Debian system, whatever the workload needs.

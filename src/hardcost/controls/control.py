@@ -1,4 +1,4 @@
-"""What every control says of itself, whatever its kind, and the profile that lists controls.
+"""The facts that a control of any kind states of itself, and the profile that lists controls.
 
 A control is one security setting that can be on or off. The kinds are in `mechanisms/`, a file for
 each. The rest of hardcost asks a control for a fact, and for its kind only where it works on that
@@ -51,7 +51,7 @@ class Control(ABC):
     """The name of its mechanism in reports."""
 
     noun: ClassVar[str] = "other control"
-    """What one of its kind is called in a sentence."""
+    """The noun for one of its kind in a sentence."""
 
     rank: ClassVar[Rank] = Rank.SYSTEM
 
@@ -68,7 +68,7 @@ class Control(ABC):
     """Whether a kernel has to be built for it."""
 
     of_kernel: ClassVar[bool] = False
-    """Whether it says which kernel boots, or what it is built with."""
+    """Whether it chooses the kernel that boots, or an option that it is built with."""
 
     fires: ClassVar[bool] = False
     """Whether its records show how often it fired; they bear its key (see `keyed`)."""
@@ -130,7 +130,7 @@ class Control(ABC):
 
     @property
     def reach(self) -> Reach | None:
-        """Return what it acts on; None where that is not known, or is anything."""
+        """Return the part of the system that it acts on; None if that is unknown or everything."""
         return None
 
     @property
@@ -145,7 +145,7 @@ class Control(ABC):
 
     @property
     def setting(self) -> str:
-        """Return what it sets, the same however it is written; a default is known by it."""
+        """Return the key of its setting in the list of defaults, the same for any spelling."""
         return self.name
 
     @property
@@ -160,7 +160,7 @@ class Control(ABC):
 
     @property
     def pays(self) -> bool:
-        """Return whether the kernel does for its sake what it does once for all that pay."""
+        """Whether it makes the kernel collect facts about each call, a cost paid once for all."""
         return False
 
     @property

@@ -1,4 +1,4 @@
-"""What controls act on, and which measured calls reach it; the table is `reach.toml`."""
+"""The parts of the system that controls act on, and the calls that reach them (`reach.toml`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FILE = "reach.toml"
 
 @dataclass(frozen=True)
 class Reach:
-    """What a control acts on, in words, and the calls that reach it; `by` () where none does."""
+    """The part of the system that a control acts on, and the calls that reach it, if any."""
 
     names: tuple[str, ...]
     acts_on: str
@@ -21,7 +21,7 @@ class Reach:
 
 
 def reach(name: str) -> Reach | None:
-    """Return what a sysctl or boot parameter of that name acts on; None where it is not known."""
+    """Return the reach of the sysctl or boot parameter `name`; None if it is unknown."""
     return next(
         (one for one in table() if any(fnmatchcase(name, each) for each in one.names)), None
     )
@@ -29,7 +29,7 @@ def reach(name: str) -> Reach | None:
 
 @cache
 def table() -> tuple[Reach, ...]:
-    """Return all that is known of what controls act on."""
+    """Return the reach of every control for which it is known."""
     text = resources.files("hardcost.controls").joinpath(_FILE).read_text(encoding="utf-8")
     return tuple(
         Reach(tuple(entry["names"]), entry["acts_on"], tuple(entry["by"]))

@@ -1,4 +1,4 @@
-"""What profiles cost, itemised by control."""
+"""The costs of profiles, itemised by control."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from hardcost.profiles.kernel.substitutes import replace_kernel_options
 
 @dataclass(frozen=True)
 class BillRequest(ProfileRequest):
-    """What is asked of a bill. Several profiles are measured in one run, side by side.
+    """A request for a bill. Several profiles are measured in one run, side by side.
 
     `budget` says by how much metrics may grow: the bill then says what to leave out. `method` is
     how controls are measured: each by itself, or by a search for those that cost more than
@@ -54,7 +54,7 @@ class BillRequest(ProfileRequest):
 
 
 def bill(request: BillRequest, monitor: Monitor | None = None) -> Bill | Bills:
-    """Measure what profiles cost, and return the bill, which is saved as a run.
+    """Measure the costs of profiles, and return the bill, which is saved as a run.
 
     Raises:
         HardcostError: Something is wrong with the input, the machine, a trial or the store.

@@ -1,4 +1,4 @@
-"""Choices of a profile's controls, measured in a run: what a search asks, and its answers."""
+"""Choices of a profile's controls, measured in a run: a search's questions and the answers."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ class Choices:
         return tuple(Kept(group) for group in groups.values() if len(group) > 1)
 
     def first_points(self) -> list[Point]:
-        """Return what the bill measured: nothing, the whole, each left out, and each alone."""
+        """Return the choices that the bill measured: none, all, all but one, and each alone."""
         return [Point(kept, self._costs(role)) for kept, role in self._roles.items()]
 
     def _first_roles(self) -> dict[Kept, Role]:
-        """Return the bill's configurations by what is kept under them."""
+        """Return the roles of the bill's configurations, by the controls that each keeps."""
         every = Kept(range(len(self._at)))
         roles: dict[Kept, Role] = {every: Whole(), Kept(): Baseline()}
         for one, index in enumerate(self._at):
@@ -78,7 +78,7 @@ class Choices:
         return roles
 
     def totals(self, kept: Kept) -> tuple[Total, ...]:
-        """Return what a measured choice costs on each metric."""
+        """Return the cost of a measured choice on each metric."""
         return self._totals(self._role(kept))
 
     def original_totals(self) -> tuple[Total, ...]:
@@ -86,7 +86,7 @@ class Choices:
         return self._totals(Original())
 
     def savings_of(self, one: int) -> dict[MetricId, Estimate]:
-        """Return what leaving a control out of the whole saves on each measured metric."""
+        """Return the saving on each measured metric if a control is left out of the whole."""
         without = Without((self._at[one],))
         found = {
             metric: shift(known[Whole()], known[without]) for metric, known in self._series.items()
@@ -106,7 +106,7 @@ class Choices:
             return result
 
     def part(self, kept: Kept) -> Profile:
-        """Return the profile with a choice of its controls, and what is part of the baseline."""
+        """Return the profile with a choice of its controls, and with those of the baseline."""
         off = {index for one, index in enumerate(self._at) if one not in kept}
         controls = tuple(c for index, c in enumerate(self.profile.controls) if index not in off)
         return dataclasses.replace(self.profile, controls=controls)

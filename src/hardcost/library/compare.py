@@ -24,7 +24,7 @@ class CompareRequest(CheckedRequest):
 
 
 def compare(request: CompareRequest, monitor: Monitor | None = None) -> Comparison:
-    """Return what changed from one run to another.
+    """Return the changes from one run to another.
 
     Raises:
         InputError: There is no such store or run.

@@ -35,7 +35,7 @@ def checks_of(machine: str, monitor: Monitor) -> list[Check]:
 
 
 def _as_it_is(machine: str, monitor: Monitor) -> list[Check]:
-    """Look at a real machine, and measure what it can distinguish from chance."""
+    """Look at a real machine, and measure the smallest difference that is not chance."""
     wanted = MachineOptions(instrument=TIME.name, exact=False)
     names.check(machine, wanted)
     cache = Cache()

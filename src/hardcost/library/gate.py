@@ -1,4 +1,4 @@
-"""What a change costs, by line, and whether that is within limits."""
+"""The cost of a change, by line, and whether it is within limits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NO_LIMITS = Budget(None)
 
 @dataclass(frozen=True)
 class GateRequest(CheckedRequest):
-    """What is asked of a change, from `base` to `head`: two profiles, or two results.
+    """A request for the cost of a change from `base` to `head`: two profiles, or two results.
 
     Each is a profile, a finding, or the name of a profile or of a run. With `git`, such as
     `main..HEAD`, `base` is a file or folder at two revisions, and `head` is None.
@@ -47,7 +47,7 @@ class GateRequest(CheckedRequest):
 
 
 def gate(request: GateRequest, monitor: Monitor | None = None) -> Gate:
-    """Return what a change costs, and whether that is within its limits.
+    """Return the cost of a change, and whether it is within its limits.
 
     Raises:
         HardcostError: Something is wrong with the input, the machine, a trial or the store.
@@ -73,7 +73,7 @@ def _apply_limits(found: Gate, request: GateRequest) -> Gate:
 
 
 def _gate_or_answer(request: GateRequest, monitor: Monitor) -> MeasuredGate | Gate:
-    """Return what is to be measured, or the answer where nothing is."""
+    """Return the measurement to make, or the answer if none is needed."""
     base = str(request.base) if isinstance(request.base, Path) else request.base
     head = str(request.head) if isinstance(request.head, Path) else request.head
     both = sides(base, head, request.git, request.how.kept_in, monitor)

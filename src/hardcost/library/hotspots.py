@@ -30,7 +30,7 @@ _COMPARED = (Baseline(), Whole())
 
 @dataclass(frozen=True)
 class HotspotsRequest(ProfileRequest):
-    """What is asked of a profile's hotspots: its metrics, all if none is named.
+    """A request for a profile's hotspots on some metrics, all if none is named.
 
     With `by_control`, also the hotspots of each control; `lines` is a kernel function whose source
     is listed with the instructions of each line.
@@ -43,7 +43,7 @@ class HotspotsRequest(ProfileRequest):
 
 
 def hotspots(request: HotspotsRequest, monitor: Monitor | None = None) -> Calls:
-    """Count where the cost of a profile arises, by function, and save what was found.
+    """Count where the cost of a profile arises, by function, and save the finding.
 
     Raises:
         HardcostError: Something is wrong with the input, the machine, a trial or the store.
@@ -56,7 +56,7 @@ def hotspots(request: HotspotsRequest, monitor: Monitor | None = None) -> Calls:
 
 
 def preview(request: HotspotsRequest, monitor: Monitor | None = None) -> Foreseen:
-    """Return the plan of what is not measured.
+    """Return the plan, and measure nothing.
 
     Raises:
         HardcostError: Something is wrong with the input, the machine or the store.

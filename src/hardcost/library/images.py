@@ -1,4 +1,4 @@
-"""Roots of guests, and what is kept of all that boots them."""
+"""Roots of guests, and the entries of the cache that boot them."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def remove_entries(
     snapshots: bool,
     dry_run: bool,
 ) -> tuple[tuple[CacheEntry, ...], tuple[CacheEntry, ...]]:
-    """Remove what is named, or else all that is old enough; return it, and what is in use.
+    """Remove the named entries, or all old ones; return those removed, and those in use.
 
     With `dry_run` nothing is removed.
 

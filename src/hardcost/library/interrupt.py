@@ -1,4 +1,4 @@
-"""Running what waits for guests, so that Ctrl-C ends it in good order, pressed once or often."""
+"""Running work that waits for guests, so that Ctrl-C, once or often, ends it in good order."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ def _score(config: Mapping[str, str]) -> KernelScore:
 
 
 def _recipe(request: KernelRequest) -> tuple[KernelRecipe, frozenset[str]]:
-    """Return what is to be built: a profile's options, then fragments', then single ones.
+    """Return the kernel to build: a profile's options, then fragments', then single ones.
 
     Also the names of the options that were asked for one by one.
     """

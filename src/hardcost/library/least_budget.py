@@ -22,7 +22,7 @@ from hardcost.model.workload import MetricId
 
 @dataclass(frozen=True)
 class LeastBudget:
-    """Finds what no choice within a budget keeps, and the budgets that would keep some of it."""
+    """Finds controls that no choice within a budget keeps, and budgets that would keep some."""
 
     choices: Choices
     problem: Tradeoff
@@ -32,7 +32,7 @@ class LeastBudget:
     def unkeepable(
         self, points: Sequence[Point], model: CostModel, kept: Kept, rounds: int
     ) -> Unkeepable | None:
-        """Return the controls of which not one fits: of a kind, all, or what has to stay."""
+        """Return the controls of which none fits: those of a kind, all, or the required ones."""
         problem, listed = self.problem, self.choices.controls
         alike = frozenset(one for one, it in enumerate(listed) if it.shares_price)
         kind, none_of = next((listed[one].noun for one in alike), ""), alike
@@ -54,7 +54,7 @@ class LeastBudget:
     def _offers(
         self, points: Sequence[Point], model: CostModel, able: Sequence[Point], rounds: int
     ) -> tuple[Offer, ...]:
-        """Return what the least budget keeps that allows one of the `able`, and a round one."""
+        """Return the least budget that allows one of the `able`, and a round one above it."""
         problem, limit = self.problem, self.budget.for_metrics(map(str, self.metrics.totals))
         cheapest = min(able, key=lambda one: problem.use(one.costs))
         over = {
@@ -76,7 +76,7 @@ class LeastBudget:
     def _offer(
         self, best: Best, budget: Budget, limits: Mapping[MetricId, float], able: Sequence[Point]
     ) -> Offer:
-        """Return what a budget keeps: a choice that keeps none of the `able` is no answer."""
+        """Return the choice for a budget; it keeps at least one of the `able`."""
         point = best.point
         if not any(one.kept <= point.kept for one in able):
             point = dataclasses.replace(self.problem, limits=limits).best(able) or point

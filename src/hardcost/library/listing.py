@@ -1,4 +1,4 @@
-"""What there is: controls, profiles, workloads, instruments, studies and machines."""
+"""Lists of controls, profiles, workloads, instruments, studies and machines."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MOST_BYTES = 4 << 20  # of listings in the cache: some ten
 
 
 class ControlEntry(BaseModel):
-    """A control of a profile, with what benchmarks call it, separated by blanks.
+    """A control of a profile, with its names in benchmarks, separated by blanks.
 
     Where a profile can't be read here, `mechanism` is `unknown`, and `control` says why.
     """

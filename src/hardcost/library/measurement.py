@@ -1,4 +1,4 @@
-"""How a request is measured, and what all calls share: starting its run, and ending it."""
+"""How a request is measured, and the start and end of a run, which all calls share."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Measuring(CheckedRequest):
         names.check(self.machine, self.wanted)
 
     def _wrong_values(self) -> Iterator[RequestProblem]:
-        """Yield what is wrong with single fields."""
+        """Yield the problems of single fields."""
         if self.instrument is not None and self.instrument not in INSTRUMENTS:
             yield RequestProblem(
                 f"`instrument`: there is no '{self.instrument}'",
@@ -131,12 +131,12 @@ class Measuring(CheckedRequest):
 
     @property
     def measured_by(self) -> str:
-        """The instrument of a bill: the one chosen, or what the machine is for."""
+        """The instrument of a bill: the one chosen, or else the machine's usual one."""
         return self.instrument or usual_instrument(self.machine)
 
     @property
     def workloads_of_profile(self) -> tuple[Workload, ...]:
-        """What a profile is measured on."""
+        """The workloads for a profile: those chosen, or else `syscalls`."""
         return self.workloads or (Workload("syscalls"),)
 
     @property
@@ -265,7 +265,7 @@ class PlannedRun:
         return tuple(prepare_all(self.plan, self.machine, self.monitor))
 
     def preview(self) -> Foreseen:
-        """Return what would be measured; a store that is not there is not made.
+        """Return the plan of the run; a missing store is not made.
 
         Raises:
             HardcostError: Something is wrong with the input, the machine or the store.
@@ -322,7 +322,7 @@ _Finding = TypeVar("_Finding", bound=Finding)
 
 
 def finish_run(run: Run, finding: _Finding, how: Measuring) -> _Finding:
-    """Save a run's finding, with what led to it, and return all of it."""
+    """Save a run's finding with the command that led to it, and return all of it."""
     return run.finish(dataclasses.replace(finding, command=how.command, folder=how.folder))
 
 

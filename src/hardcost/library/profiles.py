@@ -32,7 +32,7 @@ from hardcost.supply.packages.debian import package_root
 
 @dataclass(frozen=True)
 class ProfileRequest(CheckedRequest):
-    """What is asked of profiles: which ones, and how they are measured.
+    """A request for profiles: which ones, and how they are measured.
 
     `profiles` are names, or profiles themselves; `settings` are added to each, or make a profile by
     themselves where none is named. With `scap_profile` the names are datastreams, whose profile
@@ -116,7 +116,7 @@ def names_profile(text: str) -> bool:
 
 
 def check(profile: Profile) -> None:
-    """Check what can be known of a profile without a machine, such as that its rules load.
+    """Check a profile as far as no machine is needed, such as that its rules load.
 
     Raises:
         InputError: Some controls can't be applied.

@@ -34,7 +34,7 @@ from hardcost.units import join_in_prose
 
 @dataclass(frozen=True)
 class RunRequest(CheckedRequest):
-    """What is asked of a study: the name of a ready-made one, or a TOML file.
+    """A request to run a study: the name of a ready-made one, or a TOML file.
 
     `scale` is another size that it defines. Each word of `boot` is added to the kernel's command
     line in every configuration. With `hotspots`, instructions are also counted by function.
@@ -53,7 +53,7 @@ class RunRequest(CheckedRequest):
 
 
 def run(request: RunRequest, monitor: Monitor | None = None) -> StudyFinding:
-    """Run a study, and return what was found, which is saved; trials that fail are part of it.
+    """Run a study; return its finding, which is saved, with the trials that failed.
 
     Raises:
         HardcostError: Something is wrong with the input, the machine or the store.
@@ -103,7 +103,7 @@ class _Asked:
         return PlannedRun.of(plan, how, self.monitor)
 
     def finding(self) -> StudyFinding:
-        """Run the study, and save what was found."""
+        """Run the study, and save its finding."""
         planned, request = self.planned, self.request
         with planned.begin_run() as run:
             first = run.measure(keep_going=True)
@@ -181,7 +181,7 @@ def _finding(plan: Plan, run: str, records: Sequence[Record], scale: str | None)
 
 
 def _compared_configurations(plan: Plan) -> list[Configuration]:
-    """Return what the study compares: all configurations but the placebos."""
+    """Return the configurations that the study compares: all but the placebos."""
     return [one for one in plan.configurations if not isinstance(one.role, PlaceboRole)]
 
 

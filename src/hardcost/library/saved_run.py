@@ -18,7 +18,7 @@ _UNCHECKED = (
 
 
 def load_findings(store: Path, monitor: Monitor, *names: str) -> tuple[Finding, ...]:
-    """Return what runs found; a name may be a unique prefix, or `last`.
+    """Return the findings of runs; a name may be a unique prefix, or `last`.
 
     Raises:
         InputError: There is no such store or run.

@@ -9,7 +9,7 @@ _OUTPUTS = tuple(number for number in (1, 2) if os.isatty(number))
 
 
 def leave_lost_terminal() -> None:
-    """Send nowhere what would go to a terminal that has been closed.
+    """Discard output to a terminal that has been closed.
 
     Else a last word about an orderly end would be an error, which breaks that end off.
     """

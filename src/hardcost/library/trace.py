@@ -29,7 +29,7 @@ from hardcost.workloads.syscalls import calls
 
 @dataclass(frozen=True)
 class TraceRequest(ProfileRequest):
-    """What is asked of a trace: one `call` of the workload syscalls, or the workloads of `how`.
+    """A request for a trace of one `call` of the workload syscalls, or of the workloads of `how`.
 
     `processors` are numbers of processors on which it is modelled how long it would take.
     """
@@ -40,7 +40,7 @@ class TraceRequest(ProfileRequest):
 
 
 def trace(request: TraceRequest, monitor: Monitor | None = None) -> Traces:
-    """Trace which process runs when under a profile, and save what was found.
+    """Trace which process runs when under a profile, and save the finding.
 
     Raises:
         HardcostError: Something is wrong with the input, the machine, a trial or the store.
@@ -53,7 +53,7 @@ def trace(request: TraceRequest, monitor: Monitor | None = None) -> Traces:
 
 
 def preview(request: TraceRequest, monitor: Monitor | None = None) -> Foreseen:
-    """Return the plan of what is not traced.
+    """Return the plan, and trace nothing.
 
     Raises:
         HardcostError: Something is wrong with the input, the machine or the store.
@@ -72,7 +72,7 @@ def _plan_run(request: TraceRequest, monitor: Monitor) -> tuple[Profile, Planned
 
 
 def _workloads(call: str | None, how: Measuring) -> tuple[Workload, ...]:
-    """Return what is traced: one call, or the workloads that were named."""
+    """Return the workloads to trace: one call, or those that were named."""
     if (call is None) == (how.workloads is None):
         raise InputError("name a call, such as chmod, or a workload, such as filecopy: not both")
     if how.seeds is not None or how.repetitions is not None:

@@ -1,4 +1,4 @@
-"""What an Ansible role sets of a mechanism's controls: groups of tasks, with values and files.
+"""The tasks of an Ansible role for a mechanism's controls, in groups, with values and files.
 
 Audit rules, sysctls and GRUB's words are files, which Ansible copies as they are. Other text of a
 profile is a value that is `Outside`: Ansible must not evaluate it.
@@ -24,7 +24,7 @@ class Outside:
 
 @dataclass(frozen=True)
 class TaskGroup:
-    """A file of tasks: what it sets, for how many controls, with which values and files.
+    """A file of tasks: its subject, its number of controls, their values and files.
 
     Values are named without the role's name in front; ROLE stands for it in the names of files.
     What `can_refuse` a machine comes after all others.

@@ -1,4 +1,4 @@
-"""Applying controls: what is booted, what the probe is asked to do, and whether it took.
+"""Applying controls: the boot, the requests to the probe, and the check that they took.
 
 A control of a whole Debian system comes before a job's workload in `requests`, after it in
 `finish`, where services are stopped once they have done all that they were given.
@@ -35,7 +35,7 @@ def boot_parameters(controls: Sequence[Control]) -> tuple[str, ...]:
 
 
 def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
-    """Return what the probe is asked to do, before any workload.
+    """Return the requests to the probe before any workload.
 
     Raises:
         InputError: A control can't be applied.
@@ -49,7 +49,7 @@ def can_do_without(request: Request) -> bool:
 
 
 def finish(controls: Sequence[Control]) -> tuple[Request, ...]:
-    """Return what the probe is asked to do after the workload: services stopped, records counted.
+    """Return the requests after the workload, which stop services and count records.
 
     What is stopped has handed on or written all that it was given before.
     """
@@ -61,7 +61,7 @@ def finish(controls: Sequence[Control]) -> tuple[Request, ...]:
 def check_boot(
     controls: Sequence[Control], verdicts: Sequence[WordVerdict]
 ) -> tuple[tuple[Problem, ...], tuple[str, ...]]:
-    """Return what is wrong with the controls' boot parameters, and notes on what is not known.
+    """Return the problems of the controls' boot parameters, and notes on unknown ones.
 
     `verdicts` are the guest's kernel's.
     """

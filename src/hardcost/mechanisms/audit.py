@@ -115,7 +115,7 @@ class AuditDaemon(Control):
         return replace(self, assumed=False)
 
     def switched_off(self, *, running: bool) -> Control:
-        """Return what switches audit off: its state on a machine that runs, else `audit=0`."""
+        """Return the control that switches audit off: `-e 0` on a running machine, or `audit=0`."""
         return replace(self, options=(_DISABLED,)) if running else BootParameter(AUDIT_OFF)
 
 
@@ -154,7 +154,7 @@ class AuditRule(Control):
 
     @property
     def pays(self) -> bool:
-        """Return whether the kernel collects what calls do for the rule's sake.
+        """Return whether the rule makes the kernel collect facts about each call.
 
         It does for rules on `exit`, watches among them, on `io_uring`, and for `always` ones on
         `task`. A `never` rule on `task` saves the price.
@@ -189,7 +189,7 @@ _IDLE = tuple(
 
 @dataclass(frozen=True)
 class Origin:
-    """What benchmarks call a line of audit rules, and the gravest severity that they give it."""
+    """The names of a line of audit rules in benchmarks, and its gravest severity there."""
 
     ids: tuple[str, ...]
     severity: str
@@ -367,7 +367,7 @@ class AuditMechanism(Mechanism[AuditKeys]):
         return [TaskGroup("audit", "audit rules", made.controls, {}, made.files("ROLE"))], made.left
 
     def requests(self, controls: Sequence[Control]) -> tuple[Request, ...]:
-        """Return what the probe is asked to do: make what the rules watch, then load them.
+        """Return the requests that make the watched paths, then load the rules.
 
         Raises:
             InputError: There are rules and no daemon.
@@ -445,7 +445,7 @@ class AuditMechanism(Mechanism[AuditKeys]):
             raise RulesError(faults)
 
     def steady(self, controls: Sequence[Control], among: Sequence[Control]) -> Sequence[Control]:
-        """Return the controls, with a daemon that creates what any rule of `among` watches.
+        """Return the controls, with a daemon that creates all paths that rules of `among` watch.
 
         Leaving out a rule then doesn't shift the inode numbers of other files, and with them the
         cost of other rules.

@@ -1,4 +1,4 @@
-"""What auditd and syslog wrote down of audit in a trial, for the recorder `audit`."""
+"""Records of audit in the logs of auditd and syslog, counted for the recorder `audit`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hardcost.protocol.answers import Answer
 
 
 def count_logged(answers: Sequence[Answer]) -> Logged:
-    """Return what was counted in the daemons' logs; what did not run counted nothing.
+    """Return the counts in the daemons' logs; a daemon that did not run has none.
 
     Where syslog got no record, none was sent to it: then none was dropped.
     """

@@ -231,7 +231,7 @@ class AuditdMechanism(Mechanism[AuditdKeys]):
         return [TaskGroup("auditd", "auditd's configuration and plug-ins", done, values)], left
 
     def requests(self, controls: Sequence[Control]) -> tuple[Request, ...]:
-        """Return what configures the daemon and its plug-ins, and starts it.
+        """Return the requests that configure the daemon and its plug-ins, and start it.
 
         Raises:
             InputError: There are plug-ins without the daemon, or it would end the guest.
@@ -263,7 +263,7 @@ class AuditdMechanism(Mechanism[AuditdKeys]):
         )
 
     def finish(self, controls: Sequence[Control]) -> tuple[Request, ...]:
-        """Return what lets the daemon finish its work, counts it, and stops it."""
+        """Return the requests that let the daemon finish, count its work, and stop it."""
         if first(controls, Auditd) is None:
             return ()
         return (
@@ -276,7 +276,7 @@ class AuditdMechanism(Mechanism[AuditdKeys]):
         )
 
     def counting(self, controls: Sequence[Control]) -> tuple[Request, ...]:
-        """Return what counts the records, once every service has stopped."""
+        """Return the requests that count the records, once every service has stopped."""
         if first(controls, Auditd) is None:
             return ()
         return (ask.count("audit-log", "audit", LOG),)
@@ -323,7 +323,7 @@ class AuditdMechanism(Mechanism[AuditdKeys]):
 
 
 def _check_end(answers: Sequence[Answer]) -> list[str]:
-    """Check how the daemon ended; return notes of what was lost."""
+    """Check how the daemon ended; return notes of lost records."""
     before = replies.numbers(answers, "audit-status")
     after = replies.numbers(answers, "audit-end")
     notes = []

@@ -273,7 +273,7 @@ def _poisoned_objects(text: str) -> str | None:
 
 
 def _refusal(control: BootParameter, verdict: WordVerdict | None) -> Problem | None:
-    """Return what is wrong with a parameter, by the kernel's verdict or by its value."""
+    """Return the problem of a parameter, by the kernel's verdict or by its value."""
     name, sign, _ = control.text.partition("=")
     value = control.wrong_value
     if verdict is not None and verdict.refused:

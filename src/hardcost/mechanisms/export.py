@@ -61,7 +61,7 @@ def lines(
 def with_comments(
     profile: Profile, body: Iterable[str], done: int, left: Sequence[Left], what: str
 ) -> Exported:
-    """Return a file that begins with comments on its content, and on what it lacks."""
+    """Return a file that begins with comments on its content, and on the controls that it lacks."""
     said = [f"The {what} of the profile {profile.name}."]
     said += [f"Not in this file: {name} ({why})" for name, why in left]
     text = "\n".join([*(f"# {on_one_line(one)}" for one in said), *body]) + "\n"

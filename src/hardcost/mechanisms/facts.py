@@ -11,7 +11,7 @@ from hardcost.units import count
 
 
 def check(controls: Sequence[Control], name: str) -> None:
-    """Check what can be known without a machine of the controls of a profile `name`.
+    """Check the controls of a profile `name` as far as no machine is needed.
 
     Raises:
         InputError: Some can't be applied; all of one kind are reported at once.
@@ -34,7 +34,7 @@ def steady(
 
 
 def remarks(controls: Sequence[Control]) -> tuple[str, ...]:
-    """Return what a reader of the controls' bill must know."""
+    """Return remarks for the reader of the controls' bill."""
     return tuple(text for one in ALL for text in one.remarks(controls))
 
 

@@ -215,7 +215,7 @@ class FapolicydMechanism(Mechanism[FapolicydKeys]):
         return [TaskGroup("fapolicyd", about, len(usual), values, can_refuse=True)], left
 
     def requests(self, controls: Sequence[Control]) -> tuple[Request, ...]:
-        """Return what configures the daemon, starts it, and tries whether it decides."""
+        """Return the requests that configure the daemon, start it, and try whether it decides."""
         control = first(controls, Fapolicyd)
         if control is None:
             return ()
@@ -238,7 +238,7 @@ class FapolicydMechanism(Mechanism[FapolicydKeys]):
         )
 
     def finish(self, controls: Sequence[Control]) -> tuple[Request, ...]:
-        """Return what stops the daemon, which then writes its report, and reads that."""
+        """Return the requests that stop the daemon and read its report."""
         if first(controls, Fapolicyd) is None:
             return ()
         return (ask.stop(SERVICE), ask.read("fapolicyd-report", _REPORT))
@@ -279,7 +279,7 @@ class FapolicydMechanism(Mechanism[FapolicydKeys]):
 
 
 def _check_end(control: Fapolicyd, answers: Sequence[Answer]) -> list[str]:
-    """Return notes of how often the daemon was asked and what it denied."""
+    """Return notes of the daemon's decisions and denials, counted."""
     report = replies.text(answers, "fapolicyd-report") or ""
     stopped = answer_named(answers, StoppedAnswer, SERVICE)
     log = "\n".join(stopped.logs.values())

@@ -138,7 +138,7 @@ class LsmMechanism(Mechanism[LsmKeys]):
         return () if lsm is None else _WORDS[lsm.mode]
 
     def requests(self, controls: Sequence[Control]) -> tuple[Request, ...]:
-        """Return what loads AppArmor's profiles, and what reports which module there is."""
+        """Return the requests that load AppArmor's profiles and report the module."""
         lsm = _lsm(controls)
         if lsm is None:
             return ()
@@ -158,7 +158,7 @@ class LsmMechanism(Mechanism[LsmKeys]):
         return tuple(asked)
 
     def finish(self, controls: Sequence[Control]) -> tuple[Request, ...]:
-        """Return what counts denials, and what reports whether SELinux still is in its mode."""
+        """Return the requests that count denials and report whether SELinux kept its mode."""
         lsm = _lsm(controls)
         if lsm is None or lsm.mode == "none":
             return ()
@@ -256,7 +256,7 @@ def _domain(context: str) -> str:
 def _notes_of_denials(
     lsm: Lsm, controls: Sequence[Control], answers: Sequence[Answer]
 ) -> Iterator[str]:
-    """Yield a note of what was denied, as far as the kernel's log and auditd's show."""
+    """Yield a note of denials, as far as the kernel's log and auditd's show them."""
     counted = replies.counted_answer(answers, "lsm-denials")
     if counted is None:
         return

@@ -1,4 +1,4 @@
-"""`Mechanism`: what each file of this folder defines, and what it can ask while it reads TOML.
+"""`Mechanism`, which each file of this folder defines, and its source while it reads TOML.
 
 Each file has the control's type, the keys that it has in TOML, and a `Mechanism` that reads and
 writes these, applies the controls, checks that they took, and exports them. `registry.py` lists the
@@ -77,7 +77,7 @@ class TableSource(ABC):
         return None if found.line is None else found
 
     def fault(self, message: str, *path: str | int, hint: str | None = None) -> None:
-        """Report what is wrong with a value."""
+        """Report a problem of a value."""
         self.problems.append(self.file.problem(message, *self.at, *path, hint=hint))
 
     @abstractmethod
@@ -163,11 +163,11 @@ class Mechanism(ABC, Generic[Keys]):
         controls: Sequence[Control],
         verdicts: Sequence[WordVerdict],
     ) -> tuple[Sequence[Problem], Sequence[str]]:
-        """Return what is wrong with these words by the kernel's verdicts, and notes."""
+        """Return the problems of these words by the kernel's verdicts, and notes."""
         return (), ()
 
     def requests(self, controls: Sequence[Control]) -> Sequence[Request]:
-        """Return what the probe is asked to do before the workload.
+        """Return the requests to the probe before the workload.
 
         Raises:
             InputError: A control can't be applied.
@@ -175,11 +175,11 @@ class Mechanism(ABC, Generic[Keys]):
         return ()
 
     def finish(self, controls: Sequence[Control]) -> Sequence[Request]:
-        """Return what ends services after the workload, once they have done all their work."""
+        """Return the requests that end services after the workload, once they have finished."""
         return ()
 
     def counting(self, controls: Sequence[Control]) -> Sequence[Request]:
-        """Return what counts what they wrote, once every service has stopped."""
+        """Return the requests that count the services' logs, once every service has stopped."""
         return ()
 
     def verify(
@@ -196,7 +196,7 @@ class Mechanism(ABC, Generic[Keys]):
         return ()
 
     def check(self, controls: Sequence[Control], name: str) -> None:
-        """Check what can be known without a machine of the controls of a profile `name`.
+        """Check the controls of a profile `name` as far as no machine is needed.
 
         Raises:
             InputError: Some can't be applied; all are reported at once.
@@ -207,7 +207,7 @@ class Mechanism(ABC, Generic[Keys]):
         return controls
 
     def remarks(self, controls: Sequence[Control]) -> Sequence[str]:
-        """Return what a reader of their bill must know."""
+        """Return remarks for the reader of their bill."""
         return ()
 
     def overruled_controls(self, controls: Sequence[Control]) -> Iterable[tuple[str, str]]:

@@ -91,7 +91,7 @@ class MountMechanism(Mechanism[MountKeys]):
         return [TaskGroup("mount", "mount options", done, {"mount_options": options})], left
 
     def requests(self, controls: Sequence[Control]) -> tuple[Request, ...]:
-        """Return what mounts each directory, those nearer to the root first."""
+        """Return the requests that mount each directory, those nearer to the root first."""
         mounts = sorted(
             of_kind(controls, MountOptions), key=lambda one: (one.path.count("/"), one.path)
         )

@@ -18,7 +18,7 @@ _MOST_DIGITS = 15  # of a number that is still exact as a float
 
 
 def text(answers: Sequence[Answer], name: str) -> str | None:
-    """Return what a file holds that was asked for as `name`; None if it is not there.
+    """Return the content of the file that was asked for as `name`; None if it is missing.
 
     Raises:
         TrialError: The guest did not answer.
@@ -28,7 +28,7 @@ def text(answers: Sequence[Answer], name: str) -> str | None:
 
 
 def output(answers: Sequence[Answer], name: str) -> str:
-    """Return what the program `name` printed.
+    """Return the output of the program `name`.
 
     Raises:
         TrialError: The guest did not answer.
@@ -62,7 +62,7 @@ def numbers(answers: Sequence[Answer], name: str) -> dict[str, int]:
 
 
 def counted_answer(answers: Sequence[Answer], name: str) -> CountedAnswer | None:
-    """Return what was counted as `name`; None if nothing was."""
+    """Return the count `name`; None if nothing was counted."""
     return find(answers, CountedAnswer, name)
 
 

@@ -140,7 +140,7 @@ class RsyslogMechanism(Mechanism[RsyslogKeys]):
         return [group], [(one.name, why) for one in left]
 
     def requests(self, controls: Sequence[Control]) -> tuple[Request, ...]:
-        """Return what configures and starts the daemon, behind its receiver."""
+        """Return the requests that configure and start the daemon, after its receiver."""
         daemon = first(controls, Rsyslog)
         if daemon is None:
             return ()
@@ -177,7 +177,7 @@ class RsyslogMechanism(Mechanism[RsyslogKeys]):
         )
 
     def finish(self, controls: Sequence[Control]) -> tuple[Request, ...]:
-        """Return what lets the daemon finish its work and stops it, its receiver last."""
+        """Return the requests that let the daemon finish and stop it, its receiver last."""
         daemon = first(controls, Rsyslog)
         if daemon is None:
             return ()
@@ -188,7 +188,7 @@ class RsyslogMechanism(Mechanism[RsyslogKeys]):
         )
 
     def counting(self, controls: Sequence[Control]) -> tuple[Request, ...]:
-        """Return what counts the messages, once every service has stopped."""
+        """Return the requests that count the messages, once every service has stopped."""
         daemon = first(controls, Rsyslog)
         if daemon is None:
             return ()
@@ -196,7 +196,7 @@ class RsyslogMechanism(Mechanism[RsyslogKeys]):
         return (ask.count("syslog-totals", "messages", LOG), *[received] * daemon.forward)
 
     def verify(self, controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
-        """Return notes of what the daemon dropped or did not forward, counted.
+        """Return notes of messages that the daemon dropped or did not forward, counted.
 
         That it writes was waited for.
 
@@ -238,7 +238,7 @@ def _notes_of_drops(daemon: Rsyslog, answers: Sequence[Answer]) -> list[str]:
 
 
 def _reason(answers: Sequence[Answer]) -> str:
-    """Return what rsyslog itself says of its rate limit; it counts what ends an event too."""
+    """Return rsyslog's words on its rate limit, which also counts records that end events."""
     if own := replies.number(answers, "syslog-totals", "limited"):
         return f"it says that its rate limit dropped {own} messages"
     if replies.number(answers, "syslog-totals", "beginnings"):

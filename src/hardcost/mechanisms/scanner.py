@@ -209,7 +209,7 @@ class ScannerMechanism(Mechanism[ScannerKeys]):
             yield TomlEntry(("scanner", "signatures"), one.signatures, (one.name,))
 
     def requests(self, controls: Sequence[Control]) -> tuple[Request, ...]:
-        """Return what configures and starts both daemons, and tries them with a test file."""
+        """Return the requests that configure, start and try both daemons."""
         control = first(controls, Scanner)
         if control is None:
             return ()
@@ -239,7 +239,7 @@ class ScannerMechanism(Mechanism[ScannerKeys]):
         )
 
     def finish(self, controls: Sequence[Control]) -> tuple[Request, ...]:
-        """Return what stops both daemons, the one that asks the other first."""
+        """Return the requests that stop both daemons, the one that asks the other first."""
         if first(controls, Scanner) is None:
             return ()
         return (ask.stop(SERVICE), ask.stop(DAEMON))
@@ -296,7 +296,7 @@ def _check_detection(control: Scanner, answers: Sequence[Answer]) -> None:
 
 
 def _notes_of_end(answers: Sequence[Answer]) -> list[str]:
-    """Return notes of what the scanner found in the workload's files, or could not scan."""
+    """Return notes of files of the workload that the scanner flagged, or could not scan."""
     stopped = answer_named(answers, StoppedAnswer, SERVICE)
     lines = [
         line

@@ -70,7 +70,7 @@ class UnitTable(BaseModel):
 
 
 class ServiceKeys(BaseModel):
-    """`[service]` maps units of systemd to what they are to be."""
+    """`[service]` maps units of systemd to their wanted states."""
 
     model_config = TABLE
 
@@ -99,7 +99,7 @@ class ServiceMechanism(Mechanism[ServiceKeys]):
                 yield TomlEntry(("service", one.unit, "files", path), text, (one.name,))
 
     def requests(self, controls: Sequence[Control]) -> tuple[Request, ...]:
-        """Return what starts and stops units, each with its files before it."""
+        """Return the requests that start and stop units, each after its files."""
         return tuple(
             ask.unit(one.unit, running=one.running, files=dict(one.files))
             for one in controls

@@ -177,7 +177,7 @@ class SysctlKeys(BaseModel):
     @field_validator("sysctl", mode="before")
     @classmethod
     def _flat(cls, value: object) -> object:
-        """Join what TOML splits: `kernel.kptr_restrict = 1` is a table in a table."""
+        """Join keys that TOML splits: `kernel.kptr_restrict = 1` is a table in a table."""
         return flattened(value) if isinstance(value, dict) else value
 
 
@@ -205,7 +205,7 @@ class SysctlMechanism(Mechanism[SysctlKeys]):
             yield TomlEntry(("sysctl", one.key), one.value, (one.name,))
 
     def requests(self, controls: Sequence[Control]) -> Sequence[Request]:
-        """Return what the probe is asked to write.
+        """Return the requests that write the settings.
 
         Raises:
             InputError: A key names nothing under /proc/sys.

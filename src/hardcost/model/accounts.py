@@ -1,4 +1,4 @@
-"""The rules of a benchmark's profile, each with what became of it."""
+"""The rules of a benchmark's profile, each with its outcome."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ distinguishable from 0; `no-run-time-cost`: it asks for nothing that a running p
 
 @dataclass(frozen=True)
 class Accounted:
-    """A rule of a benchmark's profile, and what became of it.
+    """A rule of a benchmark's profile, and its outcome.
 
     `rule` is its id without the content's prefix, `ids` are its other names, `severity` is the
     benchmark's. `kind` is the class of rules that it belongs to, such as "file owners and modes";

@@ -39,7 +39,7 @@ class Frame:
 
 
 class Sampled(BaseModel):
-    """A metric's samples, by what executed them.
+    """A metric's samples, by the functions that executed them.
 
     `number` is that of the perturbation where one trial has several, but for its first: 0. A sample
     is the ticks of one window for each of `operations`. `samples` has the number of each sample's
@@ -58,7 +58,7 @@ class Sampled(BaseModel):
 
 
 class CallTree(BaseModel):
-    """What was counted in one trial; `frames` are a tree, numbered from 1."""
+    """The counts of one trial; `frames` are a tree, numbered from 1."""
 
     model_config = ConfigDict(frozen=True)
 

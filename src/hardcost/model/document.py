@@ -114,7 +114,7 @@ Places = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """What each JSON document begins with: the version of its format, and what it is."""
+    """The begin of each JSON document: the version of its format, and its kind."""
 
     version: Literal[1] = VERSION
     kind: str

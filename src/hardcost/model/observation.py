@@ -1,4 +1,4 @@
-"""What a recorder saw in one trial, beside the metrics."""
+"""Observations of recorders in one trial, beside the metrics."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class WatchStep(BaseModel):
 
 
 class Observed(BaseModel):
-    """What one recorder saw.
+    """The observations of one recorder.
 
     `totals` are amounts over the whole watch, by name, each in `unit_of_totals`: for `cpu` the
     ticks of each process by its name (and `idle`), for `audit` events by key (`key:…`), `records`,

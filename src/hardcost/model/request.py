@@ -74,7 +74,7 @@ def _quote_value(value: object) -> str:
 
 
 def _remedy(error: ValidationError, kind: object) -> str:
-    """Return what a number has to be, or which type a field takes."""
+    """Return the bound that a number has to keep, or the type that a field takes."""
     (first, *others) = error.errors(include_url=False)
     if others or first["type"].partition("_")[0] not in {"int", "float", "greater", "finite"}:
         return f"it takes {kind}"
@@ -83,7 +83,7 @@ def _remedy(error: ValidationError, kind: object) -> str:
 
 @cache
 def _types(request: type[Any]) -> dict[str, tuple[TypeAdapter[Any], tuple[str, ...], object]]:
-    """Return what checks each field of a request, the texts it has to be one of, and its type."""
+    """Return for each field of a request its check, the texts that it allows, and its type."""
     hints = typing.get_type_hints(request, include_extras=True)
     return {
         one.name: (

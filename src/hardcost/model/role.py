@@ -1,4 +1,4 @@
-"""Roles: what a configuration is measured for, such as a bill's baseline.
+"""Roles: the purpose of a configuration, such as a bill's baseline.
 
 Plans make roles, analysis joins trials by them. As text they are in the store, in JSON and in
 reports: `str` makes that text, and `role_of` reads it. Numbers of controls count from 0, in the
@@ -15,12 +15,12 @@ from typing import Annotated, NamedTuple
 from hardcost.model.document import AsText
 
 PLACEBO = "placebo:"
-"""What the text of a placebo's role begins with: no configuration of a study may be called so."""
+"""The prefix of a placebo's role as text; no configuration of a study may have it."""
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """What the others are compared with."""
+    """The state that the others are compared with."""
 
     def __str__(self) -> str:
         return "baseline"
@@ -90,7 +90,7 @@ class Without:
 
 @dataclass(frozen=True)
 class Alone:
-    """One control, with what it depends on, over the baseline."""
+    """One control with its dependencies, over the baseline."""
 
     control: int
 
@@ -140,7 +140,7 @@ class Named:
 
 @dataclass(frozen=True)
 class PlaceboRole:
-    """A change without effect, added to what has the role `of`."""
+    """A change without effect, added to the configuration with the role `of`."""
 
     of: Role
     number: int
@@ -204,7 +204,7 @@ _SINGLE: dict[str, Role] = {
 
 
 def placebo_pairs(roles: Collection[Role]) -> Iterator[tuple[PlaceboRole, Role]]:
-    """Yield each placebo among `roles`, with what it is compared with, if that is there."""
+    """Yield each placebo among `roles` with the role that it is compared with, if present."""
     for one in roles:
         if isinstance(one, PlaceboRole) and one.of in roles:
             yield one, one.of

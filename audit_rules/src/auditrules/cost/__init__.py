@@ -1,4 +1,4 @@
-"""What a set of rules costs each call, predicted from constants that were measured.
+"""The cost of a set of rules for each call, predicted from constants that were measured.
 
 A price is a prediction and is called one. What can't be predicted has a reason instead of a 0.
 

@@ -69,14 +69,14 @@ class NamingRules:
         self._by_call: dict[int, Hashable] = {}
 
     def by(self, call: int) -> Hashable:
-        """Return what is equal for calls that the same rules name."""
+        """Return a value that is equal for calls that the same rules name."""
         if call not in self._by_call:
             self._by_call[call] = bytes(mask >> call & 1 for mask in self._masks)
         return self._by_call[call]
 
 
 class Alike:
-    """What one set of rules decides about calls; equivalent calls are walked once."""
+    """One set's decisions about calls, and their costs; equivalent calls are walked once."""
 
     def __init__(self, constants: Constants, loaded: Loaded) -> None:
         self.constants, self.loaded = constants, loaded
@@ -85,23 +85,23 @@ class Alike:
         self._outcomes: dict[Hashable, Outcome] = {}
 
     def predict(self, event: Event) -> Prediction:
-        """Return what `predict.predict` does."""
+        """Return the prediction of `predict.predict`."""
         return finish_prediction(self.constants, self.loaded, event, self.price_walk(event))
 
     def price_walk(self, event: Event, like: Hashable = None) -> Walked:
-        """Return what `predict.walked` does. `like` is the call's `kind`, where it is known."""
+        """Return the walk of `predict.price_walk`; `like` is the call's `kind`, if known."""
         known = self._class(event, like)
         if known not in self._walked:
             self._walked[known] = price_walk(self.constants, self.loaded, event)
         return self._walked[known]
 
     def cost(self, event: Event, like: Hashable = None) -> float:
-        """Return what the rules cost a call: walk and record (instructions)."""
+        """Return the cost of the rules for a call: walk and record (instructions)."""
         found = self.price_walk(event, like)
         return found.cost + recording(self.constants, self.loaded, event, found)
 
     def decide(self, event: Event, like: Hashable = None) -> Outcome:
-        """Return what `semantics.decide` does."""
+        """Return the outcome of `semantics.decide`."""
         known = self._class(event, like)
         if known not in self._outcomes:
             self._outcomes[known] = decide(self.loaded, event)

@@ -81,11 +81,11 @@ class Constants:
 
     @property
     def auditctl(self) -> Auditctl:
-        """What loads rules in the guest where the constants were measured."""
+        """The auditctl of the guest where the constants were measured."""
         return auditctl_of(self.about.get("auditd", ""))
 
     def crowding_cost(self, rules: int) -> float:
-        """Return what walking so many rules of one list takes beyond their own constants.
+        """Return the cost of walking so many rules of one list beyond their own constants.
 
         Between two lengths that were measured it is a straight line, and so beyond the last two.
         """

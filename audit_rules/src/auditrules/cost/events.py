@@ -102,7 +102,7 @@ _SUFFIX = re.compile(r"(64|32|_time64)$")
 
 
 def _facts(data: _Data, name: str) -> Mapping[str, Any]:
-    """Return what is written down of a call; one of i386 may do as the older one does (stat64)."""
+    """Return the facts about a call; one of i386 may have those of the older one (stat64)."""
     for known in (name, _OTHERWISE.get(name, ""), _SUFFIX.sub("", name)):
         if known in data.call:
             return data.call[known]

@@ -1,4 +1,4 @@
-"""Predictions beside measurements, and prices in nanoseconds with what they are worth."""
+"""Predictions beside measurements, and prices in nanoseconds with their errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class OperationCost:
-    """One operation: what the rules add to it, in instructions, predicted and measured.
+    """The cost of the rules for one operation, in instructions, predicted and measured.
 
     `unknown` says why it is not predicted, and is empty where it is. `spread` is twice the standard
     error of the measured cost, where it varies from process to process; 0 where it was measured in
@@ -37,7 +37,7 @@ class OperationCost:
 
 @dataclass(frozen=True)
 class PriceCheck:
-    """What a held-out set adds to one operation, in nanoseconds: predicted, and measured.
+    """The cost of a held-out set for one operation, in nanoseconds: predicted, and measured.
 
     `low` and `high` are the ends of the measured cost's interval.
     """
@@ -58,7 +58,7 @@ class PriceCheck:
 
 @dataclass(frozen=True)
 class TimePrices:
-    """Constants in nanoseconds with their intervals, and what they said of sets held out."""
+    """Constants in nanoseconds with their intervals, and their predictions for held-out sets."""
 
     constants: Constants
     intervals: Mapping[str, Mapping[str, Interval]]

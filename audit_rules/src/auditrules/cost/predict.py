@@ -1,4 +1,4 @@
-"""What a rule set costs each system call, predicted from constants without running anything.
+"""The cost of a rule set for each system call, predicted from constants: nothing is run.
 
     constants = Constants.of_debian()
     loaded = semantics.load(rules)
@@ -52,7 +52,7 @@ Histogram = Mapping[tuple[Arch, int], float]
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a rule set adds to one call, in instructions.
+    """The predicted cost of a rule set for one call, in instructions.
 
     `base` is what is paid once; `fixed`, the price of having any rule on the exit list, is part of
     it. `walking` is the walk by rule (index among those loaded), `recording` the record.
@@ -81,7 +81,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Walked:
-    """What walking the rules costs a call, by rule, in instructions, and its outcome.
+    """A call's walk over the rules: its cost by rule, in instructions, and its outcome.
 
     It is the same for all calls that no rule distinguishes, whatever their names are.
     """
@@ -100,7 +100,7 @@ class Walked:
 
 @dataclass(frozen=True)
 class Price:
-    """What a rule set adds to a workload, in instructions: the sum over its calls.
+    """The cost of a rule set for a workload, in instructions: the sum over its calls.
 
     `by_rule` is the walk by rule; `by_call` the total by call, `calls` the number of calls.
     `unknown` are the calls whose cost is not predicted, with the reason; the sums are without
@@ -123,12 +123,12 @@ class Price:
 
 
 def predict(constants: Constants, loaded: Loaded, event: Event) -> Prediction:
-    """Return what the rules add to a call, beside what audit costs without rules."""
+    """Return the cost of the rules for a call, beside that of audit without rules."""
     return finish_prediction(constants, loaded, event, price_walk(constants, loaded, event))
 
 
 def price_walk(constants: Constants, loaded: Loaded, event: Event) -> Walked:
-    """Return what walking the rules costs a call, without base and record."""
+    """Return a call's walk over the rules, without base and record."""
     return _Pricing(constants, loaded, event).price_walk()
 
 
@@ -140,12 +140,12 @@ def finish_prediction(
 
 
 def recording(constants: Constants, loaded: Loaded, event: Event, walk: Walked) -> float:
-    """Return what the record of a call costs for which the walk is known (instructions)."""
+    """Return the cost of a call's record, given its walk (instructions)."""
     return _Pricing(constants, loaded, event).recording(walk)
 
 
 def price(histogram: Histogram, predicted: Callable[[Event], Prediction]) -> Price:
-    """Return what the rules add to a workload, assuming that its calls are typical.
+    """Return the cost of the rules for a workload, assuming that its calls are typical.
 
     `predicted` is the prediction of one call.
     """
@@ -227,7 +227,7 @@ class _Pricing:
         )
 
     def _of_other_lists(self) -> dict[int, float]:
-        """Return what rules on file systems and tasks cost the call, by their indices.
+        """Return the costs of rules on file systems and tasks for the call, by their indices.
 
         The kernel asks those on file systems each time that it notes a name (AS:2291, AS:2409).
         """
@@ -258,7 +258,7 @@ class _Pricing:
     # Base and record ---------------------------------------------------------------------------
 
     def _fixed_cost(self) -> float:
-        """Return what having any rule on the exit list costs; 0 without one."""
+        """Return the price of having any rule on the exit list; 0 without one."""
         if self.loaded.lists[FilterList.EXIT]:
             return self._of_call("base") + self.walk["list"]
         return self._of_call("base") if any(self.loaded.buckets) else 0.0
@@ -306,7 +306,7 @@ class _Pricing:
     # The walk ----------------------------------------------------------------------------------
 
     def _crowd(self, walking: defaultdict[int, float], rules: Sequence[int]) -> None:
-        """Share among the rules of the exit list that were walked what their number costs."""
+        """Share the cost of their number among the rules of the exit list that were walked."""
         crowded = self.constants.crowding_cost(len(rules))
         for rule in rules if crowded else ():
             walking[rule] += crowded / len(rules)
@@ -330,7 +330,7 @@ class _Pricing:
         return cost
 
     def _condition(self, condition: Condition, visited: VisitedName | None) -> float:
-        """Return what testing a condition costs; `visited` is the file whose bucket is walked."""
+        """Return the cost of testing a condition; `visited` is the file whose bucket is walked."""
         if isinstance(condition, IdComparison):
             return self._comparison(condition)
         kind, operator = condition.field, condition.operator
@@ -380,7 +380,7 @@ class _Pricing:
         return cost + each * len(self.event.names)
 
     def _permission(self, test: FieldTest) -> float:
-        """Return what looking up the call's class adds (AS:148)."""
+        """Return the cost of looking up the call's class (AS:148)."""
         table = self.constants.permission
         cost = table["ia32"] if self.event.arch == "b32" else 0.0
         if self.name in TOLD_APART:
@@ -426,7 +426,7 @@ class _Pricing:
         ]
 
     def _in_a_bucket(self, index: int, names: Sequence[VisitedName], priority: int) -> float:
-        """Return what a rule costs files that it does not watch, each of them in its bucket."""
+        """Return the cost of a rule for files that it does not watch, but that share its bucket."""
         rule = self.loaded.rules[index]
         if not rule.names(self.event.call):
             return self.walk["unnamed"] * len(names)
@@ -442,7 +442,7 @@ class _Pricing:
 
 
 def _has_counted_rules(loaded: Loaded) -> bool:
-    """Say whether there is a rule that makes the kernel collect what calls do (`audit_n_rules`)."""
+    """Say whether a rule makes the kernel collect facts about calls (`audit_n_rules`)."""
     counted = (FilterList.EXIT, FilterList.TASK, FilterList.IO_URING)
     return any(loaded.lists[name] for name in counted) or any(loaded.buckets)
 

@@ -1,4 +1,4 @@
-"""What a set of rules costs a mix of calls: by call, and by rule."""
+"""The cost of a set of rules for a mix of calls: by call, and by rule."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Priced:
 
     @cached_property
     def _alike(self) -> Alike:
-        """What predicts calls; those that no rule distinguishes are walked once."""
+        """The predictor of calls; those that no rule distinguishes are walked once."""
         return Alike(self.constants, self.loaded)
 
     @cached_property
@@ -66,7 +66,7 @@ class Priced:
 
     @cached_property
     def fixed(self) -> float:
-        """What having any rule on the exit list adds to a call of the mix, on average."""
+        """The price of having any rule on the exit list, for a call of the mix on average."""
         whole = sum(one.fixed * self.mix[arch, call] for arch, call, one in self.calls)
         return whole / self.price.calls if self.price.calls else 0.0
 
@@ -77,7 +77,7 @@ class Priced:
 
     @cached_property
     def ranking(self) -> tuple[tuple[int, float], ...]:
-        """The rules with what each adds to a call of the mix on average, the largest first."""
+        """The rules with the cost of each for a call of the mix on average, the largest first."""
         per_call = {
             index: self.price.by_rule.get(index, 0.0) / self.price.calls
             for index in range(len(self.loaded.rules))

@@ -1,4 +1,4 @@
-"""What the kernel does with a set of rules and a system call, to be read beside its source.
+"""The kernel's decision on a system call under a set of rules, to be read beside its source.
 
 Nothing here knows of files of rules, prices or proofs.
 

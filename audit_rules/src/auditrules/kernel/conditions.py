@@ -1,4 +1,4 @@
-"""What follows from a rule's conditions: that they can't all hold, or that they imply another.
+"""Consequences of a rule's conditions: that they can't all hold, or that they imply another.
 
 The functions are sound but not complete: a positive answer is certain, a negative one is not. The
 linter and the optimiser share them.

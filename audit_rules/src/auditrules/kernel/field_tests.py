@@ -30,7 +30,7 @@ _U32 = 0xFFFFFFFF
 
 
 class UnresolvedError(ValueError):
-    """Only the target knows what a rule means: a user's number, or the kind of a watched path."""
+    """Only the target knows a value of a rule: a user's number, or a watched path's kind."""
 
 
 def compare(left: int, operator: Operator, right: int) -> bool:

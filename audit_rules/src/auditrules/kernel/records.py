@@ -51,7 +51,7 @@ _ON_SUCCESS: Mapping[str, str] = MappingProxyType({
     "mq_timedsend": "MQ_SENDRECV", "mq_timedreceive": "MQ_SENDRECV", "mq_notify": "MQ_NOTIFY",
     "init_module": "KERN_MODULE", "finit_module": "KERN_MODULE", "delete_module": "KERN_MODULE",
 })  # fmt: skip
-"""What calls write beside what every call does, if they succeed."""
+"""The records of successful calls beside those that every call writes."""
 
 _MAP_ANONYMOUS = 0x20  # linux/mman.h
 _ATTACHING = frozenset({16, 0x4206})  # PTRACE_ATTACH and PTRACE_SEIZE, linux/ptrace.h
@@ -104,7 +104,7 @@ def kinds(event: Event, *, receivers: bool) -> tuple[int, ...]:
 
 
 def _own_records(event: Event) -> Iterator[str]:
-    """Yield what a call writes beside what every call does."""
+    """Yield a call's records beside those that every call writes."""
     call = lookup.call_name(event.arch, event.call)
     mapped = call == "mmap2" or (call == "mmap" and event.arch == "b64")
     if mapped and not event.arguments[3] & _MAP_ANONYMOUS:

@@ -1,4 +1,4 @@
-"""What the kernel does with a set of rules and a system call: recorded or not, with which key.
+"""The kernel's decision on a system call under a set of rules: recorded or not, and which key.
 
 Written to be read beside Linux 6.1.192: AF is `kernel/auditfilter.c`, AS `kernel/auditsc.c`.
 """
@@ -63,7 +63,7 @@ class FilterStep:
 
 
 class FilterDecision(Enum):
-    """What was decided about a call: to record it, not to, or nothing."""
+    """The decision about a call: to record it, not to, or none."""
 
     ALWAYS = "always"
     NEVER = "never"
@@ -72,7 +72,7 @@ class FilterDecision(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The filter's decision about a call, and what is written of it.
+    """The filter's decision about a call, and the call's records.
 
     `decision` is the last deciding rule's; `decided_by` is its index. The call's records are
     `requested` where it is ALWAYS, or NONE and another part of the kernel requests them. `records`
@@ -247,7 +247,7 @@ def excluding_rules(loaded: Loaded) -> tuple[tuple[int, KernelRule], ...]:
 
 
 def _with_records(loaded: Loaded, found: Outcome, event: Event, *, raised: bool) -> Outcome:
-    """Return the outcome for a call whose records are requested, with what is written of it."""
+    """Return the outcome, with its records, of a call whose records are requested."""
     receivers = sends_a_signal(event.arch, event.call) and notes_signals(loaded.rules)
     records = of_call(event, excluding_rules(loaded), loaded.files, receivers=receivers)
     written = {record.kind for record in records if record.dropped_by is None}

@@ -1,4 +1,4 @@
-"""The calls: a frozen request in, what was found out.
+"""The calls: a frozen request in, a result out.
 
 Nothing here prints or measures. Files are written only by lint's repairs and comments.
 

@@ -19,7 +19,7 @@ STANDARD_INPUT = "standard input"
 COMMAND_LINE = "the command line"
 
 Part = tuple[tuple[Reading, ...], list[Fault]]
-"""The lines of an argument, and what keeps whole files from being read."""
+"""The lines of an argument, and the faults that keep whole files from being read."""
 
 
 def files_of(texts: Sequence[str], caller: Caller) -> list[Path]:
@@ -62,7 +62,7 @@ def check_once(texts: Sequence[str]) -> None:
 
 
 def standard_input() -> bytes:
-    """Return what standard input holds, as much as rules may be."""
+    """Return the bytes of standard input, at most as many as rules may have."""
     data = sys.stdin.buffer.read(parse.LARGEST_FILE + 1)
     too_much = parse.excess(len(data), data.count(b"\n"))
     if too_much:

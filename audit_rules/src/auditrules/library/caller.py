@@ -11,7 +11,7 @@ from auditrules.model.rule import Reading
 
 
 class Tell(Protocol):
-    """Takes what is being done, as often as one likes."""
+    """Takes the name of the current step, as often as one likes."""
 
     def __call__(self, doing: str, done: float | None = None, /) -> None:
         """Begin `doing`, or go on with it; `done` is the part that is done, where that is known."""
@@ -30,11 +30,11 @@ class Caller:
         """Hear a line for the user."""
 
     def work(self) -> AbstractContextManager[Tell]:
-        """Give a function that reports what long work is doing, and may be called at any time."""
+        """Give a function that reports the progress of long work, callable at any time."""
         return contextlib.nullcontext(lambda _doing, _done=None: None)
 
     def knows(self, text: str) -> bool:  # noqa: ARG002  (others know some)
-        """Say whether a text, perhaps also a file's name, names what is no file of rules.
+        """Say whether a text names rules that are no file, even if a file has that name.
 
         Raises:
             OSError: A file of that name can't be read.

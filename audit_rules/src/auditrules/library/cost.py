@@ -1,4 +1,4 @@
-"""What audit rules cost each system call, predicted."""
+"""The predicted cost of audit rules for each system call."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Measure = Callable[[Sequence[KernelRule]], tuple[OperationCost, ...]]
 
 @dataclass(frozen=True)
 class CostRequest(RulesRequest):
-    """What is asked: the cost of a mix of calls (None: of a general-purpose system)."""
+    """A request for the cost of a mix of calls (None: of a general-purpose system)."""
 
     _: KW_ONLY
     mix: Histogram | None = None
 
 
 def cost(request: CostRequest, caller: Caller | None = None) -> Priced:
-    """Predict what rules cost each call, in instructions on Debian's kernel.
+    """Predict the cost of rules for each call, in instructions on Debian's kernel.
 
     Raises:
         InputError: A rule can't be read or loaded.
@@ -48,7 +48,7 @@ def price(  # noqa: PLR0913  (rules, and what they are priced by)
     prices: TimePrices | None = None,
     measure: Measure = lambda _rules: (),
 ) -> Priced:
-    """Return what rules cost each call of a mix (None: of a general-purpose system).
+    """Return the cost of rules for each call of a mix (None: of a general-purpose system).
 
     `prices` are the fitted prices that the constants are of, if they are in nanoseconds.
     """

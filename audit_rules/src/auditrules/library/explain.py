@@ -1,4 +1,4 @@
-"""Which rule decides whether a call is recorded, and what each rule costs it."""
+"""The rule that decides whether a call is recorded, and the cost of each rule for it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from auditrules.model.errors import RequestError
 
 @dataclass(frozen=True)
 class ExplainRequest(RulesRequest):
-    """What is asked: `event` describes the call by FIELD=VALUE."""
+    """A request to explain a call, which `event` describes by FIELD=VALUE."""
 
     _: KW_ONLY
     event: str
 
 
 def explain(request: ExplainRequest, caller: Caller | None = None) -> tuple[Explanation, LoadedSet]:
-    """Follow a call through rules; return what happens to it, and the rules.
+    """Follow a call through rules; return its outcome, and the rules.
 
     Raises:
         InputError: The rules or the call can't be read, or a rule names an unknown user.

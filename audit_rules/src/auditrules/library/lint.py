@@ -29,7 +29,7 @@ from auditrules.repair.result import Fixed, Linted, LintedFiles
 
 @dataclass(frozen=True)
 class LintRequest:
-    """What is looked for, and what is done about it.
+    """A request to lint rules, and to repair or ignore the faults.
 
     `root` is a folder with the machine's file system; without `b32`, no program makes 32-bit calls.
     `then`: `fix` makes the safe repairs (all with `unsafe`; without `write` they are only found),
@@ -47,7 +47,7 @@ class LintRequest:
 
 
 def lint(request: LintRequest, caller: Caller | None = None) -> Linted:
-    """Find faults and wasted work in rules; return what remains after the repairs.
+    """Find faults and wasted work in rules; return those that remain after the repairs.
 
     Raises:
         InputError: Nothing can be read, or what is to be changed is no file or changed meanwhile.
@@ -84,13 +84,13 @@ def _read(texts: Sequence[str], caller: Caller) -> LintedFiles:
 
 @dataclass(frozen=True)
 class _Files:
-    """What was named, and what is known of their machine."""
+    """The files that a request names, and the caller."""
 
     request: LintRequest
     caller: Caller
 
     def look(self, files: LintedFiles | None = None) -> Linted:
-        """Return what there is to say of the lines, which are read unless they are given."""
+        """Return the diagnostics of the lines, which are read unless they are given."""
         with self.caller.work() as tell:
             tell("reading the rules")
             files = files or _read(self.request.texts, self.caller)
@@ -101,7 +101,7 @@ class _Files:
         return Linted(context, found, len(every) - len(found), files)
 
     def repair(self) -> Linted:
-        """Make the repairs, and return what there is to say of what remains."""
+        """Make the repairs, and return the remaining diagnostics."""
         with self.caller.work() as tell:
             tell("reading the rules")
             files = _read(self.request.texts, self.caller)
@@ -114,14 +114,14 @@ class _Files:
         return replace(self.look(None if fixed.written else files), fixed=fixed)
 
     def write_comments(self) -> Linted:
-        """Write comments that leave out what is found, and return what remains."""
+        """Write comments that leave out the diagnostics, and return those that remain."""
         before = self.look()
         self._check_files("`generate_ignore`")
         done = _add_comments(before.found)
         return replace(self.look(), written_down=done)
 
     def _check_files(self, field: str) -> None:
-        """Check that what a field of the request has written is files."""
+        """Check that only files are named, since a field of the request writes them."""
         texts = self.request.texts
         if len(files_of(texts, self.caller)) < len(texts):
             raise RequestError(

@@ -18,7 +18,7 @@ from auditrules.tables.lookup import RELEASES, Release
 
 @dataclass(frozen=True)
 class OptimizeRequest(RulesRequest):
-    """What is asked: to make rules cheaper for a `mix` of calls, by the changes of `options`."""
+    """A request to make rules cheaper for a `mix` of calls, by the changes of `options`."""
 
     _: KW_ONLY
     mix: Histogram = field(default_factory=general)

@@ -16,7 +16,7 @@ from auditrules.prove.result import Proved
 
 @dataclass(frozen=True)
 class ProveRequest(RulesRequest):
-    """What is asked of two sets, which are named by one text each.
+    """A request to compare two sets, each named by one text.
 
     `seconds` of processor time bound the search for an answer.
     """

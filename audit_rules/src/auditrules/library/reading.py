@@ -22,7 +22,7 @@ _MOST_LISTED = 20
 
 @dataclass(frozen=True)
 class RulesRequest:
-    """Rules by what names them, and the machine that they are for.
+    """Rules, by texts that name them, and the machine that they are for.
 
     Faulty lines are left out if a line above them has auditctl continue (-i, -c), or if
     `leave_out_faulty`.

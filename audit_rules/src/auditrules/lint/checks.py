@@ -75,7 +75,7 @@ def findings_in(
     ignore: Collection[str] = (),
     tell: Callable[[str, float], None] = lambda _doing, _done: None,
 ) -> tuple[Diagnostic, ...]:
-    """Return what there is to say: file by file as they load, and by line.
+    """Return the diagnostics: file by file as they load, and by line.
 
     `select` and `ignore` are codes. `tell` takes what is being done, and what part of all is done.
     """
@@ -100,7 +100,7 @@ def findings_in(
 
 
 def documentations() -> tuple[Documentation, ...]:
-    """Return what each diagnostic's file says of it."""
+    """Return the documentation in each diagnostic's file."""
     return tuple(documentation(check) for check in CHECKS)
 
 

@@ -22,7 +22,7 @@ from auditrules.tables.lookup import Arch
 
 @dataclass(frozen=True)
 class LintOptions:
-    """What is known of the machine that the rules are for.
+    """The facts about the machine that the rules are for.
 
     `b32`: programs can enter the kernel by the 32-bit ABI. `root` is the machine's file system,
     None where it is not there to be looked at. `whole`: the lines are all that is loaded there.

@@ -1,4 +1,4 @@
-"""What lint finds: diagnostics, and repairs of single lines."""
+"""Diagnostics of lint, and repairs of single lines."""
 
 from __future__ import annotations
 
@@ -79,6 +79,6 @@ def of_fault(
     texts: Mapping[Location, str],
     remedy: str = "",
 ) -> Diagnostic:
-    """Return what keeps a line from loading; `remedy` is for a fault that names none."""
+    """Return the diagnostic of a line that can't load; `remedy` is for a fault that names none."""
     text = texts.get(fault.place.at(None), "")
     return Diagnostic(code, level, fault.message, fault.place, text, fault.remedy or remedy)

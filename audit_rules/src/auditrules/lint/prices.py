@@ -1,4 +1,4 @@
-"""What diagnostics cost: predicted out of the constants of one kernel, in instructions.
+"""The costs that diagnostics name: predicted from the constants of one kernel, in instructions.
 
 A rule is priced alone. Where rules of lists beside `exit` decide about a call, its cost is None.
 """
@@ -26,7 +26,7 @@ _TYPICAL = ("getppid", "read", "openat")
 
 
 def cost_of_passing(context: Context, rule: KernelRule, rules: int = 1) -> Cost | None:
-    """Return what `rules` rules like this cost each call that they don't name."""
+    """Return the cost of `rules` rules like this for each call that they don't name."""
     constants = context.options.constants
     if constants is None or rule.list is not FilterList.EXIT or rule.in_a_bucket:
         return None
@@ -37,7 +37,7 @@ def cost_of_passing(context: Context, rule: KernelRule, rules: int = 1) -> Cost 
 def cost_of_walking(
     context: Context, rule: KernelRule, call: int, arch: Arch = "b64"
 ) -> Cost | None:
-    """Return what a rule of the exit list costs an ordinary user's successful call."""
+    """Return the cost of a rule of the exit list for an ordinary user's successful call."""
     constants = context.options.constants
     if constants is None or rule.list is not FilterList.EXIT or rule.in_a_bucket:
         return None
@@ -49,7 +49,7 @@ def cost_of_walking(
 
 
 def cost_of_recording(context: Context, rule: KernelRule, call: int, arch: Arch) -> Cost | None:
-    """Return what a rule costs an ordinary user's successful call that it records."""
+    """Return the cost of a rule for an ordinary user's successful call that it records."""
     constants = context.options.constants
     if constants is None:
         return None
@@ -73,7 +73,7 @@ def cost_of_testing(context: Context, condition: Condition) -> float | None:
 def _predict_alone(
     context: Context, constants: Constants, rule: KernelRule, call: int, arch: Arch
 ) -> Prediction | None:
-    """Return what a rule alone costs a typical call.
+    """Return the cost of a rule alone for a typical call.
 
     It is None where a rule names an unknown user, or others decide about that: rules of the list
     `exclude` about its record, of `task` about the caller, of `filesystem` about its files.
@@ -89,13 +89,13 @@ def _predict_alone(
 
 
 def the_twin(context: Context, rule: KernelRule) -> Cost | None:
-    """Return what a rule for the other ABI, which is not there, would cost."""
+    """Return the cost of the missing rule for the other ABI."""
     cost = cost_of_passing(context, rule)
     return cost and Cost(cost.instructions, "more on each call, once the twin is there")
 
 
 def all_walking(context: Context, rules: list[KernelRule], call: int) -> Cost | None:
-    """Return what several rules cost a 64-bit call beyond passing over them.
+    """Return the cost of several rules for a 64-bit call beyond passing over them.
 
     It is None if what one of them costs is.
     """
@@ -118,7 +118,7 @@ def all_walking(context: Context, rules: list[KernelRule], call: int) -> Cost | 
 
 @dataclass(frozen=True)
 class AddedCosts:
-    """What all rules together add to some typical calls (instructions), and on which kernel.
+    """The cost of all rules together for some typical calls (instructions), and the kernel.
 
     `unknown` are calls whose cost is not predicted, with the reason.
     """
@@ -129,7 +129,7 @@ class AddedCosts:
 
 
 def added_costs(context: Context) -> AddedCosts:
-    """Return what all rules together add to each call.
+    """Return the cost of all rules together for each call.
 
     It is nothing if a rule names a user whose number is unknown.
     """

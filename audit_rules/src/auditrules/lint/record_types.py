@@ -32,5 +32,5 @@ def _all_hold(tests: tuple[FieldTest, ...]) -> frozenset[int]:
 
 
 def besides(rule: KernelRule) -> tuple[Condition, ...]:
-    """Return what a rule asks for besides a record's type."""
+    """Return a rule's conditions besides those on a record's type."""
     return tuple(one for one in rule.conditions if not is_test(one, "msgtype"))

@@ -74,7 +74,7 @@ def _rule(rule: Documentation) -> dict[str, Any]:
 def description(
     code: str, level: str, title: str, text: str, remedy: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return what a log says of a code; the standard wants no name that is the code itself."""
+    """Return a log's entry for a code; the standard wants no name that is the code itself."""
     words = code.split("-")
     return {
         "id": code,

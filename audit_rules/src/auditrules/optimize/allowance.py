@@ -1,4 +1,4 @@
-"""What each call may still cost: no more than it did under the original rules."""
+"""The most that each call may cost: as much as under the original rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The changes that make rules cheaper; each keeps what is recorded and under which key.
+"""The changes that make rules cheaper; each keeps the same records with the same keys.
 
 Every change is tried on the few rules concerned, and made if no call pays more for it. Unless all
 of them are asked for, it also has to save enough: half of what a rule costs a call that it does not
@@ -275,7 +275,7 @@ def _sums(
 
 
 def _testing_cost(tests: Sequence[tuple[bool, float]], order: Sequence[int]) -> float:
-    """Return what testing conditions in an order costs, up to the first that fails."""
+    """Return the cost of testing conditions in an order, up to the first that fails."""
     total = 0.0
     for at in order:
         holds, cost = tests[at]

@@ -28,7 +28,7 @@ class Candidate:
     saves: float = 0.0
 
     def with_rule(self, rule: KernelRule, what: str) -> Candidate:
-        """Return the line with another rule, and what made it so."""
+        """Return the line with another rule, and the change that made it."""
         done = self.done if what in self.done else (*self.done, what)
         return Candidate(rule, self.origins, done)
 

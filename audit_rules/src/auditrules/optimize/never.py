@@ -29,7 +29,7 @@ GIVES_UP = (
     " a call that the `never` rule names, the record of the call (SYSCALL, PATH, CWD, PROCTITLE) is"
     " not written. The denial's own record (AVC) still is."
 )
-"""What a set with such a rule no longer records (AS:2518)."""
+"""The records that a set with such a rule no longer makes (AS:2518)."""
 
 
 def in_front(

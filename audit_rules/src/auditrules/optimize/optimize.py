@@ -27,7 +27,7 @@ _SIGN = 1 << 31
 
 @dataclass(frozen=True)
 class OptimizeOptions:
-    """What is known about the machine, and what may be given up.
+    """The facts about the machine, and the properties that may be given up.
 
     `b32`: programs can use the 32-bit ABI. `never_first`: a `never` rule may be put at the front,
     with the loss that `never.GIVES_UP` describes. `keep_lines`: each rule keeps its text, for
@@ -49,7 +49,7 @@ class OptimizeOptions:
 
 @dataclass(frozen=True)
 class MeanCost:
-    """What the rules cost the workload's mean call (instructions)."""
+    """The cost of the rules for the workload's mean call (instructions)."""
 
     before: float
     after: float
@@ -93,7 +93,7 @@ class Optimised:
 
     @property
     def dearer(self) -> tuple[tuple[Arch, int], ...]:
-        """The calls that pay more: at most by what passing `never` rules in front costs."""
+        """The calls that pay more: at most the cost of passing `never` rules in front."""
         return tuple(
             call for call, cost in self.before.items() if self.after[call] > cost + TOLERANCE
         )
@@ -309,7 +309,7 @@ class _Work:
         return any(self.original[number].list in counted for number in self._others)
 
     def _price(self, lines: Sequence[Candidate]) -> float:
-        """Return what the rules cost the workload (instructions)."""
+        """Return the cost of the rules for the workload (instructions)."""
         costs = self.prices.of_set([line.rule for line in lines])
         return sum(
             costs[case.event.arch, case.event.call] * case.weight for case in self.prices.typical

@@ -295,7 +295,7 @@ def _place(rule: KernelRule) -> str:
 
 
 def saves_words(saved: float) -> str:
-    """Return what a change saves, in words."""
+    """Return the saving of a change, in words."""
     return f"saves the mean call {saved:,.1f} instructions"
 
 

@@ -54,7 +54,7 @@ def class_numbers(rule: KernelRule, origins: Sequence[KernelRule], *, b32: bool)
 
 
 def _permissions(rule: KernelRule) -> int | None:
-    """Return what a rule's test of `perm` asks for."""
+    """Return the permissions that a rule's test of `perm` asks for."""
     for test in rule.tests("perm"):
         if test.operator is Operator.EQUAL:
             return int(test.value)

@@ -1,4 +1,4 @@
-"""What rules cost under the cost model: each by itself, and a whole set, for every call.
+"""The costs of rules under the cost model: each by itself, and a whole set, for every call.
 
 A rule's cost to a call that matches none does not depend on its position, so a change to a few
 rules can be judged by these alone.
@@ -30,7 +30,7 @@ _NOBODY = 4_000_000_000
 """Unresolved users and groups have numbers from here on, in the model only."""
 
 Tested = tuple[tuple[bool, float], ...]
-"""For each condition whether it holds for a call, and what testing it costs (instructions)."""
+"""For each condition whether it holds for a call, and the cost of testing it (instructions)."""
 
 TOLERANCE = 1e-6  # instructions; sums of the same constants in another order differ by less
 
@@ -148,7 +148,7 @@ class Prices:
         return test
 
     def of_rule(self, rule: KernelRule, event: Event) -> float:
-        """Return what one rule costs a call by itself (instructions)."""
+        """Return the cost of one rule by itself for a call (instructions)."""
         if rule.watch is not None:
             rule = self.resolve_rule(rule)
         named = rule.names(event.call)
@@ -177,7 +177,7 @@ class Prices:
         return known + unknown / BUCKETS
 
     def of_conditions(self, rule: KernelRule, event: Event) -> Tested:
-        """Return for each condition whether it holds for a call, and what testing it costs."""
+        """Return for each condition whether it holds for a call, and the cost of testing it."""
         known = rule.conditions, self.kind(event)
         if known not in self._conditions:
             self._conditions[known] = tuple(self._test_costs(rule, event))
@@ -192,11 +192,11 @@ class Prices:
             yield held, cost - walk["matched"] if held else cost
 
     def of_rules(self, rules: Sequence[KernelRule], event: Event) -> float:
-        """Return what rules cost a call that none of them matches (instructions)."""
+        """Return the cost of rules for a call that none of them matches (instructions)."""
         return sum(self.of_rule(rule, event) for rule in rules)
 
     def of_cases(self, rules: Sequence[KernelRule], cases: Iterable[PricedCall]) -> list[float]:
-        """Return for each case what `of_rules` does."""
+        """Return for each case the cost by `of_rules`."""
         named = NamingRules(rules)
         known: dict[Hashable, float] = {}
         costs = []
@@ -208,7 +208,7 @@ class Prices:
         return costs
 
     def mean(self, rules: Sequence[KernelRule]) -> float:
-        """Return what rules cost the workload's mean call, where none of them decides."""
+        """Return the cost of rules for the workload's mean call, where none of them decides."""
         weighty = [case for case in self.typical if case.weight]
         costs = self.of_cases(rules, weighty)
         total = sum(cost * case.weight for cost, case in zip(costs, weighty, strict=True))
@@ -221,7 +221,7 @@ class Prices:
         return total / (sum(counted.values()) or 1.0)
 
     def of_set(self, rules: Sequence[KernelRule]) -> Mapping[tuple[Arch, int], float]:
-        """Return what a whole set costs each typical call: walk and record (instructions)."""
+        """Return the cost of a whole set for each typical call: walk and record (instructions)."""
         alike = self.alike(rules)
         return {
             (case.event.arch, case.event.call): alike.cost(case.event, case.kind)

@@ -31,7 +31,7 @@ WHY = {
     signals.KEPT: "the call that sends signals is named, but can't meet the conditions",
     never.NEVER_FIRST: "no rule below matches these calls",
 }
-"""Why each kind of change leaves what is recorded as it is."""
+"""Why each kind of change keeps the same records."""
 
 DROPPED = "no call is ever decided by it"
 """Why a line without a replacement is not needed."""

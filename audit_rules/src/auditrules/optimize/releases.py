@@ -21,7 +21,7 @@ def proofs(
     relation: Relation,
     seconds: float = DEFAULT_SECONDS,
 ) -> Mapping[Release, Result]:
-    """Return whether a file records what the lines of `parts` record, by release.
+    """Return whether a file records the same as the lines of `parts`, by release.
 
     Each release puts its own calls into rules that name classes of calls, and counts its own calls
     to permissions.

@@ -1,4 +1,4 @@
-"""A cheaper set of rules, and what is proved of it."""
+"""A cheaper set of rules, and its proof."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from auditrules.tables.lookup import Release
 
 @dataclass(frozen=True)
 class Cheaper:
-    """What `program` made of `rules`, by the words `verb`.
+    """The cheaper set that `program` made of `rules`, by the words `verb`.
 
     `proved` are the releases of Linux under which it records the same. All changes together would
     save the mean call `thorough_saves_more` instructions more.

@@ -71,7 +71,7 @@ def _with_permissions(rule: KernelRule, *, b32: bool) -> Iterator[KernelRule]:
 
 
 def _dearer(rule: KernelRule, tried: KernelRule, prices: Prices) -> tuple[float, float]:
-    """Return what another rule instead of one costs a workload more, and one call of each."""
+    """Return the additional cost of replacing a rule, for a workload and for a call of each."""
     more = [
         (prices.of_rule(tried, case.event) - prices.of_rule(rule, case.event), case.weight)
         for number in bits(rule.mask ^ tried.mask)

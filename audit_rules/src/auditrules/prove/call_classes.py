@@ -1,4 +1,4 @@
-"""Classes of calls that no rule distinguishes, and what remains of the rules for them.
+"""Classes of calls that no rule distinguishes, and the rest of the rules for them.
 
 For the calls of a class it is known whether a rule's mask contains them, what `arch` says, and
 mostly what `perm` says. What remains is short, and often the same for both sets.
@@ -46,7 +46,7 @@ _KNOWN_NEVER = frozenset({"msgtype", "fstype"})  # of records and file systems, 
 
 @dataclass(frozen=True)
 class RuleRest:
-    """What is left of a rule for the calls of one class."""
+    """The rest of a rule for the calls of one class."""
 
     conditions: frozenset[Condition]
     always: bool
@@ -127,7 +127,7 @@ def _split(calls: int, masks: Iterable[int]) -> list[int]:
 
 @dataclass(frozen=True)
 class _Left:
-    """What is left of a rule for calls of one source, and one of its conditions, if there is any.
+    """The rest of a rule for calls of one source, and one of its conditions, if there is any.
 
     The condition is a rare one, as far as that is easily found.
     """
@@ -141,7 +141,7 @@ class _Left:
 def _remaining_rules(
     rules: Sequence[KernelRule], order: Sequence[int], arch: Arch, source: Source, *, keys: bool
 ) -> list[_Left]:
-    """Return what remains of the rules that hold for some of the calls."""
+    """Return the rests of the rules that hold for some of the calls."""
     found: list[_Left] = []
     for index in order:
         rule = rules[index]

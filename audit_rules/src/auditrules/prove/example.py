@@ -101,7 +101,7 @@ def best_call(found: CallClass) -> int:
 
 
 def oddity(event: Event) -> int:
-    """Return how far an event is from what calls do: 0 if its call can visit its files, and so on.
+    """Return how unlike a real call an event is: 0 if its call can visit its files, and so on.
 
     It ranks examples; the search stops at an event of 0.
     """

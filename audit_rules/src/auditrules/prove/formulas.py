@@ -305,7 +305,7 @@ class Atoms:
         return found
 
     def no_files(self) -> list[Formula]:
-        """Return what holds where rules hide every file that a call visits."""
+        """Return the formula that holds where rules hide every file that a call visits."""
         leading = [solver.negation(self.leads(slot)) for slot in range(self.slots)]
         return [*leading, *(solver.negation(held) for held in self.directories.values())]
 
@@ -336,7 +336,7 @@ class Atoms:
         return found
 
     def _laws_of_directories(self) -> list[Formula]:
-        """Return that what lies in a tree lies in the trees around it; the next one is enough."""
+        """Return that a file in a tree is in the trees around it; the next one is enough."""
         found = [solver.implies(held, self.visits(0)) for held in self.directories.values()]
         for directory, held in self.directories.items():
             around = (

@@ -60,7 +60,7 @@ def differences(
     reasons: list[str],
     effort: Effort,
 ) -> Iterator[Difference]:
-    """Yield events that other lists treat differently; add to `reasons` what is unknown.
+    """Yield events that other lists treat differently; add unknown ones to `reasons`.
 
     Raises:
         ProverError: A difference that was found is not one.
@@ -105,7 +105,7 @@ def outcome(
     record_type: int | None,
     files: Mapping[str, FileId],
 ) -> Outcome:
-    """Return what the list `task`, `user` or `exclude` says of a task or a record.
+    """Return the decision of the list `task`, `user` or `exclude` on a task or a record.
 
     Of a task, ALWAYS and NEVER are decided for all that it will do. Of a record, `recorded` says
     whether it is written.
@@ -264,7 +264,7 @@ def drops(atoms: Atoms, rules: Sequence[KernelRule], kind: int) -> Formula:
 
 
 def _with_whole_events(atoms: Atoms, found: Verdicts, rules: Sequence[KernelRule]) -> Verdicts:
-    """Return verdicts on records, where what comes after a dropped SYSCALL is dropped too."""
+    """Return verdicts on records, where those after a dropped SYSCALL are dropped too."""
     kind = atoms.ask("msgtype")
     later = any_of(are_equal(kind, number_of(one)) for one in sorted(records.WITH_SYSCALL))
     whole = all_of([later, drops(atoms, rules, records.SYSCALL)])

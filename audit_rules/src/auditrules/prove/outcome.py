@@ -1,4 +1,4 @@
-"""What a set of rules makes of an event that is not known, as formulas; and when two sets differ.
+"""The verdicts of a set on an unknown event, as formulas; and when two sets differ.
 
 How many visited names are enough? Take an event that two sets treat differently. Let `i` be the
 first name at which a bucket rule of either set decides, and `j` the first at which one of the other
@@ -34,7 +34,7 @@ from auditrules.prove.solver import Formula, NumberTerm
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What a set makes of the event: recorded by a rule, suppressed by one, with which key."""
+    """The verdicts of a set on the event: recorded by a rule, suppressed by one, with which key."""
 
     always: Formula
     never: Formula
@@ -54,7 +54,7 @@ def slots_needed(parts: Sequence[RuleRest]) -> int:
 
 
 def _asks_any(condition: Condition, *, in_bucket: bool) -> object:
-    """Return what a condition asks of any visited name; None if it asks nothing of that kind."""
+    """Return a condition's test of any visited name; None if it has none."""
     if isinstance(condition, IdComparison):
         return condition if condition.right in OWNERS else None
     if condition.field == "filetype":
@@ -63,7 +63,7 @@ def _asks_any(condition: Condition, *, in_bucket: bool) -> object:
 
 
 def verdicts(atoms: Atoms, rules: Sequence[RuleRest], keys: Mapping[str, int]) -> Verdicts:
-    """Return what a set makes of the event; `rules` go from the highest priority to the lowest."""
+    """Return the verdicts of a set; `rules` go from the highest priority to the lowest."""
     held = [
         solver.FALSE if part.bucket else atoms.all_hold(_sorted_conditions(part), None)
         for part in rules

@@ -209,7 +209,7 @@ class _Proof:
         return any(rule.list is FilterList.EXCLUDE for rule in (*self.a, *self.b))
 
     def _solve_for(self, found: CallClass, raised_by: int) -> Difference | None:
-        """Return a difference about a class; `raised_by` is what requests a record elsewhere."""
+        """Return a difference in a class; `raised_by` is the record type that requests a record."""
         atoms, differ = self._differences(found, raised_by)
         solver = Solver(self.effort)
         solver.add([differ, *atoms.laws()])
@@ -281,7 +281,7 @@ class _Proof:
 
 
 def _outcome_of(rules: Sequence[KernelRule], found: Example) -> Outcome:
-    """Return what a set makes of an example, whose names and paths are known.
+    """Return the outcome of an example under a set; its names and paths are known.
 
     Rules that are the same under these are refused, but for the first; with that the set decides
     as before.

@@ -1,4 +1,4 @@
-"""What a proof about two sets of rules claims, and its result."""
+"""The claim of a proof about two sets of rules, and its result."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Relation:
         return not lacking and (self.at_least or not (b.requested and b.raised and not a.raised))
 
     def _lists_alike(self, a: Outcome, b: Outcome) -> bool:
-        """Say whether two records list the same files and receivers, or B's what A's does."""
+        """Say whether two records list the same files and receivers, or B's lists all of A's."""
         if self.at_least:
             return all(one in b.names for one in a.names) and (b.receivers or not a.receivers)
         return (a.names, a.receivers) == (b.names, b.receivers)

@@ -10,7 +10,7 @@ from auditrules.prove.relation import Result
 
 @dataclass(frozen=True)
 class Proved:
-    """What the prover found about the sets A and B."""
+    """The prover's result about the sets A and B."""
 
     result: Result
     a: LoadedSet

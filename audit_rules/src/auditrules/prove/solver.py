@@ -42,7 +42,7 @@ def number_of(value: int) -> NumberTerm:
 
 
 def constant(*, value: bool) -> Formula:
-    """Return what always holds, or never."""
+    """Return a formula that always holds, or never."""
     return TRUE if value else FALSE
 
 

@@ -59,5 +59,5 @@ def resolve_ids(
 
 
 def numbers_by_name(numbers: Mapping[NamedId, int]) -> dict[str, int]:
-    """Return numbers by what is shown of a name, such as `user nobody`."""
+    """Return numbers by the shown form of a name, such as `user nobody`."""
     return {f"{what} {name}": number for (what, name), number in numbers.items()}

@@ -1,4 +1,4 @@
-"""The bill: a profile's cost, itemised by control, and what to say of each number.
+"""The bill: a profile's cost, itemised by control, and the remarks on each number.
 
 A bill adds up to the last digit. A cost that placebos reach is not called distinguishable.
 

@@ -1,4 +1,4 @@
-"""What a bill says of each rule of a benchmark's profile."""
+"""The outcome in a bill of each rule of a benchmark's profile."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def outcome_counts(accounting: Iterable[Accounted]) -> Mapping[RuleOutcome, int]
 def _settle_outcome(
     rule: Accounted, itemised: set[str], measured: set[str], unshown: set[str]
 ) -> Accounted:
-    """Return what became of a rule once its controls have been measured."""
+    """Return a rule with its outcome after its controls have been measured."""
     own = set(rule.controls)
     if rule.outcome != "priced" or own & itemised:
         return rule

@@ -18,7 +18,7 @@ from hardcost.workloads import syscalls
 
 
 def with_coverage(finding: Finding, configurations: Mapping[Role, Sequence[Control]]) -> Finding:
-    """Return the finding with what no metric exercised, out of the controls of configurations."""
+    """Return the finding with the controls of configurations that no metric exercised."""
     cells = finding.cells
     if not cells or any(cell.workload.name not in syscalls.OF_CALLS for cell in cells):
         return finding

@@ -80,7 +80,7 @@ def guide_samples(records: Sequence[Record], baseline: Sequence[Record]) -> tupl
 
 
 def chance_of(records: Sequence[Record]) -> float:
-    """Return the largest cost that placebos seem to have, on what the search follows.
+    """Return the largest cost that placebos seem to have, on the metric that the search follows.
 
     It is relative to the baseline's value; 0 without placebos.
     """
@@ -192,7 +192,7 @@ def story_of(names: Sequence[str], outcome: SearchResult, statement: str, guided
 
 
 def _unsplit(segment: Segment, names: Sequence[str], outcome: SearchResult) -> str:
-    """Return what remains unknown about a segment, and why."""
+    """Say which costs of a segment remain unknown, and why."""
     found = [names[index] for index in segment.controls]
     many = f"the {len(found)} controls from {found[0]} to {found[-1]}"
     what = many if len(found) > _LISTED else ", ".join(found)

@@ -16,7 +16,7 @@ variances of six trials add up, and of two in a cost."""
 
 
 def fixed_price(known: Mapping[Role, Series], least: float) -> Estimate:
-    """Return what having any rule costs on a metric, from its trials by role.
+    """Return the price of having any rule on a metric, from its trials by role.
 
     It is 0 where it was not measured, since no rule is on the exit list, and where chance could
     make it: `least` is the smallest distinguishable cost.

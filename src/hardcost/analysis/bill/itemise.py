@@ -92,7 +92,7 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Itemised:
 
 
 def _controls_with_items(profile: Profile) -> list[Control]:
-    """Return the controls that have an item: what only lets others act has none."""
+    """Return the controls that have an item: one that only lets others act has none."""
     return [one for one in profile.controls if not one.in_baseline]
 
 
@@ -103,7 +103,7 @@ def _is_resolved(item: Item, least: float) -> bool:
 
 
 def totals(records: Sequence[Record], role: Role) -> tuple[Total, ...]:
-    """Return the cost of what has a role over the baseline, for each metric."""
+    """Return the cost of a role's configuration over the baseline, for each metric."""
     metrics = by_metric(records)
     return tuple(
         total(metric, known, role, smallest_distinguishable(metric, known).cost)

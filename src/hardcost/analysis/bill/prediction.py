@@ -17,7 +17,7 @@ from hardcost.model.workload import MetricId
 
 @dataclass(frozen=True)
 class PredictedRule:
-    """What is known about a rule before anything is measured.
+    """The facts about a rule that are known before anything is measured.
 
     `costs` is the saving from leaving it out, by metric, in instructions, of the only rule less the
     price of having any; `findings` are lint's codes.
@@ -54,7 +54,7 @@ def predict_rules(
 
 
 def add_predictions(bill: Itemised, known: Mapping[str, PredictedRule]) -> Itemised:
-    """Return the bill with what is known of its rules, by their names, beside the measurements."""
+    """Return the bill with the predictions for its rules, by name, beside the measurements."""
     items = (_add_prediction(item, known.get(item.control)) for item in bill.items)
     return replace(bill, items=tuple(items))
 

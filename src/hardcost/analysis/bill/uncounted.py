@@ -1,4 +1,4 @@
-"""What an instruction count does not show of some controls, stated beside their costs."""
+"""Costs of some controls that an instruction count misses, stated beside their figures."""
 
 from __future__ import annotations
 

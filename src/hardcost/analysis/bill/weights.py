@@ -29,7 +29,7 @@ _CALL = "/op"
 
 @dataclass(frozen=True)
 class Weighing:
-    """The parts that metrics have in what a bill is ordered by; together they are 1.
+    """The weights of metrics in the cost that orders a bill; their sum is 1.
 
     `covered` is the part of the mix's calls that was measured, None if there is no mix; `assumed`
     says that the mix is not the user's.
@@ -45,7 +45,7 @@ class Weighing:
         return next(iter(self.weights), None) if len(self.weights) < 2 else AVERAGE  # noqa: PLR2004
 
     def mean(self, values: Mapping[MetricId, float]) -> float:
-        """Return the mean of values by metric; what has none is 0."""
+        """Return the weighted mean of values by metric; a missing value is 0."""
         parts = ((part, values.get(metric, 0.0)) for metric, part in self.weights.items())
         return math.fsum(part * value for part, value in parts)
 
@@ -146,7 +146,7 @@ def _sum(sums: Iterable[Sum], weighed: Weighing) -> list[Sum]:
 
 
 def _items(bill: Itemised, weighed: Weighing, total: Total) -> Iterable[Item]:
-    """Yield each control's item on the average call; what is in the rest counts for its alone."""
+    """Yield each control's item on the average call; costs in the rest count for `alone` only."""
     large: dict[str, dict[MetricId, Item]] = {}
     every: dict[str, dict[MetricId, Item]] = {}
     for item in bill.items:

@@ -152,7 +152,7 @@ def _sides(
 
 @dataclass(frozen=True)
 class _Draw:
-    """A metric's samples in one draw, the names of each frame, and what was counted."""
+    """A metric's samples in one draw, the names of each frame, and the counts."""
 
     samples: tuple[float, ...]
     named: FrameNames
@@ -265,7 +265,7 @@ def _own_counts(side: Mapping[FramePath, float]) -> ByName:
 
 
 def _total(side: Mapping[FramePath, float]) -> ByName:
-    """Return each function's instructions with those of what it calls; a recursion counts once."""
+    """Return the instructions of each function and its callees; a recursion counts once."""
     counts: ByName = defaultdict(float)
     for path, count in side.items():
         for name in set(path[1:] or path):

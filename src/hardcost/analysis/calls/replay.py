@@ -1,4 +1,4 @@
-"""What several processors would make of a trace: a model, and no measurement.
+"""A trace replayed on several processors: a model, and no measurement.
 
 A trace is of one processor. What has to come after what is known from it: a process goes on where
 it stopped, and one that slept goes on when the one that woke it has come to the wake-up. One that
@@ -26,7 +26,7 @@ IDLE = frozenset({"hardcost-idle", "swapper/0", "swapper"})
 """Processes that run only when no other process is ready."""
 
 SLEEPING = "[waiting for timers and devices]"
-"""Stands for what no running process is to blame for."""
+"""The time that no running process is to blame for."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class _Cutting:
         return [*found, (piece.end, None)]
 
     def _awaited_tasks(self, process: int, begin: int) -> list[int]:
-        """Return which tasks ask or answer what a process does from a moment on."""
+        """Return the tasks whose questions or answers a process works on from a moment on."""
         found = self._answered.pop(process, [])
         questions = self._questions.get(process, deque())
         while questions and questions[0][0] <= begin:

@@ -1,4 +1,4 @@
-"""The lines of a function, each with what it executed: where they were counted one by one."""
+"""The lines of a function, each with its instructions, if lines were counted."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from hardcost.model.role import Role
 from hardcost.model.workload import Workload
 
 OWN_CODE = "its own code"
-"""What a process does that makes no system call."""
+"""The action of a process that makes no system call."""
 
 UNKNOWN = "[unknown]"
 _CALLS = ("__x64_sys_", "__do_sys_", "__ia32_sys_", "__ia32_compat_sys_")
@@ -74,7 +74,7 @@ def _distinct(names: Sequence[str]) -> Iterator[str]:
 
 @dataclass
 class _State:
-    """The state of a process: its call, what that does, and what woke it since it stopped.
+    """The state of a process: its call, the call's actions, and the waker since it stopped.
 
     At the moment `asked` it asked what has not been answered yet.
     """
@@ -88,7 +88,7 @@ class _State:
 
 @dataclass
 class _Reader:
-    """Goes through what was noted."""
+    """Goes through the events of a trace."""
 
     trace: Trace
     pieces: list[Piece] = field(default_factory=list)

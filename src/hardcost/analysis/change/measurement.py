@@ -1,4 +1,4 @@
-"""What a change of a profile costs, from the trials of both states and of each without a line."""
+"""The cost of a change of a profile, from trials of both states and of each without a line."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def only_rule(base: Profile, head: Profile, payer: ChangeState | None) -> frozen
 def _cost(
     known: Mapping[Role, Series], role: Without, price: Estimate
 ) -> tuple[float, float, float]:
-    """Return what a line adds, with its interval: what leaving it out saves beside the price."""
+    """Return a line's cost and interval: the saving without it, less the fixed price."""
     saved = subtract_estimate(shift(known[role.of], known[role]), price)
     if role.of == Whole():
         return saved.value, saved.low, saved.high

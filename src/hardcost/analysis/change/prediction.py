@@ -1,4 +1,4 @@
-"""What a change of audit rules costs, predicted from a kernel's constants: nothing is run."""
+"""The cost of a change of audit rules, predicted from a kernel's constants: nothing is run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RuleSets:
 
 @dataclass(frozen=True)
 class _Paid:
-    """What a set of rules adds to an operation, and the price of having any as a part of it.
+    """The cost of a set of rules for an operation, with the price of having any as a part of it.
 
     `pays` says whether it has rules for whose sake the kernel collects what calls do. `unknown`
     says why the numbers are not known, and is empty where they are.
@@ -43,7 +43,7 @@ class _Paid:
 
 
 def growths(sets: RuleSets, constants: Constants) -> tuple[tuple[Growth, ...], tuple[Unknown, ...]]:
-    """Return how each operation of `syscalls` grows, and what has no prediction, with why.
+    """Return the growth of each operation of `syscalls`, and those without a prediction.
 
     An operation whose prediction rests on an estimate, or that has no prediction, has none.
 
@@ -105,19 +105,19 @@ def _part(line: ChangeLine, whole: _Paid, rest: _Paid) -> Contribution:
 
 
 def _fixed_growth(whole: _Paid, rest: _Paid) -> float:
-    """Return the price of having any rule, as a part of what `whole` costs more than `rest`."""
+    """Return the price of having any rule, as a part of the difference of `whole` and `rest`."""
     return 0.0 if whole.pays == rest.pays else whole.fixed - rest.fixed
 
 
 def _is_paid_for(rule: KernelRule) -> bool:
-    """Say whether the kernel collects what calls do for a rule, as `plan.first_rule` has it."""
+    """Say whether a rule makes the kernel collect facts about calls (`plan.first_rule`)."""
     if rule.list is FilterList.TASK:
         return rule.action is Action.ALWAYS
     return rule.list in {FilterList.EXIT, FilterList.IO_URING}
 
 
 def _price_paid(constants: Constants, loaded: Loaded, calls: Sequence[Event]) -> _Paid:
-    """Return what rules add to an operation, in instructions."""
+    """Return the cost of rules for an operation, in instructions."""
     each = [predict(constants, loaded, event) for event in calls]
     unknown = next((one.unknown for one in each if one.unknown), "")
     if unknown:

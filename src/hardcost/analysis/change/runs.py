@@ -1,4 +1,4 @@
-"""What grew from one finished run to another: of two bills by control, else cell by cell."""
+"""The growth from one finished run to another: of two bills by control, else cell by cell."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hardcost.model.workload import MetricId, metric_among
 
 
 def gate_of(base: Found, head: Found, names: tuple[str, str]) -> Gate:
-    """Return what grew from run `base` to run `head`; `names` are what the user calls them.
+    """Return the growth from run `base` to run `head`, which the user calls `names`.
 
     Raises:
         InputError: They have no number in common, such as one of instructions and one of times.
@@ -58,7 +58,7 @@ def _why(base: Found, head: Found) -> str | None:
 
 
 def conditions(finding: Found) -> tuple[str, ...]:
-    """Return under what a run's numbers hold."""
+    """Return the conditions under which a run's numbers hold."""
     named = (("kernel", "kernel"), ("qemu", "QEMU"), ("cpu_model", "processor model"))
     known = [f"{name} {finding.environment[k]}" for k, name in named if k in finding.environment]
     return (f"instrument {finding.instrument}", f"machine {finding.machine}", *known)
@@ -132,7 +132,7 @@ def _growth(a: Total, b: Total, parts: list[Contribution], fixed: float | None) 
 
 
 def _parts(base: Itemised, head: Itemised) -> dict[MetricId, list[Contribution]]:
-    """Return by metric what each control adds that costs more or less in the later bill."""
+    """Return by metric the change of each control whose cost differs in the later bill."""
     earlier, later = _items(base), _items(head)
     listed = bool(base.controls and head.controls)  # a file of JSON doesn't list them
     both = set(base.controls) & set(head.controls)

@@ -1,4 +1,4 @@
-"""What to give up for a budget: a model of costs, the best choice, the frontier.
+"""The controls to give up for a budget: a model of costs, the best choice, the frontier.
 
 A choice is a proposal until it was measured.
 

@@ -1,4 +1,4 @@
-"""The metrics that have a budget: their limits under it, and what a choice costs on them."""
+"""The metrics that have a budget: their limits under it, and the costs of choices."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class BudgetedMetrics:
     def costs(
         self, totals: Mapping[MetricId, Total], limits: Mapping[MetricId, float]
     ) -> tuple[Costs, ...]:
-        """Return what `totals` say of these metrics, each beside its limit."""
+        """Return the costs in `totals` of these metrics, each beside its limit."""
         return tuple(
             Costs(metric, one.unit, one.baseline, one.cost, limits[metric])
             for metric, one in totals.items()
@@ -57,7 +57,7 @@ class BudgetedMetrics:
         )
 
     def costs_of(self, point: Point, limits: Mapping[MetricId, float]) -> tuple[Costs, ...]:
-        """Return what a choice costs on these metrics, each beside its limit."""
+        """Return the costs of a choice on these metrics, each beside its limit."""
         totals = {
             metric: dataclasses.replace(self.totals[metric], cost=point.costs[metric])
             for metric in self.totals

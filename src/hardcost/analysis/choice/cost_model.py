@@ -1,4 +1,4 @@
-"""What any choice of controls would cost, predicted from those that were measured.
+"""The cost of any choice of controls, predicted from those that were measured.
 
 A metric's cost is taken to be a sum of terms: one for each control; for groups, one that is paid
 where all of the group are on (they do more together), and one that is paid where any of it is on
@@ -29,10 +29,10 @@ _TRIPLE = 1.5
 """The price of a term of a larger group, all of which are on, relative to a pair's."""
 
 _CHANCE = 0.1
-"""The price of what may be chance, for each point: a group that many points show costs less."""
+"""The penalty for chance, for each point: a group that many points show has a lower one."""
 
 _UNEXPLAINED = 1e3
-"""The price of what neither terms nor chance explain."""
+"""The penalty for a rest that neither terms nor chance explain."""
 
 _MOST_PAIRED = 60
 """Of how many interacting controls every pair may be a group; the largest interactions."""
@@ -57,12 +57,12 @@ class Term:
 
 @dataclass(frozen=True)
 class CostModel:
-    """The terms of each metric, with what each costs in the metric's unit."""
+    """The terms of each metric, each with its cost in the metric's unit."""
 
     terms: Mapping[MetricId, Mapping[Term, float]]
 
     def costs(self, kept: Kept) -> dict[MetricId, float]:
-        """Return what a choice is predicted to cost."""
+        """Return the predicted cost of a choice, by metric."""
         return {
             metric: math.fsum(cost for term, cost in terms.items() if term.applies(kept))
             for metric, terms in self.terms.items()
@@ -70,7 +70,7 @@ class CostModel:
 
 
 def fit(problem: Tradeoff, points: Sequence[Point], last: CostModel | None = None) -> CostModel:
-    """Return the simplest model of what was measured.
+    """Return the simplest model of the measured points.
 
     Metrics that the `last` model still explains keep their terms.
     """
@@ -162,7 +162,7 @@ def _differences(
 def _least(
     terms: Sequence[Term], known: Mapping[Kept, float], tolerance: float, scale: float
 ) -> tuple[Mapping[Term, float], float]:
-    """Return the cheapest weights of terms that explain what is known, and the largest rest.
+    """Return the cheapest weights of terms that explain the known costs, and the largest rest.
 
     The unknowns are each term's weight above and below 0, and what is left of each point above and
     below 0: as much as may be chance, and what is more.

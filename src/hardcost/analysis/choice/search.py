@@ -1,4 +1,4 @@
-"""The search for what to give up: propose by a model, measure, refine the model, until both agree.
+"""The search for a choice: propose by a model, measure, refine the model, until both agree.
 
 A coroutine: it yields choices to be measured, several at a time, and is sent their points.
 
@@ -82,7 +82,7 @@ def search(
 
 @dataclass
 class _Search:
-    """What is known so far."""
+    """The measured points and their model so far."""
 
     problem: Tradeoff
     known: dict[Kept, Point]
@@ -147,7 +147,7 @@ class _Search:
             self.error = max(self.error, self._largest_miss(predicted[point.kept], point.costs))
 
     def begin(self) -> ChoiceQuestions:
-        """Measure what has to be kept, and the greedy proposals until one is within the limits."""
+        """Measure the required controls, and greedy proposals until one is within the limits."""
         yield from self.measure([self.problem.bound])
         bill, limits = _as_bill(self.problem, self.known)
         everything = {item.control for item in bill.items}
@@ -170,7 +170,7 @@ class _Search:
             yield from self.measure([chosen])
 
     def resolve_doubts(self) -> ChoiceQuestions:
-        """Measure what is worth more and predicted to be over the limits by little."""
+        """Measure choices that are worth more and predicted to be barely over the limits."""
         vain = 0
         while self.left and vain < _DOUBTS:
             best = self.best
@@ -308,7 +308,7 @@ def _switching_bounds(
 
 
 def _as_bill(problem: Tradeoff, known: Mapping[Kept, Point]) -> tuple[Itemised, Budget]:
-    """Return what is known as a bill, with numbers for names, and the limits as a budget."""
+    """Return the known points as a bill, with numbers for names, and the limits as a budget."""
     whole, items = known[problem.controls], list[Item]()
     for one in sorted(problem.controls - problem.bound):
         without = known.get(problem.without(one))

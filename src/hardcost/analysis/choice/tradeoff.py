@@ -1,4 +1,4 @@
-"""What to give up for a budget, as a problem: controls with values, limits, and what was measured.
+"""The choice for a budget as a problem: controls with values, limits, and measured points.
 
 Controls are numbers from 0 here, in the profile's order.
 """
@@ -17,7 +17,7 @@ Kept = frozenset[int]
 
 @dataclass(frozen=True)
 class Point:
-    """What was measured of a choice: by how much each metric exceeds the baseline, in its unit."""
+    """A measured choice: by how much each metric exceeds the baseline, in its unit."""
 
     kept: Kept
     costs: Mapping[MetricId, float]
@@ -48,7 +48,7 @@ class Tradeoff:
 
     @property
     def bound(self) -> Kept:
-        """The controls that have to be kept, with what they need."""
+        """The controls that have to be kept, with their dependencies."""
         return self.closure(at for at, value in enumerate(self.values) if math.isinf(value))
 
     def closure(self, kept: Iterable[int]) -> Kept:

@@ -1,4 +1,4 @@
-"""Estimates with their intervals, and what chance alone can make.
+"""Estimates with their intervals, and the differences that chance alone can make.
 
 Costs and totals come from the same estimator.
 

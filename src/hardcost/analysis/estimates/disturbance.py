@@ -1,4 +1,4 @@
-"""Which trials were disturbed by what the machine did beside them: a rule that sees no result.
+"""Which trials the machine's other work disturbed: a rule that sees no result.
 
 The rule is fixed here, before anything is measured, and looks at the machine's own counters alone.
 So what it sets aside can't depend on whether a time was pleasing. What it sets aside stays in the
@@ -28,12 +28,12 @@ MOST_SET_ASIDE = 1 / 3
 
 
 def reasons(record: Record) -> tuple[str, ...]:
-    """Return by what a trial was disturbed; () if it wasn't, or was not watched."""
+    """Return the causes of a trial's disturbance; () if there are none, or it was not watched."""
     return disturbances(record.surroundings, record.host_seconds)
 
 
 def disturbances(surroundings: Mapping[str, float], host_seconds: float) -> tuple[str, ...]:
-    """Return by what a trial of so many seconds was disturbed, by what went on beside it."""
+    """Return the causes in its surroundings that disturbed a trial of so many seconds."""
     return tuple(_reasons(surroundings, host_seconds))
 
 

@@ -152,7 +152,7 @@ def _binomial_quantile(count: int) -> int:
 
 
 Measurement = tuple[Role, Workload, str]
-"""What was measured: under which configuration, by which workload, which metric."""
+"""A configuration's role, a workload and a metric, which together name a measurement."""
 
 
 def series_of(records: Sequence[Record]) -> dict[Measurement, Series]:
@@ -208,7 +208,7 @@ def by_metric(records: Sequence[Record]) -> dict[MetricId, dict[Role, Series]]:
 
 
 def total(metric: MetricId, known: Mapping[Role, Series], role: Role, least: float = 0.0) -> Total:
-    """Return the cost of what has a `role` over the baseline on a metric, sample by sample."""
+    """Return the cost of a `role` over the baseline on a metric, sample by sample."""
     profile, baseline = known[role], known[Baseline()]
     base, cost = value(baseline).value, shift(profile, baseline).value
     return Total(metric, profile.unit, base, base + cost, cost, least)

@@ -34,7 +34,7 @@ def smallest_distinguishable(metric: MetricId, known: Mapping[Role, Series]) -> 
 
 
 def allowing_for_chance(cells: Sequence[Cell], records: Sequence[Record]) -> tuple[Cell, ...]:
-    """Return the cells without those of placebos, whose differences bound what may be chance.
+    """Return the cells without those of placebos, whose differences bound chance.
 
     A ratio's interval is as wide as chance at least, so that no difference of that size seems
     exact. Times have intervals of their own.

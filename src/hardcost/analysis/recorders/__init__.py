@@ -1,4 +1,4 @@
-"""What recorders saw, summed over the trials of a configuration.
+"""Observations of recorders, summed over the trials of a configuration.
 
 Nothing here is a cost.
 

@@ -1,4 +1,4 @@
-"""What the processor counted of each call, put together over the trials of a configuration."""
+"""The processor's counts of each call, put together over the trials of a configuration."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Counted:
 
 
 def counts_by_call(finding: StudyFinding) -> tuple[Counted, ...]:
-    """Return what was counted, in the finding's order."""
+    """Return the counts by call, in the finding's order."""
     seen: dict[tuple[Role, Workload, str], dict[str, list[float]]] = {}
     for one in finding.observed:
         if one.instrument != counters.NAME:

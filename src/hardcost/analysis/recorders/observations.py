@@ -1,4 +1,4 @@
-"""What the recorders saw, summed over the trials of a configuration."""
+"""Observations of the recorders, summed over the trials of a configuration."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def _as_rates(line: Timeline) -> Timeline:
 
 
 def amounts_of_instrument(finding: StudyFinding, instrument: str) -> tuple[Amounts, ...]:
-    """Return what an instrument saw, by workload and configuration, in the finding's order."""
+    """Return an instrument's amounts by workload and configuration, in the finding's order."""
     known: dict[tuple[Workload, Role], list[ObservedIn]] = {}
     for one in finding.observed:
         if one.instrument == instrument:

@@ -1,4 +1,4 @@
-"""What a study shows beyond its cells: axes, steps between levels, published figures.
+"""The tables of a study beyond its cells: axes, steps between levels, published figures.
 
 A published figure is a reference point, never an expected value.
 

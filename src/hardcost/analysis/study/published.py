@@ -21,7 +21,7 @@ _Better = Literal["less", "more"]
 
 
 class _Beside(BaseModel):
-    """What decides which of our results are shown beside a table of a source.
+    """The conditions for our results to be shown beside a table of a source.
 
     `workloads` are hardcost's names, none for any: `unixbench copies=1` matches that workload with
     any other parameters, `unixbench copies=` one whose name has no number of copies, and `unixbench
@@ -46,7 +46,7 @@ class _Beside(BaseModel):
         return self.measured.get(metric, (metric,))
 
     def applies_to(self, workload: Workload) -> bool:
-        """Return whether our `workload`, with its parameters, is what the source ran."""
+        """Return whether the source ran our `workload`, with its parameters."""
         return not self.workloads or any(_stands_for(one, workload) for one in self.workloads)
 
 
@@ -151,7 +151,7 @@ class PublishedMean(BaseModel):
 
 
 class Published(BaseModel):
-    """What one source measured: `source` cites it, `workload` names its workload.
+    """The figures of one source: `source` cites it, `workload` names its workload.
 
     `kernel_config` has the columns of a table of kernel options (key `columns`), and for each
     option its value in each column: `y`, `m`, or `unset`.

@@ -1,4 +1,4 @@
-"""What changes from one level of an axis to the next, such as from kernel to kernel."""
+"""Changes from one level of an axis to the next, such as from kernel to kernel."""
 
 from __future__ import annotations
 

@@ -39,11 +39,11 @@ class MeasuredGate:
     monitor: Monitor
 
     def preview(self) -> Foreseen:
-        """Return what would be measured."""
+        """Return the plan of the measurement."""
         return self._plan_run()[2].preview()
 
     def gate(self) -> Gate:
-        """Return what the change costs, as measured; the run is saved.
+        """Return the measured cost of the change; the run is saved.
 
         Raises:
             HardcostError: Something is wrong with the input, the machine, a trial or the store.

@@ -33,7 +33,7 @@ _MACHINE = "vm"  # whose kernel the constants are of
 
 
 def predict_gate(both: Profiles, kernel: Path | None, cpu: str, monitor: Monitor) -> Gate:
-    """Return what the change of rules costs, as predicted.
+    """Return the predicted cost of the change of rules.
 
     Raises:
         InputError: There are no constants for the kernel, or something else than rules changed.

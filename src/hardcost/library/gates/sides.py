@@ -51,7 +51,7 @@ def sides(
     store: Path,
     monitor: Monitor,
 ) -> Profiles | Results:
-    """Return what BASE and HEAD are; rules that can't be loaded are found here.
+    """Return the states BASE and HEAD; rules that can't be loaded are found here.
 
     Raises:
         InputError: They are not two of a kind, one can't be read, or its rules can't be loaded.
@@ -86,7 +86,7 @@ def sides(
 
 
 def _name(state: GateSide) -> str:
-    """Return what the answer calls a state."""
+    """Return the name of a state in the answer."""
     if isinstance(state, str):
         return state.strip()
     return state.name if isinstance(state, Profile) else state.run
@@ -175,7 +175,7 @@ def _folder_above(name: str) -> str:
 
 @dataclass(frozen=True)
 class _Renamed:
-    """The names of a copy's files, and what they are called."""
+    """The names of a copy's files, and the names shown for them."""
 
     place: str
     shown: str

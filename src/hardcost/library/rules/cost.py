@@ -1,4 +1,4 @@
-"""What audit rules cost each system call, predicted without booting.
+"""The cost of audit rules for each system call, predicted without booting.
 
 The unit is instructions; by a machine's own prices, nanoseconds.
 """
@@ -36,7 +36,7 @@ _LIMIT_SECONDS = 600.0  # of host time, for one measurement
 
 @dataclass(frozen=True)
 class MeasuredCostRequest(CostRequest):
-    """What is asked, where costs may be measured, too.
+    """A request for the cost of rules, which may be measured, too.
 
     The unit is instructions on `kernel` and `cpu`, which `measure` also measures in a guest; with
     `timed_on`, nanoseconds on that machine. `fit` measures the prices again. `yes` lets it change
@@ -53,7 +53,7 @@ class MeasuredCostRequest(CostRequest):
 
 
 def cost(request: MeasuredCostRequest, monitor: Monitor | None = None) -> Priced:
-    """Predict what rules cost each call.
+    """Predict the cost of rules for each call.
 
     Raises:
         InputError: A rule can't be read or loaded, or the machine has no prices.

@@ -22,7 +22,7 @@ from hardcost.units import count, join_in_prose
 
 
 class ProfileCaller(Caller):
-    """Has a monitor hear what happens, and knows profiles by name."""
+    """Passes events to a monitor, and knows profiles by name."""
 
     program = "hardcost"
     verbs = "hardcost rules"
@@ -35,7 +35,7 @@ class ProfileCaller(Caller):
         self.monitor.note(text)
 
     def work(self) -> AbstractContextManager[Tell]:
-        """Give a function that reports what long work is doing."""
+        """Give a function that reports the progress of long work."""
         return self.monitor.work()
 
     def knows(self, text: str) -> bool:
@@ -43,7 +43,7 @@ class ProfileCaller(Caller):
         return text in catalogue.names() or catalogue.holds_no_rules(Path(text))
 
     def rules_named(self, text: str) -> tuple[Reading, ...]:
-        """Return the lines of a profile's audit rules; a note says what else it has.
+        """Return the lines of a profile's audit rules; a note lists its other controls.
 
         Raises:
             InputError: There is no such profile, or it has none.
@@ -75,6 +75,6 @@ def _daemon_lines(profile: Profile) -> list[str]:
 
 
 def _kinds(others: Sequence[Control]) -> str:
-    """Return how many controls of other kinds there are; what has no noun of its own comes last."""
+    """Return the numbers of controls of other kinds; those without a noun come last."""
     known = Counter(one.noun for one in sorted(others, key=lambda one: one.noun == Control.noun))
     return join_in_prose(count(number, noun) for noun, number in known.items()) or "audit daemon"

@@ -1,4 +1,4 @@
-"""What runs find: a file for each kind of finding, each of which is its own JSON.
+"""The findings of runs: a file for each kind, each of which is its own JSON.
 
 A key that goes, or changes its meaning, needs a new `version`.
 

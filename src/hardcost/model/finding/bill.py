@@ -1,4 +1,4 @@
-"""A bill: what a profile costs, itemised by control."""
+"""A bill: the cost of a profile, itemised by control."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Total:
     high: IfKnown[Number | None] = None
 
     def __post_init__(self) -> None:
-        """Work out whether the cost exceeds what chance could produce."""
+        """Work out whether the cost exceeds the noise."""
         above_chance = abs(self.cost) > self.least and not self.may_be_nothing
         object.__setattr__(self, "distinguishable", above_chance)
 
@@ -104,7 +104,7 @@ class Least:
 
 @dataclass(frozen=True)
 class Unmeasured:
-    """A control that is not part of a bill, since its guest did not bear it, and what happened.
+    """A control that is not part of a bill, since its guest failed under it, and the failure.
 
     `place` is the control's location, None where no file says it.
     """
@@ -121,7 +121,7 @@ class Unmeasured:
 
 @dataclass(frozen=True, kw_only=True)
 class Itemised:
-    """The total cost of a profile, itemised: what the figures of a bill follow from.
+    """The total cost of a profile, itemised, from which all figures of a bill follow.
 
     For each metric items + fixed + rest + interaction = total. `fixed` is what having any audit
     rule costs, whichever it is. `rules` are the controls that pay it once together: their `alone`
@@ -167,7 +167,7 @@ class Itemised:
 
 @dataclass(frozen=True, kw_only=True)
 class Advice:
-    """What to leave out so that no metric grows by more than `budget`, such as 0.05 for 5 %.
+    """The controls to leave out so that no metric grows by more than `budget` (0.05 is 5 %).
 
     `budgets` are those of metrics that have their own; `budget` is the budget of the others, None
     if they are unlimited. `totals` are measured with the remaining `kept` controls, not predicted;
@@ -210,7 +210,7 @@ the one grows where the other shrinks; "" if they agree, unknown if the interval
 
 @dataclass(frozen=True)
 class Both:
-    """What one control costs on a metric, or with `control` None the whole profile.
+    """The cost of one control on a metric, or with `control` None of the whole profile.
 
     `insn` is its cost in instructions, `ns` in nanoseconds with the interval [ns_low, ns_high], all
     for the metric's operation; the ratios are of the baseline with this cost to the baseline.
@@ -243,7 +243,7 @@ class Both:
 
 @dataclass(frozen=True, kw_only=True)
 class Bill(Itemised, Found):
-    """What a profile costs, itemised by control.
+    """The cost of a profile, itemised by control.
 
     `both` has each cost of a bill of times beside its count of instructions, which were counted in
     a run of their own: `counted_on` says where. `advice` is what to leave out for a budget, and

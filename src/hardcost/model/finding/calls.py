@@ -11,7 +11,7 @@ from hardcost.model.role import Role
 from hardcost.model.workload import Workload
 
 KERNEL = "kernel"
-"""What the names of frames in the kernel begin with."""
+"""The prefix of the names of frames in the kernel."""
 
 
 CLOCK = "[clock]"
@@ -40,13 +40,13 @@ class Moved:
 
     @property
     def total(self) -> float:
-        """By how much they differ with those of what it calls."""
+        """The difference including the functions that it calls."""
         return self.total_after - self.total_before
 
 
 @dataclass(frozen=True)
 class Process:
-    """What processes of a name, or a subsystem, executed for one operation."""
+    """Instructions for one operation, of processes of one name or of a subsystem."""
 
     name: str
     before: Number
@@ -55,7 +55,7 @@ class Process:
 
 @dataclass(frozen=True)
 class Stack:
-    """Functions, each called by the one before it, and what the last executed for one operation."""
+    """Functions, each called by the one before, and the instructions of the last."""
 
     functions: tuple[str, ...]
     before: Number
@@ -64,7 +64,7 @@ class Stack:
 
 @dataclass(frozen=True)
 class SourceLine:
-    """A line of a function's source: what it executes for one operation.
+    """A line of a function's source, and its instructions for one operation.
 
     `own` are its own instructions, `total` those with all that it calls. `text` is the line, which
     lies in `file`; number 0 is code that belongs to no line.

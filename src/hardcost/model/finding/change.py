@@ -16,7 +16,7 @@ How = Literal["measured", "predicted"]
 
 
 class Change(StrEnum):
-    """What became of a line."""
+    """How a line changed."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -44,7 +44,7 @@ class ChangeLine:
 
 @dataclass(frozen=True)
 class Contribution:
-    """What a line of the change adds to a metric, in its unit; [low, high] is the interval."""
+    """The cost of a line of the change, in the metric's unit; [low, high] is its interval."""
 
     line: ChangeLine
     cost: float
@@ -94,7 +94,7 @@ class Growth:
 
     @property
     def rest(self) -> float:
-        """What the lines do not explain: other lines, order, and interaction."""
+        """The growth that the lines do not explain: other lines, order, and interaction."""
         return self.difference - math.fsum((self.fixed or 0.0, *(one.cost for one in self.parts)))
 
     @property
@@ -106,7 +106,7 @@ class Growth:
 
     @property
     def accepted(self) -> float:
-        """What lines add whose cost is accepted; it counts for no limit."""
+        """The cost of lines for which it is accepted; it counts for no limit."""
         own = (one.cost for one in self.parts if one.line.accepted and self._worse(one.cost) > 0)
         return math.fsum(own)
 
@@ -218,7 +218,7 @@ class Gate:
         return tuple(line for line in self.counted if line.accepted)
 
     def parts_of(self, line: ChangeLine) -> tuple[tuple[Growth, Contribution], ...]:
-        """Return what a line adds, by metric, the largest share of the metric first."""
+        """Return the costs of a line by metric, the largest share of the metric first."""
         found = [(one, part) for one in self.growths for part in one.parts if part.line == line]
         return tuple(sorted(found, key=lambda each: -abs(_of(each[0], each[1].cost))))
 

@@ -1,4 +1,4 @@
-"""What to give up for a budget, and the frontier of cost and value."""
+"""The controls to give up for a budget, and the frontier of cost and value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hardcost.model.workload import MetricId
 
 @dataclass(frozen=True)
 class Costs:
-    """What a choice costs on a metric, in its unit: `cost` over the `baseline`."""
+    """The cost of a choice on a metric, in its unit: `cost` over the `baseline`."""
 
     metric: MetricId
     unit: str
@@ -89,7 +89,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Unkeepable:
-    """Controls not one of which can be kept within the budget, and what larger ones keep of them.
+    """Controls not one of which fits the budget, and larger budgets that keep some of them.
 
     `kind` says which they are: each "audit rule", each "control", or, where weights say what has to
     be kept, each "required control". The first of `offers` is the least budget that keeps one of
@@ -103,7 +103,7 @@ class Unkeepable:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What to give up of a profile so that it keeps a budget.
+    """The controls to give up of a profile so that it keeps a budget.
 
     `budget` and `budgets` are as in `Advice`; without both, only the frontier was wanted. `found`
     says whether anything of the profile can be kept within the budget. `before` and `after` are the
@@ -148,7 +148,7 @@ class Choice:
 
     @property
     def abandoned(self) -> tuple[Abandoned, ...]:
-        """What is given up by choice, not because none of its kind can be kept."""
+        """The controls given up by choice, not because none of their kind can be kept."""
         none_of = () if self.unkeepable is None else self.unkeepable.controls
         return tuple(one for one in self.given_up if one.control not in none_of)
 
@@ -160,7 +160,7 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class Advised(Bill):
-    """A profile's bill, and what to give up of it for a budget."""
+    """A profile's bill, and the controls to give up for a budget."""
 
     kind: Literal["choice"] = "choice"  # type: ignore[assignment]  # a bill, and more
     choice: Choice

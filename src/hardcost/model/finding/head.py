@@ -1,4 +1,4 @@
-"""What every finding has: its run, what was measured, and notes on that."""
+"""The head of every finding: its run, the state that was measured, and notes."""
 
 from __future__ import annotations
 

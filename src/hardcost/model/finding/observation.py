@@ -1,4 +1,4 @@
-"""What a recorder saw, and in which trial."""
+"""An observation of a recorder, and its trial."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class _Trial(BaseModel):
 
 
 class ObservedIn(Observed, _Trial):
-    """What a recorder saw in one trial."""
+    """An observation of a recorder in one trial."""
 
 
 def seen_in(
     configuration: Role, workload: Workload, seed: int, repetition: int, seen: Observed
 ) -> ObservedIn:
-    """Return what a recorder saw, with the trial that it saw it in."""
+    """Return an observation with its trial."""
     return ObservedIn(
         configuration=configuration,
         workload=workload,

@@ -1,4 +1,4 @@
-"""What a study found, and what is shown beside its cells."""
+"""The finding of a study: its cells, and the tables beside them."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class MeanPenalty:
 
 @dataclass(frozen=True, kw_only=True)
 class StudyFinding(Found):
-    """What a study found, also that of the two states of a gate.
+    """The finding of a study, or of the two states of a gate.
 
     `levels` maps a configuration's name to the levels of axes that span it.
     `successive` names the axis whose levels are shown one after the other, such as versions of a

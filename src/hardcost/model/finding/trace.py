@@ -40,7 +40,7 @@ class Piece:
 
     @property
     def does(self) -> str:
-        """What it does, as text."""
+        """Its actions, as text."""
         return ", ".join(self.doing)
 
     @property
@@ -60,7 +60,7 @@ class Wake:
 
 @dataclass(frozen=True)
 class AccessAnswer:
-    """A process, `by`, allowed or denied what another had `asked` for at that moment."""
+    """A process, `by`, allowed or denied the access that another `asked` for at that moment."""
 
     when: int
     by: int
@@ -70,7 +70,7 @@ class AccessAnswer:
 
 @dataclass(frozen=True)
 class ProcessShare:
-    """What a process had of a trace: it ran, could have run, or slept, in instructions."""
+    """A process's share of a trace, in instructions: it ran, could have run, or slept."""
 
     process: str
     ran: int
@@ -126,7 +126,7 @@ class Traced:
     modelled: IfAny[tuple[Modelled, ...]] = ()
 
     def shares(self) -> tuple[ProcessShare, ...]:
-        """Return what each process had, those that ran most first."""
+        """Return the share of each process, those that ran most first."""
         ran = [0] * len(self.processes)
         ready = [0] * len(self.processes)
         for piece in self.pieces:
@@ -158,7 +158,7 @@ class Traced:
 
 @dataclass(frozen=True, kw_only=True)
 class Traces(Found):
-    """What was traced: which process ran when."""
+    """Traces: which process ran when."""
 
     kind: Literal["trace"] = "trace"
     scores: IfAny[dict[Role, Score]] = field(default_factory=dict)

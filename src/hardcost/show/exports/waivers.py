@@ -119,7 +119,7 @@ def evidence(one: GivenUp) -> str:
 
 
 def source(one: GivenUp) -> str:
-    """Return where a control was written, and as what if it was rewritten."""
+    """Return the location of a control, and its original text if it was rewritten."""
     written = "; ".join(one.stands_for)
     return f"{one.place}: {written}" if one.place and written else one.place or written
 

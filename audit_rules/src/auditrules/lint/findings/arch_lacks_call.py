@@ -57,7 +57,7 @@ def _is_no_call(arch: Arch, number: int) -> bool:
 
 
 def _elsewhere(numbers: list[int], arches: tuple[Arch, ...]) -> str:
-    """Return what the first number means in the other ABI, in parentheses, if anything."""
+    """Return the call of the first number in the other ABI, in parentheses; "" if there is none."""
     for arch in lookup.ARCHES:
         if arch not in arches and numbers[0] in lookup.call_names(arch):
             return f" ({numbers[0]} is {lookup.call_name(arch, numbers[0])} in {arch})"

@@ -54,7 +54,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
 
 
 def _worst_pair(context: Context, rule: KernelRule) -> tuple[Condition, Condition, float] | None:
-    """Return the pair in the wrong order that spares most, with what it spares."""
+    """Return the pair in the wrong order that spares most, with the saving."""
     found: tuple[Condition, Condition, float] | None = None
     costliest: tuple[Condition, float] | None = None
     for condition in rule.conditions:

@@ -33,7 +33,7 @@ _FAR_APART = 2
 
 
 def find(context: Context) -> Iterable[Diagnostic]:
-    """Yield each exclude filter that drops what its conditions do not name."""
+    """Yield each exclude filter that drops records that its conditions do not name."""
     for rule in context.by_rank:
         if rule.list is not FilterList.EXCLUDE or record_types.besides(rule):
             continue

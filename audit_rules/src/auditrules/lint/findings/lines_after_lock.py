@@ -67,7 +67,7 @@ def _spot(reading: Reading) -> Location:
 
 
 def _changes(reading: Reading) -> bool:
-    """Say whether a line changes what the lock holds."""
+    """Say whether a line changes the locked state."""
     deletes = reading.deletes is not None or reading.deletion is not None
     sets = any(option in _CHANGE for option, _ in reading.settings)
     return deletes or sets or reading.rule is not None

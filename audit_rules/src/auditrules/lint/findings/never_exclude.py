@@ -31,7 +31,7 @@ _MOST_COMPARED = 256
 
 
 def find(context: Context) -> Iterable[Diagnostic]:
-    """Yield each rule that is meant to keep what another rule drops."""
+    """Yield each rule that is meant to keep records that another rule drops."""
     rules = [one for one in context.by_rank if one.list is FilterList.EXCLUDE and one.conditions]
     dropping = [one for one in rules if one.action is Action.ALWAYS][:_MOST_COMPARED]
     keeping = [one for one in rules if one.action is Action.NEVER]

@@ -41,7 +41,7 @@ _NO_LOGIN = (
     FieldTest("loginuid_set", Operator.EQUAL, 0),
     FieldTest("sessionid", Operator.EQUAL, UNSET),
 )
-"""What holds of a process without a login: the kernel sets both at once."""
+"""The conditions on a process without a login: the kernel sets both at once."""
 
 
 def find(context: Context) -> Iterable[Diagnostic]:
