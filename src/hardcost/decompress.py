@@ -41,11 +41,11 @@ _Begun: TypeAlias = "tuple[_Stream, Callable[[bytes], Iterator[bytes]]]"
 
 
 class DamagedError(Exception):
-    """What is packed can't be used; the message says why, and begins with "it" or "its"."""
+    """Packed data can't be used; the message says why, and begins with "it" or "its"."""
 
 
 def parts(packed: Iterable[bytes], *, alone: bool = False) -> Iterator[bytes] | None:
-    """Return the parts of what was packed, each of bounded size; None if it is unknown how.
+    """Return the unpacked data in parts of bounded size; None if the form is unknown.
 
     What follows a stream is unpacked as the next one, as the packing programs themselves do;
     `alone` ends with the first, whatever follows. The iterator raises one of `ERRORS` where the
@@ -55,13 +55,13 @@ def parts(packed: Iterable[bytes], *, alone: bool = False) -> Iterator[bytes] | 
 
 
 def unpack_if_packed(packed: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what `parts` does, or `packed` itself if it is not known to be packed."""
+    """Yield the parts of unpacked data, or `packed` itself if its form is unknown."""
     first, rest = _read_begin(packed)
     yield from _parts(first, rest) or itertools.chain([first], rest)
 
 
 def unpack_whole(packed: bytes, most: int) -> bytes:
-    """Return what was packed, or `packed` itself if it is not known to be packed.
+    """Return the unpacked data, or `packed` itself if its form is unknown.
 
     Raises:
         DamagedError: It is damaged, or has more than `most` bytes.
@@ -78,7 +78,7 @@ def unpack_whole(packed: bytes, most: int) -> bytes:
 
 
 def _read_begin(packed: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """Return the begin of what is packed, enough to know how, and the rest."""
+    """Return the begin of packed data, enough to know its form, and the rest."""
     pieces = iter(packed)
     first = b""
     while len(first) < _LONGEST_MAGIC and (piece := next(pieces, None)) is not None:

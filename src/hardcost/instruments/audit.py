@@ -54,7 +54,7 @@ class Logged:
 
     @property
     def totals(self) -> dict[str, float]:
-        """What was counted, by name."""
+        """The counts by name."""
         every = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "by_key"}
         keys = {_KEY + key: number for key, number in self.by_key.items()}
         return keys | {name: number for name, number in every.items() if number is not None}
@@ -64,7 +64,7 @@ NOTHING_LOGGED = Logged()
 
 
 def observation_of(answers: Sequence[Answer], logged: Logged = NOTHING_LOGGED) -> Observed:
-    """Return the counts; what the guest does not count is left out.
+    """Return the counts; those that the guest does not keep are left out.
 
     Raises:
         TrialError: Nothing was watched.
@@ -91,7 +91,7 @@ def _series(seen: WatchedAnswer) -> dict[str, tuple[float, ...]]:
 
 
 def _by_probe(answers: Sequence[Answer]) -> dict[str, float]:
-    """Return what the probe counted as the audit daemon of measured programs."""
+    """Return the counts of the probe as the audit daemon of measured programs."""
     counted = [
         one.audit
         for one in answers

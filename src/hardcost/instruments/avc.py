@@ -1,4 +1,4 @@
-"""`avc` counts what SELinux looks up in its cache of decisions, and what it finds there.
+"""`avc` counts SELinux's lookups in its cache of decisions, and the hits.
 
 The counts are the kernel's own (`/sys/fs/selinux/avc/cache_stats`), of all processes, the probe's
 included. Without SELinux there is nothing to count.

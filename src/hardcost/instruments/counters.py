@@ -1,4 +1,4 @@
-"""`counters`: what the processor counts of a call beside its time, on machines that count.
+"""`counters`: the processor's counts of a call beside its time, on machines that count.
 
 Instructions in programs (`instructions:u`) and in the kernel (`instructions:k`), and cycles. The
 call is made for it in a process of its own, after the one that is timed: counting makes it slower

@@ -1,4 +1,4 @@
-"""What observes a workload: which clock the probe reads, and what its ticks are."""
+"""Instruments: the clock that the probe reads, and the unit of its ticks."""
 
 from __future__ import annotations
 

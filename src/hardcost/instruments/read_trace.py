@@ -1,4 +1,4 @@
-"""Makes traces of what the emulator's plugin noted: of a window, or of the one call in it."""
+"""Makes traces of the notes of the emulator's plugin on a window, or on the one call in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hardcost.protocol.plugin.stacks import CountedWindow, Stacks
 def traces(
     seen: Stacks, windows: Sequence[Windows | Together], caller: str | None
 ) -> tuple[Trace, ...]:
-    """Return what was noted of each metric's last window; `caller` makes the call, if one does.
+    """Return the trace of each metric's last window; `caller` makes the call, if one does.
 
     Raises:
         TrialError: What was seen is not what the instrument counted, or too much to be kept.

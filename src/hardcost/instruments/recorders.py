@@ -1,4 +1,4 @@
-"""Recorders, which observe beside the instrument: what they ask of the probe, and what they saw."""
+"""Recorders, which observe beside the instrument: their requests, and their observations."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ TITLES = {name: module.TITLE for name, module in _MODULES.items()}
 
 
 def requests_before(names: Sequence[str]) -> tuple[Request, ...]:
-    """Return what the probe is asked before the workload: to begin watching."""
+    """Return the requests before the workload: to begin watching."""
     return (ask.watch([_MODULES[name].WATCH for name in names]),) if names else ()
 
 
 def requests_after(names: Sequence[str]) -> tuple[Request, ...]:
-    """Return what the probe is asked after the workload: to report what it saw."""
+    """Return the requests after the workload: to report the watch."""
     return (requests.Unwatch(),) if names else ()
 
 
@@ -32,7 +32,7 @@ def observations_of(
     operations: Mapping[str, int] | None = None,
     logged: Logged = NOTHING_LOGGED,
 ) -> tuple[Observed, ...]:
-    """Return what each instrument saw; `operations` are those of the load, by program.
+    """Return the observations of each instrument; `operations` are the load's, by program.
 
     `logged` is what daemons wrote down of audit meanwhile.
 

@@ -32,7 +32,7 @@ TraceRow = tuple[str, int, int, int]
 
 
 class Trace(BaseModel):
-    """What happened from the moment `begin` of a window to `end`, of its `ticks` instructions.
+    """The events of a window from `begin` to `end`, out of its `ticks` instructions.
 
     `notes` are rows: the kind, when (in instructions since the window began), the process
     and the place, as `machines.noted` has them; processes and places of `frames` count from 1.
@@ -55,7 +55,7 @@ class Trace(BaseModel):
 
 
 def deed(stack: Sequence[str]) -> str | None:
-    """Return what the innermost function does with a record; None if it does nothing."""
+    """Return the innermost function's act on a record; None if there is none."""
     function = stack[-1].partition(" ")[0] if stack else ""  # without its module
     if function == _TAKES[1] and _TAKES[0] in stack:
         return TAKES

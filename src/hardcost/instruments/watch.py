@@ -1,4 +1,4 @@
-"""What all recorders report of a watch: when programs ran in it."""
+"""The part of a watch that all recorders report: when programs ran in it."""
 
 from __future__ import annotations
 

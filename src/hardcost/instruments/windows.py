@@ -25,7 +25,7 @@ class Windows:
 
 @dataclass(frozen=True)
 class Together:
-    """A metric that is what several windows took together, each of which is one of `parts`.
+    """A metric that is the sum of several windows, each of which is one of `parts`.
 
     The parts are named as their `Windows` are, and have one sample each.
     """

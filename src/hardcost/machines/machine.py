@@ -1,4 +1,4 @@
-"""What a machine is to the rest of hardcost: something that boots a state and carries out a job.
+"""The interface of machines: a machine boots a state and carries out a job.
 
 Nothing above `machines/` knows more of a machine than this, and `names.py` alone knows which there
 are. What a machine can't do it says in its `Capabilities`; no caller asks which machine it is.
@@ -40,7 +40,7 @@ class Execution:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a machine can do; a trial that needs more is refused before anything runs.
+    """The abilities of a machine; a trial that needs more is refused before anything runs.
 
     `parameters`: it boots with words on its kernel's command line; `kernels`: it boots kernels
     other than its own, and builds them; `installed`: it boots those that are installed on it;
@@ -88,16 +88,16 @@ class Machine(Protocol):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What a reader has to know of all its numbers, as far as it is known."""
+        """Remarks on all its numbers, as far as they are known."""
         ...
 
     @property
     def capabilities(self) -> Capabilities:
-        """What it can do."""
+        """Its abilities."""
         ...
 
     def fetch(self, boots: Sequence[Boot], note: Callable[[str], None]) -> None:
-        """Fetch what these boots need and is not here yet; `note` hears of what takes long.
+        """Fetch the missing supplies of these boots; `note` hears of long work.
 
         Raises:
             InputError: Something that the user brings, such as a root, can't be used.
@@ -110,7 +110,7 @@ class Machine(Protocol):
         ...
 
     def identity(self, boot: Boot) -> dict[str, str]:
-        """Return all that defines what a job measures here, but the job itself."""
+        """Return all that could change a job's samples here, but the job itself."""
         ...
 
     def kernel_identity(self) -> dict[str, str]:
@@ -126,7 +126,7 @@ class Machine(Protocol):
         ...
 
     def relations(self, recipe: KernelRecipe) -> Relations:
-        """Return what a recipe's options do to its base.
+        """Return the effects of a recipe's options on its base.
 
         Raises:
             InputError: There is no such base, or the options exclude each other.
@@ -139,7 +139,7 @@ class Machine(Protocol):
         ...
 
     def notes(self, boot: Boot) -> tuple[str, ...]:
-        """Return what a reader has to know of a state, such as options that did not come out.
+        """Return notes on a state, such as options that did not come out.
 
         Raises:
             InputError: The state can't be had: options that exclude each other, say.
@@ -151,7 +151,7 @@ class Machine(Protocol):
         ...
 
     async def account(self, boot: Boot) -> BootAccount | None:
-        """Return what the kernel says of a boot's parameters; None while the kernel isn't built.
+        """Return the kernel's verdicts on a boot's parameters; None while the kernel isn't built.
 
         Raises:
             MachineError: A guest does not boot with them.
@@ -178,7 +178,7 @@ class Machine(Protocol):
         ...
 
     async def built_by(self, boot: Boot, builder: Builder) -> None:
-        """Have `builder` build the kernel of a boot, unless it is here; keep what comes, checked.
+        """Have `builder` build the kernel of a boot, unless it is here; check and keep it.
 
         Raises:
             MachineError: The build fails, or what comes is not that kernel.
@@ -186,7 +186,7 @@ class Machine(Protocol):
         ...
 
     def order(self, boot: Boot) -> Order:
-        """Return what another host needs to carry out jobs in that state, once it is ready.
+        """Return the order by which another host carries out jobs in that state, once it is ready.
 
         Raises:
             MachineError: Something that guests are made of is missing.

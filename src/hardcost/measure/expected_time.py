@@ -149,7 +149,7 @@ class StageEntry(BaseModel):
 
     @classmethod
     def of(cls, stage: Stage) -> StageEntry:
-        """Return what JSON shows of a stage."""
+        """Return a stage as JSON shows it."""
         return cls(
             stage=stage.name,
             count=stage.count,

@@ -1,4 +1,4 @@
-"""What a bill's baseline is, in words: reports print it wherever they say "without"."""
+"""A bill's baseline in words: reports print it wherever they say "without"."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hardcost.controls.control import Profile
 
 
 def baseline_in_words(profile: Profile, *, running: bool = False) -> str:
-    """Return what a profile is compared with, such as `audit on, no rules`.
+    """Return the words for a profile's baseline, such as `audit on, no rules`.
 
     `running`: the machine runs already, and is what it is but for the controls.
     """

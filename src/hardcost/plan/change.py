@@ -1,4 +1,4 @@
-"""The trials that say what a change of a profile costs: both states, and what each line does.
+"""The trials that measure a change of a profile: both states, and each without a line.
 
 The earlier profile is `base`, the later one `head`. A control that both have is no part of the
 change, wherever it stands; two audit rules are the same if the kernel holds them alike.
@@ -27,7 +27,7 @@ ChangeState = Whole | Base
 
 @dataclass(frozen=True)
 class Changes:
-    """The controls that only one state has, by their index; what both have is left out.
+    """The controls that only one state has, by their index.
 
     `of_baseline`: audit's own settings or the kernel are among them. `moved`: the order of the
     controls that both have differs.
@@ -45,7 +45,7 @@ class Changes:
 
 
 def changes(base: Profile, head: Profile) -> Changes:
-    """Return what differs between two profiles."""
+    """Return the differences between two profiles."""
     earlier, later = ([one.form for one in state.controls] for state in (base, head))
     added = _beyond(later, Counter(earlier))
     removed = _beyond(earlier, Counter(later))
@@ -84,7 +84,7 @@ def whole_plan(  # noqa: PLR0913  (each is a choice of its own)
     seeds: Sequence[int] | None = None,
     repetitions: int | None = None,
 ) -> Plan:
-    """Return the trials of both states, of what they are compared with, and of placebos.
+    """Return the trials of both states, of their baseline, and of placebos.
 
     If one state alone has rules on the exit list, idle rules show what having any costs, in its
     company. The profiles are `alike`: what the rules of either watch exists under both.

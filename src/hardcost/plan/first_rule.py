@@ -1,4 +1,4 @@
-"""What having any audit rule costs, whichever it is: the trials that measure it.
+"""The price of having any audit rule, whichever it is: the trials that measure it.
 
 As soon as one rule is there, the kernel collects what each call does, and walks the exit list as
 the call returns. That is paid once. It is what one idle rule adds, less what a second one adds,
@@ -16,12 +16,12 @@ from hardcost.model.role import Idle
 
 
 def indices_paid_for(controls: Sequence[Control]) -> tuple[int, ...]:
-    """Return the indices of the controls for whose sake the kernel collects what calls do."""
+    """Return the indices of the controls that make the kernel collect facts about calls."""
     return tuple(index for index, one in enumerate(controls) if one.pays)
 
 
 def configurations(controls: Sequence[Control]) -> tuple[Configuration, ...]:
-    """Return what is measured beside a profile's `controls`; () if none has idle ones like it."""
+    """Return the configurations beside a profile's `controls`; () if none has idle ones like it."""
     idle = next((one.idle for one in controls if one.pays and one.idle), ())
     if not idle:
         return ()

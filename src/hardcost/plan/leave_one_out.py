@@ -142,7 +142,7 @@ def trials_of_roles(plan: Plan, roles: Collection[Role]) -> Plan:
 
 
 def _notes(controls: Sequence[Control], *, running: bool) -> tuple[str, ...]:
-    """Return what a reader of the bill must know beside the profile's own notes."""
+    """Return notes for the reader of the bill beside the profile's own."""
     together = (
         f"{control.name} is left out together with {need.name}, which it requires"
         for control in controls

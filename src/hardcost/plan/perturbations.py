@@ -55,7 +55,7 @@ def perturbations_by_trial(
 
 
 def note(trials: Iterable[Trial]) -> tuple[str, ...]:
-    """Return what a reader has to know of perturbed trials, if there are any."""
+    """Return a note on perturbed trials, if there are any."""
     numbers = {number for trial in trials for number in trial.perturbations if number}
     if not numbers:
         return ()

@@ -51,7 +51,7 @@ def configurations(
 def placebos_of_study(
     known: Sequence[Configuration], baseline: Role, workloads: Sequence[Workload]
 ) -> tuple[Configuration, ...]:
-    """Return the placebos of a study: of its baseline, and of what has most controls beside it.
+    """Return the placebos of a study: of its baseline, and of the largest configuration.
 
     They need no kernel but the baseline's. There are none where no workload is cheap: what a whole
     system does is measured under perturbations, or has a resolution of its own.
@@ -78,7 +78,7 @@ def cheap_workloads(workloads: Sequence[Workload]) -> tuple[Workload, ...]:
 
 
 def _kinds(controls: Sequence[Control]) -> tuple[PlaceboKind, ...]:
-    """Return what placebos of a profile change: what its own controls change."""
+    """Return the kinds of a profile's placebos: those that its own controls change."""
     present = {one.placebo for one in controls}
     return tuple(kind for kind in _KINDS if kind in present) or ("boot",)
 

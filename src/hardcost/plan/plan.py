@@ -35,7 +35,7 @@ PlanKind = Literal["study", "bill", "advise", "hotspots", "trace", "gate"]
 
 @dataclass(frozen=True)
 class Plan:
-    """All trials of a run in the order in which they are shown, and what they are compared to.
+    """All trials of a run in the order in which they are shown, and their baseline.
 
     `name` is the study's, or the profile's of which a plan of another `kind` is.
     `baseline` is the role of what the others are compared with. `successive` names an axis: at each
@@ -59,7 +59,7 @@ class Plan:
 
     @property
     def study(self) -> str:
-        """Return what the run and what it finds are called after, such as `bill-cis`."""
+        """Return the name of the run and its finding, such as `bill-cis`."""
         return self.name if self.kind == "study" else f"{self.kind}-{self.name}"
 
     @property
@@ -86,7 +86,7 @@ class Plan:
         )
 
     def baseline_of(self, configuration: Configuration) -> Role:
-        """Return the role of what a configuration is compared with."""
+        """Return the role of a configuration's baseline."""
         known = {one.role: _levels(one) for one in self.configurations}
         level = _levels(configuration).get(self.successive or "")
         if level is None or self.baseline not in known:

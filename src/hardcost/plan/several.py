@@ -14,7 +14,7 @@ from hardcost.plan.plan import Plan, Trial
 
 
 def make_alike(profiles: Sequence[Profile]) -> tuple[Profile, ...]:
-    """Return the profiles with daemons that create what any rule of any of them watches.
+    """Return the profiles with daemons that create all paths that a rule of any watches.
 
     The inode numbers are then the same under each profile, and so is the baseline if nothing else
     in it differs.

@@ -30,7 +30,7 @@ def read(*places: Path) -> tuple[Answer, ...]:
 
 
 def parse_answers(written: bytes) -> tuple[Answer, ...]:
-    """Return the answers in what a probe wrote, from `hello` to `end`, without `end`.
+    """Return the answers in a probe's output, from `hello` to `end`, without `end`.
 
     Raises:
         TrialError: As of `read`.

@@ -78,7 +78,7 @@ class AuditAnswer(MessagePart):
 
 
 class ClockAnswer(MessagePart):
-    """The first answer to `Calls`: what windows with nothing in them take."""
+    """The first answer to `Calls`: the lengths of empty windows."""
 
     event: Literal["clock"] = "clock"
     clock: ClockName
@@ -104,7 +104,7 @@ class NamedAnswer(MessagePart):
 
 
 class CallCounters(MessagePart):
-    """What a processor counted of a call in so many `windows`, by event.
+    """A processor's counts of a call in so many `windows`, by event.
 
     It did so in a process that was not timed, and in all that this started. `enabled` are the
     nanoseconds in which it should have counted, `running` those in which it did.
@@ -148,7 +148,7 @@ class CountersAnswer(MessagePart):
 
 
 class Ended(MessagePart):
-    """How a program ended, and what it printed, up to 64 KiB of each.
+    """How a program ended, and its output, up to 64 KiB of each stream.
 
     `status` is None where a `signal` ended it; `user` and `system` are microseconds of processor
     time.
@@ -268,7 +268,7 @@ class WatchingAnswer(MessagePart):
 
 
 class CpuSeen(MessagePart):
-    """What the processes of each name had of the processor, in nanoseconds, in all and by row.
+    """Processor time of the processes of each name, in nanoseconds, in all and by row.
 
     `split` of it is of processes that ended, and known for those of a row together alone.
     """
@@ -284,7 +284,7 @@ class CpuSeen(MessagePart):
 
 
 class AuditSeen(MessagePart):
-    """What became of the kernel's queue of audit records, in all and by row."""
+    """The state of the kernel's queue of audit records, in all and by row."""
 
     lost: U64
     backlog_peak: U64
@@ -322,7 +322,7 @@ class WatchedAnswer(MessagePart):
 
     @property
     def own_ticks(self) -> float:
-        """What the watching itself had of the processor, in ticks."""
+        """Processor time of the watching itself, in ticks."""
         return self.own * self.rate
 
 

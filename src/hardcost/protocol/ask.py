@@ -1,4 +1,4 @@
-"""Functions that make requests to the probe, with defaults and what the answer is."""
+"""Functions that make requests to the probe, with defaults and the types of answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hardcost.protocol.types import ClockName
 
 
 def make(directories: Sequence[str] = (), files: Sequence[str] = ()) -> Make:
-    """Return the request to create what is missing; the answer is `MadeAnswer`."""
+    """Return the request to create missing paths; the answer is `MadeAnswer`."""
     return Make(directories=tuple(directories), files=tuple(files))
 
 
@@ -142,7 +142,7 @@ def read(name: str, path: str, tail: int = 4096) -> Read:
 
 
 def count(name: str, of: LogKind, path: str) -> CountLog:
-    """Return the request to count what the log at `path` and its older files hold.
+    """Return the request to count the lines of the log at `path` and its older files.
 
     `CountedAnswer` has it. Of auditd's log, `audit` counts records, and the events of each key
     between the messages `hardcost-begin` and `hardcost-end`; `denials` counts a security module's,

@@ -1,4 +1,4 @@
-"""What a machine is asked to boot, and what its kernel says of it."""
+"""The boot that a machine is asked for, and its kernel's verdicts on it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class KernelRecipe:
 
 @dataclass(frozen=True)
 class Boot:
-    """What has to be settled before a machine starts.
+    """The settings that a machine needs before it starts.
 
     `parameters` are words for the kernel's command line, beside the machine's own. `layout_seed`
     None fixes the memory layout; a number lets the kernel randomise it, repeatably, from that seed.
@@ -78,7 +78,7 @@ class Unmet:
 
 @dataclass(frozen=True)
 class Relations:
-    """The options of a recipe by what they do, in its order.
+    """The options of a recipe by their effect, in its order.
 
     `effective` change the kernel; those in `already` are so on the base; `unmet` don't come out
     when all are asked for. `requires`: an effective option comes out only together with those.

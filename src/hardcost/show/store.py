@@ -78,7 +78,7 @@ class RemovedRuns:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What else there is to say."""
+        """Further notes."""
         if self.shrunk or not self.gone:
             return ()
         return ("the store's file keeps its size, since it is in use; new runs fill the space",)
@@ -87,7 +87,7 @@ class RemovedRuns:
 def removal_result(
     store: Path, chosen: tuple[Chosen, ...], done: Removal, *, dry_run: bool
 ) -> RemovalPlan | RemovedRuns:
-    """Return what became of runs, or what would become of them."""
+    """Return the result of a removal; with `dry_run`, the runs that it would remove."""
     if dry_run:
         return RemovalPlan(chosen)
     lists = (tuple(done.gone), tuple(done.going_on), tuple(done.reports), tuple(done.left))
@@ -113,7 +113,7 @@ class RunEntry(BaseModel):
 
     @classmethod
     def of(cls, run: Listed) -> RunEntry:
-        """Return what there is to say of a run."""
+        """Return the entry of a run."""
         found = _finding(run)
         cells = found.get("cells") or []
         workloads = dict.fromkeys([*(cell["workload"] for cell in cells), *run.workloads])
@@ -144,7 +144,7 @@ class RunEntry(BaseModel):
 
 
 def check_words(found: StoreCheck) -> tuple[list[list[str]], list[str], list[str]]:
-    """Return what a check found: rows of a table of the runs, lines, and notes."""
+    """Return a check's result: rows of a table of the runs, lines, and notes."""
     rows: list[list[str]] = []
     if found.runs:
         head = ["run", "state", "trials", "unchecked", "damaged"]
@@ -168,7 +168,7 @@ def _run_words(one: Chosen) -> str:
 
 
 def _finding(run: Listed) -> dict[str, Any]:
-    """Return what the run found, as it was saved; nothing where that can't be read."""
+    """Return the run's saved finding; nothing where that can't be read."""
     try:
         found = json_value(run.finding or "{}")
     except ValueError:
@@ -177,7 +177,7 @@ def _finding(run: Listed) -> dict[str, Any]:
 
 
 def _headline(run: Listed, found: dict[str, Any]) -> str:
-    """Return what the run was about, and the largest figure in it."""
+    """Return the subject of the run, and the largest figure in it."""
     if run.finished is None:
         return "--resume continues it" if run.trials else ""
     is_bill = "totals" in found

@@ -77,7 +77,7 @@ class Apache:
     mpm: Literal["prefork", "worker"]
 
     def requests(self, parameters: ApacheParameters, instrument: Instrument) -> list[Request]:
-        """Return what the probe is asked to do."""
+        """Return the requests to the probe."""
         count = parameters.requests
         warm_up = programs.as_user("warm up", _ab(_WARM_UP, 1))
         loads = [
@@ -97,7 +97,7 @@ class Apache:
         answers: Sequence[Answer],
         instrument: Instrument,
     ) -> tuple[MetricSamples, ...]:
-        """Return what a request takes at each concurrency, and what all of them take.
+        """Return the cost of a request at each concurrency, and of all of them.
 
         Raises:
             TrialError: A request was not answered, or not with the page.

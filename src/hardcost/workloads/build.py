@@ -67,7 +67,7 @@ def sources() -> tuple[SourceFile, ...]:
 
 
 def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
-    """Return what the probe is asked to do."""
+    """Return the requests to the probe."""
     argv = [
         *("make", "--silent", f"--file={_PLACE}/Makefile", f"--jobs={parameters.jobs}"),
         f"CC={parameters.compiler}",

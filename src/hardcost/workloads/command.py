@@ -76,7 +76,7 @@ class Parameters(WorkloadParameters):
 
 
 def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
-    """Return what the probe is asked to do.
+    """Return the requests to the probe.
 
     Raises:
         InputError: The program can't be read, or is not a program's file.

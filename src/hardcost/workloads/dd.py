@@ -52,7 +52,7 @@ def disk(parameters: Parameters) -> int:
 
 
 def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
-    """Return what the probe is asked to do."""
+    """Return the requests to the probe."""
     # The first file ever written to the disk costs more, unless a daemon has written one.
     first = ["dd", "if=/dev/zero", f"of={_FILE}", "bs=1M", "count=1", "conv=fsync"]
     job: list[Request] = [

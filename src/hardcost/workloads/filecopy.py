@@ -63,7 +63,7 @@ def disk(parameters: Parameters) -> int:
 
 
 def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
-    """Return what the probe is asked to do."""
+    """Return the requests to the probe."""
     copies = parameters.concurrency
     copy = f"seq 1 {copies} | xargs -P 0 -i cp -a {_TREE} {_COPY}{{}}"
     paths = [f"{_COPY}{number}" for number in range(1, copies + 1)]

@@ -164,7 +164,7 @@ class Parameters(WorkloadParameters):
 
 
 def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
-    """Return what the probe is asked to do."""
+    """Return the requests to the probe."""
     disk, seconds = _disk(parameters), parameters.seconds
     common = [
         *("fio", "--name=fio", f"--directory={programs.HOME}", f"--size={disk.size}m"),

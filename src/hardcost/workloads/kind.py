@@ -1,4 +1,4 @@
-"""What the file of a workload says of it, as its `KIND`."""
+"""The facts about a workload in its file, as its `KIND`."""
 
 from __future__ import annotations
 

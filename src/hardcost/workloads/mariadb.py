@@ -84,7 +84,7 @@ class Parameters(WorkloadParameters):
 
 
 def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
-    """Return what the probe is asked to do."""
+    """Return the requests to the probe."""
     tool, count, rows = parameters.tool, parameters.transactions, parameters.rows
     loads: list[Request] = []
     for clients in parameters.concurrency:
@@ -97,7 +97,7 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
 def read_metrics(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[MetricSamples, ...]:
-    """Return what a transaction takes at each concurrency, and what all of them take.
+    """Return the cost of a transaction at each concurrency, and of all of them.
 
     Raises:
         TrialError: A transaction was not carried out.

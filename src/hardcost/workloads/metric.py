@@ -1,4 +1,4 @@
-"""What a workload yields: a metric's raw samples."""
+"""Metrics, which workloads yield, with their raw samples."""
 
 from __future__ import annotations
 

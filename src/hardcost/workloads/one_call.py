@@ -44,7 +44,7 @@ class Parameters(WorkloadParameters):
 
 
 def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
-    """Return what the probe is asked to do."""
+    """Return the requests to the probe."""
     folder = resources.files("hardcost") / "bin"
     found: list[Request] = [
         install(f"{_PLACE}/{name}", (folder / name).read_bytes(), 0o755)

@@ -105,7 +105,7 @@ class Parameters(WorkloadParameters):
 
 
 def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
-    """Return what the probe is asked to do."""
+    """Return the requests to the probe."""
     count = parameters.mails
     loads: list[Request] = []
     for sessions in parameters.concurrency:
@@ -128,7 +128,7 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
 def read_metrics(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[MetricSamples, ...]:
-    """Return what a mail takes at each concurrency, and what all of them take.
+    """Return the cost of a mail at each concurrency, and of all of them.
 
     Raises:
         TrialError: A mail was not taken or not delivered.

@@ -1,4 +1,4 @@
-"""The workload `syscalls`: what one system call costs, for each of some two dozen calls.
+"""The workload `syscalls`: the cost of one system call, for each of some two dozen calls.
 
 The first six are those of lmbench's lat_syscall; the others are calls that audit rules name, and
 the work that processes and sockets do most. The calls are data, in `syscalls.toml`.
@@ -144,14 +144,14 @@ def chosen_calls(parameters: Parameters) -> tuple[MeasuredCall, ...]:
 
 
 def moves(parameters: Parameters) -> bool:
-    """Say whether what one of the calls costs depends on what means nothing."""
+    """Say whether the cost of one of the calls depends on perturbations."""
     return any(call.moves for call in chosen_calls(parameters))
 
 
 def requests(
     parameters: Parameters, instrument: Instrument, perturbations: Sequence[int] = (0,)
 ) -> list[Request]:
-    """Return what the probe is asked to do.
+    """Return the requests to the probe.
 
     What moves is measured under each of the perturbations, in a process of its own each time; the
     rest comes first, under none.
@@ -244,7 +244,7 @@ def windows(
 
 
 def observe_counters(answers: Sequence[Answer]) -> tuple[Observed, ...]:
-    """Return what the processor counted of an operation of each call, where it counts."""
+    """Return the processor's counts of an operation of each call, where it counts."""
     operations = {name: call.operations for name, call in known_calls().items()}
     return counters.observations_of_calls(all_of(answers, CallAnswer), operations)
 

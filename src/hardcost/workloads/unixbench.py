@@ -134,7 +134,7 @@ class Parameters(WorkloadParameters):
 
 
 def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
-    """Return what the probe is asked to do."""
+    """Return the requests to the probe."""
     names, copies = _chosen_tests(parameters), str(parameters.copies)
     if parameters.program is not None:
         return [_original(parameters.program, names, copies, instrument)]

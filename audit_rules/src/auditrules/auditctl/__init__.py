@@ -1,4 +1,4 @@
-"""What auditctl 3.0.9 makes of a rule's words, and the words for a rule.
+"""The rule that auditctl 3.0.9 makes of words, and the words for a rule.
 
 What auditctl and the kernel refuse is refused here, for the same reason. No file is read here.
 

@@ -1,4 +1,4 @@
-"""What fits together in a rule: fields with lists, operators and each other; classes of calls.
+"""Combinations that a rule may have: fields with lists, operators and each other; call classes.
 
 The checks are auditctl's (3.0.9), then the kernel's (`audit_field_valid`, AF:320).
 """
@@ -78,7 +78,7 @@ def check_operator(test: FieldTest) -> None:
 
 
 def check_together(where: FilterList, conditions: Sequence[Condition]) -> None:
-    """Check what a rule may contain only once."""
+    """Check the fields that a rule may have only once."""
     names = [test.field for test in conditions if isinstance(test, FieldTest)]
     places = [name for name in names if name in {"path", "dir", "inode", WATCH}]
     if len(places) > 1:

@@ -187,12 +187,12 @@ def permissions(text: str) -> int:
 
 
 def read_unsigned(text: str) -> int:
-    """Return the low 32 bits of what C's strtoul makes of a text that begins with a digit."""
+    """Return the low 32 bits of C's strtoul of a text that begins with a digit."""
     return min(_read_number(text), (1 << 64) - 1) & UNSET
 
 
 def read_signed(text: str) -> int:
-    """Return the low 32 bits of what C's strtol makes of a text that begins with a digit or -."""
+    """Return the low 32 bits of C's strtol of a text that begins with a digit or -."""
     number = _read_number(text.removeprefix("-"))
     if text.startswith("-"):
         return -min(number, 1 << 63) & UNSET

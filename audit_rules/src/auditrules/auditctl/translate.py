@@ -1,4 +1,4 @@
-"""How auditctl 3.0.9 translates a rule's line, and what the kernel then refuses.
+"""How auditctl 3.0.9 translates a rule's line, and which rules the kernel then refuses.
 
 The order of checks is auditctl's: options from left to right, up to the first fault. Each fault has
 the column of the word concerned, and a remedy. Of auditctl 4.0.2 it is known to which calls it
@@ -74,7 +74,7 @@ _NO_QUOTES = "remove the quotes, which auditctl treats as part of the word"
 
 @dataclass(frozen=True)
 class Target:
-    """What has to be known about the machine where the rules are loaded.
+    """The facts that are needed of the machine where the rules are loaded.
 
     `users` and `groups` resolve names; one that is in neither stays a name. `is_directory` says of
     a path as `-w` names it whether a directory lies there, as auditctl asks the file system; None
@@ -127,7 +127,7 @@ def translate(rule: Rule, target: Target = ANYWHERE) -> KernelRule:
 def translate_all(
     rules: Sequence[Rule], target: Target = ANYWHERE
 ) -> tuple[tuple[KernelRule, ...], tuple[Fault, ...]]:
-    """Return the rules that can be loaded, in order, and what is wrong with the others."""
+    """Return the rules that can be loaded, in order, and the faults of the others."""
     taken: list[KernelRule] = []
     faults: list[Fault] = []
     for rule in rules:
@@ -197,7 +197,7 @@ class _Builder:
         self.prepend = self.prepend or option == "-A"
 
     def finish(self) -> KernelRule:
-        """Check what the kernel checks, and return the rule (`audit_data_to_entry`, AF:480)."""
+        """Check the rule as the kernel does (`audit_data_to_entry`, AF:480), and return it."""
         if self.list is None:
             raise RefusedError(
                 "the rule names neither a list nor a path to watch",
@@ -422,7 +422,7 @@ def _mask(value: str, arch: Arch) -> int:
 
 @lru_cache(maxsize=4096)
 def _read_field(value: str, where: FilterList) -> _Read:
-    """Return what -F says, checked as far as the field, the list and the value alone allow."""
+    """Return the condition of -F, checked as far as field, list and value alone allow."""
     written, operator, text = split_field(value)
     if not text:
         raise RefusedError(f"{written} has no value", f"write {written}{operator}VALUE")

@@ -112,7 +112,7 @@ def listed_line(rule: KernelRule, names_of: Arch = "b64") -> str:
 
 
 def listing(rules: Sequence[KernelRule]) -> tuple[str, ...]:
-    """Return what `auditctl -l` prints once the rules are loaded in this order.
+    """Return the output of `auditctl -l` once the rules are loaded in this order.
 
     The kernel gives them out by list, prepended ones first.
     """

@@ -1,4 +1,4 @@
-"""Which rule decides about one event, and what the others cost it on the way.
+"""The rule that decides about one event, and the cost of the others on the way.
 
 Nothing here decides by itself: the semantics do.
 

@@ -58,7 +58,7 @@ def yes_or_no(name: str, value: str) -> int:
 
 
 def exit_value(text: str) -> int:
-    """Return what a call returned, of a number or the name of an error."""
+    """Return the value that a call returned, from a number or the name of an error."""
     found = re.fullmatch(r"(-?)(E[A-Z0-9]+)", text)
     if found and found[2] in lookup.errors():
         return -lookup.errors()[found[2]] if found[1] else lookup.errors()[found[2]]

@@ -1,4 +1,4 @@
-"""Which rule decides about one system call, and what each rule costs it."""
+"""The rule that decides about one system call, and the cost of each rule for it."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _with_given(event: Event) -> Event:
 
 
 def _files(rules: Sequence[KernelRule], described: Described) -> dict[str, FileId]:
-    """Return what lies where.
+    """Return the files by their paths.
 
     Files that only rules name are left out: what is absent has the last bucket, which no visited
     file has, so that no such rule is walked by chance.

@@ -277,7 +277,7 @@ def _with_flags(event: Event, where: str, flags: int) -> Event:
 
 
 def _places(paths: Iterable[str]) -> list[object]:
-    """Return what stands for the file of each mention: its path, or the mention's own number."""
+    """Return a key for the file of each mention: its path, or the mention's own number."""
     return [at if path == event_values.ELSEWHERE else path for at, path in enumerate(paths)]
 
 

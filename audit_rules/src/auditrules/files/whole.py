@@ -39,11 +39,11 @@ class UnwritableError(Exception):
 
 
 class ChangedError(Exception):
-    """The file is not what it was when it was read."""
+    """The file has changed since it was read."""
 
 
 class _Target(NamedTuple):
-    """What a name leads to: a path without links, and its status, None if nothing is there."""
+    """The target of a name: a path without links, and its status, None if nothing is there."""
 
     path: Path
     status: os.stat_result | None
@@ -51,7 +51,7 @@ class _Target(NamedTuple):
 
 
 def write(path: Path, data: bytes, *, before: bytes | None = None) -> None:
-    """Write a file, which may be there already; `before` is what it then has to hold.
+    """Write a file, which may exist; `before` is the content that it then must have.
 
     Raises:
         ChangedError: It does not hold `before` any more; it is left as it is.
@@ -102,7 +102,7 @@ def replaces(path: Path) -> bool:
 
 
 def _target(path: Path) -> _Target:
-    """Return what is to be written."""
+    """Return the file to be written."""
     status = None
     with contextlib.suppress(FileNotFoundError):
         status = path.stat()  # the kernel's walk, so that its rules on links of others hold
@@ -120,7 +120,7 @@ def _target(path: Path) -> _Target:
 
 
 def _without_links(path: Path) -> Path:
-    """Follow links up to a file or an open descriptor, which looks like a link to what is open."""
+    """Follow links up to a file or an open descriptor, which looks like a link to its file."""
     for _ in range(_MOST_LINKS):
         path = Path(os.path.realpath(path.parent), path.name)
         if _DESCRIPTORS.fullmatch(str(path.parent)) or not path.is_symlink():

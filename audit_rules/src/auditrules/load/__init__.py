@@ -1,4 +1,4 @@
-"""What becomes of rules on one machine: loaded, skipped or refused, and what is known of it.
+"""The fate of rules on one machine: loaded, skipped or refused; and facts about the machine.
 
 A name that only the target can resolve stays a name; a watch whose path only the target knows stays
 a watch. Nothing here is loaded into a kernel.

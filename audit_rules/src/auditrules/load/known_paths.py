@@ -19,7 +19,7 @@ from auditrules.model.rule import plain_path
 
 @dataclass(frozen=True)
 class KnownPaths:
-    """What is known about a machine's paths; the list takes precedence over the folder."""
+    """The known paths of a machine; the list takes precedence over the folder."""
 
     listed: Mapping[str, bool] = field(default_factory=dict)
     root: Root | None = None
@@ -33,7 +33,7 @@ class KnownPaths:
 
 
 def target_of(root: Root) -> Target:
-    """Return what auditctl would know on a machine now: what is missing is no directory."""
+    """Return auditctl's knowledge on a machine as it is: a missing path is no directory."""
     return Target(is_directory=lambda path: bool(root.is_directory(path)))
 
 

@@ -1,4 +1,4 @@
-"""The fate of each line when files are loaded one after the other: what stays loaded, and why not.
+"""The fate of each line when files are loaded one after the other, and why one is not loaded.
 
 A refused line ends the loading, unless a line above it has auditctl continue (`-i`, `-c`), which
 takes effect from there on.

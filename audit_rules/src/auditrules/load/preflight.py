@@ -23,7 +23,7 @@ class MissingPath:
 
 
 def missing_paths(rules: Iterable[KernelRule], root: Root) -> tuple[MissingPath, ...]:
-    """Return what is missing, rule by rule."""
+    """Return the missing paths, rule by rule."""
     return tuple(
         MissingPath(rule, test, _missing_part(root, test))
         for rule in rules
@@ -35,7 +35,7 @@ def missing_paths(rules: Iterable[KernelRule], root: Root) -> tuple[MissingPath,
 
 
 def _missing_part(root: Root, test: FieldTest) -> str | None:
-    """Return what has to exist and does not."""
+    """Return the part of a path that has to exist and does not."""
     path = str(test.value)
     if test.field == "dir":
         return path

@@ -18,7 +18,7 @@ class Root:
     folder: Path
 
     def mode(self, path: str) -> int | None:
-        """Return the mode of what lies at an absolute path, None where nothing does.
+        """Return the mode of the file at an absolute path; None if there is none.
 
         Links are followed as the machine itself would: an absolute one begins at the folder, and
         `..` does not lead out of it.

@@ -1,4 +1,4 @@
-"""What is known about the machine that audit rules are for."""
+"""The facts about the machine that audit rules are for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from auditrules.tables.lookup import OLDEST, Auditctl, Release
 
 @dataclass(frozen=True)
 class RuleTarget:
-    """What is known about the machine that rules are for."""
+    """The facts about the machine that rules are for."""
 
     users: Mapping[str, int]
     groups: Mapping[str, int]
@@ -24,14 +24,14 @@ class RuleTarget:
 
     @property
     def target(self) -> Target:
-        """What auditctl would know there; the kind of an unknown path stays open."""
+        """The facts that auditctl would know there; the kind of an unknown path stays open."""
         return self._target(self.paths.is_directory)
 
     def _target(self, is_directory: Callable[[str], bool | None]) -> Target:
         return Target(self.users, self.groups, is_directory, self.release, self.auditctl)
 
     def likely(self, rules: Sequence[Rule]) -> Callable[[str], bool]:
-        """Return what says whether a watched path is a directory, guessing by name if need be.
+        """Return a function that says whether a watched path is a directory, guessing by name.
 
         A trailing slash, here or on the same path in another rule, counts as part of the name.
         """

@@ -75,7 +75,7 @@ class InputError(HardcostError):
 
 
 class RequestError(InputError):
-    """A request says something wrong, or what does not go together."""
+    """A request has a wrong value, or values that do not fit together."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)

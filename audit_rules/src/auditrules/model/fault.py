@@ -1,4 +1,4 @@
-"""What is wrong with rules, and where."""
+"""Faults of rules, with their locations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rules the kernel holds as rules are added and deleted one by one, and in what order.
+"""The rules that the kernel holds, and their order, as rules are added and deleted one by one.
 
 Two rules are the same if `audit_compare_rule` says so (AF:707): list, action, calls, fields in
 their order, and key. The kernel refuses to append a rule that it already holds (EEXIST). It accepts
@@ -110,7 +110,7 @@ def _watches(rule: KernelRule) -> bool:
 
 
 def _with_unknown_kind(rule: KernelRule) -> Hashable:
-    """Return what the kernel compares of a rule, if it is not known what lies at its path."""
+    """Return the part of a rule that the kernel compares, if its path's kind is unknown."""
     unknown = tuple(
         FieldTest(WATCH, test.operator, test.value) if is_test(test, *_KINDS) else test
         for test in rule.conditions

@@ -1,4 +1,4 @@
-"""A rule as the kernel holds it: what auditctl made of a line, names turned into numbers.
+"""A rule as the kernel holds it: auditctl's translation of a line, with numbers for names.
 
 Constants are those of linux/audit.h, behaviour that of Linux 6.1 (`kernel/auditfilter.c`).
 """
@@ -59,7 +59,7 @@ class FilterList(StrEnum):
 
 
 class Action(StrEnum):
-    """What a rule decides."""
+    """The decision of a rule."""
 
     ALWAYS = "always"
     NEVER = "never"
@@ -154,7 +154,7 @@ class KernelRule:
         return self._hash
 
     def __getstate__(self) -> dict[str, object]:
-        """Return what is pickled: not the hash, which differs from process to process."""
+        """Return the state without the hash, which differs from process to process."""
         return {name: value for name, value in vars(self).items() if name != "_hash"}
 
     @cached_property
@@ -195,7 +195,7 @@ class KernelRule:
 
     @property
     def sameness(self) -> Hashable:
-        """What the kernel compares of two rules (`audit_compare_rule`, AF:707)."""
+        """The values by which the kernel compares two rules (`audit_compare_rule`, AF:707)."""
         return (self.list, self.action, self.mask, self.conditions, self.key)
 
     @cached_property

@@ -95,7 +95,7 @@ class RuleKind(StrEnum):
 
 @dataclass(frozen=True)
 class Reading:
-    """What one line says.
+    """The meaning of one line.
 
     `text` is the line's words with single spaces. `rule` is the rule that it adds, `deletion` the
     one that it deletes. `deletes` is what the keys of the rules have in common that the line

@@ -1,4 +1,4 @@
-"""Control lines: what the options say that neither add nor delete a rule."""
+"""Control lines: options that neither add nor delete a rule."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _expected_value(option: str) -> str:
 
 
 def _wrong_value(option: str, value: str) -> tuple[str, str] | None:
-    """Return what is wrong with the value of an option that takes text, and its remedy."""
+    """Return the fault of the value of an option that takes text, and its remedy."""
     parts = value.split(",")
     if option == "-q" and (len(parts) != 2 or not parts[1]):  # noqa: PLR2004  (a pair)
         return f"{value!r} is not a mount and a subtree joined by a comma", "write -q MOUNT,SUBTREE"
@@ -106,7 +106,7 @@ def _wrong_value(option: str, value: str) -> tuple[str, str] | None:
 
 
 def _apply_setting(reading: Reading, option: str, value: str) -> Reading:
-    """Return the reading with what a setting means for a measurement."""
+    """Return the reading with the effect of a setting on a measurement."""
     setting = f"{option} {value}".rstrip()
     if setting in _MOOT:
         return (

@@ -38,7 +38,7 @@ def as_augenrules(readings: Iterable[Reading]) -> tuple[Reading, ...]:
 
 
 def version_key(name: str) -> tuple[tuple[int, ...], ...]:
-    """Return what `ls -v` sorts by: numbers within a name count as numbers.
+    """Return the sort key of `ls -v`: numbers within a name count as numbers.
 
     As documented for GNU `sort --version-sort`: the name without its suffixes first, then the
     whole; `~` sorts before the end of a name, letters before all other characters.

@@ -55,7 +55,7 @@ LineProblem = tuple[str, str | None, int | None]
 
 
 def read_raw(line: bytes, place: Location) -> Reading:
-    """Return what a line of a file says, from its bytes; bytes that are not UTF-8 are kept.
+    """Return the reading of a line's bytes; bytes that are not UTF-8 are kept.
 
     A NUL byte ends the line for auditctl.
     """
@@ -65,7 +65,7 @@ def read_raw(line: bytes, place: Location) -> Reading:
 
 
 def read_text(text: str, place: Location) -> Reading:
-    """Return what one line says."""
+    """Return the reading of one line."""
     if not text.strip(" "):
         return Reading(RuleKind.BLANK, place, raw=text)  # at once, as a file may have many
     reading = _read(text, place)
@@ -133,7 +133,7 @@ def _with_effects(reading: Reading, words: list[str]) -> Reading:
 
 
 def _bad_option(error: GetoptError) -> tuple[str, str]:
-    """Return what is wrong with an option that getopt does not take, and the remedy."""
+    """Return the fault of an option that getopt does not take, and the remedy."""
     if "requires argument" in error.msg:
         dashes = "-" if len(error.opt) == 1 else "--"
         return f"{dashes}{error.opt} has no value", "write its value after it, or remove it"
@@ -141,7 +141,7 @@ def _bad_option(error: GetoptError) -> tuple[str, str]:
 
 
 def _stray(rest: list[str], options: list[tuple[str, str]], words: list[str]) -> tuple[str, str]:
-    """Return what is wrong with a word that belongs to no option, and the remedy."""
+    """Return the fault of a word that belongs to no option, and the remedy."""
     message = f"{rest[0]!r} belongs to no option"
     taken, value = next(((o, v) for o, v in options if v in _OF_A_RULE), ("", ""))
     if taken:
@@ -174,7 +174,7 @@ def _space_remedy(rest: list[str], words: list[str]) -> str | None:
 
 
 def _unreadable(text: str, words: list[str]) -> LineProblem | None:
-    """Return what is wrong with a line's characters or the number of its words, or None."""
+    """Return the fault of a line's characters or the number of its words, or None."""
     first = words[0]
     if first[:1] == "-" != first and not _has_odd_characters(text) and len(words) <= len(text) // 3:
         return None
@@ -262,7 +262,7 @@ class _Line:
         return None
 
     def read(self, options: list[tuple[str, str]]) -> Reading:
-        """Return what the line says, from its options with their values."""
+        """Return the reading of the line, from its options with their values."""
         names = [option for option, _ in options]
         adds = [at for at, name in enumerate(names) if name in _ADD or name in _DELETE]
         others = [at for at, name in enumerate(names) if name not in _ADD | _DELETE | _OF_A_RULE]
@@ -308,7 +308,7 @@ class _Line:
     def _combination_problem(
         self, options: list[tuple[str, str]], adds: list[int], others: list[int]
     ) -> LineProblem | None:
-        """Return what is wrong with the combination of options on a line, or None."""
+        """Return the fault of the combination of options on a line, or None."""
         names = [option for option, _ in options]
         if not names:
             return "the line has no option", "see auditctl(8)", None
@@ -346,7 +346,7 @@ class _Line:
         return None
 
     def _bad_delete_all(self, options: list[tuple[str, str]]) -> LineProblem | None:
-        """Return what is wrong with a line that begins with -D, or None."""
+        """Return the fault of a line that begins with -D, or None."""
         names = [option for option, _ in options]
         apart = self.words[0] == "-D" and self.words[1:2] in ([], ["-k"])
         if apart and names in (["-D"], ["-D", "-k"]):
@@ -355,7 +355,7 @@ class _Line:
         return "-D takes only the option -k", "put the other options on their own line", column
 
     def rule(self, options: list[tuple[str, str]], by: str) -> Reading:
-        """Return what a line that adds or deletes a rule says; `by` is the option that does."""
+        """Return the reading of a line that adds or deletes a rule by the option `by`."""
         directories: list[str] = []
         files: list[str] = []
         for option, value in options:

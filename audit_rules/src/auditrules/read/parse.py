@@ -34,7 +34,7 @@ MOST_NULS = 100
 def read(
     paths: Sequence[Path], shown: Callable[[Path], str] = str, *, may_be_empty: bool = False
 ) -> RuleSet:
-    """Return what the files and folders say together, in the order given.
+    """Return the rules of files and folders together, in the order given.
 
     A folder holds *.rules files and is read as augenrules does. `shown` gives the file
     name used in places. All faults are raised at once, as a `RulesError`; so is a set without
@@ -48,7 +48,7 @@ def read(
 
 
 def read_text(data: bytes, name: str) -> RuleSet:
-    """Return what a text says that is no file; faults are raised as `read` does."""
+    """Return the rules of a text that is no file; faults are raised as `read` does."""
     return _rule_set([(read_bytes(data, name), [])], name)
 
 
@@ -74,7 +74,7 @@ def _rule_set(
 
 
 def _not_text(part: RuleSet) -> Iterable[Fault]:
-    """Yield a fault for each rule that is no UTF-8: what is read here is handed on as text."""
+    """Yield a fault for each rule that is no UTF-8: rules are handed on as text."""
     for rule in part.rules:
         try:
             rule.text.encode()
@@ -112,7 +112,7 @@ def read_lines(lines: Iterable[tuple[str, Location]]) -> RuleSet:
 
 
 def read_bytes(data: bytes, file: str) -> tuple[Reading, ...]:
-    """Return what each line of a file's content says, in order."""
+    """Return the readings of a file's lines, in order."""
     lines = data.split(b"\n")
     if not lines[-1]:  # a line feed ends a line, and begins none
         lines.pop()
@@ -131,7 +131,7 @@ def excess(size: int, lines: int) -> str | None:
 
 
 def read_line(text: str, place: Location) -> Reading:
-    """Return what one line says; what is wrong with it is the reading's fault."""
+    """Return the reading of one line, with its fault if it has one."""
     return line.read_text(text, place)
 
 
@@ -151,7 +151,7 @@ def fails_by_its_end(reading: Reading, target: Target) -> bool:
 
 
 def join(parts: Sequence[RuleSet]) -> RuleSet:
-    """Return what several sets of rules say one after the other; the last backlog limit holds."""
+    """Return several sets of rules as one; the last backlog limit holds."""
     limits = [part.backlog_limit for part in parts if part.backlog_limit is not None]
     return RuleSet(
         rules=tuple(rule for part in parts for rule in part.rules),
@@ -176,12 +176,12 @@ def _is_folder(path: Path) -> bool:
 def _read_file(
     path: Path, shown: Callable[[Path], str], faults: list[Fault]
 ) -> tuple[Reading, ...]:
-    """Return what the lines of a file say; what keeps it from being read joins `faults`."""
+    """Return the readings of a file's lines; faults that prevent reading join `faults`."""
     return read_bytes(_content(path, shown(path), faults), shown(path))
 
 
 def _content(path: Path, name: str, faults: list[Fault]) -> bytes:
-    """Return a file's content; what keeps it from being read joins `faults`."""
+    """Return a file's content; a fault that prevents reading joins `faults`."""
     try:
         data = bounded.content(path, LARGEST_FILE)
     except bounded.UnreadableError as error:
@@ -208,7 +208,7 @@ def _is_binary(data: bytes) -> bool:
 def _read_folder(
     path: Path, shown: Callable[[Path], str], faults: list[Fault]
 ) -> tuple[Reading, ...]:
-    """Return what the *.rules files of a folder say, in the order in which augenrules puts them."""
+    """Return the readings of a folder's *.rules files, in the order of augenrules."""
     try:
         found = [file for file in path.iterdir() if file.name.endswith(".rules")]
     except OSError as error:

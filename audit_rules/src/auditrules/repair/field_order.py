@@ -32,7 +32,7 @@ def arch_first(raw: str) -> str:
 
 
 def cheap_first(raw: str, rule: KernelRule, context: Context) -> str:
-    """Return a line with its conditions by what testing them costs; else as it is.
+    """Return a line with its conditions in the order of the cost of testing them; else as it is.
 
     `rule` is the line as the kernel holds it.
     """

@@ -1,4 +1,4 @@
-"""Repairs of audit rules: what is written, and the proof that what loads today records the same.
+"""Repairs of audit rules, and the proof that the lines that load today record the same.
 
 A repair is safe if it is proved that all lines record the same afterwards. A line that can't be
 loaded is repaired where only one thing can have been meant; it then records what it did not before,
@@ -43,7 +43,7 @@ class UnrepairedLine:
 
 @dataclass(frozen=True)
 class Repaired:
-    """The repairs of a set, what is left, and the proof; `result` is None where nothing is done.
+    """The repairs of a set, the lines left, and the proof; `result` is None if nothing is done.
 
     `offered` are repairs that were not asked for, since they are not safe.
     """
@@ -117,7 +117,7 @@ class _RepairSearch:
         self.costly = {(one.spot.file, one.spot.line) for one in spots}
 
     def look(self) -> None:
-        """Find all repairs, and what is left."""
+        """Find all repairs, and the lines left."""
         certain = load_lines(self.parts)  # without guessing what lies at a watched path
         twice = {one.reading.place for one in certain.of(Fate.TWICE)}
         for line in self.loaded.lines:
@@ -191,7 +191,7 @@ class _RepairSearch:
             self.left.append(UnrepairedLine(reading.place, ORDER, why))
 
     def _rule_of(self, raw: str, place: Location) -> KernelRule | None:
-        """Return what the kernel would hold of a line; None if it can't be loaded."""
+        """Return the rule that the kernel would hold of a line; None if it can't be loaded."""
         written = parse.read_line(raw, place).rule
         if written is None:
             return None
@@ -229,7 +229,7 @@ def _failing_places(loaded: LoadedLines) -> set[Location]:
 
 
 def _proof(parts: FileParts, repairs: Sequence[Repair], context: Context, seconds: float) -> Result:
-    """Prove that what loads today, without the lines at fault, is recorded as before.
+    """Prove that the lines that load today, without those at fault, record as before.
 
     Lines that could not be loaded before are no part of that.
     """

@@ -1,4 +1,4 @@
-"""What lint found in a set of rules, and what was repaired."""
+"""The diagnostics of a set of rules, and the repairs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LintedFiles = list[tuple[tuple[Reading, ...], list[Fault]]]
 
 @dataclass(frozen=True)
 class Fixed:
-    """What was repaired: the repairs, each file's content before and after, and what was left."""
+    """The repairs, each file's content before and after, and the lines left."""
 
     found: Repaired
     contents: Mapping[str, tuple[bytes, bytes]]

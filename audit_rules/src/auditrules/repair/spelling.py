@@ -27,7 +27,7 @@ _MOST = 5
 
 
 class UncertainError(Exception):
-    """What was meant is not certain; the message says why."""
+    """The intended name is not certain; the message says why."""
 
 
 def near(word: str, known: Iterable[str]) -> list[str]:
@@ -62,7 +62,7 @@ def respell(raw: str) -> str:
 
 
 def names_changed(before: str, after: str) -> list[tuple[str, str]]:
-    """Return the names that `respell` changed, each with what it became."""
+    """Return the names that `respell` changed, each with its new spelling."""
     old, new = (_NAME.findall(text) for text in (before, after))
     return [(a, b) for a, b in zip(old, new, strict=True) if a != b]
 

@@ -1,4 +1,4 @@
-"""What was found about audit rules, as text and as JSON.
+"""Results about audit rules, as text and as JSON.
 
 Nothing here decides anything about rules.
 

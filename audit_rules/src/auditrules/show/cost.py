@@ -1,4 +1,4 @@
-"""What audit rules cost: by call and by rule, and measurements beside predictions."""
+"""The cost of audit rules by call and by rule, and measurements beside predictions."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def tables(priced: Priced) -> list[Table]:
 
 
 def notes(priced: Priced) -> list[str]:
-    """Return what a reader has to know about the numbers."""
+    """Return notes on the numbers."""
     unused = ", ".join(sorted(priced.unused))
     resolve = "--passwd and --group resolve them"
     given = [f"priced as unused ids: {unused}; {resolve}"] if unused else []

@@ -1,4 +1,4 @@
-"""What is wrong, where and the remedy, line by line."""
+"""An error, its location and its remedy, line by line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rule decides about a call, and what the others cost it: as text and as JSON."""
+"""The rule that decides about a call, and the cost of the others, as text and as JSON."""
 
 from __future__ import annotations
 

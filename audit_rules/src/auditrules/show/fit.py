@@ -60,7 +60,7 @@ class FittedDocument(RulesDocument):
 
 
 def worth(prices: TimePrices) -> str:
-    """Return what a prediction by these prices is worth, in words."""
+    """Return the error of a prediction by these prices, in words."""
     off = sorted(abs(row.off) for row in prices.checked)
     if not off:
         return "how far predictions are off is not known"
@@ -83,7 +83,7 @@ def source(prices: TimePrices) -> str:
 
 
 def tables(prices: TimePrices) -> Iterator[Table]:
-    """Yield what was fitted, and how far it is off, for a terminal."""
+    """Yield the fitted prices and their errors, for a terminal."""
     yield _step_table(prices)
     yield _length_table(prices)
     yield _check_table(prices.checked)

@@ -33,7 +33,7 @@ def make_harmless(text: str) -> str:
 
 
 def diagnostic_annotations(diagnostics: Iterable[Diagnostic], program: str) -> str:
-    """Return workflow commands for what lint found: an annotation for each diagnostic."""
+    """Return workflow commands: an annotation for each diagnostic."""
     return "\n".join(_annotation(one, program) for one in diagnostics)
 
 

@@ -1,4 +1,4 @@
-"""What lint found in audit rules, and what was repaired: as text and as JSON."""
+"""Diagnostics of audit rules, and repairs, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class LintDocument(RulesDocument):
 
 
 def to_json(result: Linted) -> str:
-    """Return what was found as JSON."""
+    """Return the diagnostics as JSON."""
     return _json(document(result).model_dump(mode="json", exclude_unset=True))
 
 
@@ -149,7 +149,7 @@ def _as_json_text(data: object) -> object:
 
 
 def document(result: Linted) -> LintDocument:
-    """Return what was found, for JSON."""
+    """Return the diagnostics, for JSON."""
     context, found = result.context, result.found
     levels = Counter(one.level for one in found)
     stops = context.loaded.stops_at.reading.place if context.loaded.stops_at else None
@@ -238,7 +238,7 @@ def documentation_lines(one: Documentation) -> Iterator[str]:
 
 
 def text(result: Linted, *, show_all: bool = False) -> Iterator[str]:
-    """Yield what was repaired, the diagnostics file by file, and a summary."""
+    """Yield the repairs, the diagnostics file by file, and a summary."""
     if result.fixed is not None:
         yield from _repair_lines(result.fixed)
     for file, of_file in groupby(result.found, key=lambda one: one.spot.file):
@@ -346,7 +346,7 @@ def _loading_summary(context: Context) -> str:
 
 
 def _repair_lines(fixed: Fixed) -> Iterator[str]:
-    """Yield the diff, the proof and what was left, line by line."""
+    """Yield the diff, the proof and the lines left, line by line."""
     for file, (before, after) in fixed.contents.items():
         yield from _diff(file, before, after)
     result = fixed.found.result

@@ -95,7 +95,7 @@ class OptimizeDocument(RulesDocument):
 
 
 def document(found: Cheaper, out: str) -> OptimizeDocument:
-    """Return what was made, for JSON; `out` is the file that is written, or -."""
+    """Return the result for JSON; `out` is the file that is written, or -."""
     made, rules = found.made, found.rules
     gives_up = any(never.NEVER_FIRST in line.done for line in made.lines)
     return OptimizeDocument(
@@ -174,7 +174,7 @@ def _rule_counts(many: int, now: int, before: int, after: int) -> str:
 
 
 def notes(*, assumed: bool) -> Iterator[str]:
-    """Yield what a reader has to know about the numbers; `assumed`: the mix is not the user's."""
+    """Yield notes on the numbers; `assumed`: the mix is not the user's."""
     yield "predicted from constants of Debian's kernel; instructions are not time"
     yield ARCHITECTURE
     if assumed:
@@ -197,7 +197,7 @@ def loading_remarks(found: Cheaper) -> Iterator[str]:
 
 
 def table(made: Optimised, mix: Histogram) -> Table:
-    """Return what calls cost before and after."""
+    """Return the costs of calls before and after."""
     shown = Table(
         title="predicted instructions per call, without the price of having any rule",
         title_justify="left",
@@ -300,7 +300,7 @@ def _proof(found: Cheaper, left_out: Sequence[str]) -> list[str]:
 
 
 def _unchanged_watches(rules: LoadedSet) -> list[str]:
-    """Say which watches stay unchanged, and what would change that."""
+    """Say which watches stay unchanged, and which option would change that."""
     unknown = rules.unknown
     if not unknown:
         return []

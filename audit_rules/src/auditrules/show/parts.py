@@ -1,4 +1,4 @@
-"""What the results about audit rules share when they are shown: parts of JSON, and notes.
+"""Parts that the results about audit rules share when shown: parts of JSON, and notes.
 
 A field with a default is left out where there is nothing to say.
 """
@@ -89,7 +89,7 @@ def left_out_lines(rules: LoadedSet) -> tuple[LeftOutLine, ...]:
 
 
 def guesses(rules: LoadedSet) -> Iterator[str]:
-    """Yield what kind each unknown watched path is assumed to have."""
+    """Yield the assumed kind of each unknown watched path."""
     trees = [path for path in rules.unknown if rules.likely(path)]
     others = [path for path in rules.unknown if not rules.likely(path)]
     for paths, what in ((trees, "directories"), (others, "files")):

@@ -74,7 +74,7 @@ class ProofDocument(RulesDocument):
 
 
 def document(found: Proved) -> ProofDocument:
-    """Return what was found, for JSON."""
+    """Return the result for JSON."""
     result = found.result
     return ProofDocument(
         architecture=ARCHITECTURES,
@@ -163,7 +163,7 @@ def _relation_words(result: Result) -> str:
 
 
 def _record_remark(outcome: Outcome, other: Outcome) -> str:
-    """Return what the record lists, if the other set's record lists something else."""
+    """Return the list in the record, if the other set's record has another."""
     said = ""
     if outcome.recorded and other.recorded and outcome.names != other.names:
         listed = len(outcome.names)

@@ -1,4 +1,4 @@
-"""The search for the controls that are to blame: questions, and what follows from answers.
+"""The search for the controls that are to blame: questions, and conclusions from answers.
 
 It asks the same questions for the same answers, and under an exact instrument none twice.
 

@@ -105,7 +105,7 @@ def _split(case: SearchState, chain: Chain, part: _Part) -> Asking[list[_Part]]:
 
 
 def _finding(case: SearchState, chain: Chain, half: _Part) -> str:
-    """Return what one half of a split holds."""
+    """Return the finding about one half of a split."""
     controls = chain.added[half.start : half.stop]
     where = wording.segment_in_words(case.lattice, controls)
     if not case.counts(half.rise):

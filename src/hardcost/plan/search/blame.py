@@ -80,7 +80,7 @@ class _Evidence:
     def difference(
         self, more: frozenset[int], fewer: frozenset[int], *reserve: frozenset[int]
     ) -> Asking[MeanDifference | None]:
-        """Return what `more` costs over `fewer`; None if too few configurations are left."""
+        """Return the cost of `more` over `fewer`; None if too few configurations are left."""
         if not self._case.measurements.affords(more, fewer, *reserve):
             return None
         for on in (more, fewer):
@@ -145,7 +145,7 @@ def _test_level(case: SearchState) -> float:
 
 
 def _describe_culprit(case: SearchState, culprit: Culprit) -> str:
-    """Return what confirmation showed, with the control's partners and dependents."""
+    """Return the result of a confirmation, with the control's partners and dependents."""
     lattice, name = case.lattice, case.lattice.names[culprit.index]
     if culprit.own is culprit.together is None:
         return f"{name} is a suspect, but no configurations are left to confirm it."

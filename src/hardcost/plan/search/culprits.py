@@ -56,7 +56,7 @@ def suspects(
     requires: Mapping[Control, frozenset[Control]] | None = None,
     group_of: Callable[[Control], str] | None = None,
 ) -> Suspects:
-    """Return what to search in a profile.
+    """Return the controls of a profile to search.
 
     `requires` maps a control to those that it depends on, beside what its kind says. `group_of`
     names the group of a control; a search prefers to split at the end of a group.

@@ -106,7 +106,7 @@ def _check(settings: SearchSettings) -> None:
 
 
 def _mistakes(settings: SearchSettings) -> Iterator[Problem]:
-    """Yield what is wrong with the settings."""
+    """Yield the mistakes in the settings."""
     if not 0 < settings.threshold < math.inf:
         yield Problem(f"a threshold of {settings.threshold} is not above 0")
     if settings.most is not None and settings.most < _ENDS:
@@ -121,7 +121,7 @@ def _mistakes(settings: SearchSettings) -> Iterator[Problem]:
 
 
 def _measure_ends(case: SearchState) -> Asking[None]:
-    """Measure baseline and profile, and settle what difference the instrument can resolve."""
+    """Measure baseline and profile, and settle the difference that the instrument can resolve."""
     measurements, ends = case.measurements, (frozenset[int](), case.lattice.everything)
     if measurements.noisy:
         pilots = []
@@ -146,7 +146,7 @@ def _measure_ends(case: SearchState) -> Asking[None]:
 
 
 def _rounds(case: SearchState) -> Asking[None]:
-    """Search the profile, then what remains of it, until the remainder is explained."""
+    """Search the profile, then its remainder, until that is explained."""
     top = case.lattice.everything
     while True:
         chain = Chain(frozenset(), case.lattice.in_order(top), _marks(case, top))
@@ -174,7 +174,7 @@ def _marks(case: SearchState, top: frozenset[int]) -> frozenset[int]:
 
 
 def _value(case: SearchState, on: frozenset[int]) -> Asking[float]:
-    """Return a value, measured to see what remains without the culprits."""
+    """Return a value, measured to see the cost without the culprits."""
     return (yield from case.value(on, "is anything left?"))
 
 
@@ -268,7 +268,7 @@ def _by_size(case: SearchState) -> tuple[Culprit, ...]:
 
 
 def _sum(case: SearchState, remains: CostShift | None) -> tuple[bool, str]:
-    """Say whether the parts make up the whole cost, and what that means."""
+    """Say whether the parts make up the whole cost, and the conclusion."""
     kept = case.measurements.kept_samples
     total = noise.difference(kept(case.lattice.everything), kept(frozenset())).estimate
     parts = [case.culprits[index].own for index in sorted(case.blamed)]

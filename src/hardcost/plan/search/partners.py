@@ -123,7 +123,7 @@ def _decisive_control(
 def _cost_over(
     case: SearchState, suspect: Suspect, company: frozenset[int]
 ) -> Asking[float | None]:
-    """Return what the suspect costs over `company`; None if too few configurations are left."""
+    """Return the cost of the suspect over `company`; None if too few configurations are left."""
     name = case.lattice.names[suspect.index]
     reserve = _reserve(case, suspect)
     if not case.measurements.affords(company, company | {suspect.index}, *reserve):
@@ -133,7 +133,7 @@ def _cost_over(
 
 
 def _reserve(case: SearchState, suspect: Suspect) -> frozenset[frozenset[int]]:
-    """Return what must still be affordable: the profile without the suspect."""
+    """Return the configuration to keep affordable: the profile without the suspect."""
     lattice = case.lattice
     blamed = case.blamed | {suspect.index}
     return frozenset(

@@ -122,7 +122,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found.
+    """The result of a search.
 
     `order` is the order in which controls were switched on, requirements first. `remains` is the
     cost of the profile over the baseline without all that was blamed (confirmed, if the instrument

@@ -1,4 +1,4 @@
-"""What the parts of a search share: the lattice, the measurements, and the controls blamed."""
+"""The state that the parts of a search share: lattice, measurements, and controls blamed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SearchState:
 
     @property
     def blamed(self) -> frozenset[int]:
-        """The suspects that count as culprits in what follows.
+        """The suspects that count as culprits from now on.
 
         Not those left undecided for lack of configurations; nor, under a noisy instrument, those
         that failed their test, which are most likely chance.
@@ -51,7 +51,7 @@ class SearchState:
 
     @property
     def rest(self) -> frozenset[int]:
-        """The profile without all blamed controls and without what requires them."""
+        """The profile without all blamed controls and their dependents."""
         return self.lattice.without(self.blamed, self.lattice.everything)
 
     def counts(self, difference: float) -> bool:
@@ -69,7 +69,7 @@ class SearchState:
     def contrast(
         self, more: frozenset[int], fewer: frozenset[int], question: str, times: int = 1
     ) -> Asking[float | None]:
-        """Return what `more` costs over `fewer`, or None if too few configurations are left.
+        """Return the cost of `more` over `fewer`, or None if too few configurations are left.
 
         A noisy instrument takes `times` the usual number of samples.
         """

@@ -1,4 +1,4 @@
-"""What the emulator's plugin noted of a window: which process ran when, and who woke whom.
+"""The emulator's notes on a window: which process ran when, and who woke whom.
 
 It comes one thing a line, behind the window's own line; the plugin writes it in
 `crates/tcg-plugin/src/follower/scheduler_events.rs`. Moments are instructions since the window
@@ -47,7 +47,7 @@ class Schedule:
 
 
 class Reader:
-    """Reads what was noted of one window after the other."""
+    """Reads the notes on one window after the other."""
 
     def __init__(self) -> None:
         self._processes: list[str] = []
@@ -89,7 +89,7 @@ class Reader:
         return True
 
     def finish(self) -> Schedule | None:
-        """Return what was noted of the window, and begin with the next; None if it was nothing."""
+        """Return the schedule of the window, and begin with the next; None if there is none."""
         found = Schedule(tuple(self._processes), tuple(self._notes), self._is_cut)
         self._processes, self._notes, self._is_cut = [], [], False
         return found if found.notes else None

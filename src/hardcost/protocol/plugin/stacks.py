@@ -1,4 +1,4 @@
-"""What the emulator's plugin saw: how many instructions were executed under which functions.
+"""The output of the emulator's plugin: instructions by the functions above them.
 
 The plugin (`crates/tcg-plugin`) writes text, one thing a line. A process chooses its own name, so
 that the text is as hostile as whatever else leaves a guest.
@@ -27,7 +27,7 @@ _PLAIN = {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}
 
 @dataclass(frozen=True)
 class CountedWindow:
-    """What was executed in a window: from one reading of the clock to the next.
+    """The instructions of a window: from one reading of the clock to the next.
 
     `counts` are instructions by the number of their frame, and `total` is their sum. `idle`: so
     often the processor had nothing to do meanwhile, and the clock went on without instructions.
@@ -49,7 +49,7 @@ class Stacks:
 
 
 def read(path: Path) -> Stacks:
-    """Return what the plugin wrote.
+    """Return the frames and windows in the plugin's output.
 
     Raises:
         TrialError: It is missing, or makes no sense.

@@ -1,4 +1,4 @@
-"""Waivers: what a decision gives up, each with its cost as evidence and a reason to fill in.
+"""Waivers of controls given up, each with its cost as evidence and a reason to fill in.
 
 As CSV for spreadsheets, as Markdown, and as OSCAL's plan of action and milestones (POA&M) in JSON
 (version 1.1.2, <https://pages.nist.gov/OSCAL/resources/concepts/layer/assessment/poam/>). Names and
@@ -105,7 +105,7 @@ WRITERS: dict[str, Writer] = {
 
 
 def evidence(one: GivenUp) -> str:
-    """Return what was measured of a control's cost, as a sentence."""
+    """Return the measured cost of a control, as a sentence."""
     if not one.metric:
         return _UNKNOWN
     digits = decimals([one.cost, one.low, one.high, one.baseline])
@@ -165,7 +165,7 @@ class _Waiver:
         self.name = f"{title}\0{one.control}\0{one.metric}\0{nth}"
 
     def observation(self, now: datetime) -> dict[str, Any]:
-        """Return what was measured."""
+        """Return the measured cost."""
         return {
             "uuid": _uuid(self.name, "observation"),
             "title": f"Cost of {self.shown}",
@@ -176,7 +176,7 @@ class _Waiver:
         }
 
     def risk(self) -> dict[str, Any]:
-        """Return what is accepted."""
+        """Return the risk that is accepted."""
         return {
             "uuid": _uuid(self.name, "risk"),
             "title": f"Without {self.shown}",

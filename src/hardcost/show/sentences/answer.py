@@ -76,7 +76,7 @@ def answer(finding: Finding) -> Statement:
 
 
 def bill_answer(finding: Bill) -> Statement:
-    """Return what a profile costs, in all and by control."""
+    """Return the cost of a profile, in all and by control."""
     rows = rows_of_bill(finding)
     chosen = choice_sentences(finding.choice)[:1] if isinstance(finding, Advised) else []
     sentences = [*chosen, *_advice_sentence(finding), *_whole_cost(finding, rows)]
@@ -103,7 +103,7 @@ def bill_answer(finding: Bill) -> Statement:
 
 
 def _side_by_side(bills: Sequence[Bill]) -> Iterator[str]:
-    """Yield each bill's first sentence, which profile costs most, and what the average is."""
+    """Yield each bill's first sentence, the most expensive profile, and the average's meaning."""
     for one in bills:
         yield from bill_answer(one).sentences[:1]
     rows_by_profile = {one.profile: rows_of_bill(one) for one in bills}
@@ -126,7 +126,7 @@ def _side_by_side(bills: Sequence[Bill]) -> Iterator[str]:
 
 
 def kind_of(bill: Itemised) -> str:
-    """Return what a bill's controls are called: rules, if all are audit rules."""
+    """Return the noun for a bill's controls: rules, if all are audit rules."""
     names = bill.controls or tuple(item.control for item in bill.items)
     # Names of audit rules alone begin so: they are the rules.
     return "rule" if names and all(name.startswith("-") for name in names) else "control"
@@ -196,7 +196,7 @@ def _has_audit(finding: Bill) -> bool:
 
 
 def _advice_sentence(finding: Bill) -> Iterator[str]:
-    """Yield what to leave out for a budget, if there was one."""
+    """Yield the controls to leave out for a budget, if there was one."""
     if finding.advice is not None:
         yield advice_lines(finding.advice)[0]
 
@@ -234,7 +234,7 @@ def _whole_cost(bill: Bill, rows: BillRows) -> Iterator[str]:
 
 
 def _too_wide(total: Total | None) -> Iterator[str]:
-    """Yield the range of a cost that may be 0, and what would narrow it."""
+    """Yield the range of a cost that may be 0, and the way to narrow it."""
     if total is None or total.low is None or total.high is None or total.low == total.high:
         return
     ends = (total.low, total.high)
@@ -266,7 +266,7 @@ def _is_whole(total: Total) -> bool:
 
 
 def _program(finding: Found) -> str:
-    """Return what the metric `wall` is of: `your program`, or the workload."""
+    """Return the subject of the metric `wall`: `your program`, or the workload."""
     workloads = {one.workload for one in finding.cells}
     if len(workloads) != 1:
         return "the program"
@@ -275,7 +275,7 @@ def _program(finding: Found) -> str:
 
 
 def _average_of(rows: BillRows) -> Iterator[str]:
-    """Yield what the average call is the mean of."""
+    """Yield the calls that the average call is the mean of."""
     weighed = rows.weighed
     if weighed.covered is None or len(weighed.weights) == 1:
         return
@@ -294,7 +294,7 @@ def _average_of(rows: BillRows) -> Iterator[str]:
 
 
 def _any_rule(rows: BillRows) -> Iterator[str]:
-    """Yield what having any audit rule costs, on what leads the bill."""
+    """Yield the price of having any audit rule, on the bill's leading metric."""
     paid = rows.leading
     if paid is None or not paid.fixed or paid.baseline <= 0:
         return
@@ -313,7 +313,7 @@ def _per(account: MetricFigures) -> str:
 
 
 def _defaults(rows: BillRows) -> Iterator[str]:
-    """Yield the total with and without what is the default anyway."""
+    """Yield the total with and without controls that are the default anyway."""
     of = rows.leading
     if of is None or of.baseline <= 0:
         return
@@ -398,7 +398,7 @@ def _free(every: int, free: int, unshown: int, kind: str) -> Iterator[str]:
 
 
 def _dearest(rows: BillRows, kind: str) -> Iterator[str]:
-    """Yield the most expensive control on what leads the bill, or that none stands out."""
+    """Yield the most expensive control on the leading metric, or that none stands out."""
     of, dear = rows.leading, dear_entries(rows)
     if of is None or len(free_entries(rows)) == len(rows.entries):
         return
@@ -421,7 +421,7 @@ def _dearest(rows: BillRows, kind: str) -> Iterator[str]:
 
 
 def dear_entries(rows: BillRows) -> list[BillRow]:
-    """Return the controls with a distinguishable cost on what leads the bill, in order."""
+    """Return the controls with a distinguishable cost on the leading metric, in order."""
     of = rows.leading
     if of is None:
         return []

@@ -1,4 +1,4 @@
-"""What to give up for a budget, in words."""
+"""The controls to give up for a budget, in words."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _IDS = 2
 
 
 def choice_sentences(choice: Choice) -> list[str]:
-    """Return the answer: what to give up, what that does, and what no single rule's cost shows."""
+    """Return the answer: the controls to give up, the effect, and the price of having any rule."""
     return [*_proposal(choice), *_any_rule(choice)]
 
 
 def _proposal(choice: Choice) -> list[str]:
-    """Return what to give up, and what that does."""
+    """Return the controls to give up, and the effect."""
     if not choice.has_budget:
         whole = f"No budget was named: the whole profile costs {_growth_words(choice.before)};"
         return [f"{whole} the table shows what keeping less of it costs."]
@@ -66,7 +66,7 @@ def _none_fits(choice: Choice, none_of: Unkeepable, budget: str) -> Iterator[str
 
 
 def _keeps(choice: Choice, budget: str, kept: int, costs: Sequence[Costs], how: str) -> str:
-    """Return what can be kept within a budget."""
+    """Return the controls that can be kept within a budget."""
     part = f"{kept} of {count(choice.controls, 'control')}"
     return f"Within {budget}, {part} can be kept: {_growth_words(costs)} ({how})."
 
@@ -99,7 +99,7 @@ def kept_lines(choice: Choice, controls: Sequence[str]) -> list[str]:
 
 
 def choice_notes(choice: Choice) -> Iterator[str]:
-    """Yield what a reader has to know of the values and of the frontier."""
+    """Yield notes on the values and on the frontier."""
     yield f"What keeping a control is worth: {choice.worth}."
     if any(not level.measured for level in choice.frontier):
         yield (

@@ -45,7 +45,7 @@ def reasons(finding: StudyFinding) -> tuple[Reason, ...]:
 
 
 def failure_lines(finding: StudyFinding) -> list[str]:
-    """Return what failed and why; nothing if no trial failed."""
+    """Return the failures and their reasons; nothing if no trial failed."""
     if not finding.failures:
         return []
     lines = [f"{count(len(finding.failures), 'trial')} failed:"]

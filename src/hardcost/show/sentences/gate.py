@@ -1,4 +1,4 @@
-"""What a gate says in words, the same in every form: what is over its limit, and by which lines."""
+"""A gate's answer in words, the same in every form: the metrics over a limit, and the lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WHOLE_FROM = 1000  # values from here on are shown without decimals
 
 
 def sentences(gate: Gate) -> tuple[str, ...]:
-    """Return the answer: what is over its limit and why, or that nothing is."""
+    """Return the answer: the metrics over their limits and why, or that none is."""
     over = gate.over
     found = [_over(gate, one) for one in over[:_MOST_METRICS]]
     if len(over) > _MOST_METRICS:
@@ -42,7 +42,7 @@ def sentences(gate: Gate) -> tuple[str, ...]:
 
 
 def verdict(growth: Growth) -> str:
-    """Return what became of a metric, in a word or two."""
+    """Return a metric's outcome, in a word or two."""
     if growth.over:
         return "over"
     if growth.exceeds:
@@ -89,7 +89,7 @@ def any_rule(growth: Growth) -> str:
 
 
 def any_rule_words(growth: Growth) -> str:
-    """Return what the price of having any audit rule is, with its unit and share."""
+    """Return the price of having any audit rule, with its unit and share."""
     price = growth.fixed or 0.0
     share = f", {signed_percent(price / growth.base)} of it" if growth.base > 0 else ""
     rules = "; it is paid once, whichever the rules are" if price > 0 else ""
@@ -99,7 +99,7 @@ def any_rule_words(growth: Growth) -> str:
 
 
 def line_cost(gate: Gate, line: ChangeLine) -> str:
-    """Return what a line of the change does, such as an annotation says."""
+    """Return the effect of a line of the change, as in an annotation."""
     parts = gate.parts_of(line)
     what = {Change.ADDED: "this line", Change.REMOVED: "a removed line", Change.CHANGED: "this"}
     if not parts:
@@ -113,12 +113,12 @@ def line_cost(gate: Gate, line: ChangeLine) -> str:
 
 
 def title(gate: Gate) -> str:
-    """Return what is compared, in a line."""
+    """Return the two states compared, in a line."""
     return f"before: {visible(gate.base)}; after: {visible(gate.head)} ({gate.how})"
 
 
 def conditions(gate: Gate) -> Iterator[str]:
-    """Yield under what the numbers hold, and what else a reader has to know."""
+    """Yield the conditions of the numbers, and further notes."""
     how = "Predicted, not measured" if gate.how == "predicted" else "Measured"
     yield f"{how}: {visible(', '.join(gate.conditions))}."
     for warning in gate.warnings:
@@ -154,7 +154,7 @@ def _over(gate: Gate, growth: Growth) -> str:
 
 
 def _other_metrics(gate: Gate) -> Iterator[str]:
-    """Yield what the other metrics do, and how the change can pass."""
+    """Yield the changes of the other metrics, and how the change can pass."""
     others = [
         one
         for one in gate.changed

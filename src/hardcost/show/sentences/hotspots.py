@@ -42,7 +42,7 @@ def function_name(function: str) -> str:
 
 
 def digits_of(one: Hotspots) -> int:
-    """Return how many decimals are needed for what is counted."""
+    """Return how many decimals the counts need."""
     return digits_for([one.cost, *(function.own for function in one.functions)])
 
 

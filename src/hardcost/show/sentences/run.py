@@ -74,7 +74,7 @@ def run_answer(finding: StudyFinding) -> Statement:
 
 
 def compare_sentences(comparison: Comparison) -> list[str]:
-    """Return what changed from one run to another, in sentences of at most three numbers."""
+    """Return the changes from one run to another, in sentences of at most three numbers."""
     cells = [cell for cell in comparison.cells if math.isfinite(cell.ratio)]
     words = [
         "The two runs are not comparable as they stand; the warnings below say why."
@@ -156,7 +156,7 @@ def _failure_words(finding: StudyFinding, overall: Mapping[Role, float]) -> Iter
 def _dearest(
     finding: StudyFinding, overall: Mapping[Role, float], dear: Sequence[Role]
 ) -> Iterator[str]:
-    """Yield what the configuration costs that is asked, else the most expensive one."""
+    """Yield the cost of the asked configuration, else of the most expensive one."""
     by = instrument_words(finding.instrument)
     asked = finding.asked if finding.asked in overall else None
     if not dear and asked is None:
@@ -183,7 +183,7 @@ def _dearest(
 def _rank(
     finding: StudyFinding, overall: Mapping[Role, float], dear: Sequence[Role], name: Role
 ) -> str:
-    """Return what a configuration is among all of them."""
+    """Return the words for a configuration's rank among all of them."""
     asked = ", which the study asks about," if name == finding.asked else ""
     if len(overall) == 1 or name not in dear[:1] or _ties(finding, dear, name):
         return asked
@@ -240,7 +240,7 @@ def _is_apart(cell: Cell) -> bool:
 
 
 def _mean_of(cells: Sequence[Cell]) -> str:
-    """Return what a configuration's mean is taken over."""
+    """Return the words for a configuration's mean."""
     metrics = {cell.metric for cell in cells}
     if len(metrics) == 1:
         return f"geometric mean of {quote_name(metrics.pop())} in {len(cells):,} workloads"
@@ -314,7 +314,7 @@ def _slope(finding: StudyFinding) -> Iterator[str]:
 
 
 def _step(finding: StudyFinding, points: Sequence[tuple[Role, float]]) -> str | None:
-    """Return what one step adds along a line: on its metric, or the median of several."""
+    """Return the cost of one step along a line: on its metric, or the median of several."""
     above = [point for point in points if point[1] > 0]
     if len(above) < _SLOPE or len({cell.unit for cell in finding.cells}) != 1:
         return None

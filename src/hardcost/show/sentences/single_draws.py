@@ -62,7 +62,7 @@ def interval_notes(cells: Iterable[Cell]) -> list[str]:
 
 
 def chance_notes(cells: Iterable[Cell]) -> list[str]:
-    """Return by how much what means nothing moves metrics, where a difference is within that."""
+    """Return how far perturbations move metrics, where a difference is within that."""
     bounds = {cell.metric: cell.least for cell in cells if 0 < abs(cell.difference) <= cell.least}
     if not bounds:
         return []

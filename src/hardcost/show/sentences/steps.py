@@ -1,4 +1,4 @@
-"""What changes from one level of an axis to the next, in a sentence for each step."""
+"""The changes from one level of an axis to the next, in a sentence for each step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the answer says of a bill that has both numbers, times and instructions."""
+"""The answer's sentences on a bill that has both numbers, times and instructions."""
 
 from __future__ import annotations
 

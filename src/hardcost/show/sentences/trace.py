@@ -37,7 +37,7 @@ _LIVES = {
 
 
 def process_purpose(name: str) -> str | None:
-    """Return what is known of a process by its name."""
+    """Return the known purpose of a process, by its name."""
     return _LIVES.get(_NUMBER.sub("", name))
 
 
@@ -54,7 +54,7 @@ def call_of(one: Traced) -> str | None:
 
 
 def title_of(one: Traced) -> str:
-    """Return what a trace is of, and under which configuration."""
+    """Return the subject of a trace, and its configuration."""
     call = call_of(one)
     what = f"{visible(one.workload)}: {visible(one.metric)}" if call is None else f"one {call}"
     return f"{what}, {_UNDER.get(one.configuration) or visible(one.configuration)}"
