@@ -1,4 +1,4 @@
-"""What each operation of `syscalls` takes without rules, measured as a bill measures it."""
+"""The cost of each operation of `syscalls` without rules, measured as a bill measures it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predictions beside measurements: what a rule set adds to each operation of `syscalls`."""
+"""Predictions beside measurements: the cost of a rule set for each operation of `syscalls`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def compare(
     baseline: CallLevels,
     limit_seconds: float,
 ) -> tuple[OperationCost, ...]:
-    """Measure a rule set in a guest, and predict it for what that guest holds.
+    """Measure a rule set in a guest, and predict it for that guest's files.
 
     The measured cost is an operation's with the rules, less the same without any (`baseline`).
 
@@ -99,7 +99,7 @@ def _error(levels: Sequence[float]) -> float:
 def predict_operation(
     constants: Constants, loaded: Loaded, variants: Sequence[Sequence[Event]]
 ) -> float:
-    """Return the prediction for an operation: the median of what its calls cost by variant."""
+    """Return the prediction for an operation: the median of its calls' costs by variant."""
     return statistics.median(
         sum(predict(constants, loaded, event).total for event in calls) for calls in variants
     )

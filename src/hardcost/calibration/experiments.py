@@ -57,7 +57,7 @@ THOROUGH = {"fork": Often(9, 160), "exec": Often(17, 60)}
 
 @dataclass(frozen=True)
 class Experiment:
-    """Rules, and what is measured under them: operations of `syscalls`, each `samples` times.
+    """Rules, and operations of `syscalls` to measure under them, each `samples` times.
 
     Where it is `thorough`, those that vary from process to process are measured in many.
     """

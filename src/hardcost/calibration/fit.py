@@ -74,11 +74,11 @@ class _Fitting:
     record: dict[str, float] = dataclasses.field(default_factory=dict)
 
     def cost(self, experiment: str, operation: str = "null") -> float:
-        """Return what an experiment's rules add to an operation."""
+        """Return the cost of an experiment's rules for an operation."""
         return self.levels[experiment][operation] - self.levels["none"][operation]
 
     def on_null(self, experiment: str) -> float:
-        """Return what a single rule that names getppid costs in the walk."""
+        """Return the cost in the walk of a single rule that names getppid."""
         return self.cost(experiment) - self.walk["call"] - self.walk["list"]
 
     def on(self, experiment: str, operation: str, others: int = 0) -> float:
@@ -244,7 +244,7 @@ class _Fitting:
 
 
 def _plain(calls: tuple[str, ...], each: float, measured: float) -> float:
-    """Return what calls cost that visit no file: `each`, as getppid, where that is near.
+    """Return the cost for calls that visit no file: `each`, as getppid, where that is near.
 
     The code is the same. What is left is the operation's own spread, as of `fork`; where there is
     more to a call, as to `connect`, what was measured holds.

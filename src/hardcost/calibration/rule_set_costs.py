@@ -1,4 +1,4 @@
-"""Rule sets, measured in a guest: what an operation of `syscalls` costs under each.
+"""Rule sets, measured in a guest: the cost of an operation of `syscalls` under each.
 
 The guest's work lies in a file system of its own, /tmp, that numbers its files one after another
 from 2, while what rules watch lies in the root's. So it is known in advance in which bucket each

@@ -33,7 +33,7 @@ _RENAMED = {"profile": "hotspots"}
 
 
 class VerbGroup(click.Group):
-    """A group of commands, which proposes what a misspelt word may have meant."""
+    """A group of commands, which proposes names for a misspelt word."""
 
     command_class = ClusterVerb
 

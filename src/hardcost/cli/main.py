@@ -1,4 +1,4 @@
-"""The command `hardcost`: runs its verbs, and says what errors become."""
+"""The command `hardcost`: runs its verbs, and turns errors into messages and exit statuses."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def main() -> NoReturn:
 
 
 def _status() -> int:
-    """Carry out what the command line says, say what went wrong; return the exit status."""
+    """Carry out the command line, report errors, and return the exit status."""
     try:
         status = _carry_out()
     except HardcostError as error:
@@ -70,7 +70,7 @@ def _status() -> int:
 
 
 def _carry_out() -> int:
-    """Carry out what the command line says; return the exit status."""
+    """Carry out the command line; return the exit status."""
     try:
         _find_home()
         from hardcost.cli.command import hardcost  # noqa: PLC0415  (Ctrl-C may come meanwhile)
@@ -89,21 +89,21 @@ def _carry_out() -> int:
 
 
 def _heed_signals() -> None:
-    """Make the signals that end programs do what Ctrl-C does."""
+    """Make the signals that end programs act as Ctrl-C."""
     signal.signal(signal.SIGTERM, _raise_interrupt)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is below nohup
         signal.signal(signal.SIGHUP, _raise_interrupt)
 
 
 def _complain(error: HardcostError) -> None:
-    """Say what is wrong."""
+    """Print an error."""
     from hardcost.cli.console.console import complain  # noqa: PLC0415  (it imports rich, which takes long)
 
     complain(error)
 
 
 def _say_interrupted() -> None:
-    """Say that the command was interrupted, and whether what it did is saved."""
+    """Say that the command was interrupted, and whether its results are saved."""
     saved = "; what was measured is saved: --resume continues" if _measures() else ""
     console = sys.modules.get(
         "hardcost.cli.console.console"
@@ -115,7 +115,7 @@ def _say_interrupted() -> None:
 
 
 class _Notes(logging.Handler):
-    """Shows what the layers below have to say while they work, such as of a damaged cache."""
+    """Shows notes of the layers below while they work, such as on a damaged cache."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print it as a note."""
@@ -126,7 +126,7 @@ class _Notes(logging.Handler):
 
 
 def _out_of_memory() -> int:
-    """Say so by what needs no memory; return the exit status."""
+    """Report the lack of memory by means that need none; return the exit status."""
     with contextlib.suppress(OSError):
         os.write(2, _NO_MEMORY)
     return _FAILED
@@ -179,7 +179,7 @@ def _find_home() -> None:
 
 
 def _discard_unread_output() -> None:
-    """Send nowhere what can't be written, which Python would try once more and fail as it ends."""
+    """Discard unwritable output, which Python would try to write again, and fail, as it ends."""
     for stream in (sys.__stdout__, sys.__stderr__):
         if stream is not None:
             try:
@@ -189,7 +189,7 @@ def _discard_unread_output() -> None:
 
 
 def _failure(error: OSError) -> HardcostError:
-    """Return what the system refused as one of our errors."""
+    """Return a refusal of the system as one of our errors."""
     where = f"{error.filename}: " if error.filename else ""
     full = error.errno in FULL_DISK
     return HardcostError(
@@ -198,6 +198,6 @@ def _failure(error: OSError) -> HardcostError:
 
 
 def _raise_interrupt(_signal: int, _frame: object) -> NoReturn:
-    """Do what Ctrl-C does, also where a shell's background job has that ignored."""
+    """Act as on Ctrl-C, also in a shell's background job, which ignores it."""
     leave_lost_terminal()
     raise KeyboardInterrupt

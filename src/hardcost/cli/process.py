@@ -47,7 +47,7 @@ def folder() -> str:
 
 
 def _is_relative_path(word: str) -> bool:
-    """Say whether a word, or the value in `--option=value`, names what lies in this folder."""
+    """Say whether a word, or the value in `--option=value`, names a file in this folder."""
     value = word.partition("=")[2] if word.startswith("--") and "=" in word else word
     try:
         return bool(value) and not value.startswith(("-", "/")) and Path(value).exists()
@@ -69,7 +69,7 @@ def is_want_of_memory(error: BaseException) -> bool:
 
 
 def guard_libraries() -> None:
-    """Where `ulimit` bounds memory, first import in another process what may end the process.
+    """Where `ulimit` bounds memory, first import in another process libraries that may end it.
 
     Without memory, OpenBLAS ends the process with status 1, which no handler sees, sends it SIGINT,
     as Ctrl-C does, or asks for memory without end. An import then raises a MemoryError instead.
@@ -101,7 +101,7 @@ class _TriedApart(MetaPathFinder):
 def run_apart(
     work: Callable[[], bytes], module: str, failure: type[Exception] = MemoryError
 ) -> bytes | None:
-    """Return what `work` returns, done in a process of its own; None if that failed.
+    """Return the result of `work`, done in a process of its own; None if that failed.
 
     It fails if it dies, runs out of memory, or raises a `failure`; other errors are raised here.
     `module` is what may end the process. Where it is loaded already, it works in this one, and its
@@ -140,7 +140,7 @@ def run_apart(
 
 
 def _work_and_end(work: Callable[[], bytes], writing: int, failure: type[Exception]) -> NoReturn:
-    """Write what the work returns; the status says what became of it."""
+    """Write the result of the work; the status says whether it succeeded."""
     status = 1
     try:
         ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGKILL, 0, 0, 0)

@@ -144,7 +144,7 @@ def _write(top: Path, entry: TreeObject, into: Path, name: str) -> Path:
 
 
 def _entry(top: Path, commit: str, name: str) -> TreeObject:
-    """Return what lies at a name in a commit."""
+    """Return the entry at a name in a commit."""
     if name == ".":
         tree = _git_text(top, "rev-parse", "--verify", f"{commit}^{{tree}}", what="--git").strip()
         return TreeObject("040000", "tree", tree, 0, ".")
@@ -188,7 +188,7 @@ def _git_text(folder: Path, *words: str, what: str) -> str:
 
 
 def _git_output(folder: Path, *words: str, what: str) -> bytes:
-    """Return what git prints."""
+    """Return git's output."""
     try:
         return process.output(
             (*_GIT, *words), folder=folder, limit_seconds=_LIMIT_SECONDS, environment=_ALONE

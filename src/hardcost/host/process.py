@@ -140,7 +140,7 @@ def interrupt() -> None:
 def _read_until_end(
     process: subprocess.Popen[bytes], name: str, limit_seconds: float, remedy: str | None
 ) -> tuple[bytearray, bytearray]:
-    """Return what a program prints, and what it says on standard error, when it has ended."""
+    """Return a program's standard output and standard error, when it has ended."""
     until = time.monotonic() + limit_seconds
     out, errors = bytearray(), bytearray()
     with selectors.DefaultSelector() as open_ends:

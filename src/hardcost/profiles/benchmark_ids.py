@@ -1,4 +1,4 @@
-"""What benchmarks call their controls, such as `RHEL-09-654010`, and what these require.
+"""Names of controls in benchmarks, such as `RHEL-09-654010`, and their requirements.
 
 `benchmarks/` has a file for each product, which `scripts/benchmark-controls` makes. Its first line
 says where it is from; each other line is a control: its numbers in the STIG (`names`, with its CCE
@@ -31,7 +31,7 @@ _UNKNOWN = "hardcost does not know what such a rule costs"
 
 @dataclass(frozen=True)
 class Required:
-    """What a benchmark's control requires: the keys of a profile's file, with its other names."""
+    """The requirements of a benchmark's control: keys of a profile's file, with its other names."""
 
     name: str
     title: str
@@ -72,7 +72,7 @@ def is_name(text: str) -> bool:
 
 
 def requirements_of(text: str) -> Required:
-    """Return what the control of a name requires: a STIG's, CCE or CIS number, or an XCCDF rule.
+    """Return the requirements of a control by its STIG, CCE or CIS number, or XCCDF rule.
 
     `PRODUCT:` before it says which product's it is, such as `ubuntu2404:5.1.1`.
 

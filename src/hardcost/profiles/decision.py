@@ -20,7 +20,7 @@ from hardcost.profiles.decision_entry import GivenUp
 
 @dataclass(frozen=True)
 class Decision:
-    """What is kept of a profile, and what is given up."""
+    """The controls of a profile that are kept, and those given up."""
 
     kept: Profile
     given_up: tuple[GivenUp, ...]

@@ -1,4 +1,4 @@
-"""What keeping a control is worth: by the user's weights, else the benchmark's severity, else 1."""
+"""The value of keeping a control: by the user's weights, else the benchmark's severity, else 1."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Weights:
 
 
 def value_of(control: Control, weights: Weights | None = None) -> float:
-    """Return what keeping a control is worth: 0 or more, infinite if it has to be kept."""
+    """Return the value of keeping a control: 0 or more, infinite if it has to be kept."""
     own = None if weights is None else weights.find(control)
     return SEVERITIES.get(control.severity, UNKNOWN) if own is None else own
 

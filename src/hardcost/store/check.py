@@ -1,4 +1,4 @@
-"""What of a store is as it was written: SQLite's own check, and every row's digest."""
+"""The check that a store is as it was written: SQLite's own, and every row's digest."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def size(path: Path) -> int:
 
 
 def _faults(connection: sqlite3.Connection) -> tuple[str, ...]:
-    """Return what SQLite finds wrong with the file."""
+    """Return SQLite's complaints about the file."""
     found = connection.execute(f"PRAGMA integrity_check({_MOST_FAULTS})")
     return tuple(str(one) for (one,) in found if one != "ok")
 

@@ -43,7 +43,7 @@ class Outline:
 
 @dataclass
 class _Trials:
-    """What is said of a run's trials."""
+    """The facts about a run's trials."""
 
     count: int = 0
     unchecked: bool = False
@@ -91,7 +91,7 @@ def runs(path: Path) -> Outline:
 def _trials(
     connection: sqlite3.Connection, path: Path, damaged: list[str]
 ) -> defaultdict[str, _Trials]:
-    """Return what is said of trials by the name of their run; what is damaged joins `damaged`."""
+    """Return the facts about trials by their run's name; damaged rows join `damaged`."""
     found: defaultdict[str, _Trials] = defaultdict(_Trials)
     for row, keys in rows.outlines(connection):
         damage = row.damage()

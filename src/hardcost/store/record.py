@@ -1,4 +1,4 @@
-"""What is kept of a trial: the raw samples, and their provenance."""
+"""The record of a trial: the raw samples, and their provenance."""
 
 from __future__ import annotations
 

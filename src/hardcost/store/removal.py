@@ -35,7 +35,7 @@ class Chosen:
 
 @dataclass
 class Removal:
-    """What became of the runs that were to be removed.
+    """The outcome of a removal of runs.
 
     `freed` is in bytes, as allocated on disk; `shrunk` says whether the store's file gave back its
     share. `going_on` are runs that another process continues; `reports` the reports removed, `left`

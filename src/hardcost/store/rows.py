@@ -148,7 +148,7 @@ def faults(connection: sqlite3.Connection, table: str, path: Path) -> tuple[str,
 
 @dataclass(frozen=True)
 class RowKeys:
-    """What is looked up in a record without parsing it, as a profile is long."""
+    """The keys that are looked up in a record without parsing it, as a profile is long."""
 
     workload: object
     instrument: object

@@ -32,7 +32,7 @@ class BuildProgress:
 
 @dataclass(frozen=True)
 class ImageProgress:
-    """What is being done for an image, and the seconds since its making began."""
+    """The current step for an image, and the seconds since its making began."""
 
     title: str
     what: str

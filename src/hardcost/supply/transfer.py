@@ -1,4 +1,4 @@
-"""What a host needs to carry out trials for another: files by their content, kept in its cache.
+"""The supplies that a host needs to carry out trials for another: files by their content.
 
 A file travels in pieces, without its holes, and enters the cache only if its content has the hash
 by which it was asked for.
@@ -46,7 +46,7 @@ class Supply:
 
 @dataclass(frozen=True)
 class Order:
-    """What a host needs to know to do a piece of another's work in the state of a boot.
+    """An order to a host: all that it needs to do a piece of another's work in the state of a boot.
 
     It carries out jobs, or builds the kernel. `identity` is what the machine `machine` says of that
     state or kernel where the order comes from; the same must come out where it is carried out.

@@ -164,7 +164,7 @@ def _problem(file: TomlFile, model: type[BaseModel], detail: ErrorDetails) -> Pr
 
 
 def _wording(detail: ErrorDetails, *, is_whole: bool) -> tuple[str, str | None]:
-    """Return what is wrong with a value, and a hint; `is_whole` if its path is the file's.
+    """Return the problem of a value, and a hint; `is_whole` if its path is the file's.
 
     Otherwise the path ends in pydantic's own words: the error concerns a key, or is one of several,
     one for each type that the value could have had.

@@ -81,7 +81,7 @@ def _table(path: tuple[str, ...], entries: Sequence[TomlEntry]) -> Iterator[Toml
 
 
 def _names(entries: Sequence[TomlEntry]) -> tuple[str, ...]:
-    """Return what any of the entries belongs to; nothing if one is always written."""
+    """Return the names that the entries belong to; none if one is always written."""
     if not all(one.of for one in entries):
         return ()
     return tuple(dict.fromkeys(name for one in entries for name in one.of))

@@ -110,7 +110,7 @@ def windows(
     answers: Sequence[Answer],
     instrument: Instrument,  # noqa: ARG001  (the same)
 ) -> tuple[Windows, ...]:
-    """Return the build."""
+    """Return the only window, which is the whole build."""
     return (Windows("wall", (only(answers, CommandAnswer).ticks,)),)
 
 

@@ -1,4 +1,4 @@
-"""The command `auditrules`: runs its verbs, and says what errors become."""
+"""The command `auditrules`: runs its verbs, and turns errors into messages and exit statuses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def main() -> NoReturn:
 
 
 def _status() -> int:
-    """Carry out what the command line says, say what went wrong; return the exit status."""
+    """Carry out the command line, report errors, and return the exit status."""
     try:
         status = auditrules.main(prog_name="auditrules", standalone_mode=False)
         sys.stdout.flush()

@@ -81,7 +81,7 @@ def _of_round(level: TimedLevel, about: Mapping[str, str]) -> Constants:
 
 
 def _as_single(level: TimedLevel) -> dict[str, dict[str, float]]:
-    """Return what each experiment would show if its rule were loaded once."""
+    """Return the result of each experiment if its rule were loaded once."""
     one, steady = level[ONE], level[STEADY]
     step = (steady["null"] - one["null"]) / (COPIES - 1)
     found = {name: dict(row) for name, row in level.items()}

@@ -40,7 +40,7 @@ _CHANGES = frozenset({"audit", "make"})
 
 @dataclass(frozen=True)
 class Timed:
-    """What each round measured; `disturbed` of its `trials` were, and were measured again once."""
+    """The measurements of each round; `disturbed` of its `trials` were measured again once."""
 
     rounds: tuple[TimedLevel, ...]
     trials: int
@@ -56,7 +56,7 @@ class Needed(NamedTuple):
 
 @dataclass(frozen=True)
 class TimedSetRequest:
-    """A set, and what has to exist because it names it."""
+    """A set, and the paths that have to exist because it names them."""
 
     rules: TimedSet
     watched: Needed

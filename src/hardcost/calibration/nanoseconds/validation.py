@@ -1,4 +1,4 @@
-"""Rule sets that no constant is fitted from: what a prediction in nanoseconds is worth.
+"""Rule sets that no constant is fitted from: the error of a prediction in nanoseconds.
 
 They are of the kinds that people publish, in six sizes: rules on calls by users who logged in, on
 calls that failed, on programs, files and directories, each for both architectures where it can be.
@@ -48,7 +48,7 @@ class HeldOut:
 
     @property
     def asked(self) -> TimedSetRequest:
-        """What is measured of it."""
+        """The request to measure it."""
         sources = [one.source for one in self.rules if one.source is not None]
         lines = tuple(map(check.line_of, self.rules))
         processes = dict.fromkeys(OPERATIONS, _PROCESSES)
@@ -74,7 +74,7 @@ def rules_of_lines(lines: Iterable[str]) -> tuple[KernelRule, ...]:
 def check_predictions(
     constants: Constants, sets: Iterable[HeldOut], rounds: Sequence[TimedLevel]
 ) -> tuple[PriceCheck, ...]:
-    """Return predictions beside what the rounds measured of the same sets."""
+    """Return predictions beside the rounds' measurements of the same sets."""
     return tuple(
         _check_prediction(constants, one, semantics.load(one.rules), operation, rounds)
         for one in sets

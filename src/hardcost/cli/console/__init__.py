@@ -1,4 +1,4 @@
-"""What goes to a person: results, progress, notes, errors, and results as data.
+"""Output to a person: results, progress, notes, errors, and results as data.
 
 Nothing here knows a verb.
 

@@ -1,4 +1,4 @@
-"""What goes to a person: results to stdout, progress, notes and errors to stderr."""
+"""Output to a person: results to stdout, progress, notes and errors to stderr."""
 
 from __future__ import annotations
 

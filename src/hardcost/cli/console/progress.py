@@ -1,4 +1,4 @@
-"""What happens in a run, shown on stderr: a terminal's progress, plain lines, or JSON lines."""
+"""The events of a run on stderr: a terminal's progress, plain lines, or JSON lines."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def monitor_of(form: ProgressForm) -> Monitor:
 
 
 class _Shown(Monitor):
-    """Shows what work of our own is doing, where it takes more than a moment."""
+    """Shows the current step of our own work, if it takes more than a moment."""
 
     def work(self) -> AbstractContextManager[Tell]:
         """Show it on one line of stderr."""
@@ -213,7 +213,7 @@ class ProgressLine:
 
 
 class _Work:
-    """What is being done, since when, and what part of it is done."""
+    """The current step, its begin, and the part of it that is done."""
 
     def __init__(self) -> None:
         self._doing, self._done = "", 0.0
@@ -247,7 +247,7 @@ class _Work:
 
 @contextlib.contextmanager
 def work_progress() -> Iterator[Tell]:
-    """Show what is being done on one line of stderr, where it takes more than a moment.
+    """Show the current step on one line of stderr, if it takes more than a moment.
 
     Nothing else may be printed meanwhile.
     """

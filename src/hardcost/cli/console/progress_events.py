@@ -1,4 +1,4 @@
-"""What `--progress json` prints to stderr, as models: an object for each event, on a line."""
+"""The output of `--progress json` to stderr, as models: an object for each event, on a line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person types: options shared by verbs, completion, and requests made of them.
+"""Input of a person: options shared by verbs, completion, and requests made of them.
 
 Each option is declared once.
 

@@ -1,4 +1,4 @@
-"""What TAB offers for words that are names: cheap to look up, and never an error."""
+"""Names that TAB offers: cheap to look up, and never an error."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def runs(context: click.Context, _word: click.Parameter, begun: str) -> list[Com
 def cached_names(
     _context: click.Context, _word: click.Parameter, begun: str
 ) -> list[CompletionItem]:
-    """Offer what the cache keeps, by name."""
+    """Offer the names of the cache's entries."""
     found: list[str] = []
     with contextlib.suppress(OSError, RuntimeError):
         found = sorted({path.parent.name for path in default_root().glob("*/*/title")})
@@ -98,6 +98,6 @@ def _or_files(names: Iterable[str], begun: str) -> list[CompletionItem]:
 
 
 def _after_commas(names: Iterable[str], begun: str) -> list[CompletionItem]:
-    """Offer names for what follows the last comma of a word."""
+    """Offer names for the part of a word after its last comma."""
     before, comma, last = begun.rpartition(",")
     return [CompletionItem(f"{before}{comma}{one}") for one in names if one.startswith(last)]

@@ -194,7 +194,7 @@ def removal_plan_option() -> Any:
 
 
 def whole_bill_option() -> Any:
-    """Return the option `--all` of what prints bills."""
+    """Return the option `--all` of verbs that print bills."""
     return option("--all", is_flag=True, help="Print a bill whole: every metric and every control.")
 
 

@@ -1,4 +1,4 @@
-"""What the options of verbs become: the values of a request to the library."""
+"""The options of verbs turned into values of a request to the library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What verbs have in common after the call: findings shown, files written, plans printed.
+"""The common work of verbs after the call: findings shown, files written, plans printed.
 
 Nothing here measures or decides.
 

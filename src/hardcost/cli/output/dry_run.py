@@ -1,4 +1,4 @@
-"""What a verb measures, or with `--dry-run` its plan and the time that it is expected to take."""
+"""A verb's finding, or with `--dry-run` its plan and the time that it is expected to take."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def call_or_show_plan(
     request: _Request,
     shared: MeasuringOptions,
 ) -> _Found:
-    """Return what a call finds; with `--dry-run`, print its plan instead, if it measures anything.
+    """Return a call's finding; with `--dry-run`, print its plan instead, if it measures anything.
 
     Raises:
         Exit: The plan is printed, which is all that there is to do.
@@ -46,7 +46,7 @@ def call_or_show_plan(
 
 
 def show_plan(foreseen: Foreseen, form: str) -> None:
-    """Print every trial of a plan with what it changes, and how long all are expected to take."""
+    """Print every trial of a plan with its changes, and the time that all are expected to take."""
     plan, prepared, expected = foreseen.plan, foreseen.prepared, foreseen.stages
     if form == "json":
         results.print_json(PlanDocument.of(foreseen))

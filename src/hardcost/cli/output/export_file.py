@@ -1,4 +1,4 @@
-"""Files that are written for other programs, and what is said of them."""
+"""Files that are written for other programs, and the messages about them."""
 
 from __future__ import annotations
 
@@ -168,14 +168,14 @@ def _make_folder(folder: Path) -> None:
 
 
 def _write_and_say(profile: Profile, made: Exported, out: Path) -> None:
-    """Write a file, and say what it lacks."""
+    """Write a file, and list the controls that it lacks."""
     results.write(out, made.text.encode())
     where = "" if str(out) == "-" else f" to {out}"
     say(profile, made.controls, made.left, where)
 
 
 def say(profile: Profile, controls: int, left: Iterable[tuple[str, str]], where: str) -> None:
-    """Say on stderr what was written, and what it lacks."""
+    """Say on stderr which file was written, and which controls it lacks."""
     note(f"{count(controls, 'control')} of {profile.name} written{where}")
     for name, why in left:
         note(f"not in it: {name}: {why}")

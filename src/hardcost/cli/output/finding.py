@@ -119,7 +119,7 @@ def put_trace(found: Traces, form: str, output: Path | None, *, whole: bool) -> 
 
 
 def _bytes_in_format(found: Calls | Traces, form: str, files: Mapping[str, str]) -> bytes | None:
-    """Return what a finding is in a format of `files`, or as JSON; None as text."""
+    """Return a finding in a format of `files`, or as JSON; None as text."""
     if form == "json":
         return f"{to_json(found)}\n".encode()
     return export(files, form).to_bytes(found) if form in files else None
@@ -161,7 +161,7 @@ def _table(finding: Finding, *, everything: bool) -> ConsoleRenderable:
 
 
 def put_decision(out: Path, kept: Profile, found: Advised) -> None:
-    """Write what an advice keeps and gives up to a file, where it keeps anything.
+    """Write the decision of an advice to a file, if it keeps anything.
 
     Raises:
         InputError: A control can't be written.

@@ -1,4 +1,4 @@
-"""Profiles that were read out of what other tools write, written to files."""
+"""Profiles that were read out of other tools' files, written to files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _READ = {".rules", ".conf"}
 
 
 def write_profile(profile: Profile, output: Path) -> None:
-    """Write what a SCAP profile requires, and say what became of each of its rules."""
+    """Write the controls that a SCAP profile requires, and report the outcome of each rule."""
     noted = replace(profile, notes=(*profile.notes, *notes(profile.accounting)))
     where = write_or_print(toml_text.text(noted), output)
     note(f"{count(len(profile.controls), 'control')}{where}")
@@ -33,7 +33,7 @@ def write_profile(profile: Profile, output: Path) -> None:
 
 
 def write_rules(imported: Imported, output: Path) -> None:
-    """Write audit rules in the form that the output's name asks for, and say what was left out."""
+    """Write audit rules in the form that the output's name asks for, and list those left out."""
     where = write_or_print(
         imported.rules() if output.suffix == ".rules" else imported.toml(), output
     )
@@ -43,7 +43,7 @@ def write_rules(imported: Imported, output: Path) -> None:
 
 
 def write_or_print(text: str, output: Path) -> str:
-    """Write a profile to a file or to stdout; return what a note says of where it is."""
+    """Write a profile to a file or to stdout; return the words of a note for its location."""
     if output == _STREAM:
         click.echo(text, nl=False)
         return ""

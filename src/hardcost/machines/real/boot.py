@@ -147,7 +147,7 @@ async def _keep_boot(reach: Keeps) -> AsyncIterator[None]:
 
 
 async def _last_words(reach: Keeps, before: str) -> str:
-    """Return what the boot that failed left in the machine's logs."""
+    """Return the last lines of the failed boot in the machine's logs."""
     with contextlib.suppress(MachineError):
         came = await exchange(reach.keeper("words", before), b"", _ASK_SECONDS)
         for line in came.written.splitlines():

@@ -71,7 +71,7 @@ class HostFacts:
 
 
 def questions() -> tuple[Request, ...]:
-    """Return what a probe is asked for the facts."""
+    """Return the requests to a probe for the facts."""
     reads = (Read(name=name, path=path, tail=_TAIL) for name, path in _PATHS.items())
     return (*reads, *counter_questions())
 

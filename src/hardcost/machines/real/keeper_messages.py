@@ -1,4 +1,4 @@
-"""What the keeper says while it changes a machine and undoes that: a type for each thing.
+"""The keeper's messages while it changes a machine and undoes that: a type for each.
 
 The keeper (`crates/keeper`) does its work in the probe's words, so that a control is verified in
 the same answers wherever it was applied.
@@ -124,7 +124,7 @@ class WhereSaid(MessagePart):
 
 
 class WordsSaid(MessagePart):
-    """What boots that are over have left in the machine's logs."""
+    """Lines of past boots in the machine's logs."""
 
     event: Literal["words"]
     text: str
@@ -185,7 +185,7 @@ _SAID: TypeAdapter[KeeperMessage] = TypeAdapter(
 
 
 def read(line: bytes) -> KeeperMessage:
-    """Return what a line says.
+    """Return the message of a line.
 
     Raises:
         TrialError: It says nothing that a keeper does.

@@ -33,7 +33,7 @@ class Book:
         self._journal = journal.Journal()
 
     def leftovers(self) -> bytes:
-        """Return what an interrupted run left here; nothing if all of it is undone.
+        """Return the changes that an interrupted run left here; nothing if all are undone.
 
         Raises:
             MachineError: It can't be read, or was edited.

@@ -78,7 +78,7 @@ class Access(Keeps, Protocol):
 
     @property
     def remedy(self) -> str | None:
-        """What to do where the probe does not start."""
+        """The remedy where the probe does not start."""
 
     @property
     def reboots(self) -> bool:
@@ -133,7 +133,7 @@ class RealMachine:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What a reader has to know of its numbers, by what is known of it so far."""
+        """Remarks on its numbers, by the facts known so far."""
         rules = self._state.before.get(("audit-rules", _RULES, ""))
         if rules is None or not rules.before:
             return self.general
@@ -143,7 +143,7 @@ class RealMachine:
         """Fetch nothing: the probe came with hardcost."""
 
     def environment(self, boot: Boot) -> dict[str, str]:
-        """Return what a reader has to know of the machine."""
+        """Return the facts about the machine that a reader has to know."""
         facts = self.facts
         known = {
             "kernel": self.kernel_name(boot),

@@ -1,4 +1,4 @@
-"""What a machine that is there already lacks for being measured, and what makes its times noisy."""
+"""The requirements that a real machine lacks for being measured, and causes of noisy times."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def _try_machine(reach: Access) -> Sequence[Check]:
 
 
 def noise(facts: HostFacts, seen: Mapping[str, float]) -> Iterator[Check]:
-    """Yield what makes a machine's times noisy, as far as it says; none of it forbids measuring."""
+    """Yield the known causes of noise in a machine's times; none of them forbids measuring."""
     yield _check(
         "processors",
         len(facts.cpus) >= _FEW_PROCESSORS,

@@ -29,7 +29,7 @@ def without_boot(parameters: Sequence[str], facts: HostFacts) -> tuple[str | Non
 
 
 def change(mode: str | None, facts: HostFacts) -> tuple[Write, ...]:
-    """Return what the keeper has to write for a mode: nothing where it is the machine's own."""
+    """Return the keeper's change for a mode; nothing where it is the machine's own."""
     return () if mode in {None, facts.enforce} else (Write(path=ENFORCE, value=mode),)
 
 

@@ -35,7 +35,7 @@ _GRACE_SECONDS = 10.0  # for what surrounds the guest's own run
 
 
 class QemuCommand(Protocol):
-    """What makes QEMU's command line: `argv.boot_words` or `argv.restore_words`."""
+    """Makes QEMU's command line: `argv.boot_words` or `argv.restore_words`."""
 
     def __call__(self, recipe: Recipe, streams: Streams) -> list[str]:
         """Return the whole command."""

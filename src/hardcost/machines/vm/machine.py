@@ -203,7 +203,7 @@ class VirtualMachine:
         return None if boot.kernel is None else self.kernels.configuration(boot.kernel)
 
     def relations(self, recipe: KernelRecipe) -> Relations:
-        """Return what a recipe's options do to its base, by asking Kconfig."""
+        """Return the effects of a recipe's options on its base, by asking Kconfig."""
         return relations(self.kernels, recipe)
 
     def earlier(self) -> Earlier:
@@ -219,7 +219,7 @@ class VirtualMachine:
         )
 
     async def account(self, boot: Boot) -> BootAccount | None:
-        """Return what the kernel says of a boot's parameters, asked once and kept."""
+        """Return the kernel's verdicts on a boot's parameters, asked once and kept."""
         if boot.kernel is not None and self.kernels.find(boot.kernel) is None:
             return None
         asked = ask_kernel.talking_guest(boot)
@@ -271,7 +271,7 @@ class VirtualMachine:
             await self.kernels.built_by(boot.kernel, builder)
 
     def order(self, boot: Boot) -> Order:
-        """Return what another host needs to boot so: a guest's files, and what is said of them.
+        """Return the order by which another host boots so: a guest's files, and their facts.
 
         Raises:
             MachineError: The kernel that it needs is not built.

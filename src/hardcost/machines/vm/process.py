@@ -131,7 +131,7 @@ class GuestProcess:
         return self.failure(message, kind, hint)
 
     async def _status(self) -> str | None:
-        """Return what QEMU says that the guest does, None where QEMU is gone."""
+        """Return the guest's status as QEMU reports it; None if QEMU is gone."""
         try:
             answer: Any = await self.qmp.execute("query-status")
         except (QMPError, EOFError, OSError):

@@ -1,4 +1,4 @@
-"""What the machine `vm` needs of this host, looked at piece by piece, and its guests tried."""
+"""The requirements of the machine `vm`, checked one by one, and a trial of its guests."""
 
 from __future__ import annotations
 

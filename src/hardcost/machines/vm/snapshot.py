@@ -113,7 +113,7 @@ def shown_parameters(parameters: Sequence[str]) -> list[str]:
 
 
 def title(kernel: str, hardware: Hardware, boot: Boot) -> str:
-    """Return what a snapshot is called in lists."""
+    """Return the title of a snapshot in lists."""
     seed = "fixed layout" if boot.layout_seed is None else f"layout {boot.layout_seed}"
     machine = (kernel, hardware.acceleration, f"cpu {hardware.cpu_model}", seed)
     return f"snapshot: {', '.join([*machine, *shown_parameters(boot.parameters)])}"

@@ -98,7 +98,7 @@ class Measurements:
         self._log[-1].conclusions.append(sentence)
 
     def steps(self) -> tuple[SearchStep, ...]:
-        """Return the log."""
+        """Return the steps so far, each with its conclusions."""
         return tuple(
             SearchStep(
                 number,

@@ -96,7 +96,7 @@ def _kept_though_unselected(
     known: Mapping[str, Sequence[str]],
     kept: Iterable[Control],
 ) -> Iterable[str]:
-    """Yield what is kept, but is required by a rule that is unselected."""
+    """Yield the controls that are kept, although the rule that requires them is unselected."""
     for control in kept:
         for name in why:
             if _is_named(known[name], control.ids):

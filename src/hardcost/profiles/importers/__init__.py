@@ -1,4 +1,4 @@
-"""Profiles out of what other tools write.
+"""Profiles out of the files of other tools.
 
 Nothing that is read is executed. One faulty entry does not refuse a file.
 

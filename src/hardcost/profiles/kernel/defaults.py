@@ -1,4 +1,4 @@
-"""What every system has by default, and what does nothing in a profile."""
+"""Settings that every system has by default, and settings without effect in a profile."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Defaults:
 
 
 def find_defaults(controls: Sequence[Control]) -> Defaults:
-    """Return what is known of a profile's controls before they are measured."""
+    """Return the facts about a profile's controls that are known before they are measured."""
     by = {one.name: default_of(one, controls) for one in controls}
     return Defaults(by, overruled_controls(controls))
 

@@ -1,4 +1,4 @@
-"""What all charts have in common: colours, styles, and the conversion of a description to SVG.
+"""The common parts of charts: colours, styles, and the conversion of a description to SVG.
 
 Vega draws without a network. Its output is parsed and restricted to the few elements of `svg`
 before it enters a page. A chart consists of panels that a page places side by side as its width

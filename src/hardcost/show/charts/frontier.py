@@ -1,4 +1,4 @@
-"""The frontier of a choice: what part of the value is kept at which cost, a panel for each metric.
+"""The frontier of a choice: the value that is kept at each cost, a panel for each metric.
 
 A filled dot was measured, a hollow one is predicted. A vertical line is the user's budget.
 """

@@ -1,4 +1,4 @@
-"""Charts of what the recorders saw: processor time by process, and series over time."""
+"""Charts of the recorders' observations: processor time by process, and series over time."""
 
 from __future__ import annotations
 

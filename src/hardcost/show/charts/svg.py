@@ -15,7 +15,7 @@ _OUTSIDE = re.compile(r"url\((?!#)|javascript:|data:", re.IGNORECASE)
 
 
 class UndrawnError(Exception):
-    """What draws charts has failed."""
+    """The library that draws charts has failed."""
 
 
 def check_svg(svg: str, prefix: str, title: str, words: str) -> tuple[str, int]:

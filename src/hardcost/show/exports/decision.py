@@ -1,4 +1,4 @@
-"""A decision's file: the profile that an advice keeps, with what it gives up and why."""
+"""A decision's file: the profile that an advice keeps, and the controls given up, with why."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SEVERITIES = frozenset({"high", "medium", "low", "info", "unknown"})
 
 
 def decision(kept: Profile, finding: Advised) -> str:
-    """Return the file of what an advice keeps and what it gives up.
+    """Return the file of the controls that an advice keeps and gives up.
 
     Raises:
         InputError: A control can't be written.
@@ -54,6 +54,6 @@ def decision(kept: Profile, finding: Advised) -> str:
 
 
 def _heading(choice: Choice, finding: Advised) -> str:
-    """Return what the decision's file says of itself."""
+    """Return the heading of the decision's file."""
     costs = ", ".join(f"{one.metric} +{percent(one.share)}" for one in choice.after)
     return f"measured with what is kept: {costs} (run {finding.run})"

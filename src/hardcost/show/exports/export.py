@@ -17,7 +17,7 @@ def _nothing_needed() -> None:
 
 @dataclass(frozen=True)
 class Export(Generic[Exportable]):
-    """A format: `content` makes what is printed or written.
+    """A format: `content` makes the text or bytes of a finding.
 
     `check` raises a MachineError where a library is missing; `binary` is what no terminal shows.
     """
@@ -28,7 +28,7 @@ class Export(Generic[Exportable]):
     binary: bool = False
 
     def to_bytes(self, found: Exportable) -> bytes:
-        """Return what is printed or written, as bytes."""
+        """Return the content as bytes."""
         content = self.content(found)
         return content.encode() if isinstance(content, str) else content
 

@@ -1,4 +1,4 @@
-"""Folded stacks, a line for each: what flamegraph.pl, inferno and speedscope read.
+"""Folded stacks, a line for each, as flamegraph.pl, inferno and speedscope read them.
 
 With one column it is what the profile executes; with two, what it does without and with the
 hardening, as difffolded.pl writes it.

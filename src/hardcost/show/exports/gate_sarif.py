@@ -80,7 +80,7 @@ def gate_sarif(gate: Gate, version: str) -> dict[str, Any]:
 
 
 def _any_rule(gate: Gate) -> list[str]:
-    """Return what having any rule adds; it belongs to no line, and so has no location."""
+    """Return the price of having any rule; it belongs to no line, and so has no location."""
     return [] if gate.any_rule is None else [f"{any_rule_words(gate.any_rule)}."]
 
 

@@ -1,4 +1,4 @@
-"""Results as one long table: a row for each number, with all that says what it is.
+"""Results as one long table: a row for each number, with its provenance.
 
 The columns are the same for runs, bills, comparisons and whole stores; docs/data.md lists them.
 """
@@ -34,7 +34,7 @@ RowKind = Literal[
 
 @dataclass(frozen=True)
 class Row:
-    """A number and its provenance; what does not apply is None.
+    """A number and its provenance; a field that does not apply is None.
 
     Texts are as they were found: whoever writes them escapes them.
     """

@@ -1,4 +1,4 @@
-"""What every export of hotspots shows: the stacks of their windows, in whole numbers."""
+"""The stacks of windows, in whole numbers, which every export of hotspots shows."""
 
 from __future__ import annotations
 

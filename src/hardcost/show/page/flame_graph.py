@@ -71,7 +71,7 @@ class Flame:
 
     @property
     def shown(self) -> tuple[Flame, ...]:
-        """What is drawn below it."""
+        """The boxes that are drawn below it."""
         return tuple(child for child in self.children if child.width > 0)
 
     @property
@@ -110,7 +110,7 @@ class Graph:
         return f"{100 * part / whole:.4g}" if whole > 0 else "0"
 
     def moved(self, it: Flame) -> str:
-        """Return what is written behind a frame's name: by how much it differs."""
+        """Return the difference that is written after a frame's name."""
         moved = it.after - it.before
         shown = signed_number(moved, self.digits) if moved else ""
         return " ".join(filter(None, (shown, it.change)))

@@ -185,7 +185,7 @@ def _template() -> Template:
 
 
 def _subtitle(finding: Finding) -> str:
-    """Return the subject of the page, and what it was measured with."""
+    """Return the subject of the page, and the instrument and machine."""
     if isinstance(finding, Bills):
         return several_heading(finding)
     what = f"run of {visible(finding.study)}"
@@ -224,7 +224,7 @@ def _mark_code(text: str) -> Markup:
 
 
 def _facts(finding: Finding) -> list[tuple[str, str]]:
-    """Return what a reader must know before any number."""
+    """Return the facts that a reader must know before any number."""
     facts = [("study", finding.study), ("run", finding.run)]
     facts += [("instrument", finding.instrument), ("machine", finding.machine)]
     return [(name, visible(value)) for name, value in facts]

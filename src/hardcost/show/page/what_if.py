@@ -70,7 +70,7 @@ def data_for_page(finding: Bill) -> Markup | None:
 def _data(
     finding: Bill, rows: BillRows, items: Mapping[tuple[str, MetricId], Item]
 ) -> dict[str, Any]:
-    """Return what the script reads; `choice.js` says what the keys mean."""
+    """Return the data of the script; `choice.js` explains the keys."""
     totals = [of for of in finding.totals if _finite(of.baseline, of.with_profile)]
     numbers = {entry.control: index for index, entry in enumerate(rows.entries)}
     free = {entry.control for entry in free_entries(rows)}
@@ -101,7 +101,7 @@ def _data(
 
 
 def _identity(finding: Bill, rows: BillRows) -> str:
-    """Return what distinguishes this bill from others in an address that holds a choice."""
+    """Return a key that distinguishes this bill from others in an address that holds a choice."""
     named = [finding.run, *(entry.control for entry in rows.entries)]
     return hashlib.sha256(json.dumps(named).encode()).hexdigest()[:8]
 
@@ -188,7 +188,7 @@ def _control(
 
 
 def _saving(item: Item, bill: Itemised) -> float:
-    """Return what leaving a control out saves: of the only rule, the price of having any, too."""
+    """Return the saving without a control: of the only rule, the price of having any, too."""
     if bill.rules != (item.control,):
         return item.cost
     return item.cost + math.fsum(one.cost for one in bill.fixed if one.metric == item.metric)

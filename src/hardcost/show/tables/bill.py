@@ -231,7 +231,7 @@ def _totals_grid(
 
 
 def _baseline_note(finding: Bill) -> str:
-    """Return what `without` and `audit off` mean."""
+    """Return the meanings of `without` and `audit off`."""
     without = f"without: {baseline_words(finding)}"
     off = visible(finding.audit_off)
     return f"{without}; audit off: {off}" if by_metric(finding, AuditOff()) else without

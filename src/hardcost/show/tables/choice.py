@@ -1,4 +1,4 @@
-"""What to give up for a budget, on a terminal: the answer, the controls, the frontier."""
+"""The choice for a budget, on a terminal: the answer, the controls, the frontier."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LEFT_OUT = "Budgets that allow the same choice as the one before are left out."
 
 
 def choice_table(finding: Advised) -> ConsoleRenderable:
-    """Return what to give up, for a terminal."""
+    """Return the choice for a budget, for a terminal."""
     choice = finding.choice
     parts: list[ConsoleRenderable] = [TextLines(tuple(choice_sentences(choice)))]
     if lines := (*kept_lines(choice, finding.controls), *given_up_lines(choice)):

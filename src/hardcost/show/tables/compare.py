@@ -27,7 +27,7 @@ from hardcost.units import count, visible
 
 
 def compare_table(comparison: Comparison, *, every: bool = False) -> ConsoleRenderable:
-    """Return what changed from one run to another: both values, difference and ratio.
+    """Return the changes from one run to another: both values, difference and ratio.
 
     Identical cells are counted, not listed, unless `every` is true.
     """

@@ -1,4 +1,4 @@
-"""What the processor counted of each call, as a table beside its times."""
+"""The processor's counts of each call, as a table beside its times."""
 
 from __future__ import annotations
 

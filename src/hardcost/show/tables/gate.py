@@ -34,7 +34,7 @@ _MOST_LINES = 30
 
 
 def gate_table(gate: Gate) -> ConsoleRenderable:
-    """Return what a gate found: the answer, the metrics, the lines, and what the numbers mean."""
+    """Return a gate's finding: the answer, the metrics, the lines, and the numbers' meaning."""
     shown = tuple(one for one in gate.growths if one.difference or one.exceeds)
     same = len(gate.growths) - len(shown)
     parts: list[ConsoleRenderable] = [

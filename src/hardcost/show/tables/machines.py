@@ -21,7 +21,7 @@ _Key = tuple[Role, Workload, str, str]
 
 
 def machines_table(findings: Sequence[Found]) -> ConsoleRenderable:
-    """Return what each machine measured, side by side."""
+    """Return the results of each machine, side by side."""
     places = (Prose(f"{visible(one.machine)}: {instrument_and_machine(one)}") for one in findings)
     notes = [
         Prose(f"{visible(one.machine)}: {visible(note)}") for one in findings for note in one.notes

@@ -1,4 +1,4 @@
-"""What the recorders saw, as tables: processor time by process, losses, lookups."""
+"""Observations of the recorders, as tables: processor time by process, losses, lookups."""
 
 from __future__ import annotations
 

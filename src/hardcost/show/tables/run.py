@@ -84,7 +84,7 @@ def run_table(finding: StudyFinding) -> ConsoleRenderable:
 
 
 def heading(finding: Found) -> str:
-    """Return what was run."""
+    """Return the title of a run, with its study and name."""
     title = visible(finding.title or finding.study)
     return f"{title} (study {visible(finding.study)}, run {visible(finding.run)})"
 
@@ -180,7 +180,7 @@ def _metric(metric: str, cells: Mapping[tuple[Role, str], Cell], *, alone: bool)
 def _table_notes(
     finding: Finding, workload: Workload, lost: set[Role], baselines: list[Role]
 ) -> Iterable[str]:
-    """Yield what failures leave unknown in a workload's table, and where higher is better."""
+    """Yield notes on unknown values in a workload's table, and where higher is better."""
     failures = [f for f in failures_of(finding) if f.workload == workload]
     own = [cell for cell in finding.cells if cell.workload == workload]
     rates = _unique(visible(cell.metric) for cell in own if is_rate(cell.unit))

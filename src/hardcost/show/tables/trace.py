@@ -73,7 +73,7 @@ def shown_traces(finding: Traces) -> list[Traced]:
 
 
 def trace_terms(finding: Traces) -> tuple[tuple[str, str], ...]:
-    """Return what words and known processes of a trace are."""
+    """Return the meanings of words and known processes of a trace."""
     names = dict.fromkeys(share.process for one in shown_traces(finding) for share in one.shares())
     known = [(name, process_purpose(name)) for name in names]
     lives = {what: name for name, what in reversed(known) if what is not None}
@@ -81,7 +81,7 @@ def trace_terms(finding: Traces) -> tuple[tuple[str, str], ...]:
 
 
 def share_grid(one: Traced) -> Grid:
-    """Return what each process had of a trace; the instructions add up to its length."""
+    """Return each process's share of a trace; the instructions add up to its length."""
     shares = one.shares()
     top, rest = shares[:_TOP], shares[_TOP:]
     rows = [(function_name(it.process), it.ran, number(it.ready), number(it.slept)) for it in top]
@@ -128,7 +128,7 @@ def order_grid(one: Traced, *, whole: bool = False) -> Grid:
 
 
 def model_grids(finding: Traces) -> Iterator[Grid]:
-    """Yield what several processors would make of each trace, with the profile and without."""
+    """Yield the model of each trace on several processors, with the profile and without."""
     for one in finding.traces:
         if not one.modelled or one.configuration == Baseline():
             continue
@@ -221,7 +221,7 @@ def _rounds(pieces: Sequence[Piece], at: int) -> tuple[int, int]:
 
 
 def _alike(piece: Piece) -> tuple[object, ...]:
-    """Return what has to be the same of pieces that are shown as one."""
+    """Return the key that pieces shown as one have in common."""
     deeds = tuple(deed.what for deed in piece.deeds)
     return (
         piece.process,

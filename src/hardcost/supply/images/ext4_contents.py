@@ -93,7 +93,7 @@ def quote_path(path: str) -> str:
 
 
 def _creation_commands(entry: ImageFile, name: str) -> list[str] | None:
-    """Return what creates a file; None for devices and sockets, which their users create."""
+    """Return the commands that create a file; None for devices and sockets, which users create."""
     kind = stat.S_IFMT(entry.mode)
     if kind == stat.S_IFDIR:
         return [] if not entry.path.name else [f"mkdir {name}"]

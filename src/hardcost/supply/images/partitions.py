@@ -1,4 +1,4 @@
-"""What is in a raw disk: its partitions, and which file system or other thing each holds.
+"""The content of a raw disk: its partitions, and the file system or other thing in each.
 
 Tables are read by `partx` and file systems recognised by `blkid`, as the host does it with its own
 disks. What else a user may have taken for a disk is known by the bytes that it begins with.

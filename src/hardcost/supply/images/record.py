@@ -1,4 +1,4 @@
-"""What the cache records of an image beside its bytes."""
+"""The facts about an image that the cache records beside its bytes."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ class Kernels:
             note(f"fetching and unpacking the source of Linux {series}; this happens once …")
 
     def depends(self, recipe: KernelRecipe) -> kconfig_reasons.Kconfig:
-        """Return what the options of a recipe's source depend on."""
+        """Return the dependencies of the options of a recipe's source."""
         folder = self._configured_source(recipe).folder
         if folder not in self._depends:
             self._depends[folder] = kconfig_reasons.read(folder)
@@ -213,7 +213,7 @@ class Kernels:
         return replace(found, about={**found.about, **self._request_record(recipe)})
 
     def _request_record(self, recipe: KernelRecipe) -> dict[str, str]:
-        """Return what a recipe requests, as recorded with a kernel."""
+        """Return a recipe's requests, as recorded with a kernel."""
         return {
             "base": recipe.base,
             "options": " ".join(f"{option}={value}" for option, value in recipe.options),
@@ -240,7 +240,7 @@ class Kernels:
         return self._with_names_of(recipe, self._cache.root / "kernels" / name)
 
     def order(self, recipe: KernelRecipe) -> Order:
-        """Return what another host needs to build a recipe's kernel."""
+        """Return the order by which another host builds a recipe's kernel."""
         patched, of = self._patches(recipe), self.source
         parts = KernelParts(
             name=self.name(recipe),
@@ -504,7 +504,7 @@ class Kernels:
         return None if found is None else found.content.decode(errors="replace")
 
     def family(self, recipe: KernelRecipe) -> str:
-        """Return what kernels of one source and base have in common, for a reader."""
+        """Return the common name of kernels of one source and base, for a reader."""
         return f"{self.source.version} (built on {recipe.base})"
 
     def title(self, recipe: KernelRecipe) -> str:

@@ -23,13 +23,13 @@ def kernels(
     *,
     unconfined: bool,
 ) -> Kernels:
-    """Return what builds kernels from a source (None: Debian's), `jobs` compilers at a time."""
+    """Return the builder of kernels from a source (None: Debian's), `jobs` compilers at a time."""
     trust = Trust(unconfined=unconfined, warn=lambda text: listener.note(f"note: {text}"))
     return Kernels(cache, source, jobs=jobs, report=listener.underway, trust=trust)
 
 
 def build_facts() -> dict[str, str]:
-    """Return what of this host decides what its kernels become: the compiler and linker.
+    """Return the facts about this host that decide a kernel's bytes: the compiler and linker.
 
     Raises:
         MachineError: Programs are missing.

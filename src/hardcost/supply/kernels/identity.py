@@ -1,4 +1,4 @@
-"""What a kernel is made of: what its patches do, and all of it as a value for another host."""
+"""The parts of a kernel: the effects of its patches, and all parts as a value for another host."""
 
 from __future__ import annotations
 

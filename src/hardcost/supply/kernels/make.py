@@ -111,7 +111,7 @@ def _odd(path: Path, what: str) -> MachineError:
 
 @dataclass(frozen=True)
 class Trust:
-    """What to do about programs of the user's that run on this machine during a build.
+    """The handling of programs of the user's that run on this machine during a build.
 
     If they can't be confined they run only if `unconfined`. `warn` receives each warning once.
     """

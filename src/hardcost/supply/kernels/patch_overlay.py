@@ -159,7 +159,7 @@ def _apply(patch: Patch, work: Path, diff: Path) -> None:
 
 
 def _problems(patch: Patch, output: str) -> Iterable[Problem]:
-    """Return what does not fit, by the output of the program `patch`."""
+    """Return the hunks that do not fit, by the output of the program `patch`."""
     hint = "patches must be made for this source, and are applied in the order of their names"
     hunks: list[Problem] = []
     name, places = "", dict[str, tuple[int, ...]]()

@@ -38,7 +38,7 @@ _HINT = "a patch is a unified diff, as git format-patch or diff -u write it"
 
 @dataclass(frozen=True)
 class FileChange:
-    """What a patch does to one file: the diff's own lines, and the line of each hunk in the patch.
+    """A patch's change to one file: the diff's own lines, and the line of each hunk in the patch.
 
     `names` are the files concerned, relative to the source; two if the file is renamed or copied.
     """

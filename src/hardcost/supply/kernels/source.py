@@ -292,7 +292,7 @@ def patch_source(cache: Cache, source: KernelSource, overlay: Overlay) -> Kernel
 
 
 def _of_debian(take: Callable[[], Taken], which: DebianSource) -> Taken:
-    """Return what is taken from Debian's package; an error explains the use of another release."""
+    """Return the source of Debian's package; an error explains the use of another release."""
     try:
         return take()
     except MachineError as error:

@@ -1,4 +1,4 @@
-"""What an archive holds, read by libarchive within limits, and written below a folder.
+"""The members of an archive, read by libarchive within limits, and written below a folder.
 
 It runs in the process that `supply/packages/unpack.py` starts. libarchive bounds what precedes a
 member: 32 headers, and 1 MiB for names and attributes. The rest is bounded here.
@@ -99,7 +99,7 @@ class _Stream(io.RawIOBase):
 
 
 def members(parts: Iterator[bytes], form: ArchiveForm) -> Iterator[Member]:
-    """Yield what an archive holds, in its order; the content of one is read before the next.
+    """Yield an archive's members in their order; the content of one is read before the next.
 
     Raises:
         DamagedError: It is damaged, or runs over a limit.

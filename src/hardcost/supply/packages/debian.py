@@ -194,7 +194,7 @@ def _kind_place(cache: Cache, kind: _Kind, version: str) -> Path:
 def _offered_packages(
     cache: Cache, own: host_release.HostRelease, codename: str | None, kind: _Kind
 ) -> tuple[str, ...]:
-    """Return what a release offers; nothing of another release whose lists don't come."""
+    """Return a release's packages; none of another release whose lists don't come."""
     try:
         return _packages(cache, own, codename).matching_packages(kind.pattern)
     except MachineError:
@@ -305,7 +305,7 @@ def _packages(cache: Cache, own: HostRelease, codename: str | None = None) -> Ap
 def _release_offering(
     cache: Cache, names: tuple[str, ...], elsewhere: str | None
 ) -> tuple[Apt | DebianArchive, str]:
-    """Return what offers one of `names`, and which: the host's release, else another."""
+    """Return the release that offers one of `names`, and which: the host's, else another."""
     release = host_release.check()
     try:
         packages = _packages(cache, release)

@@ -121,7 +121,7 @@ class DebianArchive:
         return path
 
     def _known_offers(self) -> Mapping[str, _Offer]:
-        """Return what the lists in the cache offer; nothing where they are missing or damaged."""
+        """Return the packages of the lists in the cache; none where they are missing or damaged."""
         if self._offers is None:
             try:
                 kept = files.json_value(read_sealed(self._own / "packages.json", _MOST_KEPT) or "")
@@ -160,7 +160,7 @@ def _suites(codename: str) -> Iterator[tuple[str, str]]:
 
 
 def _offers_of_suite(mirror: str, suite: str, wanted: str) -> Iterator[tuple[str, _Offer]]:
-    """Yield what a suite offers, checked down to Debian's signature."""
+    """Yield a suite's packages, checked down to Debian's signature."""
     digest, place = _list_of(mirror, suite, wanted)
     packed = _fetch(f"{mirror}/{place}", _LARGEST_LIST)
     if hashlib.sha256(packed).hexdigest() != digest:
@@ -248,7 +248,7 @@ def own_keys() -> tuple[bytes, ...]:
 
 
 def _fetch(address: str, most: int) -> bytes:
-    """Return what is at an address, through the proxy that the environment names."""
+    """Return the bytes at an address, through the proxy that the environment names."""
     if not address.startswith(("http://", "https://")):
         raise MachineError(f"{address} is no address of a mirror", hint=_REMEDY)
     try:

@@ -27,7 +27,7 @@ class UnsignedError(Exception):
 
 
 def signed_text(message: bytes, keys: Sequence[bytes]) -> bytes:
-    """Return what a clear-signed message says, as far as it is signed.
+    """Return the signed text of a clear-signed message.
 
     `keys` are keyrings, each armored or binary.
 
@@ -59,7 +59,7 @@ def check(data: bytes, signature: bytes, keys: Sequence[bytes]) -> None:
 
 
 def _run_gpgv(folder: Path, keys: Sequence[bytes], words: Sequence[str]) -> bytes:
-    """Return what gpgv says of the files in a folder."""
+    """Return gpgv's verdict on the files in a folder."""
     rings = []
     for number, one in enumerate(keys):
         (folder / f"keys{number}.gpg").write_bytes(binary(one))

@@ -69,7 +69,7 @@ def unpack(package: Path, folder: Path, *, only_kernel: bool = False) -> Mapping
 
 
 def _answer(package: Path, folder: Path, given: Sequence[str]) -> bytes:
-    """Return what the process says."""
+    """Return the answer of the process."""
     paths = [str(path) for path in _paths()]
     start = f"import sys; sys.path[:0] = {paths!r}; from {_MODULE} import main; main()"
     python = ["env", "LC_ALL=C.UTF-8", sys.executable, "-I", "-c", start, *given]

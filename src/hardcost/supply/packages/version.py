@@ -13,7 +13,7 @@ _TILDE, _END, _SIGN = -2, -1, 256
 
 
 def key(version: str) -> tuple[object, ...]:
-    """Return what sorts as a version does."""
+    """Return a key that sorts as a version does."""
     epoch, _, rest = version.partition(":") if ":" in version else ("0", "", version)
     upstream, _, revision = rest.rpartition("-") if "-" in rest else (rest, "", "0")
     return int(epoch) if epoch.isdigit() else 0, _part(upstream), _part(revision)

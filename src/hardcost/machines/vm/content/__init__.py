@@ -1,4 +1,4 @@
-"""What is in a guest: its initramfs, packages, compiler and disks.
+"""The content of a guest: its initramfs, packages, compiler and disks.
 
 The same content gives the same bytes.
 

@@ -85,7 +85,7 @@ def parts(cache: Cache) -> dict[str, str]:
 
 
 def files(cache: Cache) -> list[cpio.ArchiveFile]:
-    """Return what the compiler guest holds besides the small guest's files."""
+    """Return the files of the compiler guest besides the small guest's."""
     sources = _sources(cache)
     return [
         *Packages(cache, _PACKAGES).programs(_PATTERNS),

@@ -1,4 +1,4 @@
-"""What is in a guest: an initramfs of our programs, the audit package's own auditctl, and more."""
+"""The initramfs of a guest: our programs, the audit package's own auditctl, and more."""
 
 from __future__ import annotations
 

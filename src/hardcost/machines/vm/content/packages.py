@@ -34,7 +34,7 @@ class Packages:
         return [file for pattern in patterns for file in self._matching(pattern)]
 
     def programs(self, patterns: Iterable[str]) -> list[cpio.ArchiveFile]:
-        """Return what matches, and the libraries that the programs among that need.
+        """Return the matching files, and the libraries that the programs among them need.
 
         Raises:
             MachineError: A pattern matches nothing, or a library is in none of the packages.
@@ -48,7 +48,7 @@ class Packages:
         return [*files, cpio.regular(_LOADER_IN_GUEST, loader, 0o755), *libraries]
 
     def _matching(self, pattern: str) -> Iterator[cpio.ArchiveFile]:
-        """Yield what matches, by the path that was asked for, also where it is packed below usr."""
+        """Yield the matching files by the path that was asked for, also if packed below usr."""
         found = [
             (place, path)
             for root in self._roots
@@ -92,7 +92,7 @@ class Packages:
 
 
 def _places(root: Path, pattern: str) -> list[tuple[Path, str]]:
-    """Return what matches below `root`, each with its path there.
+    """Return the matching files below `root`, each with its path there.
 
     A link counts also where it leads to another package.
     """

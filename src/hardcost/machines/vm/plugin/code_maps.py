@@ -110,7 +110,7 @@ def _functions_by_file(lines: Sequence[str]) -> dict[str, list[Function]]:
 
 
 def _exported_functions(lines: Sequence[str]) -> list[Function]:
-    """Return what a file exports."""
+    """Return the functions that a file exports."""
     found = []
     for line in lines:
         words = line.split(" ", _SYMBOL_WORDS - 1)

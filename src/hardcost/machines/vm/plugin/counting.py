@@ -64,7 +64,7 @@ def plugin() -> Path:
 
 
 def symbol_requests() -> list[Request]:
-    """Return what the probe is asked for the kernel's symbols."""
+    """Return the requests for the kernel's symbols."""
     return [read(name, name, tail=_LIMIT) for name in (_SYMBOLS, _MAPS)]
 
 

@@ -1,4 +1,4 @@
-"""What an ELF file says of its own code: functions, and where certain bytes are in it.
+"""An ELF file's facts about its own code: functions, and the addresses of certain bytes.
 
 Source of the layout: elf(5). What a user brings may be anything, so that whatever lies outside of
 the file counts as not there. pyelftools, which `machines/vm/plugin/line_table.py` uses, is slower:

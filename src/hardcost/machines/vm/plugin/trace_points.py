@@ -1,4 +1,4 @@
-"""What QEMU's plugin is to note where a guest is traced: the kernel's functions, and readings."""
+"""The points that QEMU's plugin notes in a traced guest: the kernel's functions, and readings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SCAP datastreams: what a profile selects, its fix scripts as text, its settings.
+"""SCAP datastreams: the rules that a profile selects, fix scripts as text, settings.
 
 Nothing of a datastream is run; its XML loads no entity and no network.
 

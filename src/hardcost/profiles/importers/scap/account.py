@@ -1,4 +1,4 @@
-"""What becomes of each rule of a SCAP profile: priced, without a run-time cost, or not priced.
+"""The outcome of each rule of a SCAP profile: priced, without a run-time cost, or not priced.
 
 Every rule that the profile selects is accounted for exactly once. What no control carries out is
 classified by its id; `rule_classes.toml` has the classes and their reasons. What no class names is

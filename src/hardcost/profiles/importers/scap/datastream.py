@@ -1,4 +1,4 @@
-"""What a profile of a SCAP datastream selects: its rules, with their scripts as text.
+"""The rules that a profile of a SCAP datastream selects, with their scripts as text.
 
 A datastream (SCAP 1.2 and 1.3) is one XML file that holds, among others, benchmarks in XCCDF 1.2:
 groups of rules, values, and profiles that select some of them. It is untrusted input: `xml.py`
@@ -94,7 +94,7 @@ def profiles(path: Path) -> tuple[tuple[str, str], ...]:
 
 
 def selection_of(path: Path, wanted: str, tailoring: Path | None = None) -> Selected:
-    """Return what the profile `wanted` selects: its id or the end of it, such as `stig`.
+    """Return the selection of the profile `wanted`: its id or the end of it, such as `stig`.
 
     With a tailoring file, `wanted` is a profile of that file, or the profile that it extends.
 

@@ -53,7 +53,7 @@ def load_scap_profile(path: Path, wanted: str, tailoring: Path | None = None) ->
 def required_controls(
     path: Path, wanted: str, tailoring: Path | None = None, shown: Callable[[Path], str] = str
 ) -> tuple[Selected, Controls]:
-    """Return what a profile of a SCAP datastream selects, and its controls.
+    """Return the selection of a profile of a SCAP datastream, and its controls.
 
     Raises:
         InputError: A file is not what it should be, or can't be read.
@@ -63,7 +63,7 @@ def required_controls(
 
 
 def controls_of_selected(chosen: Selected, name: str) -> Controls:
-    """Return the controls of what a profile of the datastream called `name` selects."""
+    """Return the controls that a profile of the datastream called `name` selects."""
     audit = rules_of_selected(chosen)
     origins: dict[tuple[Location, str], Origin] = {}
     rules = as_rule_set(audit, name, origins)

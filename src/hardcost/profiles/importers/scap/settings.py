@@ -79,7 +79,7 @@ class RequiredSettings:
 
 @dataclass
 class _Gathered:
-    """What is made of several rules: mount options, lines of auditd.conf, services, SELinux."""
+    """Settings made of several rules: mount options, lines of auditd.conf, services, SELinux."""
 
     mounts: dict[str, dict[str, list[BenchmarkRule]]] = field(default_factory=dict)
     auditd: dict[str, tuple[str, BenchmarkRule]] = field(default_factory=dict)
@@ -273,7 +273,7 @@ def _add_services(gathered: _Gathered, found: RequiredSettings) -> None:
 
 
 def _origin(rules: Iterable[BenchmarkRule]) -> _Names:
-    """Return what benchmarks call the control that rules require, and its gravest severity."""
+    """Return the names in benchmarks of a control that rules require, and its gravest severity."""
     known = list(rules)
     names = (one for rule in known for one in (rule.name, *rule.ids))
     return {

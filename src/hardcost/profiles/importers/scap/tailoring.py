@@ -127,7 +127,7 @@ def _extended_profiles(
 
 
 def _problems(changes: Sequence[etree._Element], path: Path) -> Iterator[Problem]:
-    """Yield what is wrong with the changes."""
+    """Yield the problems of the changes."""
     for one in changes:
         place = Location(str(path), line_of(one))
         kind = str(one.tag).removeprefix(XCCDF)
