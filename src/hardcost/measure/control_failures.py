@@ -68,16 +68,16 @@ def refused_setting(profile: Profile, error: HardcostError) -> tuple[Profile, Un
     (problem, *others) = error.problems
     if problem.place is None or others:
         return None
-    of = [
+    refused = [
         index
         for index, one in enumerate(profile.controls)
         if one.may_be_refused and one.place == problem.place
     ]
-    if len(of) != 1:
+    if len(refused) != 1:
         return None
-    kept = (*profile.controls[: of[0]], *profile.controls[of[0] + 1 :])
+    kept = (*profile.controls[: refused[0]], *profile.controls[refused[0] + 1 :])
     reason = f"{problem.message} ({problem.hint})" if problem.hint else problem.message
-    return replace(profile, controls=kept), _unmeasured_control(profile, of[0], reason)
+    return replace(profile, controls=kept), _unmeasured_control(profile, refused[0], reason)
 
 
 def _leaves_out_any(plan: Plan) -> bool:

@@ -16,8 +16,7 @@ from hardcost.analysis import finding_text
 from hardcost.analysis.whole_finding import RunFacts, complete
 from hardcost.errors import HardcostError, MachineError
 from hardcost.machines.machine import Machine
-from hardcost.measure import carry_out
-from hardcost.measure.carry_out import Concurrency, TrialSite
+from hardcost.measure.carry_out import Concurrency, TrialSite, carry_out, refused_trials
 from hardcost.measure.execute import PACKAGE_SEPARATOR
 from hardcost.measure.monitor import Expected, Monitor
 from hardcost.measure.prepare import Prepared, prepare_all
@@ -189,9 +188,7 @@ class Run:
         return outlook(prepared, known, machine, history(machine, self._store), jobs=limits.jobs)
 
     def _carry_out_missing(self, todo: Outlook, *, keep_going: bool) -> TrialResults:
-        refused = self._wait(
-            carry_out.refused_trials(todo.prepared, self._site, keep_going=keep_going)
-        )
+        refused = self._wait(refused_trials(todo.prepared, self._site, keep_going=keep_going))
         came: Outcomes = {**todo.known, **refused}
         self._say_what_is_known(todo, came)
         missing = [one for one in todo.missing if one.identity not in came]
@@ -207,15 +204,15 @@ class Run:
         self._store.unchecked = 0
         if found := sum(isinstance(came.get(one.identity), Record) for one in todo.prepared):
             were = "was measured earlier and is" if found == 1 else "were measured earlier and are"
-            of = count(len(todo.prepared), "trial")
-            self.monitor.note(f"{found} of {of} {were} reused")
+            asked = count(len(todo.prepared), "trial")
+            self.monitor.note(f"{found} of {asked} {were} reused")
 
     async def _carry_out_and_save(
         self, missing: Sequence[Prepared], todo: Outlook, *, keep_going: bool
     ) -> Outcomes:
         """Carry out trials, save each record as its trial ends, and return the results of all."""
         came: Outcomes = {}
-        running = carry_out.outcomes(missing, self._site, todo, keep_going=keep_going)
+        running = carry_out(missing, self._site, todo, keep_going=keep_going)
         async with contextlib.aclosing(running):
             async for trial, one in running:
                 came[trial.identity] = one
@@ -315,8 +312,8 @@ def _results_of_trials(
         if isinstance(one, Record)
     )
     failed = {trial.trial.configuration.role for trial, _ in errors}
-    told = [(trial, error) for trial, error in errors if _says_something(trial, failed)]
-    return TrialResults(records, tuple(_failure(trial, error) for trial, error in told))
+    reported = [(trial, error) for trial, error in errors if _says_something(trial, failed)]
+    return TrialResults(records, tuple(_failure(trial, error) for trial, error in reported))
 
 
 def _says_something(trial: Prepared, failed: Collection[Role]) -> bool:
