@@ -24,7 +24,7 @@ from hardcost.measure.expected_time import Stage
 from hardcost.measure.monitor import Monitor
 from hardcost.measure.prepare import Prepared, check_workloads, prepare_all
 from hardcost.measure.remaining_work import history, known_records, outlook
-from hardcost.measure.run import Run
+from hardcost.measure.run import Run, TrialResults
 from hardcost.measure.workers.lab import Lab, need_dask
 from hardcost.model.finding.finding import Finding
 from hardcost.model.request import CheckedRequest
@@ -321,9 +321,10 @@ class PlannedRun:
 _Finding = TypeVar("_Finding", bound=Finding)
 
 
-def finish_run(run: Run, finding: _Finding, how: Measuring) -> _Finding:
-    """Save a run's finding, with what led to it, and return all of it."""
-    return run.finish(dataclasses.replace(finding, command=how.command, folder=how.folder))
+def finish_run(run: Run, finding: _Finding, measured: TrialResults, how: Measuring) -> _Finding:
+    """Save a run's finding, with what led to it and the facts of `measured`, and return all."""
+    whole = dataclasses.replace(finding, command=how.command, folder=how.folder)
+    return run.finish(whole, measured)
 
 
 def notes_of(records: Sequence[Record]) -> tuple[str, ...]:

@@ -110,7 +110,7 @@ class _Asked:
             done = precision.measure_to_aim(planned.plan, run, self._aim, self._plan, first)
             found = _finding(done.plan, run.name, done.records, request.scale)
             notes = (*found.notes, *done.notes)
-            return finish_run(run, replace(found, notes=notes), request.how)
+            return finish_run(run, replace(found, notes=notes), first, request.how)
 
     @cached_property
     def _aim(self) -> Aim | None:

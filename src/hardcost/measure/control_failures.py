@@ -55,7 +55,7 @@ def measure_and_drop_failing(profile: Profile, planned: PlanWithout, run: Run) -
             run.monitor.hear(Failed(f"{one.named} is not measured: {one.reason}"))
         plan = planned(profile)
         try:
-            return Spared(profile, plan, run.measure_instead(plan), tuple(lost))
+            return Spared(profile, plan, run.measure_plan(plan), tuple(lost))
         except (InputError, MachineError) as error:
             failed = error
 
@@ -113,7 +113,7 @@ def _controls_to_blame(
 def _failures(plan: Plan, roles: Sequence[Role], run: Run, error: HardcostError) -> dict[Role, str]:
     """Measure configurations beside the baseline; return why some failed, by their roles."""
     try:
-        tried = run.try_out(trials_of_roles(plan, [Baseline(), *roles]))
+        tried = run.measure_plan(trials_of_roles(plan, [Baseline(), *roles]), keep_going=True)
     except (InputError, MachineError):
         raise error from None
     found: dict[Role, str] = {}

@@ -21,7 +21,7 @@ from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finish
 from hardcost.measure.control_failures import refused_setting
 from hardcost.measure.monitor import Failed, Monitor
 from hardcost.measure.prepare import boot_of, check_able
-from hardcost.measure.run import Run
+from hardcost.measure.run import Run, TrialResults
 from hardcost.measure.search import Search
 from hardcost.mechanisms.kconfig import KernelOption, recipe_of
 from hardcost.model.finding.bill import Bill, Story, Unmeasured
@@ -77,16 +77,18 @@ class BySearch:
         asked, said, settings = self._begin()
         with self._plan_run(asked.plan, asked, settings).begin_run() as run:
             if self.how.running:  # nothing is tried out on a machine that is in use
-                begun = _Begun(asked, run.measure().records)
+                begun = _Begun(asked, run.measure())
             else:
                 begun = _begin_search(asked, run, self._asked_of)
             asked, found = begun.asked, begun.asked.found
-            searched = Search(run, asked.plan, found, begun.records)
-            outcome = searched.outcome(_raise_above_chance(settings, begun.records, self.monitor))
-            named_by = guide_name(begun.records)
+            first = begun.measured.records
+            searched = Search(run, asked.plan, found, first)
+            outcome = searched.outcome(_raise_above_chance(settings, first, self.monitor))
+            named_by = guide_name(first)
             story = story_of(found.problem.names, outcome, said, named_by)
             finding = _finding(asked, run.name, outcome, searched.records, story, self.ranking)
-            return finish_run(run, replace(finding, unmeasured=begun.unmeasured), self.how)
+            finding = replace(finding, unmeasured=begun.unmeasured)
+            return finish_run(run, finding, begun.measured, self.how)
 
     def _begin(self) -> tuple[_Asked, str, SearchSettings]:
         """Return the search's task, the statement of what it does at most, and its settings."""
@@ -160,10 +162,10 @@ class _Asked:
 
 @dataclass(frozen=True)
 class _Begun:
-    """What a search begins with: its first records, without the settings that were refused."""
+    """What a search begins with: its first trials, without the settings that were refused."""
 
     asked: _Asked
-    records: tuple[Record, ...]
+    measured: TrialResults
     unmeasured: tuple[Unmeasured, ...] = ()
 
 
@@ -172,7 +174,7 @@ def _begin_search(asked: _Asked, run: Run, again: Callable[[Profile], _Asked]) -
     lost: list[Unmeasured] = []
     while True:
         try:
-            measured = run.measure_instead(asked.plan) if lost else run.measure()
+            measured = run.measure_plan(asked.plan) if lost else run.measure()
         except HardcostError as error:
             refused = refused_setting(asked.profile, error)
             if refused is None:
@@ -182,7 +184,7 @@ def _begin_search(asked: _Asked, run: Run, again: Callable[[Profile], _Asked]) -
             run.monitor.hear(Failed(f"{unmeasured.named} is not measured: {unmeasured.reason}"))
             asked = again(profile)
         else:
-            return _Begun(asked, measured.records, tuple(lost))
+            return _Begun(asked, measured, tuple(lost))
 
 
 def _suspects(profile: Profile, on: PlannedRun | None) -> tuple[Profile, Suspects]:

@@ -93,7 +93,7 @@ class Single:
             if asked.limit is not None:
                 advice = budgets.advice(profile, done.plan, run, done.records, asked.limit)
                 found = replace(found, advice=advice)
-            return finish_run(run, found, how)
+            return finish_run(run, found, spared.measured, how)
 
     @cached_property
     def _planned(self) -> PlannedRun:
@@ -117,9 +117,9 @@ class Single:
         try:
             plan = plan_of(self.profile, self.workloads, by).set_up(by.setup)
             with PlannedRun.of(plan, by, self.monitor).begin_run() as run:
-                records = run.measure().records
-                found = finding(self.profile, plan, run, records, by, self.asked.ranking)
-                return _Counted(finish_run(run, found, by))
+                measured = run.measure()
+                found = finding(self.profile, plan, run, measured.records, by, self.asked.ranking)
+                return _Counted(finish_run(run, found, measured, by))
         except HardcostError as error:
             said = f"instructions were not counted beside the times: {error}"
             self.monitor.note(said)
