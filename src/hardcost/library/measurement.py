@@ -283,13 +283,15 @@ class PlannedRun:
         return Foreseen(self.plan, prepared, expected)
 
     @contextlib.contextmanager
-    def begin_run(self) -> Iterator[Run]:
-        """Begin a run of the plan.
+    def begin_run(self, prepared: Sequence[Prepared] | None = None) -> Iterator[Run]:
+        """Begin a run of the plan, whose trials may have been `prepared` before.
 
         Raises:
             HardcostError: Something is wrong with the input, the machine or the store.
         """
-        prepared, how = self.prepare_trials(), self.how
+        how = self.how
+        if prepared is None:
+            prepared = self.prepare_trials()
         with self._where_trials_run() as where, Store(how.kept_in) as store:
             yield Run.of(
                 self.plan,

@@ -19,7 +19,7 @@ from hardcost.model.role import Alone, Baseline, Role, Whole, Without
 from hardcost.plan.leave_one_out import trials_of_roles
 from hardcost.plan.plan import Plan
 
-PlanWithout = Callable[[Profile], Plan]
+PlanFor = Callable[[Profile], Plan]
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,13 @@ class Spared:
     unmeasured: tuple[Unmeasured, ...] = ()
 
 
-def measure_and_drop_failing(profile: Profile, planned: PlanWithout, run: Run) -> Spared:
+def measure_and_drop_failing(profile: Profile, plan_for: PlanFor, run: Run) -> Spared:
     """Measure a bill, of which `run` was begun with the plan of the whole profile.
 
     Raises:
         HardcostError: A trial failed for which no control is to blame, or none is left.
     """
-    plan, lost = planned(profile), list[Unmeasured]()
+    plan, lost = plan_for(profile), list[Unmeasured]()
     try:
         return Spared(profile, plan, run.measure())
     except (InputError, MachineError) as error:
@@ -49,11 +49,11 @@ def measure_and_drop_failing(profile: Profile, planned: PlanWithout, run: Run) -
         lost += (_unmeasured_control(profile, index, why) for index, why in blamed.items())
         kept = tuple(one for at, one in enumerate(profile.controls) if at not in blamed)
         profile = replace(profile, controls=kept)
-        if not _leaves_out_any(planned(profile)):
+        plan = plan_for(profile)
+        if not _leaves_out_any(plan):
             raise first
         for one in lost[-len(blamed) :]:
             run.monitor.hear(Failed(f"{one.named} is not measured: {one.reason}"))
-        plan = planned(profile)
         try:
             return Spared(profile, plan, run.measure_plan(plan), tuple(lost))
         except (InputError, MachineError) as error:

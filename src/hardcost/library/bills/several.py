@@ -28,7 +28,7 @@ class SideBySideBills:
     profiles: Sequence[Profile]
     workloads: Sequence[Workload]
     how: Measuring
-    limit: Budget | None
+    budget: Budget | None
     ranking: Ranking
     monitor: Monitor
 
@@ -50,8 +50,8 @@ class SideBySideBills:
             for profile, plan in zip(alike, plans, strict=True):
                 mine = _records_of_profile(profile, plan, measured.records)
                 found = single.finding(profile, plan, run, mine, self.how, self.ranking)
-                if self.limit is not None:
-                    advice = budgets.advice(profile, plan, run, mine, self.limit)
+                if self.budget is not None:
+                    advice = budgets.advice(profile, plan, run, mine, self.budget)
                     found = dataclasses.replace(found, advice=advice)
                 bills.append(found)
             together = _finding_of_bills(run.name, whole, self.profiles, plans, bills)
