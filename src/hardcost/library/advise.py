@@ -151,9 +151,10 @@ class _Asked:
             choices = Choices(cheaper.profile, plan, run, measured.records)
             advice = _Advice(choices, wanted, cheaper, bill, self._monitor)
             choice, kept = advice.choice(rounds=_rounds(self._profile))
-            own = vars(bill) | {"kind": "choice", "notes": (*bill.notes, *advice.notes)}
+            noted = dataclasses.replace(bill, notes=(*bill.notes, *advice.notes))
+            advised = Advised.of_bill(noted, choice)
             # The run's environment is that of what it measured first.
-            found = finish_run(run, Advised(**own, choice=choice), first or measured, how)
+            found = finish_run(run, advised, first or measured, how)
             return found, choices.part(kept)
 
     def _cheaper(self, profile: Profile, *, equivalents: bool) -> Equivalent:

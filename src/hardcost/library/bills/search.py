@@ -227,13 +227,20 @@ def _finding(  # noqa: PLR0913, PLR0917  (what a bill by search is made of)
     ranking: Ranking,
 ) -> Bill:
     profile, plan, found = asked.profile, asked.plan, asked.found
-    bill = drop_indistinguishable(itemise(profile, found.problem, outcome, records), records)
-    bill = replace(bill, compared_with=baseline_in_words(profile))
+    resolved = drop_indistinguishable(itemise(profile, found.problem, outcome, records), records)
+    described = replace(resolved, compared_with=baseline_in_words(profile))
     known = defaults.find_defaults(profile.controls)
-    bill = with_defaults(with_accounting(bill, profile, plan.instrument), known)
+    itemised = with_defaults(with_accounting(described, profile, plan.instrument), known)
     measured = culprits.plan_of_states(plan, found, [step.on for step in outcome.steps])
     whole = [one for one in records if one.role == Whole()]
-    return Bill(
+    notes = (
+        baseline_note(profile),
+        *plan.notes,
+        *(why for _, why in known.off),
+        *notes_of(whole),
+    )
+    return Bill.of(
+        ranking.on(itemised),
         run=run,
         study=plan.study,
         title=plan.title,
@@ -242,18 +249,8 @@ def _finding(  # noqa: PLR0913, PLR0917  (what a bill by search is made of)
             measured,
             [one for one in records if not isinstance(one.role, PlaceboRole | Idle)],
         ),
-        notes=tuple(
-            dict.fromkeys(
-                (
-                    baseline_note(profile),
-                    *plan.notes,
-                    *(why for _, why in known.off),
-                    *notes_of(whole),
-                )
-            )
-        ),
+        notes=tuple(dict.fromkeys(notes)),
         search=story,
-        **vars(ranking.on(bill)),
     )
 
 

@@ -159,18 +159,22 @@ def finding(  # noqa: PLR0913, PLR0917  (what a bill is made of)
     every = allowing_for_chance(cells(plan, records), records)
     shown = [cell for cell in every if cell.configuration in _SHOWN]
     whole = [record for record in records if record.role == Whole()]
-    bill = drop_indistinguishable(itemise.itemise(profile, records), records)
+    resolved = drop_indistinguishable(itemise.itemise(profile, records), records)
     against = baseline_in_words(profile, running=how.running)
-    bill = replace(bill, compared_with=against, pieces=pieces(profile))
-    if how.running:
-        bill = replace(bill, audit_off=_BY_STATE)
+    described = replace(
+        resolved,
+        compared_with=against,
+        pieces=pieces(profile),
+        audit_off=_BY_STATE if how.running else resolved.audit_off,
+    )
     known = defaults.find_defaults(profile.controls)
-    bill = with_defaults(with_accounting(bill, profile, plan.instrument), known)
+    itemised = with_defaults(with_accounting(described, profile, plan.instrument), known)
     notes: tuple[str, ...] = ()
     if plan.instrument == INSN.name and audit_rules(profile.controls):
         constants, notes = prediction.constants_for(run.machine, how, environment_of(whole))
-        bill = add_predictions(bill, prediction.of_profile(profile, constants))
-    return Bill(
+        itemised = add_predictions(itemised, prediction.of_profile(profile, constants))
+    return Bill.of(
+        itemised if ranking is None else ranking.on(itemised),
         run=run.name,
         study=plan.study,
         title=plan.title,
@@ -183,7 +187,6 @@ def finding(  # noqa: PLR0913, PLR0917  (what a bill is made of)
             *notes_of(whole),
             *notes,
         ),
-        **vars(bill if ranking is None else ranking.on(bill)),
     )
 
 
