@@ -68,10 +68,8 @@ def bill_plan(  # noqa: PLR0913  (each is a choice of its own)
     """
     measured = instrument_named(instrument)
     seeds = tuple(seeds or (0,))
-    often = [
-        len(perturbations_by_trial(one, measured.name, wanted=repetitions)) for one in workloads
-    ]
-    _check_number(profile, len(seeds) * sum(often))
+    each = (perturbations_by_trial(one, measured.name, wanted=repetitions) for one in workloads)
+    _check_number(profile, len(seeds) * sum(map(len, each)))
     controls = facts.steady(profile.controls)
     grid = trials(
         (

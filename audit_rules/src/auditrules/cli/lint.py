@@ -137,18 +137,16 @@ def lint(texts: tuple[str, ...], own: _Options) -> None:
     """
     from auditrules.library import lint
     from auditrules.library.files import check_put, put
-    from auditrules.lint.checks import CODES
     from auditrules.show import github
     from auditrules.show.lint import text, to_json, to_sarif
 
-    selected, ignored = _codes("--select", own.select), _codes("--ignore", own.ignore)
-    fix = own.fix or own.unsafe_fixes
+    codes, fix = _codes_of(own), own.fix or own.unsafe_fixes
     _check_together(own, fix=fix)
     if own.sarif_file is not None:
         check_put(own.sarif_file, "--sarif-file")
     request = lint.LintRequest(
         texts,
-        codes=tuple(code for code in selected or CODES if code not in ignored),
+        codes=codes,
         b32=not own.no_b32,
         root=own.root,
         then="fix" if fix else "ignore" if own.generate_ignore else None,
@@ -172,6 +170,14 @@ def lint(texts: tuple[str, ...], own: _Options) -> None:
         click.echo(notes, err=own.format != "text")
     if {one.level.value for one in result.found} & _FAILS[own.fail_on]:
         raise click.exceptions.Exit(1)
+
+
+def _codes_of(own: _Options) -> tuple[str, ...]:
+    """Return the codes of the findings that are asked for, in their order."""
+    from auditrules.lint.checks import CODES
+
+    selected, ignored = _codes("--select", own.select), _codes("--ignore", own.ignore)
+    return tuple(code for code in selected or CODES if code not in ignored)
 
 
 def _check_together(own: _Options, *, fix: bool) -> None:
