@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from hardcost.analysis.bill.accounting import with_accounting
 from hardcost.analysis.bill.culprits import chance_of, guide_name, itemise, story_of
@@ -97,7 +96,7 @@ class BySearch:
                 "a search decides itself how often it measures",
                 hint="leave `repetitions` out, or take `method` single",
             )
-        asked = self._asked_of(self.profile)
+        asked = self._asked_of(self.profile, self._machine_to_ask())
         settings = self._settings(asked.found)
         said = statement(asked.found.problem, settings)
         self.monitor.note(said)
@@ -105,16 +104,15 @@ class BySearch:
 
     def _plan_run(self, plan: Plan, asked: _Asked, settings: SearchSettings) -> PlannedRun:
         most = most_configurations(asked.found, settings)
-        on = self._on or PlannedRun.of(plan, self.how, self.monitor)
+        on = asked.on or PlannedRun.of(plan, self.how, self.monitor)
         return replace(on, plan=plan, most=most)
 
-    def _asked_of(self, billed: Profile) -> _Asked:
-        kept, found = _suspects(billed, self._on)
-        return _Asked(kept, found, self._first_plan(kept, found))
+    def _asked_of(self, billed: Profile, on: PlannedRun | None) -> _Asked:
+        kept, found = _suspects(billed, on)
+        return _Asked(kept, found, self._first_plan(kept, found), on)
 
-    @cached_property
-    def _on(self) -> PlannedRun | None:
-        """The machine where it has to be asked about kernel options, and can do what is wanted."""
+    def _machine_to_ask(self) -> PlannedRun | None:
+        """Return the machine to be asked about kernel options, None where there are none."""
         recipe = recipe_of(self.profile.controls)
         if recipe is None or not recipe.options:
             return None
@@ -153,11 +151,15 @@ class BySearch:
 
 @dataclass(frozen=True)
 class _Asked:
-    """The task of a search: which of a profile's controls may be switched, and its first plan."""
+    """The task of a search: which of a profile's controls may be switched, and its first plan.
+
+    `on` is the machine that was asked about kernel options, None if there are none.
+    """
 
     profile: Profile
     found: Suspects
     plan: Plan
+    on: PlannedRun | None
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,9 @@ class _Begun:
     unmeasured: tuple[Unmeasured, ...] = ()
 
 
-def _begin_search(asked: _Asked, run: Run, again: Callable[[Profile], _Asked]) -> _Begun:
+def _begin_search(
+    asked: _Asked, run: Run, again: Callable[[Profile, PlannedRun | None], _Asked]
+) -> _Begun:
     """Measure what a search begins with, without the settings that the guest's kernel refuses."""
     lost: list[Unmeasured] = []
     while True:
@@ -182,7 +186,7 @@ def _begin_search(asked: _Asked, run: Run, again: Callable[[Profile], _Asked]) -
             profile, unmeasured = refused
             lost.append(unmeasured)
             run.monitor.hear(Failed(f"{unmeasured.named} is not measured: {unmeasured.reason}"))
-            asked = again(profile)
+            asked = again(profile, asked.on)
         else:
             return _Begun(asked, measured, tuple(lost))
 
