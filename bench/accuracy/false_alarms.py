@@ -216,7 +216,7 @@ async def _measured(
     """Return the records of trials by identity; identical trials run once."""
     single = {one.identity: one for one in trials}
     known: dict[str, Record] = {}
-    coming = parallel.outcomes(list(single.values()), machine, jobs=jobs, limit_seconds=600)
+    coming = parallel.execute_all(list(single.values()), machine, jobs=jobs, limit_seconds=600)
     async for prepared, outcome in coming:
         if isinstance(outcome, HardcostError):
             raise outcome

@@ -86,7 +86,7 @@ async def records(
     machine.fetch(boots, print)
     for boot in boots:
         await machine.make_ready(boot)
-    coming = parallel.outcomes(missing, machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS)
+    coming = parallel.execute_all(missing, machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS)
     async for trial, one in coming:
         if isinstance(one, HardcostError):
             raise one

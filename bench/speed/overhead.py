@@ -93,7 +93,7 @@ def study(machine: VirtualMachine) -> tuple[int, float]:
 async def collect(prepared: list[Prepared], machine: VirtualMachine) -> list[Record]:
     """Return the records of all trials, with one guest at a time for each core."""
     jobs = len(os.sched_getaffinity(0))
-    found = parallel.outcomes(
+    found = parallel.execute_all(
         prepared, machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS, keep_going=False
     )
     return [came async for _, came in found if isinstance(came, Record)]

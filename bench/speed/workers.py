@@ -127,7 +127,7 @@ def timed(trials: Sequence[Prepared], machine: Machine, jobs: int) -> float:
 
     async def measure() -> float:
         started = time.monotonic()
-        found = parallel.outcomes(trials, machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS)
+        found = parallel.execute_all(trials, machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS)
         async with contextlib.aclosing(found):
             records = [came async for _, came in found if isinstance(came, Record)]
         if len(records) != len(trials):

@@ -108,7 +108,9 @@ async def _levels(measured: Kernel, trials: Sequence[Trial]) -> dict[Trial, dict
         prepared.append(dataclasses.replace(ready, boot=boot))
     found = {}
     jobs = max(1, _JOBS // 2)  # two kernels at a time
-    going = parallel.outcomes(prepared, measured.machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS)
+    going = parallel.execute_all(
+        prepared, measured.machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS
+    )
     async for done, record in going:
         if isinstance(record, HardcostError):
             raise record

@@ -39,7 +39,7 @@ def run(machine: FakeMachine, trials: int, jobs: int) -> list[str]:
             prepare(Trial(Configuration(Named(f"c{n}")), NULL, "insn", seed=n), machine)
             for n in range(trials)
         ]
-        found = parallel.outcomes(prepared, machine, jobs=jobs, limit_seconds=5)
+        found = parallel.execute_all(prepared, machine, jobs=jobs, limit_seconds=5)
         return [trial.trial.configuration.name async for trial, _ in found]
 
     return asyncio.run(collect())
@@ -108,7 +108,7 @@ def test_trials_that_started_before_one_that_fails_still_end() -> None:
             prepare(Trial(Configuration(Named(f"c{n}")), NULL, "insn", seed=n), machine)
             for n in range(9)
         ]
-        found = parallel.outcomes(prepared, machine, jobs=3, limit_seconds=5)
+        found = parallel.execute_all(prepared, machine, jobs=3, limit_seconds=5)
         async for trial, _ in found:
             ended.append(trial.trial.configuration.name)
 
@@ -129,7 +129,7 @@ def test_a_run_that_goes_on_yields_every_failure_and_every_record() -> None:
             prepare(Trial(Configuration(Named(f"c{n}")), NULL, "insn", seed=n), machine)
             for n in range(6)
         ]
-        found = parallel.outcomes(prepared, machine, jobs=2, limit_seconds=5, keep_going=True)
+        found = parallel.execute_all(prepared, machine, jobs=2, limit_seconds=5, keep_going=True)
         return {
             trial.trial.configuration.name: getattr(came, "console", "")
             async for trial, came in found
@@ -150,7 +150,9 @@ def test_the_users_own_mistake_fails_its_trial_and_ends_no_run_that_goes_on() ->
             prepare(Trial(Configuration(Named("c")), NULL, "insn", seed=seed), machine)
             for seed in (1, 2)
         ]
-        found = parallel.outcomes(prepared, machine, jobs=1, limit_seconds=5, keep_going=keep_going)
+        found = parallel.execute_all(
+            prepared, machine, jobs=1, limit_seconds=5, keep_going=keep_going
+        )
         return [isinstance(came, Record) async for _, came in found]
 
     assert asyncio.run(collect(keep_going=True)) == [False, True]
@@ -162,7 +164,7 @@ def test_the_measured_value_is_the_window_less_an_empty_one() -> None:
     async def one() -> tuple[float, ...]:
         machine = FakeMachine(answer)
         prepared = [prepare(Trial(Configuration(Named("c")), NULL, "insn", seed=0), machine)]
-        found = parallel.outcomes(prepared, machine, jobs=1, limit_seconds=5)
+        found = parallel.execute_all(prepared, machine, jobs=1, limit_seconds=5)
         records = [record async for _, record in found if isinstance(record, Record)]
         return records[0].measured[0].samples
 

@@ -148,7 +148,7 @@ def test_a_run_that_keeps_going_has_every_failure_in_its_finding(store: Store) -
     measured = run.measure(keep_going=True)
     assert [str(one.role) for one in measured.records] == ["none"]
     assert {str(one.configuration) for one in measured.failures} == {"dies", "unbootable"}
-    found = run.finish(finding(run))
+    found = run.finish(finding(run), measured)
     assert found.failures == measured.failures
     assert (found.machine, found.environment["host"]) == ("fake", "fake")
     assert store.finding(run.name)[0].finished
@@ -198,10 +198,10 @@ def test_what_happens_is_heard_in_order_with_the_time_expected_once(store: Store
 def test_more_is_measured_in_the_same_run(store: Store) -> None:
     on = machine()
     run = begun(plan_of(none=()), on, store)
-    run.measure()
-    (record,) = run.measure_more(plan_of(zero=word("init_on_alloc=1")))
+    measured = run.measure()
+    (record,) = run.measure_plan(plan_of(zero=word("init_on_alloc=1"))).records
     assert record.measured[0].samples[0] == 500
-    assert run.finish(finding(run)).run == run.name
+    assert run.finish(finding(run), measured).run == run.name
     assert begun(plan_of(zero=word("init_on_alloc=1")), on, store).measure().records[0] == record
 
 
@@ -209,9 +209,9 @@ def test_a_kernel_is_built_once_and_scored(store: Store) -> None:
     on, monitor = machine(), Kept()
     controls = (Kernel("lean"), KernelOption("SLUB_DEBUG", "y"))
     run = begun(plan_of(none=(), built=controls), on, store, monitor)
-    run.measure()
+    measured = run.measure()
     assert monitor.notes.count("building kernel 1 of 1; each is kept") == 1
-    assert set(map(str, run.finish(finding(run)).scores)) == {"built"}
+    assert set(map(str, run.finish(finding(run), measured).scores)) == {"built"}
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,6 @@ from hardcost.library.least_budget import LeastBudget
 from hardcost.library.measurement import Foreseen, PlannedRun, finish_run
 from hardcost.library.profiles import ProfileRequest
 from hardcost.measure.monitor import Monitor, Silent
-from hardcost.measure.run import Run
 from hardcost.mechanisms.audit import audit_rules
 from hardcost.model.finding.bill import Itemised
 from hardcost.model.finding.choice import (
@@ -44,7 +43,11 @@ from hardcost.plan.plan import Plan
 from hardcost.profiles.cheaper_rules import Equivalent, with_cheaper_rules
 from hardcost.profiles.kernel.substitutes import replace_kernel_options
 from hardcost.profiles.weights import SEVERITIES, UNKNOWN, Weights, read_weights, value_of
+from hardcost.store.record import Record
 from hardcost.units import count
+
+_COMPARED = (Baseline(), Whole(), Original())
+"""The states by which it is decided whether cheaper rules replace the profile's own."""
 
 _ANY = Budget(1.0)
 """The levels of the frontier where there is no budget: shares of what every metric is."""
@@ -137,16 +140,22 @@ class _Asked:
         """Bill the profile, choose, and save what was found."""
         plan, cheaper, wanted, how = self.planned.plan, self._equivalent, self._wanted, self._how
         with self.planned.begin_run() as run:
-            if cheaper.said and not _saves(plan, run, wanted):
-                cheaper, plan = Equivalent(self._profile), self._plan(self._profile)
-            records = run.measure_more(plan)
+            first = None
+            if cheaper.said:
+                first = run.measure_plan(leave_one_out.trials_of_roles(plan, _COMPARED))
+                if not _saves(first.records, wanted, self._monitor):
+                    cheaper, plan = Equivalent(self._profile), self._plan(self._profile)
+            measured = run.measure_plan(plan)
             by = Ranking(counts=wanted.counts)
-            bill = single.finding(cheaper.profile, plan, run, records, how, by)
-            choices = Choices(cheaper.profile, plan, run, records)
+            bill = single.finding(cheaper.profile, plan, run, measured.records, how, by)
+            choices = Choices(cheaper.profile, plan, run, measured.records)
             advice = _Advice(choices, wanted, cheaper, bill, self._monitor)
             choice, kept = advice.choice(rounds=_rounds(self._profile))
-            own = vars(bill) | {"kind": "choice", "notes": (*bill.notes, *advice.notes)}
-            return finish_run(run, Advised(**own, choice=choice), how), choices.part(kept)
+            noted = dataclasses.replace(bill, notes=(*bill.notes, *advice.notes))
+            advised = Advised.of_bill(noted, choice)
+            # The run's environment is that of what it measured first.
+            found = finish_run(run, advised, first or measured, how)
+            return found, choices.part(kept)
 
     def _cheaper(self, profile: Profile, *, equivalents: bool) -> Equivalent:
         """Return the profile with audit rules that cost less and record the same, if wanted."""
@@ -162,23 +171,19 @@ class _Asked:
         return dataclasses.replace(plan, kind="advise")
 
 
-def _saves(plan: Plan, run: Run, wanted: _Wanted) -> bool:
-    """Measure whether an equivalent is needed to keep the budget, and nearer to it."""
-    roles = (Baseline(), Whole(), Original())
-    records = run.measure_more(leave_one_out.trials_of_roles(plan, roles))
+def _saves(records: Sequence[Record], wanted: _Wanted, monitor: Monitor) -> bool:
+    """Say whether an equivalent is needed to keep the budget, and nearer to it."""
     before = itemise.totals(records, Original())
     after = itemise.totals(records, Whole())
     if wanted.counts is not None:
         own = mix.of_histogram(wanted.counts, [one.metric for one in before])
         before, after = own.with_mean(before), own.with_mean(after)
     limit = (wanted.budget or _ANY).for_metrics(str(one.metric) for one in before)
-    was, now = (max(excess(one, limit) for one in of) for of in (before, after))
+    was, now = (max(excess(one, limit) for one in totals) for totals in (before, after))
     if was <= 0:
-        run.monitor.note("the profile is within the budget as it is")
+        monitor.note("the profile is within the budget as it is")
     elif now >= was:
-        run.monitor.note(
-            "rules that record the same cost no less here: the profile's own are measured"
-        )
+        monitor.note("rules that record the same cost no less here: the profile's own are measured")
     return was > 0 and now < was
 
 

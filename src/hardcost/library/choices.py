@@ -116,7 +116,7 @@ class Choices:
             leave_one_out.kept_plan(self._plan, self._dropped_indices(kept)) for kept in wanted
         ]
         trials = tuple(trial for plan in plans for trial in plan.trials)
-        more = self._run.measure_more(dataclasses.replace(self._plan, trials=trials))
+        more = self._run.measure_plan(dataclasses.replace(self._plan, trials=trials)).records
         for metric, known in by_metric((*self._baseline, *more)).items():
             self._series[metric] |= known
         return [Point(kept, self._costs(self._role(kept))) for kept in wanted]

@@ -51,8 +51,9 @@ def hotspots(request: HotspotsRequest, monitor: Monitor | None = None) -> Calls:
     HotspotsRequest.expect(request)
     loaded, planned = _plan_run(request, monitor or Silent())
     with planned.begin_run() as run:
-        found = _finding(loaded, planned.plan, run, run.measure().records)
-        return finish_run(run, _select_metrics(found, request.metrics), request.how)
+        measured = run.measure()
+        found = _finding(loaded, planned.plan, run, measured.records)
+        return finish_run(run, _select_metrics(found, request.metrics), measured, request.how)
 
 
 def preview(request: HotspotsRequest, monitor: Monitor | None = None) -> Foreseen:

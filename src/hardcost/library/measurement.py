@@ -24,7 +24,7 @@ from hardcost.measure.expected_time import Stage
 from hardcost.measure.monitor import Monitor
 from hardcost.measure.prepare import Prepared, check_workloads, prepare_all
 from hardcost.measure.remaining_work import history, known_records, outlook
-from hardcost.measure.run import Run
+from hardcost.measure.run import Run, TrialResults
 from hardcost.measure.workers.lab import Lab, need_dask
 from hardcost.model.finding.finding import Finding
 from hardcost.model.request import CheckedRequest
@@ -283,13 +283,15 @@ class PlannedRun:
         return Foreseen(self.plan, prepared, expected)
 
     @contextlib.contextmanager
-    def begin_run(self) -> Iterator[Run]:
-        """Begin a run of the plan.
+    def begin_run(self, prepared: Sequence[Prepared] | None = None) -> Iterator[Run]:
+        """Begin a run of the plan, whose trials may have been `prepared` before.
 
         Raises:
             HardcostError: Something is wrong with the input, the machine or the store.
         """
-        prepared, how = self.prepare_trials(), self.how
+        how = self.how
+        if prepared is None:
+            prepared = self.prepare_trials()
         with self._where_trials_run() as where, Store(how.kept_in) as store:
             yield Run.of(
                 self.plan,
@@ -321,9 +323,10 @@ class PlannedRun:
 _Finding = TypeVar("_Finding", bound=Finding)
 
 
-def finish_run(run: Run, finding: _Finding, how: Measuring) -> _Finding:
-    """Save a run's finding with the command that led to it, and return all of it."""
-    return run.finish(dataclasses.replace(finding, command=how.command, folder=how.folder))
+def finish_run(run: Run, finding: _Finding, measured: TrialResults, how: Measuring) -> _Finding:
+    """Save a run's finding with its command and the facts of `measured`, and return all of it."""
+    whole = dataclasses.replace(finding, command=how.command, folder=how.folder)
+    return run.finish(whole, measured)
 
 
 def notes_of(records: Sequence[Record]) -> tuple[str, ...]:

@@ -70,5 +70,5 @@ def measure_to_aim(
     if instrument_named(plan.instrument).exact or first.failures:
         return Settled(plan, first.records, ())
     number = 1 + max(trial.repetition for trial in plan.trials)
-    more = Rounds(rounds, begun.measure_more)
+    more = Rounds(rounds, lambda plan: begun.measure_plan(plan).records)
     return settle_rounds(first.records, number, more, wanted)

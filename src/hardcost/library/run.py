@@ -68,7 +68,7 @@ def preview(request: RunRequest, monitor: Monitor | None = None) -> Foreseen:
     Raises:
         HardcostError: Something is wrong with the input, the machine or the store.
     """
-    return _Asked(request, monitor or Silent()).planned.preview()
+    return _Asked(request, monitor or Silent()).plan_run().preview()
 
 
 @dataclass(frozen=True)
@@ -78,9 +78,8 @@ class _Asked:
     request: RunRequest
     monitor: Monitor
 
-    @cached_property
-    def planned(self) -> PlannedRun:
-        """The study's plan, as the user wants it measured, on its machine.
+    def plan_run(self) -> PlannedRun:
+        """Find the machine, and return the study's plan as the user wants it measured there.
 
         Raises:
             HardcostError: The request is wrong, or the machine can't measure so.
@@ -104,13 +103,13 @@ class _Asked:
 
     def finding(self) -> StudyFinding:
         """Run the study, and save its finding."""
-        planned, request = self.planned, self.request
+        planned, request = self.plan_run(), self.request
         with planned.begin_run() as run:
             first = run.measure(keep_going=True)
             done = precision.measure_to_aim(planned.plan, run, self._aim, self._plan, first)
             found = _finding(done.plan, run.name, done.records, request.scale)
             notes = (*found.notes, *done.notes)
-            return finish_run(run, replace(found, notes=notes), request.how)
+            return finish_run(run, replace(found, notes=notes), first, request.how)
 
     @cached_property
     def _aim(self) -> Aim | None:

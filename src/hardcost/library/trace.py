@@ -48,8 +48,9 @@ def trace(request: TraceRequest, monitor: Monitor | None = None) -> Traces:
     TraceRequest.expect(request)
     loaded, planned = _plan_run(request, monitor or Silent())
     with planned.begin_run() as run:
-        found = _finding(loaded, planned.plan, run, run.measure().records, request.processors)
-        return finish_run(run, found, request.how)
+        measured = run.measure()
+        found = _finding(loaded, planned.plan, run, measured.records, request.processors)
+        return finish_run(run, found, measured, request.how)
 
 
 def preview(request: TraceRequest, monitor: Monitor | None = None) -> Foreseen:

@@ -11,9 +11,9 @@ from typing import Any
 
 from hardcost.errors import HardcostError, InputError, MachineError
 from hardcost.machines.machine import Machine
-from hardcost.measure import parallel
 from hardcost.measure.boot_parameters import BootLines, problems_of
 from hardcost.measure.monitor import Failed, Monitor
+from hardcost.measure.parallel import execute_all
 from hardcost.measure.prepare import Prepared
 from hardcost.measure.remaining_work import Outlook, boots_to_prepare
 from hardcost.model.role import PlaceboRole, Role
@@ -60,7 +60,7 @@ async def refused_trials(
     return dict(errors)
 
 
-async def outcomes(
+async def carry_out(
     missing: Sequence[Prepared], site: TrialSite, outlook: Outlook, *, keep_going: bool
 ) -> AsyncGenerator[tuple[Prepared, Record | HardcostError], None]:
     """Yield the result of each trial as it ends, once its kernel is built and its guest booted.
@@ -88,7 +88,7 @@ async def outcomes(
     expected = outlook.expected_seconds("trials")
     useless: list[tuple[Prepared, HardcostError]] = []
     with site.monitor.stage("trials", len(bootable), expected) as advance:
-        running = parallel.outcomes(
+        running = execute_all(
             _useful_trials(bootable, failed, useless),
             site.machine,
             jobs=site.limits.jobs,

@@ -19,7 +19,7 @@ from hardcost.model.role import Alone, Baseline, Role, Whole, Without
 from hardcost.plan.leave_one_out import trials_of_roles
 from hardcost.plan.plan import Plan
 
-PlanWithout = Callable[[Profile], Plan]
+PlanFor = Callable[[Profile], Plan]
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,13 @@ class Spared:
     unmeasured: tuple[Unmeasured, ...] = ()
 
 
-def measure_and_drop_failing(profile: Profile, planned: PlanWithout, run: Run) -> Spared:
+def measure_and_drop_failing(profile: Profile, plan_for: PlanFor, run: Run) -> Spared:
     """Measure a bill, of which `run` was begun with the plan of the whole profile.
 
     Raises:
         HardcostError: A trial failed for which no control is to blame, or none is left.
     """
-    plan, lost = planned(profile), list[Unmeasured]()
+    plan, lost = plan_for(profile), list[Unmeasured]()
     try:
         return Spared(profile, plan, run.measure())
     except (InputError, MachineError) as error:
@@ -49,13 +49,13 @@ def measure_and_drop_failing(profile: Profile, planned: PlanWithout, run: Run) -
         lost += (_unmeasured_control(profile, index, why) for index, why in blamed.items())
         kept = tuple(one for at, one in enumerate(profile.controls) if at not in blamed)
         profile = replace(profile, controls=kept)
-        if not _leaves_out_any(planned(profile)):
+        plan = plan_for(profile)
+        if not _leaves_out_any(plan):
             raise first
         for one in lost[-len(blamed) :]:
             run.monitor.hear(Failed(f"{one.named} is not measured: {one.reason}"))
-        plan = planned(profile)
         try:
-            return Spared(profile, plan, run.measure_instead(plan), tuple(lost))
+            return Spared(profile, plan, run.measure_plan(plan), tuple(lost))
         except (InputError, MachineError) as error:
             failed = error
 
@@ -68,16 +68,16 @@ def refused_setting(profile: Profile, error: HardcostError) -> tuple[Profile, Un
     (problem, *others) = error.problems
     if problem.place is None or others:
         return None
-    of = [
+    refused = [
         index
         for index, one in enumerate(profile.controls)
         if one.may_be_refused and one.place == problem.place
     ]
-    if len(of) != 1:
+    if len(refused) != 1:
         return None
-    kept = (*profile.controls[: of[0]], *profile.controls[of[0] + 1 :])
+    kept = (*profile.controls[: refused[0]], *profile.controls[refused[0] + 1 :])
     reason = f"{problem.message} ({problem.hint})" if problem.hint else problem.message
-    return replace(profile, controls=kept), _unmeasured_control(profile, of[0], reason)
+    return replace(profile, controls=kept), _unmeasured_control(profile, refused[0], reason)
 
 
 def _leaves_out_any(plan: Plan) -> bool:
@@ -113,7 +113,7 @@ def _controls_to_blame(
 def _failures(plan: Plan, roles: Sequence[Role], run: Run, error: HardcostError) -> dict[Role, str]:
     """Measure configurations beside the baseline; return why some failed, by their roles."""
     try:
-        tried = run.try_out(trials_of_roles(plan, [Baseline(), *roles]))
+        tried = run.measure_plan(trials_of_roles(plan, [Baseline(), *roles]), keep_going=True)
     except (InputError, MachineError):
         raise error from None
     found: dict[Role, str] = {}

@@ -34,8 +34,8 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
     """
     trial = prepared.trial
     instrument = instrument_named(trial.instrument)
-    of = load(trial.workload)
-    kind, parameters = of.kind, of.parameters
+    workload = load(trial.workload)
+    kind, parameters = workload.kind, workload.parameters
     try:
         limit = limit_seconds or USUAL_LIMITS[prepared.boot.guest]
         execution = await machine.execute(prepared.boot, prepared.job, limit)

@@ -14,7 +14,7 @@ from hardcost.measure.prepare import Prepared
 from hardcost.store.record import Record
 
 
-async def outcomes(
+async def execute_all(
     trials: Iterable[Prepared],
     machine: Machine,
     *,

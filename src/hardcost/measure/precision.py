@@ -52,14 +52,14 @@ class Settled:
 
 @dataclass(frozen=True)
 class Rounds:
-    """`planned` is the plan of a number of rounds; `measure` measures what is missing of one."""
+    """`plan_for` returns the plan of a number of rounds, `measure` the records of one."""
 
-    planned: Callable[[int], Plan]
+    plan_for: Callable[[int], Plan]
     measure: Callable[[Plan], tuple[Record, ...]]
 
     def of(self, number: int) -> tuple[Plan, tuple[Record, ...]]:
         """Return the plan of so many rounds, and its records."""
-        plan = self.planned(number)
+        plan = self.plan_for(number)
         return plan, self.measure(plan)
 
 
@@ -71,7 +71,7 @@ def settle_rounds(
     Without an aim, disturbed blocks are measured again, once; with one, blocks are added until it
     is reached, as `FEWEST_ROUNDS` alone can show, or time is up.
     """
-    plan = more.planned(rounds)
+    plan = more.plan_for(rounds)
     kept, notes = set_aside(records)
     if aim is None:
         lost = len(_blocks(records)) - len(_blocks(kept))

@@ -154,10 +154,10 @@ def _job(trial: Trial, machine: Machine) -> Job:
 def _requests_of_workload(trial: Trial) -> list[Request]:
     """Return the requests of the workload, perturbed by changes without a meaning."""
     instrument = instrument_named(trial.instrument)
-    of = load(trial.workload)
-    if of.kind.perturbed is not None:
-        return of.kind.perturbed(of.parameters, instrument, trial.perturbations)
-    requests = of.kind.requests(of.parameters, instrument)
+    workload = load(trial.workload)
+    if workload.kind.perturbed is not None:
+        return workload.kind.perturbed(workload.parameters, instrument, trial.perturbations)
+    requests = workload.kind.requests(workload.parameters, instrument)
     if trial.perturbations == UNPERTURBED:
         return requests
     # A workload that does not perturb its own parts has one number for the whole trial.
@@ -171,18 +171,18 @@ def boot_of(trial: Trial) -> Boot:
     Raises:
         InputError: Its workload or a control does not exist or can't be applied.
     """
-    of = load(trial.workload)
+    workload = load(trial.workload)
     controls, setup = trial.configuration.controls, trial.setup
     return Boot(
         parameters=apply.boot_parameters(controls),
         layout_seed=None if trial.seed == FIXED_LAYOUT_SEED else trial.seed,
         kernel=recipe_of(controls),
         shipped=shipped_of(controls),
-        guest=_guest(trial, of.kind.guest),
+        guest=_guest(trial, workload.kind.guest),
         init=setup.init,
         fresh=setup.fresh,
-        tree=of.kind.tree(of.parameters),
-        disk=of.kind.disk(of.parameters),
+        tree=workload.kind.tree(workload.parameters),
+        disk=workload.kind.disk(workload.parameters),
         by_function=setup.by_function,
         traced=setup.traced,
         lines=setup.lines,

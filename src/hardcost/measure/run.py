@@ -16,8 +16,7 @@ from hardcost.analysis import finding_text
 from hardcost.analysis.whole_finding import RunFacts, complete
 from hardcost.errors import HardcostError, MachineError
 from hardcost.machines.machine import Machine
-from hardcost.measure import carry_out
-from hardcost.measure.carry_out import Concurrency, TrialSite
+from hardcost.measure.carry_out import Concurrency, TrialSite, carry_out, refused_trials
 from hardcost.measure.execute import PACKAGE_SEPARATOR
 from hardcost.measure.monitor import Expected, Monitor
 from hardcost.measure.prepare import Prepared, prepare_all
@@ -60,7 +59,8 @@ class TrialResults:
 class Run:
     """One execution of a plan.
 
-    `measure` measures the plan, then as many others as it takes; `finish` saves what was found.
+    `measure` measures the plan, `measure_plan` as many others as it takes; `finish` saves what was
+    found.
     What was measured before is taken from the store, and every trial is saved as it ends.
     """
 
@@ -106,7 +106,6 @@ class Run:
         self._first = first
         self._wait = wait
         self._prepared: list[Prepared] = list(first.prepared)
-        self._measured = TrialResults(())
         self._unchecked = 0  # trials taken from the store that have no digest there
 
     @property
@@ -120,7 +119,7 @@ class Run:
         return self._site.machine
 
     def measure(self, *, keep_going: bool = False) -> TrialResults:
-        """Measure what the run's plan asks for and the store does not have.
+        """Measure what the run's own plan asks for and the store does not have.
 
         With `keep_going`, trials that fail are part of what comes back; else the first ends the
         run.
@@ -129,45 +128,25 @@ class Run:
             HardcostError: A trial failed, where the run does not keep going, or all did; what was
                 saved before stays.
         """
-        self._measured = self._carry_out_missing(self._first, keep_going=keep_going)
-        return self._measured
+        return self._carry_out_missing(self._first, keep_going=keep_going)
 
-    def measure_more(self, plan: Plan) -> tuple[Record, ...]:
-        """Measure what another plan asks for in the same run, and return its records.
-
-        Raises:
-            HardcostError: As of `measure`; the first trial that fails ends the run.
-        """
-        found = self._carry_out_missing(self._prepare_more(plan), keep_going=False)
-        if not self._measured.records:
-            self._measured = found
-        return found.records
-
-    def measure_instead(self, plan: Plan) -> TrialResults:
-        """Measure another plan in place of the run's own, which failed.
+    def measure_plan(self, plan: Plan, *, keep_going: bool = False) -> TrialResults:
+        """Measure what another plan asks for, in the same run.
 
         Raises:
-            HardcostError: As of `measure_more`.
+            HardcostError: As of `measure`.
         """
-        self._measured = TrialResults(())
-        records = self.measure_more(plan)
-        self._measured = TrialResults(records)
-        return self._measured
+        return self._carry_out_missing(self._prepare_plan(plan), keep_going=keep_going)
 
-    def try_out(self, plan: Plan) -> TrialResults:
-        """Measure what another plan asks for, to learn which of its trials fail.
+    def finish(self, finding: _Finding, measured: TrialResults) -> _Finding:
+        """Save a finding that is made whole with what the run knows beside its records.
 
-        Raises:
-            HardcostError: All do.
+        Of all that the run measured, only `measured` gives it its environment and its failures.
         """
-        return self._carry_out_missing(self._prepare_more(plan), keep_going=True)
-
-    def finish(self, finding: _Finding) -> _Finding:
-        """Save a finding that is made whole with what the run knows beside its records."""
         site, trials = self._site, [one.trial for one in self._prepared]
         facts = RunFacts(
             machine=site.machine.name,
-            environment=environment_of(self._measured.records),
+            environment=environment_of(measured.records),
             configurations={one.configuration.role: one.configuration.controls for one in trials},
             resolutions=resolutions(),
             notes_before=site.machine.remarks,
@@ -175,13 +154,13 @@ class Run:
             boot_controls=site.lines.controls,
             faults=site.lines.faults,
             scores=self._scores(),
-            failures=self._measured.failures,
+            failures=measured.failures,
         )
         whole = complete(finding, facts)
         self._store.finish(self._entry, finding_text.finding_to_text(whole))
         return whole
 
-    def _prepare_more(self, plan: Plan) -> Outlook:
+    def _prepare_plan(self, plan: Plan) -> Outlook:
         machine, limits = self._site.machine, self._site.limits
         prepared = prepare_all(plan, machine, self.monitor)
         self._prepared += prepared
@@ -189,9 +168,7 @@ class Run:
         return outlook(prepared, known, machine, history(machine, self._store), jobs=limits.jobs)
 
     def _carry_out_missing(self, todo: Outlook, *, keep_going: bool) -> TrialResults:
-        refused = self._wait(
-            carry_out.refused_trials(todo.prepared, self._site, keep_going=keep_going)
-        )
+        refused = self._wait(refused_trials(todo.prepared, self._site, keep_going=keep_going))
         came: Outcomes = {**todo.known, **refused}
         self._say_what_is_known(todo, came)
         missing = [one for one in todo.missing if one.identity not in came]
@@ -207,15 +184,15 @@ class Run:
         self._store.unchecked = 0
         if found := sum(isinstance(came.get(one.identity), Record) for one in todo.prepared):
             were = "was measured earlier and is" if found == 1 else "were measured earlier and are"
-            of = count(len(todo.prepared), "trial")
-            self.monitor.note(f"{found} of {of} {were} reused")
+            asked = count(len(todo.prepared), "trial")
+            self.monitor.note(f"{found} of {asked} {were} reused")
 
     async def _carry_out_and_save(
         self, missing: Sequence[Prepared], todo: Outlook, *, keep_going: bool
     ) -> Outcomes:
         """Carry out trials, save each record as its trial ends, and return the results of all."""
         came: Outcomes = {}
-        running = carry_out.outcomes(missing, self._site, todo, keep_going=keep_going)
+        running = carry_out(missing, self._site, todo, keep_going=keep_going)
         async with contextlib.aclosing(running):
             async for trial, one in running:
                 came[trial.identity] = one
@@ -315,8 +292,8 @@ def _results_of_trials(
         if isinstance(one, Record)
     )
     failed = {trial.trial.configuration.role for trial, _ in errors}
-    told = [(trial, error) for trial, error in errors if _says_something(trial, failed)]
-    return TrialResults(records, tuple(_failure(trial, error) for trial, error in told))
+    reported = [(trial, error) for trial, error in errors if _says_something(trial, failed)]
+    return TrialResults(records, tuple(_failure(trial, error) for trial, error in reported))
 
 
 def _says_something(trial: Prepared, failed: Collection[Role]) -> bool:

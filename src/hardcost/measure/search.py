@@ -63,6 +63,6 @@ class Search:
         self._run.monitor.note(f"configuration {number}: {role} ({on}): {question.why}")
         plan = culprits.plan_of_question(self._plan, self._found, question, self._taken[role])
         self._taken[role] += question.repetitions
-        records = self._run.measure_more(plan)
+        records = self._run.measure_plan(plan).records
         self.records.extend(records)
         return guide_samples(records, self._baseline)

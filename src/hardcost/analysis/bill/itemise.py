@@ -47,10 +47,10 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Itemised:
     sole = rules if len(rules) == 1 else ()
     for metric, known in metrics.items():
         floor = smallest_distinguishable(metric, known)
-        of = total(metric, known, Whole(), floor.cost)
+        whole = total(metric, known, Whole(), floor.cost)
         price = fixed_price(known, floor.cost)
         candidates = [
-            _item(profile, index, known, of, fired, price if index in sole else NOTHING)
+            _item(profile, index, known, whole, fired, price if index in sole else NOTHING)
             for index, control in enumerate(profile.controls)
             if not control.in_baseline
         ]
@@ -60,14 +60,14 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Itemised:
             item for item in candidates if _is_resolved(item, bounds.get(item.control, floor.cost))
         ]
         itemised = math.fsum(item.cost for item in resolved)
-        between = of.cost - math.fsum(item.cost for item in candidates) - price.value
+        between = whole.cost - math.fsum(item.cost for item in candidates) - price.value
         if abs(between) <= interaction_bound(floor.cost, len(candidates), fixed=bool(price.value)):
             between = 0.0
-        totals.append(of)
+        totals.append(whole)
         items.extend(resolved)
         small.extend(item for item in candidates if item not in resolved)
         fixed.append(Sum(metric, price.value, half_of(price)))
-        rest.append(Sum(metric, of.cost - itemised - price.value - between))
+        rest.append(Sum(metric, whole.cost - itemised - price.value - between))
         interaction.append(Sum(metric, between))
         leasts.append(floor)
     items.sort(key=lambda item: -item.cost)
@@ -115,7 +115,7 @@ def _item(  # noqa: PLR0913, PLR0917  (what a cost is worked out from)
     profile: Profile,
     index: int,
     known: Mapping[Role, Series],
-    of: Total,
+    whole: Total,
     fired: Mapping[tuple[MetricId, int], int] | None,
     price: Estimate,
 ) -> Item:
@@ -124,14 +124,14 @@ def _item(  # noqa: PLR0913, PLR0917  (what a cost is worked out from)
     alone = shift(known[Alone(index)], known[Baseline()])
     return Item(
         control=control.name,
-        metric=of.metric,
-        unit=of.unit,
+        metric=whole.metric,
+        unit=whole.unit,
         cost=saved.value,
         low=saved.low,
         high=saved.high,
-        share=saved.value / of.cost if of.distinguishable else 0.0,
+        share=saved.value / whole.cost if whole.distinguishable else 0.0,
         alone=alone.value,
-        fired=_times_fired(fired, of.metric, index) if control.fires else None,
+        fired=_times_fired(fired, whole.metric, index) if control.fires else None,
         place=control.place,
         ids=control.ids,
         alone_low=alone.low,

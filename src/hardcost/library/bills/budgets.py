@@ -67,7 +67,7 @@ def advice(
     def without(some: Sequence[str]) -> tuple[Total, ...]:
         """Measure what the profile costs without some controls."""
         indices = [index for index, name in enumerate(names) if name in some]
-        more = run.measure_more(leave_one_out.kept_plan(plan, indices))
+        more = run.measure_plan(leave_one_out.kept_plan(plan, indices)).records
         return itemise.totals((*records, *more), Without(tuple(indices)))
 
     while not is_within_budget(totals, limit) and len(dropped) < len(everything):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from hardcost.analysis.bill.accounting import with_accounting
 from hardcost.analysis.bill.culprits import chance_of, guide_name, itemise, story_of
@@ -21,7 +20,7 @@ from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finish
 from hardcost.measure.control_failures import refused_setting
 from hardcost.measure.monitor import Failed, Monitor
 from hardcost.measure.prepare import boot_of, check_able
-from hardcost.measure.run import Run
+from hardcost.measure.run import Run, TrialResults
 from hardcost.measure.search import Search
 from hardcost.mechanisms.kconfig import KernelOption, recipe_of
 from hardcost.model.finding.bill import Bill, Story, Unmeasured
@@ -77,16 +76,18 @@ class BySearch:
         asked, said, settings = self._begin()
         with self._plan_run(asked.plan, asked, settings).begin_run() as run:
             if self.how.running:  # nothing is tried out on a machine that is in use
-                begun = _Begun(asked, run.measure().records)
+                begun = _Begun(asked, run.measure())
             else:
                 begun = _begin_search(asked, run, self._asked_of)
             asked, found = begun.asked, begun.asked.found
-            searched = Search(run, asked.plan, found, begun.records)
-            outcome = searched.outcome(_raise_above_chance(settings, begun.records, self.monitor))
-            named_by = guide_name(begun.records)
+            first = begun.measured.records
+            searched = Search(run, asked.plan, found, first)
+            outcome = searched.outcome(_raise_above_chance(settings, first, self.monitor))
+            named_by = guide_name(first)
             story = story_of(found.problem.names, outcome, said, named_by)
             finding = _finding(asked, run.name, outcome, searched.records, story, self.ranking)
-            return finish_run(run, replace(finding, unmeasured=begun.unmeasured), self.how)
+            finding = replace(finding, unmeasured=begun.unmeasured)
+            return finish_run(run, finding, begun.measured, self.how)
 
     def _begin(self) -> tuple[_Asked, str, SearchSettings]:
         """Return the search's task, the statement of what it does at most, and its settings."""
@@ -95,7 +96,7 @@ class BySearch:
                 "a search decides itself how often it measures",
                 hint="leave `repetitions` out, or take `method` single",
             )
-        asked = self._asked_of(self.profile)
+        asked = self._asked_of(self.profile, self._machine_to_ask())
         settings = self._settings(asked.found)
         said = statement(asked.found.problem, settings)
         self.monitor.note(said)
@@ -103,16 +104,15 @@ class BySearch:
 
     def _plan_run(self, plan: Plan, asked: _Asked, settings: SearchSettings) -> PlannedRun:
         most = most_configurations(asked.found, settings)
-        on = self._on or PlannedRun.of(plan, self.how, self.monitor)
+        on = asked.on or PlannedRun.of(plan, self.how, self.monitor)
         return replace(on, plan=plan, most=most)
 
-    def _asked_of(self, billed: Profile) -> _Asked:
-        kept, found = _suspects(billed, self._on)
-        return _Asked(kept, found, self._first_plan(kept, found))
+    def _asked_of(self, billed: Profile, on: PlannedRun | None) -> _Asked:
+        kept, found = _suspects(billed, on)
+        return _Asked(kept, found, self._first_plan(kept, found), on)
 
-    @cached_property
-    def _on(self) -> PlannedRun | None:
-        """The machine where it has to be asked about kernel options, and can do what is wanted."""
+    def _machine_to_ask(self) -> PlannedRun | None:
+        """Return the machine to be asked about kernel options, None where there are none."""
         recipe = recipe_of(self.profile.controls)
         if recipe is None or not recipe.options:
             return None
@@ -151,28 +151,34 @@ class BySearch:
 
 @dataclass(frozen=True)
 class _Asked:
-    """The task of a search: which of a profile's controls may be switched, and its first plan."""
+    """The task of a search: which of a profile's controls may be switched, and its first plan.
+
+    `on` is the machine that was asked about kernel options, None if there are none.
+    """
 
     profile: Profile
     found: Suspects
     plan: Plan
+    on: PlannedRun | None
 
 
 @dataclass(frozen=True)
 class _Begun:
-    """What a search begins with: its first records, without the settings that were refused."""
+    """What a search begins with: its first trials, without the settings that were refused."""
 
     asked: _Asked
-    records: tuple[Record, ...]
+    measured: TrialResults
     unmeasured: tuple[Unmeasured, ...] = ()
 
 
-def _begin_search(asked: _Asked, run: Run, again: Callable[[Profile], _Asked]) -> _Begun:
+def _begin_search(
+    asked: _Asked, run: Run, again: Callable[[Profile, PlannedRun | None], _Asked]
+) -> _Begun:
     """Measure what a search begins with, without the settings that the guest's kernel refuses."""
     lost: list[Unmeasured] = []
     while True:
         try:
-            measured = run.measure_instead(asked.plan) if lost else run.measure()
+            measured = run.measure_plan(asked.plan) if lost else run.measure()
         except HardcostError as error:
             refused = refused_setting(asked.profile, error)
             if refused is None:
@@ -180,9 +186,9 @@ def _begin_search(asked: _Asked, run: Run, again: Callable[[Profile], _Asked]) -
             profile, unmeasured = refused
             lost.append(unmeasured)
             run.monitor.hear(Failed(f"{unmeasured.named} is not measured: {unmeasured.reason}"))
-            asked = again(profile)
+            asked = again(profile, asked.on)
         else:
-            return _Begun(asked, measured.records, tuple(lost))
+            return _Begun(asked, measured, tuple(lost))
 
 
 def _suspects(profile: Profile, on: PlannedRun | None) -> tuple[Profile, Suspects]:
@@ -225,13 +231,20 @@ def _finding(  # noqa: PLR0913, PLR0917  (what a bill by search is made of)
     ranking: Ranking,
 ) -> Bill:
     profile, plan, found = asked.profile, asked.plan, asked.found
-    bill = drop_indistinguishable(itemise(profile, found.problem, outcome, records), records)
-    bill = replace(bill, compared_with=baseline_in_words(profile))
+    resolved = drop_indistinguishable(itemise(profile, found.problem, outcome, records), records)
+    described = replace(resolved, compared_with=baseline_in_words(profile))
     known = defaults.find_defaults(profile.controls)
-    bill = with_defaults(with_accounting(bill, profile, plan.instrument), known)
+    itemised = with_defaults(with_accounting(described, profile, plan.instrument), known)
     measured = culprits.plan_of_states(plan, found, [step.on for step in outcome.steps])
     whole = [one for one in records if one.role == Whole()]
-    return Bill(
+    notes = (
+        baseline_note(profile),
+        *plan.notes,
+        *(why for _, why in known.off),
+        *notes_of(whole),
+    )
+    return Bill.of(
+        ranking.on(itemised),
         run=run,
         study=plan.study,
         title=plan.title,
@@ -240,18 +253,8 @@ def _finding(  # noqa: PLR0913, PLR0917  (what a bill by search is made of)
             measured,
             [one for one in records if not isinstance(one.role, PlaceboRole | Idle)],
         ),
-        notes=tuple(
-            dict.fromkeys(
-                (
-                    baseline_note(profile),
-                    *plan.notes,
-                    *(why for _, why in known.off),
-                    *notes_of(whole),
-                )
-            )
-        ),
+        notes=tuple(dict.fromkeys(notes)),
         search=story,
-        **vars(ranking.on(bill)),
     )
 
 

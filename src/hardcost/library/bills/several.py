@@ -28,7 +28,7 @@ class SideBySideBills:
     profiles: Sequence[Profile]
     workloads: Sequence[Workload]
     how: Measuring
-    limit: Budget | None
+    budget: Budget | None
     ranking: Ranking
     monitor: Monitor
 
@@ -45,17 +45,17 @@ class SideBySideBills:
         """
         alike, whole, plans = self._plans()
         with PlannedRun.of(whole, self.how, self.monitor).begin_run() as run:
-            records = run.measure().records
+            measured = run.measure()
             bills = []
             for profile, plan in zip(alike, plans, strict=True):
-                mine = _records_of_profile(profile, plan, records)
+                mine = _records_of_profile(profile, plan, measured.records)
                 found = single.finding(profile, plan, run, mine, self.how, self.ranking)
-                if self.limit is not None:
-                    advice = budgets.advice(profile, plan, run, mine, self.limit)
+                if self.budget is not None:
+                    advice = budgets.advice(profile, plan, run, mine, self.budget)
                     found = dataclasses.replace(found, advice=advice)
                 bills.append(found)
             together = _finding_of_bills(run.name, whole, self.profiles, plans, bills)
-            return finish_run(run, together, self.how)
+            return finish_run(run, together, measured, self.how)
 
     def _plans(self) -> tuple[Sequence[Profile], Plan, Sequence[Plan]]:
         """Return the profiles as they are compared, the plan of all, and the plan of each."""

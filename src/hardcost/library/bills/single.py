@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from hardcost.analysis.bill import itemise, time_and_count
 from hardcost.analysis.bill.accounting import with_accounting
@@ -24,10 +23,10 @@ from hardcost.library.bills.weights import Ranking
 from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finish_run, notes_of
 from hardcost.measure.control_failures import Spared, measure_and_drop_failing
 from hardcost.measure.monitor import Monitor
-from hardcost.measure.precision import Aim
+from hardcost.measure.precision import Aim, Settled
 from hardcost.measure.run import Run, environment_of
 from hardcost.mechanisms.audit import audit_rules
-from hardcost.model.finding.bill import Bill
+from hardcost.model.finding.bill import Advice, Bill
 from hardcost.model.role import AuditOff, Baseline, Whole
 from hardcost.model.workload import Workload
 from hardcost.plan import leave_one_out, placebo
@@ -47,8 +46,8 @@ _SHOWN = frozenset({Baseline(), Whole(), AuditOff()})
 class BillQuestion:
     """What is asked of a bill: a budget, how precise times are, its order, whether to count."""
 
-    limit: Budget | None = None
-    aim: Aim | None = None
+    budget: Budget | None = None
+    precision: Aim | None = None
     ranking: Ranking | None = None
     count: bool = True
 
@@ -65,7 +64,7 @@ class Single:
 
     def preview(self) -> Foreseen:
         """Return what would be measured."""
-        return self._planned.preview()
+        return self._plan_run().preview()
 
     def bill(self) -> Bill:
         """Measure each control left out and alone, and save the bill.
@@ -73,37 +72,48 @@ class Single:
         Raises:
             HardcostError: Something is wrong with the input, the machine, a trial or the store.
         """
-        planned, how, asked, aim = self._planned, self.how, self.asked, self.asked.aim
-        counted = _Counted()
-        if asked.count and how.running:
-            planned.prepare_trials()  # refuses what the machine can't do
-            counted = self._count_instructions()
+        planned, how, asked = self._plan_run(), self.how, self.asked
+        # What the machine can't do is refused before instructions are counted.
+        prepared = planned.prepare_trials()
+        counted = self._count_instructions() if asked.count and how.running else _Counted()
+        aim = asked.precision
         if aim is not None:
             aim = replace(aim, began=time.monotonic())
-        with planned.begin_run() as run:
-            spared = _measure_bill(self.profile, planned.plan, run, self._plan, running=how.running)
+        with planned.begin_run(prepared) as run:
+            spared = self._measure(planned.plan, run)
             profile = spared.profile
             done = precision.measure_to_aim(
-                spared.plan, run, aim, lambda number: self._plan(profile, number), spared.measured
+                spared.plan, run, aim, lambda rounds: self._plan(profile, rounds), spared.measured
             )
-            found = finding(profile, done.plan, run, done.records, how, asked.ranking)
-            notes = (*found.notes, *done.notes, *counted.notes)
-            found = replace(found, unmeasured=spared.unmeasured, notes=notes)
-            found = time_and_count.add_counts(found, counted.bill)
-            if asked.limit is not None:
-                advice = budgets.advice(profile, done.plan, run, done.records, asked.limit)
-                found = replace(found, advice=advice)
-            return finish_run(run, found, how)
+            billed = finding(profile, done.plan, run, done.records, how, asked.ranking)
+            whole = replace(
+                time_and_count.add_counts(billed, counted.bill),
+                unmeasured=spared.unmeasured,
+                notes=(*billed.notes, *done.notes, *counted.notes),
+                advice=self._advice(profile, done, run),
+            )
+            return finish_run(run, whole, spared.measured, how)
 
-    @cached_property
-    def _planned(self) -> PlannedRun:
-        precision.check_inexact(self.asked.aim, self.how.measured_by)
+    def _plan_run(self) -> PlannedRun:
+        """Find the machine, and return what is to be measured there."""
+        precision.check_inexact(self.asked.precision, self.how.measured_by)
         return PlannedRun.of(self._plan(self.profile), self.how, self.monitor)
+
+    def _measure(self, plan: Plan, run: Run) -> Spared:
+        """Measure the bill; in guests, without the controls that they do not bear."""
+        if self.how.running:  # nothing is tried out on a machine that is in use
+            return Spared(self.profile, plan, run.measure())
+        return measure_and_drop_failing(self.profile, self._plan, run)
+
+    def _advice(self, profile: Profile, done: Settled, run: Run) -> Advice | None:
+        if self.asked.budget is None:
+            return None
+        return budgets.advice(profile, done.plan, run, done.records, self.asked.budget)
 
     def _plan(self, profile: Profile, repetitions: int | None = None) -> Plan:
         """Return the trials of a profile's bill, repeated so often or as the user wants."""
         number = repetitions or self.how.repetitions
-        if self.asked.aim is not None and repetitions is None:
+        if self.asked.precision is not None and repetitions is None:
             number = max(number or 0, _FIRST_ROUNDS)
         how = replace(self.how, repetitions=number)
         return plan_of(profile, self.workloads, how).set_up(how.setup)
@@ -117,22 +127,13 @@ class Single:
         try:
             plan = plan_of(self.profile, self.workloads, by).set_up(by.setup)
             with PlannedRun.of(plan, by, self.monitor).begin_run() as run:
-                records = run.measure().records
-                found = finding(self.profile, plan, run, records, by, self.asked.ranking)
-                return _Counted(finish_run(run, found, by))
+                measured = run.measure()
+                found = finding(self.profile, plan, run, measured.records, by, self.asked.ranking)
+                return _Counted(finish_run(run, found, measured, by))
         except HardcostError as error:
             said = f"instructions were not counted beside the times: {error}"
             self.monitor.note(said)
             return _Counted(notes=(said,))
-
-
-def _measure_bill(
-    profile: Profile, plan: Plan, run: Run, planned: Callable[[Profile], Plan], *, running: bool
-) -> Spared:
-    """Measure a bill; in guests, without the controls that they do not bear."""
-    if running:  # nothing is tried out on a machine that is in use
-        return Spared(profile, plan, run.measure())
-    return measure_and_drop_failing(profile, planned, run)
 
 
 @dataclass(frozen=True)
@@ -158,18 +159,22 @@ def finding(  # noqa: PLR0913, PLR0917  (what a bill is made of)
     every = allowing_for_chance(cells(plan, records), records)
     shown = [cell for cell in every if cell.configuration in _SHOWN]
     whole = [record for record in records if record.role == Whole()]
-    bill = drop_indistinguishable(itemise.itemise(profile, records), records)
+    resolved = drop_indistinguishable(itemise.itemise(profile, records), records)
     against = baseline_in_words(profile, running=how.running)
-    bill = replace(bill, compared_with=against, pieces=pieces(profile))
-    if how.running:
-        bill = replace(bill, audit_off=_BY_STATE)
+    described = replace(
+        resolved,
+        compared_with=against,
+        pieces=pieces(profile),
+        audit_off=_BY_STATE if how.running else resolved.audit_off,
+    )
     known = defaults.find_defaults(profile.controls)
-    bill = with_defaults(with_accounting(bill, profile, plan.instrument), known)
+    itemised = with_defaults(with_accounting(described, profile, plan.instrument), known)
     notes: tuple[str, ...] = ()
     if plan.instrument == INSN.name and audit_rules(profile.controls):
         constants, notes = prediction.constants_for(run.machine, how, environment_of(whole))
-        bill = add_predictions(bill, prediction.of_profile(profile, constants))
-    return Bill(
+        itemised = add_predictions(itemised, prediction.of_profile(profile, constants))
+    return Bill.of(
+        itemised if ranking is None else ranking.on(itemised),
         run=run.name,
         study=plan.study,
         title=plan.title,
@@ -182,7 +187,6 @@ def finding(  # noqa: PLR0913, PLR0917  (what a bill is made of)
             *notes_of(whole),
             *notes,
         ),
-        **vars(bill if ranking is None else ranking.on(bill)),
     )
 
 

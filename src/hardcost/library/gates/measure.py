@@ -52,7 +52,8 @@ class MeasuredGate:
         base, head, planned = self._plan_run()
         plan = planned.plan
         with planned.begin_run() as run:
-            records = run.measure().records
+            measured = run.measure()
+            records = measured.records
             lines = lines_by_role(base, head, changed)
             kept = _first(changed, self.most_lines)
             if any(one.distinguishable for one in growths(records, {})):
@@ -60,7 +61,7 @@ class MeasuredGate:
             pays = payer(base, head)
             found = growths(records, lines, payer=pays, sole=only_rule(base, head, pays))
             notes = [*_notes(base, changed, len(lines) - len(kept.added) - len(kept.removed))]
-            whole = finish_run(run, _finding(plan, run, records, lines, notes), self.how)
+            whole = finish_run(run, _finding(plan, run, records, lines, notes), measured, self.how)
         return Gate(
             base=self.both.names[0],
             head=self.both.names[1],
@@ -105,7 +106,7 @@ def _of_lines(
 ) -> Sequence[Record]:
     if not (kept.added or kept.removed):
         return ()
-    return run.measure_more(lines_plan(plan, base, head, kept.added, kept.removed))
+    return run.measure_plan(lines_plan(plan, base, head, kept.added, kept.removed)).records
 
 
 def _notes(base: Profile, changed: Changes, left: int) -> Sequence[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, fields
+from typing import Literal, Self
 
 from hardcost.model.accounts import Accounted
 from hardcost.model.document import IfAny, IfKnown, Internal, Number, Place
+from hardcost.model.finding.cell import Cell
 from hardcost.model.finding.head import Found, Score
 from hardcost.model.role import Role
 from hardcost.model.workload import MetricId
@@ -256,6 +257,31 @@ class Bill(Itemised, Found):
     advice: IfKnown[Advice | None] = None
     search: IfKnown[Story | None] = None
     scores: IfAny[dict[Role, Score]] = field(default_factory=dict)
+
+    @classmethod
+    def of(  # noqa: PLR0913  (what a run adds)
+        cls,
+        itemised: Itemised,
+        *,
+        run: str,
+        study: str,
+        title: str,
+        instrument: str,
+        cells: tuple[Cell, ...],
+        notes: tuple[str, ...],
+        search: Story | None = None,
+    ) -> Self:
+        """Return the bill of costs that were itemised, of the run in which they were found."""
+        return cls(
+            run=run,
+            study=study,
+            title=title,
+            instrument=instrument,
+            cells=cells,
+            notes=notes,
+            search=search,
+            **{one.name: getattr(itemised, one.name) for one in fields(Itemised)},
+        )
 
     @property
     def refused(self) -> frozenset[str]:

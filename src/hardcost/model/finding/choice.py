@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, fields
+from typing import Literal, Self
 
 from hardcost.model.document import IfAny, IfKnown, Internal, Number, Places
 from hardcost.model.finding.bill import Bill
@@ -164,6 +164,12 @@ class Advised(Bill):
 
     kind: Literal["choice"] = "choice"  # type: ignore[assignment]  # a bill, and more
     choice: Choice
+
+    @classmethod
+    def of_bill(cls, bill: Bill, choice: Choice) -> Self:
+        """Return a profile's bill with what to give up of it."""
+        own = {one.name: getattr(bill, one.name) for one in fields(Bill) if one.name != "kind"}
+        return cls(**own, choice=choice)
 
     @property
     def is_over_budget(self) -> bool:
