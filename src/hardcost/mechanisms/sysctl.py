@@ -248,7 +248,7 @@ class SysctlMechanism(Mechanism[SysctlKeys]):
                 return InputError(
                     f"the kernel has no setting {control.key}",
                     place=control.place,
-                    hint="check the key's spelling, or build the kernel with what provides it",
+                    hint="check the key's spelling, or use a kernel that is built with it",
                 )
             if found:
                 return InputError(
