@@ -16,7 +16,7 @@ from typing import Protocol, TypeAlias
 import zstandard
 
 ERRORS = (OSError, EOFError, MemoryError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
-"""What unpacking raises where the data are damaged."""
+"""The exceptions of unpacking damaged data."""
 
 TOO_EARLY = "it ends too early"
 _AT_ONCE = 1 << 20  # bytes that are unpacked before it is looked at what they are

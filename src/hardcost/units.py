@@ -10,7 +10,7 @@ __all__ = ["Identity", "Unit", "count", "is_rate", "join_in_prose", "storage", "
 
 
 class Unit(StrEnum):
-    """What a number counts. Instructions are never time. Higher is better for an index only."""
+    """The unit of a number. Instructions are never time. Higher is better for an index only."""
 
     INSN_PER_OP = "insn/op"
     NS_PER_OP = "ns/op"

@@ -26,10 +26,10 @@ _SYNONYMS = {
     "diff": "compare",
     "undo": "restore",
 }
-"""What verbs are called elsewhere."""
+"""The names of verbs in other programs."""
 
 _RENAMED = {"profile": "hotspots"}
-"""What verbs were called in the last release, and are called now."""
+"""The names of verbs in the last release, with those of today."""
 
 
 class VerbGroup(click.Group):

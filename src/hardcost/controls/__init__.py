@@ -1,4 +1,4 @@
-"""What every control says of itself, whatever its kind.
+"""The facts that a control of any kind states of itself.
 
 Nothing here knows a kind of control.
 

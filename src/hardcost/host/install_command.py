@@ -96,7 +96,7 @@ _NAMES: Mapping[str, Mapping[Manager, str]] = {
         "nix": "openssl",
     },
 }
-"""What other distributions call a package of Debian's, where not the same."""
+"""The names of Debian's packages in other distributions, where they differ."""
 
 
 def install(*packages: str) -> str:

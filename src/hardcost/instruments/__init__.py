@@ -1,4 +1,4 @@
-"""What observes a workload: instruments, recorders, call trees and traces.
+"""The observers of a workload: instruments, recorders, call trees and traces.
 
 Instructions are never shown as time. A call tree adds up to what the instrument counted, or the
 trial fails.

@@ -13,7 +13,7 @@ from hardcost.protocol.requests import Request
 
 _MODULES = {module.NAME: module for module in (cpu, audit, avc)}
 TITLES = {name: module.TITLE for name, module in _MODULES.items()}
-"""What each of them is, by name."""
+"""The description of each, by name."""
 
 
 def requests_before(names: Sequence[str]) -> tuple[Request, ...]:

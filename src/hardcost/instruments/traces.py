@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from hardcost.model.call_tree import Frame, check_frames
 
 TAKES, WRITES = "takes a record", "writes to a file"
-"""What a process does with a record that is worth a word."""
+"""The acts of a process on a record that are worth a word."""
 
 ASKS = "fanotify_handle_event"
 """The kernel's function in which a process asks a daemon whether it may open a file."""

@@ -1,4 +1,4 @@
-"""What a machine says of this host: what was looked at, whether it will do, and the remedy."""
+"""A machine's check of this host: the subject, whether it will do, and the remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a machine can distinguish from chance: one state measured as if it were two."""
+"""The least difference that a machine shows: one state measured as if it were two."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BLOCKS = ("abba", "baab")
 
 @dataclass(frozen=True)
 class Resolution:
-    """What is found of a call: its time, and the difference of two equal states, in `unit`.
+    """A call's time, and the difference of two equal states, in `unit`.
 
     [low, high] is the 99 % interval of that difference, whose truth is 0. Half of its width is the
     smallest difference that is distinguishable from chance in as many `blocks`.

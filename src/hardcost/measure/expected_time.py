@@ -81,7 +81,7 @@ class History:
 
 @dataclass(frozen=True)
 class Work:
-    """What is still to be done: kernels to build, guests to boot once, trials to run.
+    """The work that is left: kernels to build, guests to boot once, trials to run.
 
     `begun`: a kernel's source lies compiled, so that the first build goes on from there.
     """

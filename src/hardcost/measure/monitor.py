@@ -1,4 +1,4 @@
-"""What happens in a run, as typed events, for whoever shows it: the core itself prints nothing."""
+"""The events of a run, typed, for whoever shows them: the core itself prints nothing."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ FapolicydRules = Literal["known-libs", "restrictive"]
 """The rule sets that come with fapolicyd; `known-libs` is RHEL's default."""
 
 Integrity = Literal["none", "size", "sha256"]
-"""What fapolicyd compares of a trusted file with its list, besides the path."""
+"""The values, besides the path, by which fapolicyd compares a trusted file with its list."""
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,10 @@ from hardcost.protocol.boot import KernelRecipe
 from hardcost.toml.write import TomlEntry
 
 DEBIAN = "debian:"
-"""What stands before the version of one of Debian's kernels."""
+"""The prefix of the version of one of Debian's kernels."""
 
 INSTALLED = "installed:"
-"""What stands before the release of a kernel that is installed on a machine."""
+"""The prefix of the release of a kernel that is installed on a machine."""
 
 HOST = "host"
 """The kernel that runs this host."""

@@ -132,7 +132,7 @@ class Mechanism(ABC, Generic[Keys]):
     """How it is written in TOML, for the same table; "" if no file names it."""
 
     verified_by: ClassVar[str] = ""
-    """What shows in each trial that a control took."""
+    """The evidence in each trial that a control took."""
 
     keys: type[Keys]
     """Its keys in a table of controls, as fields of a model."""

@@ -45,13 +45,13 @@ Number = Annotated[
 """A number that is null in JSON where it is infinite or not a number; null is read as NaN."""
 
 Internal = Annotated[_Any, Field(exclude=True)]
-"""What the store keeps and JSON leaves out."""
+"""Marks a field that the store keeps and JSON leaves out."""
 
 IfAny = Annotated[_Any, Field(exclude_if=_is_empty)]
-"""What JSON leaves out where it is empty, 0 or None."""
+"""Marks a field that JSON leaves out where it is empty, 0 or None."""
 
 IfKnown = Annotated[_Any, Field(exclude_if=_is_unknown)]
-"""What JSON leaves out where it is None."""
+"""Marks a field that JSON leaves out where it is None."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ BLOCK_ROUNDS = 2
 
 @dataclass(frozen=True)
 class Overrides:
-    """What the user overrides in the study; None keeps the study's value."""
+    """The user's values instead of the study's; None keeps the study's."""
 
     workloads: tuple[Workload, ...] | None = None
     instrument: str | None = None

@@ -30,7 +30,7 @@ class Trial:
 
 
 PlanKind = Literal["study", "bill", "advise", "hotspots", "trace", "gate"]
-"""What a plan is for: a study, or what a verb makes of profiles."""
+"""The purpose of a plan: a study, or a verb's finding about profiles."""
 
 
 @dataclass(frozen=True)

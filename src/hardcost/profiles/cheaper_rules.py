@@ -24,7 +24,7 @@ SCANNERS = (
     "a scanner that looks for the benchmark's own lines does not find them; --no-equivalents leaves"
     " them as they are"
 )
-"""What a reader has to know of rules that were rewritten."""
+"""The note on rules that were rewritten."""
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from hardcost.errors import InputError, Problem
 from hardcost.toml.read import LARGEST, parse
 
 SEVERITIES: Mapping[str, float] = MappingProxyType({"high": 10.0, "medium": 5.0, "low": 2.0})
-"""What severities are worth: one of high severity as much as two of medium, or five of low."""
+"""The values of severities: one of high severity is worth two of medium, or five of low."""
 
 UNKNOWN = 1.0
-"""What a control without a severity is worth."""
+"""The value of a control without a severity."""
 
 MOST = 1e6
 """The largest finite weight."""

@@ -300,7 +300,7 @@ class AvcSeen(MessagePart):
 
 
 class WatchedAnswer(MessagePart):
-    """What a watch saw. `times` are the ends of its rows, in ticks; `own` is in nanoseconds.
+    """The result of a watch. `times` are the ends of its rows, in ticks; `own` is in nanoseconds.
 
     A part is None where it was not asked for, or the machine has no such thing.
     """

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 INSTALLED = "installed:"
-"""What stands before the release of a kernel that is installed on a machine, in its name."""
+"""The prefix of the release, in the name of a kernel that is installed on a machine."""
 
 Guest = Literal["small", "compiler", "debian"]
-"""What a guest holds.
+"""The content of a guest.
 
 `small` has the probe and auditctl, `compiler` a compiler and sources besides, both in memory;
 `debian` is a whole Debian system on a disk, with services.
 """
 
 Init = Literal["probe", "systemd"]
-"""What starts a Debian guest's services: the probe, those that a trial needs; or systemd, all."""
+"""The starter of a Debian guest's services: the probe, as a trial needs; or systemd, all."""
 
 
 @dataclass(frozen=True)

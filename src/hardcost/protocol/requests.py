@@ -210,7 +210,7 @@ class Read(_Request):
 
 
 LogKind = Literal["audit", "denials", "messages"]
-"""What is counted in a log: of auditd, by a security module, of syslog."""
+"""The entries counted in a log: of auditd, by a security module, of syslog."""
 
 
 class CountLog(_Request):
@@ -248,7 +248,7 @@ class Perturb(_Request):
 
 
 What = Literal["cpu", "audit", "avc"]
-"""What can be watched: processes, the kernel's queue of audit records, SELinux's cache."""
+"""The subjects of a watch: processes, the kernel's queue of audit records, SELinux's cache."""
 
 
 class Watch(_Request):

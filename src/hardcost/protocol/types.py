@@ -28,7 +28,7 @@ class MessagePart(BaseModel):
 
 
 class Sent(MessagePart):
-    """What is sent to the probe; `LEFT_OUT` names the fields that are not sent where None."""
+    """A message to the probe; `LEFT_OUT` names the fields that are not sent where None."""
 
     LEFT_OUT: ClassVar[frozenset[str]] = frozenset()
 

@@ -25,7 +25,7 @@ class ChangedLine:
 
 @dataclass(frozen=True, kw_only=True)
 class AddingLine(ChangedLine):
-    """What a line adds to a metric: null where that is not predicted, and `why`."""
+    """The cost of a line on a metric: null where that is not predicted, and `why`."""
 
     adds: Number | None
     low: Number | None

@@ -1,4 +1,4 @@
-"""What was found as JSON: the same bytes for the same document, keys in the documented order.
+"""Findings as JSON: the same bytes for the same document, keys in the documented order.
 
 All text is ASCII: whatever is not is escaped as JSON escapes it, so that no name can act on a
 terminal.

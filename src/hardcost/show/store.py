@@ -23,7 +23,7 @@ from hardcost.units import count, storage, visible
 
 @dataclass(frozen=True)
 class CheckedStore:
-    """What a check of a store found: its runs, the oldest first, and what is damaged."""
+    """The result of a check of a store: its runs, the oldest first, and the damage."""
 
     store: Path
     runs: tuple[CheckedRun, ...]
@@ -55,7 +55,7 @@ class RemovalPlan:
 
 @dataclass(frozen=True)
 class RemovedRuns:
-    """What became of the runs that were to be removed, as `store.removal.Removal` says it."""
+    """The outcome of the runs that were to be removed, as in `store.removal.Removal`."""
 
     store: Path
     gone: tuple[Chosen, ...]
@@ -95,7 +95,7 @@ def removal_result(
 
 
 class RunEntry(BaseModel):
-    """What a list says of a run; times are UTC, as ISO 8601."""
+    """A run's entry in a list; times are UTC, as ISO 8601."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -133,7 +133,7 @@ class RunEntry(BaseModel):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What a list says of the run below its name."""
+        """The words of a list below the run's name."""
         lost = f", {self.failed} failed" if self.failed else ""
         state = f"{self.state}{lost}{'' if self.checked else ', unchecked'}"
         started = self.started[:19].replace("T", " ")

@@ -17,7 +17,7 @@ from hardcost.errors import FULL_DISK, InputError, StoreError
 from hardcost.files import check_own, own_file
 
 APPLICATION_ID: Final = 0x68636F73
-"""What the file's header says in `PRAGMA application_id`: "hcos"."""
+"""The value of `PRAGMA application_id` in the file's header: "hcos"."""
 
 VERSION: Final = 2
 """The schema's version, in `PRAGMA user_version`."""

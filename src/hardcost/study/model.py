@@ -147,7 +147,7 @@ class StudyFile(BaseModel):
 
 @dataclass(frozen=True)
 class Study:
-    """What to compare, read and checked.
+    """A study, read and checked.
 
     `name` is as the user gave it, without its folder, followed by the scale if one was selected.
     `timeout` is a trial's limit in seconds of host time; None: the usual one. `successive` names

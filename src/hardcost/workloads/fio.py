@@ -61,7 +61,7 @@ exec setpriv --reuid=user --regid=user --init-groups "$@"
 
 @dataclass(frozen=True)
 class Disk:
-    """What cases work on: files of `size` MiB, and the disk's limits; 0 is none.
+    """The disk of the cases: files of `size` MiB, and the disk's limits; 0 is none.
 
     `iops` are I/Os a second, `mbps` million bytes, each for either direction.
     """

@@ -1,4 +1,4 @@
-"""What `hardcost trace --call` runs: one call, and its record's way to its end.
+"""The workload of `hardcost trace --call`: one call, and its record's way to its end.
 
 `crates/caller` makes the call, and gives way until no other process has anything to do any more.
 The window that is traced goes from the program's start to its end; in it, two readings of the clock

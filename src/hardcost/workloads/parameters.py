@@ -1,4 +1,4 @@
-"""What a workload can be asked for: words as `key=value` has them, read into values of their types.
+"""Parameters of a workload: words of the form `key=value`, read into values of their types.
 
 A workload's file holds a class `Parameters`, whose fields are its parameters: a field's type says
 which words it takes, its description what it means, its default what goes without it.

@@ -1,4 +1,4 @@
-"""What workloads of a whole Debian guest share: programs of the ordinary user, and how they ended.
+"""Common parts of workloads of a whole Debian guest: the ordinary user's programs, and their end.
 
 A failed program is reported in its own words, so that a full disk or a refusal by SELinux is
 known for what it is.

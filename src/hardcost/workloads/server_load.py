@@ -1,4 +1,4 @@
-"""What workloads that drive a server share: how many clients at once, and the result.
+"""Common parts of workloads that drive a server: the number of clients, and the result.
 
 A server is started as the system would start it, so that SELinux takes it to its own domain, and is
 stopped at the end; neither is measured. What drives it is a program of the ordinary user. Where

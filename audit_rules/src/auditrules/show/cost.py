@@ -36,7 +36,7 @@ _MOST_NAMES = 3
 
 
 class CallCost(RulesDocument):
-    """What a call costs, in the document's unit; `count` is how often the mix makes it."""
+    """The cost of a call, in the document's unit; `count` is how often the mix makes it."""
 
     arch: str
     call: str
@@ -61,7 +61,7 @@ class CostInVain(RulesDocument):
 
 
 class RuleCost(RuleAt):
-    """What a rule costs the mean call."""
+    """The cost of a rule for the mean call."""
 
     insn_per_call: Amount | None = None
     ns_per_call: Amount | None = None
@@ -80,7 +80,7 @@ class MeasuredOperation(RulesDocument):
 
 
 class CostDocument(RulesDocument):
-    """What `hardcost rules cost` predicts; `median_off` only of prices in nanoseconds."""
+    """The result of `hardcost rules cost`; `median_off` only of prices in nanoseconds."""
 
     architecture: CheckedArchitectures
     predicted: Literal[True]

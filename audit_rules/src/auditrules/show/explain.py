@@ -47,7 +47,7 @@ class WalkedRule(RuleAt):
 
 
 class ExplainedCost(RulesDocument):
-    """What a call costs, predicted in instructions."""
+    """The cost of a call, predicted in instructions."""
 
     unit: Literal["insn/call"]
     predicted: Literal[True]
@@ -60,7 +60,7 @@ class ExplainedCost(RulesDocument):
 
 
 class ExplainDocument(RulesDocument):
-    """What `hardcost rules explain` says of a call."""
+    """The result of `hardcost rules explain` for a call."""
 
     event: tuple[EventWord, ...]
     recorded: bool

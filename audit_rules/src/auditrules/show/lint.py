@@ -63,7 +63,7 @@ class LintFinding(RulesDocument):
 
 
 class LintCosts(RulesDocument):
-    """What the rules cost each call, in instructions; null where that is not predicted, and why."""
+    """The cost of the rules for each call, in instructions; null where not predicted, and why."""
 
     unit: Literal["insn/call"]
     predicted: Literal[True]
@@ -104,7 +104,7 @@ class LintRepairs(RulesDocument):
 
 
 class LintDocument(RulesDocument):
-    """What `hardcost rules lint` found; `repairs` only with `--fix`."""
+    """The result of `hardcost rules lint`; `repairs` only with `--fix`."""
 
     architecture: CheckedArchitectures
     findings: tuple[LintFinding, ...]

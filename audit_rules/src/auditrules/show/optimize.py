@@ -45,7 +45,7 @@ class BeforeAfter(RulesDocument):
 
 
 class OptimizedCall(BeforeAfter):
-    """What the rules cost a call, in instructions, before and after."""
+    """The cost of the rules for a call, in instructions, before and after."""
 
     arch: str
     call: str
@@ -54,7 +54,7 @@ class OptimizedCall(BeforeAfter):
 
 
 class ProofSummary(RulesDocument):
-    """What was proved of the new set."""
+    """The proof about the new set."""
 
     equal: bool | None
     classes: int
@@ -72,7 +72,7 @@ class OptimizedLine(RulesDocument):
 
 
 class OptimizeDocument(RulesDocument):
-    """What `hardcost rules optimize` made."""
+    """The result of `hardcost rules optimize`."""
 
     architecture: CheckedArchitectures
     out: str

@@ -22,7 +22,7 @@ Amount = int | float
 
 
 class RulesDocument(BaseModel):
-    """What is printed as JSON, or a part of it."""
+    """A JSON document, or a part of it."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True, serialize_by_alias=True)
 

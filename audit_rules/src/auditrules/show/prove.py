@@ -29,7 +29,7 @@ _INDENT = "  "
 
 
 class SetOutcome(RulesDocument):
-    """What one set makes of an event, and the rule that decides."""
+    """The outcome of an event under one set, and the rule that decides."""
 
     decision: str
     recorded: bool
@@ -59,7 +59,7 @@ class LeftOutOfBoth(RulesDocument):
 
 
 class ProofDocument(RulesDocument):
-    """What `hardcost rules prove` found; `equal` is null where no answer was found in time."""
+    """The result of `hardcost rules prove`; `equal` is null where no answer was found in time."""
 
     architecture: CheckedArchitectures
     equal: bool | None

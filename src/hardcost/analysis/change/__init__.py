@@ -1,4 +1,4 @@
-"""What a change costs, by line: two finished runs, two measured states, or a prediction.
+"""The cost of a change, by line: two finished runs, two measured states, or a prediction.
 
 A prediction never stands beside a measurement without saying so.
 

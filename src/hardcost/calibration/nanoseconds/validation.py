@@ -25,7 +25,7 @@ from hardcost.calibration.nanoseconds.rounds import Needed, TimedLevel, TimedSet
 from hardcost.calibration.nanoseconds.rule_sets import NONE, TimedSet
 
 OPERATIONS = ("null", "read", "stat", "fstat", "open", "access", "rename", "chmod")
-"""What is predicted and measured under each set."""
+"""The operations predicted and measured under each set."""
 
 SIZES = (12, 25, 40, 70, 110, 170)
 _PROCESSES = 2

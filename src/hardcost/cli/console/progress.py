@@ -54,7 +54,7 @@ from hardcost.supply.progress import BuildProgress, ImageProgress
 from hardcost.units import visible
 
 ProgressForm = Literal["auto", "plain", "json", "none"]
-"""What `--progress` takes."""
+"""The values of `--progress`."""
 
 _WORTH_SAYING = 10.0  # seconds that a run is expected to take, from which on that is said
 _PLAIN_SECONDS = 10  # between two lines of progress where stderr is no terminal

@@ -41,7 +41,7 @@ _FORMERLY = {
 """What `--boot` took besides words of the kernel's command line, and what does the same."""
 
 LSM_MODES = ("none", "apparmor", "permissive", "enforcing")
-"""What `--lsm` takes: `mechanisms.lsm.LsmMode`."""
+"""The values of `--lsm`: `mechanisms.lsm.LsmMode`."""
 
 RESULT_FORMATS = (*FORMATS, *RESULTS)
 """The formats of a run's or bill's result."""

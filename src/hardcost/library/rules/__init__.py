@@ -1,4 +1,4 @@
-"""What `hardcost rules` adds to the rules engine: rules of profiles, and measured costs.
+"""Additions of `hardcost rules` to the rules engine: rules of profiles, and measured costs.
 
 What can be said of rules without a machine is said in `auditrules`.
 

@@ -9,10 +9,10 @@ from hardcost.protocol.answers import CountersAnswer
 from hardcost.protocol.requests import Counters
 
 WHOLE = ("cycles", "instructions:u", "instructions:k")
-"""What is counted where nothing forbids it; `:u` is in programs, `:k` in the kernel."""
+"""The events counted where nothing forbids it; `:u` is in programs, `:k` in the kernel."""
 
 OF_PROGRAMS = ("cycles:u", "instructions:u")
-"""What is counted where the kernel's own work is not to be seen."""
+"""The events counted where the kernel's own work is not to be seen."""
 
 _FORBIDDEN = frozenset({errno.EACCES, errno.EPERM})
 _ABSENT = frozenset({errno.ENOENT, errno.EOPNOTSUPP, errno.ENODEV})

@@ -47,7 +47,7 @@ class Replace(Sent):
 
 
 WantedState = Make | Write | Audit | Install | Replace | Mount | UnitState
-"""What a keeper can do."""
+"""The requests that a keeper can carry out."""
 
 
 def wanted_states(job: Sequence[Request]) -> tuple[WantedState, ...]:
@@ -163,7 +163,7 @@ class UnitAnswer(MessagePart):
 
 
 Done = MadeAnswer | WrittenAnswer | AuditAnswer | InstalledAnswer | MountedAnswer | UnitAnswer
-"""What was done, in the probe's words."""
+"""The change that was made, in the probe's words."""
 
 KeeperMessage = (
     JournalSaid

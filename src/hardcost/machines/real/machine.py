@@ -61,7 +61,7 @@ CAPABILITIES = Capabilities(
     with_yes=CHANGES,
     at_once=1,
 )
-"""What can be done without changing anything: two trials at a time would disturb each other."""
+"""Abilities without any change: two trials at a time would disturb each other."""
 
 CHANGING = replace(
     CAPABILITIES,
@@ -70,7 +70,7 @@ CHANGING = replace(
     requests=_REQUESTS | CHANGES,
     with_yes=frozenset(),
 )
-"""What can be done where root lets the machine be changed."""
+"""Abilities where root lets the machine be changed."""
 
 
 class Access(Keeps, Protocol):

@@ -16,7 +16,7 @@ from hardcost.supply.packages import rpm, unpack
 from hardcost.supply.packages.debian import current_kernel, kernel_of, knows_kernel, package_folder
 
 DEBIAN = "debian:"
-"""What stands before the version of one of Debian's kernels."""
+"""The prefix of the version of one of Debian's kernels."""
 
 KEYS = "HARDCOST_PACKAGE_KEYS"
 """The variable that names a file of keys; a package is used only if one of them signed it."""

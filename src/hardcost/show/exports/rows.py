@@ -117,7 +117,7 @@ MEANINGS = {
     "lost": "audit events that were lost in a trial",
     "host_seconds": "the host time that a trial took, in seconds; no measurement of the guest",
 }
-"""What each column is, in the order of the columns."""
+"""The meaning of each column, in their order."""
 
 
 _COUNTS = ("trials", "fired")

@@ -16,7 +16,7 @@ WORDS: dict[RuleOutcome, str] = {
     "no-run-time-cost": "no run-time cost",
     "not-priced": "not priced",
 }
-"""What a report calls the outcomes, in their order."""
+"""The words of a report for the outcomes, in their order."""
 
 _REQUIREMENT = "SRG-"
 """Prefix of requirements for every operating system, of which a rule names up to a dozen."""

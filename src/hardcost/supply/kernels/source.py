@@ -21,7 +21,7 @@ from hardcost.supply.kernels.patch_overlay import Overlay
 from hardcost.supply.packages import debian, host_release
 
 DEBIAN = "debian:"
-"""What stands before the version of one of Debian's sources."""
+"""The prefix of the version of one of Debian's sources."""
 
 _PACKAGES = "linux-source-"
 PACKAGE = f"{_PACKAGES}6.1"
