@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -38,6 +39,24 @@ def path_without_apt() -> Iterator[str]:
         yield name
 
 
+def todays_lists(folder: Path) -> dict[str, str]:
+    """Return the environment in which apt has lists of today, as the archive has.
+
+    The host's own may be older; they stay as they are.
+    """
+    (folder / "lists/partial").mkdir(parents=True)
+    (folder / "cache/archives/partial").mkdir(parents=True)
+    config = folder / "apt.conf"
+    config.write_text(
+        f'Dir::State::Lists "{folder}/lists";\n'
+        f'Dir::Cache "{folder}/cache";\n'
+        'APT::Sandbox::User "root";\n'  # no other user opens a test's folder
+    )
+    own = {"APT_CONFIG": str(config)}
+    subprocess.run(["apt-get", "update", "-qq"], env={**os.environ, **own}, check=True)
+    return own
+
+
 def test_the_keys_that_come_with_hardcost_are_debian_s(hardcost: Command) -> None:
     folder = debian.package_folder(Cache(hardcost.cache), "debian-archive-keyring")
     theirs = {one.read_bytes() for one in folder.rglob("*.gpg")}
@@ -51,7 +70,7 @@ def test_a_bill_without_apt_has_the_counts_of_one_with_it(
 ) -> None:
     """Both with a cache of their own, so that both take today's packages."""
     rules = hardcost.write("my.rules", RULE)
-    own = replace(hardcost, cache=tmp_path / "with")
+    own = replace(hardcost, cache=tmp_path / "with", extra=todays_lists(tmp_path / "apt"))
     mirror = re.search(r"https?://\S+", debian_sources(host_release.release().codename))
     assert mirror
     extra = {"PATH": path_without_apt, "HARDCOST_DEBIAN_MIRROR": mirror[0]}
