@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import io
 import re
 import subprocess
 import tokenize
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -44,22 +44,29 @@ def files() -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def words(files: list[Path]) -> set[str]:
+def python(files: list[Path]) -> dict[Path, tuple[list[str], list[str]]]:
+    return {path: code_and_prose(path.read_text()) for path in files if path.suffix == ".py"}
+
+
+@pytest.fixture(scope="module")
+def words(files: list[Path], python: dict[Path, tuple[list[str], list[str]]]) -> set[str]:
     """Every word of the tree that is not prose: of code, data and scripts."""
     found: set[str] = set()
     for path in files:
-        if path.suffix == ".md":
+        if path.suffix == ".md" or path == Path(__file__):  # whose list below is no use of a name
             continue
-        try:
-            text = path.read_text()
-        except UnicodeDecodeError:
+        if path in python:
+            found |= set(_WORD.findall("\n".join(python[path][0])))
             continue
-        found |= set(_WORD.findall("\n".join(code(text)) if path.suffix == ".py" else text))
+        with contextlib.suppress(UnicodeDecodeError):
+            found |= set(_WORD.findall(path.read_text()))
     return found
 
 
-def code(text: str) -> Iterator[str]:
-    """Yield the tokens of Python's source that are neither comments nor docstrings."""
+def code_and_prose(text: str) -> tuple[list[str], list[str]]:
+    """Return the tokens of a file of Python, and its docstrings and comments, which are none."""
+    code: list[str] = []
+    prose: list[str] = []
     docstrings = {
         node.body[0].value.lineno
         for node in ast.walk(ast.parse(text))
@@ -70,43 +77,36 @@ def code(text: str) -> Iterator[str]:
     }
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         is_docstring = token.type == tokenize.STRING and token.start[0] in docstrings
-        if token.type != tokenize.COMMENT and not is_docstring:
-            yield token.string
-
-
-def prose(path: Path) -> Iterator[str]:
-    """Yield the docstrings and comments of a file of Python."""
-    text = path.read_text()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            yield ast.get_docstring(node) or ""
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.string
+        is_prose = token.type == tokenize.COMMENT or is_docstring
+        (prose if is_prose else code).append(token.string)
+    return code, prose
 
 
 def test_names_in_docstrings_and_comments_are_names_of_the_code(
-    files: list[Path], words: set[str]
+    python: dict[Path, tuple[list[str], list[str]]], words: set[str]
 ) -> None:
     gone = [
         f"{path.relative_to(ROOT)}: `{name}`"
-        for path in files
-        if path.suffix == ".py"
-        for text in prose(path)
+        for path, (_, prose) in python.items()
+        for text in prose
         for name in _NAME.findall(text)
-        if not name.endswith((".py", ".rs", ".toml", ".sh")) and not set(name.split(".")) <= words
+        if name not in _ELSEWHERE
+        and not name.endswith((".py", ".rs", ".toml", ".sh"))
+        and not set(name.split(".")) <= words
     ]
     assert not gone, "\n".join(gone)
 
 
-def test_files_that_are_named_are_there(files: list[Path]) -> None:
+def test_files_that_are_named_are_there(
+    files: list[Path], python: dict[Path, tuple[list[str], list[str]]]
+) -> None:
     parts = [path.relative_to(ROOT).parts for path in files]
     known = {"/".join(one[start:]) for one in parts for start in range(len(one))}
     gone = [
         f"{path.relative_to(ROOT)}: `{name}`"
         for path in files
         if path.suffix in {".py", ".md", ".rs"} and path.name != "CHANGELOG.md"
-        for text in (prose(path) if path.suffix == ".py" else [path.read_text()])
+        for text in (python[path][1] if path in python else [path.read_text()])
         for name in _FILE.findall(text)
         if name not in known and not name.endswith(_PATTERNS)
     ]
