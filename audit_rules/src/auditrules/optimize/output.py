@@ -226,8 +226,11 @@ class _Writer:
     @cached_property
     def _raw(self) -> dict[tuple[Location | None, str], str]:
         """Lines with their spaces; rules of a datastream share the place of their XCCDF rule."""
-        read = (one for one in self.readings if one.rule is not None and one.raw)
-        return {(one.place, one.rule.text): one.raw for one in read if one.rule is not None}
+        return {
+            (one.place, one.rule.text): one.raw
+            for one in self.readings
+            if one.rule is not None and one.raw
+        }
 
     def _line(self, line: Candidate) -> Iterator[str]:
         for number in line.origins:

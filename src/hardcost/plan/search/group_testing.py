@@ -1,8 +1,8 @@
 """The search for the few controls of a profile that are to blame for most of its cost.
 
 Made for controls that are expensive to switch, since a configuration may need a kernel build.
-`search` is a coroutine: it yields a `Question`, is sent the samples, and returns an `Outcome`. It
-measures nothing itself, and the same answers always lead to the same questions.
+`search` is a coroutine: it yields a `Question`, is sent the samples, and returns a `SearchResult`.
+It measures nothing itself, and the same answers always lead to the same questions.
 
 1. *Halving* (`bisection.py`): controls are switched on one after the other, requirements first. The
    segment with the largest unexplained rise is split until a single control is left.

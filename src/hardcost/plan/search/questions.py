@@ -108,9 +108,9 @@ class Culprit:
 class Segment:
     """Neighbours that together cost more than the threshold, with no culprit named among them.
 
-    `start` and `stop` (not included) are positions in `Outcome.order`; `controls` are the controls
-    concerned, fewer if the segment was examined without the culprits. `spread`: a further split
-    would be below the threshold on both sides; otherwise `Settings.most` was reached.
+    `start` and `stop` (not included) are positions in `SearchResult.order`; `controls` are the
+    controls concerned, fewer if the segment was examined without the culprits. `spread`: a further
+    split would be below the threshold on both sides; otherwise `SearchSettings.most` was reached.
     """
 
     start: int
@@ -126,7 +126,8 @@ class SearchResult:
 
     `order` is the order in which controls were switched on, requirements first. `remains` is the
     cost of the profile over the baseline without all that was blamed (confirmed, if the instrument
-    is noisy) and without what requires it; None if `Settings.most` did not allow measuring it.
+    is noisy) and without what requires it; None if `SearchSettings.most` did not allow measuring
+    it.
     `remains_below`: it is below the threshold, up or down. `adds_up`: the saving of each culprit
     by itself plus what remains make up the whole cost, within the resolution; `explanation` says
     what that means. `resolution` is the smallest cost that was sought, relative to the baseline's
